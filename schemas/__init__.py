@@ -1,0 +1,1 @@
+"""The language: what harnesses, rooms and readers say to each other. Values only, no behaviour beyond coding."""

@@ -1,0 +1,53 @@
+"""What may be wished on `do.<project>.<session>.<noun>.<verb>`, and how the desk answers."""
+
+from datetime import datetime
+from typing import ClassVar
+
+import msgspec
+
+from schemas.envelope import Actor
+
+
+class Command(msgspec.Struct, frozen=True):
+    """A wish. It is valid or refused as a whole."""
+
+    TYPE: ClassVar[str]
+
+
+class DropQueue(Command, frozen=True):
+    """The agent no longer needs these tags (the tool `ctx_reduce`)."""
+
+    TYPE: ClassVar[str] = "drop.queue"
+
+    drop: str = ""
+    """`3-5,8,12-15`: numbers and ranges, separated by commas."""
+
+
+class FlushRequest(Command, frozen=True):
+    """A person asks for everything that waits to be applied at the next model call."""
+
+    TYPE: ClassVar[str] = "flush.request"
+
+    reason: str = ""
+
+
+COMMANDS: tuple[type[Command], ...] = (DropQueue, FlushRequest)
+
+
+class Wish(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One message on `do.*`: the command as JSON, who wishes it and when. `id` makes a repeated wish one wish."""
+
+    id: str
+    at: datetime
+    actor: Actor
+    data: msgspec.Raw
+    v: int = 1
+
+
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The desk's reply. `text` is meant for the one who asked, agent or person."""
+
+    ok: bool
+    text: str
+    seq: int = 0
+    """The log position of what was written; 0 if nothing was."""

@@ -1,0 +1,37 @@
+"""The envelope: what every message of the log carries around its fact."""
+
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+ActorKind = Literal["harness", "agent", "person", "room"]
+
+
+class Actor(msgspec.Struct, frozen=True):
+    """Who said or decided it."""
+
+    kind: ActorKind
+    id: str = ""
+
+
+class Envelope(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One fact with its address. `data` is the event's own JSON, decoded only by who reads that type."""
+
+    id: str
+    """The `Nats-Msg-Id`: a uuid5 over what was decided, never over the attempt."""
+    type: str
+    """`<noun>.<past participle>`: the contract, whatever the class is called."""
+    at: datetime
+    """When it happened, by the harness's clock; UTC."""
+    project: str
+    session: str
+    """Empty for a fact about the whole project."""
+    actor: Actor
+    data: msgspec.Raw
+    v: int = 1
+    """The version of the event's shape that `data` was written in."""
+    cause: str = ""
+    """The id of the message that led to this one."""
+    seq: int = 0
+    """The position in the log; set by the reader, never written."""

@@ -1,0 +1,41 @@
+"""The facts of the log. One module per noun; `EVENTS` is the whole vocabulary."""
+
+from schemas.events.base import Event, LogOnly
+from schemas.events.drop import DropRequested
+from schemas.events.flush import FlushRequested
+from schemas.events.message import MessageRecorded, MessageRemoved
+from schemas.events.model import ModelChanged
+from schemas.events.native import NativeCompacted
+from schemas.events.overflow import OverflowDetected
+from schemas.events.part import PartRecorded, PartRemoved
+from schemas.events.plan import PlanExtended, PlanRebased
+from schemas.events.project import ProjectIdentified
+from schemas.events.session import SessionClosed, SessionForked, SessionIdled, SessionOpened, SessionRenamed
+from schemas.events.step import StepOpened
+from schemas.events.tag import TagAssigned
+from schemas.events.usage import UsageSampled
+
+EVENTS: tuple[type[Event], ...] = (
+    ProjectIdentified,
+    SessionOpened,
+    SessionRenamed,
+    SessionIdled,
+    SessionClosed,
+    SessionForked,
+    MessageRecorded,
+    MessageRemoved,
+    PartRecorded,
+    PartRemoved,
+    TagAssigned,
+    UsageSampled,
+    ModelChanged,
+    NativeCompacted,
+    OverflowDetected,
+    StepOpened,
+    DropRequested,
+    FlushRequested,
+    PlanExtended,
+    PlanRebased,
+)
+
+__all__ = ["EVENTS", "Event", "LogOnly", *(event.__name__ for event in EVENTS)]

@@ -1,0 +1,13 @@
+"""Facts about a person's wish to apply what waits."""
+
+from typing import ClassVar
+
+from schemas.events.base import Event
+
+
+class FlushRequested(Event, frozen=True):
+    """Everything that waits is to be applied at the next step."""
+
+    TYPE: ClassVar[str] = "flush.requested"
+
+    reason: str = ""

@@ -1,0 +1,16 @@
+"""Facts about the model of a session."""
+
+from typing import ClassVar
+
+from schemas.events.base import Event
+
+
+class ModelChanged(Event, frozen=True):
+    """From this step on another model answers, or the same one under other limits."""
+
+    TYPE: ClassVar[str] = "model.changed"
+
+    provider: str
+    model: str
+    context_limit: int = 0
+    output_limit: int = 0

@@ -1,0 +1,14 @@
+"""Facts about the harness's own compaction."""
+
+from typing import ClassVar
+
+from schemas.events.base import Event
+
+
+class NativeCompacted(Event, frozen=True):
+    """The harness summarised the session itself. What its tags named is gone from the prompt."""
+
+    TYPE: ClassVar[str] = "native.compacted"
+
+    last_tag: int = 0
+    """The highest number given before."""

@@ -1,0 +1,32 @@
+"""Facts about model calls."""
+
+from typing import ClassVar
+
+from schemas.events.base import Event
+
+
+class StepOpened(Event, frozen=True):
+    """A harness is about to call a model with the listed messages."""
+
+    TYPE: ClassVar[str] = "step.opened"
+
+    step: str
+    previous: str = ""
+    aligned: bool = True
+    """Whether both sides mean the same list; if not, the harness is asked to tell the whole of it."""
+    kept: int = 0
+    """The ordinal of the last message that was sent at the step before, too, unchanged in order."""
+    last: int = 0
+    """The ordinal of the last message sent."""
+    count: int = 0
+    """How many messages are sent."""
+    served: int = -1
+    """The plan's revision that the step before was made with; -1: not known."""
+    agent: str = ""
+    mode: str = "primary"
+    provider: str = ""
+    model: str = ""
+    context_limit: int = 0
+    output_limit: int = 0
+    capabilities: list[str] = []
+    system_digest: str = ""

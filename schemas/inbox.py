@@ -1,0 +1,206 @@
+"""What a harness may say on `in.*`: what it saw, in the order it saw it, under its own ids."""
+
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from schemas.envelope import Actor
+
+PartKind = Literal["text", "reasoning", "file", "tool", "tool_call", "tool_result", "compaction"]
+ToolStatus = Literal["", "pending", "running", "completed", "error"]
+Role = Literal["user", "assistant", "tool", "system"]
+Mode = Literal["primary", "reduce_off", "subagent", "hidden", "additive"]
+Capability = Literal[
+    "accepts_empty_content",
+    "merges_adjacent_assistants",
+    "binds_signed_thinking",
+    "requires_reasoning_on_tool_calls",
+    "requires_alternation",
+    "caches_exact_prefix",
+]
+
+
+class Item(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind"):
+    """One thing that a harness saw."""
+
+
+class SessionSeen(Item, frozen=True, tag="session.seen"):
+    """A session exists, or one of these properties of it changed. Empty fields say nothing."""
+
+    title: str = ""
+    parent: str = ""
+    directory: str = ""
+    agent: str = ""
+    mode: Mode = "primary"
+    version: str = ""
+    """The harness's version."""
+    forked_from: str = ""
+    """The session that this one was copied from."""
+    forked_at: str = ""
+    """The last message of that session that was copied."""
+
+
+class SessionIdle(Item, frozen=True, tag="session.idle"):
+    """The agent has finished its turn and waits for a person."""
+
+
+class SessionClosed(Item, frozen=True, tag="session.closed"):
+    """The session was deleted or archived in the harness."""
+
+    reason: str = ""
+
+
+class PartSeen(Item, frozen=True, tag="part.seen"):
+    """One part of a message, whole. A later one with the same id replaces it."""
+
+    message: str
+    type: PartKind
+    part: str = ""
+    """The harness's id of the part; without one it is named after its message and position."""
+    position: int = 0
+    """Index in the message's full list of parts."""
+    text: str = ""
+    """Text of a text or reasoning part, the summary of a compaction, the url of a file."""
+    tool: str = ""
+    call: str = ""
+    """The provider's tool call id; it may come back in a later message."""
+    input: str = ""
+    """Arguments of the tool as JSON."""
+    output: str = ""
+    """What the tool answered, or its error text."""
+    status: ToolStatus = ""
+    mime: str = ""
+    signed: bool = False
+    """Whether a reasoning part carries the provider's signature."""
+    ignored: bool = False
+    """Shown to the person only; the model never sees it."""
+    synthetic: bool = False
+    ephemeral: bool = False
+    """Made by the harness for one call only, under a new id each time: left alone."""
+    text_ref: str = ""
+    """sha256 of a text kept in the bucket of inbound bodies; `text` is then empty. The same for the two below."""
+    input_ref: str = ""
+    output_ref: str = ""
+
+
+class MessageSeen(Item, frozen=True, tag="message.seen"):
+    """One message, with the parts that are known of it."""
+
+    message: str
+    role: Role
+    at: datetime | None = None
+    """When the harness created it."""
+    agent: str = ""
+    provider: str = ""
+    model: str = ""
+    synthetic: bool = False
+    parts: tuple[PartSeen, ...] = ()
+
+
+class MessageGone(Item, frozen=True, tag="message.gone"):
+    """A message was deleted in the harness."""
+
+    message: str
+
+
+class PartGone(Item, frozen=True, tag="part.gone"):
+    """A part was deleted in the harness."""
+
+    message: str
+    part: str
+
+
+class SessionReverted(Item, frozen=True, tag="session.reverted"):
+    """The person went back: this message and all after it are no longer part of the conversation."""
+
+    message: str
+
+
+class UsageSeen(Item, frozen=True, tag="usage.seen"):
+    """What the provider counted for one answer, in tokens. `input` excludes what the cache served or stored."""
+
+    message: str
+    input: int
+    output: int = 0
+    reasoning: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+
+
+class ErrorSeen(Item, frozen=True, tag="error.seen"):
+    """The provider or the harness refused: the text as it came."""
+
+    text: str
+    message: str = ""
+
+
+class CompactionSeen(Item, frozen=True, tag="compaction.seen"):
+    """The harness itself summarised the session."""
+
+
+class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One message that is about to be sent, by id."""
+
+    message: str
+    parts: tuple[str, ...] = ()
+    """The parts that are sent, in order; empty means all that are known."""
+
+
+class ListSeen(Item, frozen=True, tag="list.seen"):
+    """The list of messages after `after` is now this one: a long list comes in pieces, the step last."""
+
+    after: str = ""
+    messages: tuple[Listed, ...] = ()
+
+
+class StepSeen(Item, frozen=True, tag="step.seen"):
+    """One model call is about to be made: everything up to `after` as in the call before, then `messages`."""
+
+    step: str
+    previous: str = ""
+    """The step before, if this one is told as a difference to it."""
+    after: str = ""
+    """The last message that both have in common; empty: the list is told from its start."""
+    messages: tuple[Listed, ...] = ()
+    count: int = 0
+    """How many messages the whole list has: the check that both sides mean the same list."""
+    served: int = -1
+    """The plan's revision that the call before was made with; -1: not known."""
+    agent: str = ""
+    mode: Mode = "primary"
+    provider: str = ""
+    model: str = ""
+    context_limit: int = 0
+    """Tokens the model takes in, as the harness knows it; 0: not known."""
+    output_limit: int = 0
+    capabilities: tuple[Capability, ...] = ()
+    system_digest: str = ""
+    """Digest of the system prompt."""
+
+
+Seen = (
+    SessionSeen
+    | SessionIdle
+    | SessionClosed
+    | SessionReverted
+    | MessageSeen
+    | MessageGone
+    | PartSeen
+    | PartGone
+    | UsageSeen
+    | ErrorSeen
+    | CompactionSeen
+    | ListSeen
+    | StepSeen
+)
+
+
+class Inbound(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One message on `in.<harness>.<project>.<session>`; its id is its `Nats-Msg-Id`."""
+
+    id: str
+    at: datetime
+    items: tuple[Seen, ...]
+    v: int = 1
+    actor: Actor = Actor("harness")

@@ -1,0 +1,104 @@
+"""Subjects: the six prefixes of the broker, built and parsed in this one place."""
+
+import hashlib
+import re
+
+import msgspec
+
+PREFIXES = ("in", "do", "log", "ask", "dead", "$SRV")
+SHARDS = 64
+"""How many shards LOG subjects are spread over. It can never change: an immutable log cannot be re-addressed."""
+WHOLE_PROJECT = "_"
+"""The session token of a fact that belongs to no session, and the project token of a question about all projects."""
+MAX_ID_BYTES = 256
+
+_ESCAPE = re.compile(r"=([0-9A-F]{2})")
+
+
+class BadSubject(ValueError):
+    """A subject or an id that cannot be part of the language."""
+
+
+def token(identifier: str) -> str:
+    """The subject token of any id: letters, digits, `-` and `_` stay, other bytes become `=XX`, nothing becomes `_`."""
+    if not identifier:
+        return WHOLE_PROJECT
+    raw = identifier.encode()
+    if len(raw) > MAX_ID_BYTES:
+        raise BadSubject(f"the id {identifier[:40]!r}... has {len(raw)} bytes; use one of at most {MAX_ID_BYTES}")
+    if identifier == WHOLE_PROJECT:
+        return "=5F"
+    return "".join(chr(b) if chr(b).isascii() and (chr(b).isalnum() or b in b"-_") else f"={b:02X}" for b in raw)
+
+
+def identifier(subject_token: str) -> str:
+    """The id that `token` made this token of."""
+    if subject_token == WHOLE_PROJECT:
+        return ""
+    raw = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), subject_token)
+    return raw.encode("latin-1").decode()
+
+
+def shard(project: str) -> int:
+    """The shard of a project: stable over processes, machines and releases."""
+    return int.from_bytes(hashlib.blake2b(project.encode(), digest_size=4).digest(), "big") % SHARDS
+
+
+class Address(msgspec.Struct, frozen=True):
+    """Whose log a fact belongs to."""
+
+    project: str
+    session: str = ""
+
+    @property
+    def log_prefix(self) -> str:
+        return f"log.{shard(self.project)}.{token(self.project)}.{token(self.session)}"
+
+    @property
+    def log_filter(self) -> str:
+        return f"{self.log_prefix}.>"
+
+    def log(self, event_type: str) -> str:
+        return f"{self.log_prefix}.{event_type}"
+
+    def inbound(self, harness: str) -> str:
+        return f"in.{token(harness)}.{token(self.project)}.{token(self.session)}"
+
+    def wish(self, command_type: str) -> str:
+        return f"do.{token(self.project)}.{token(self.session)}.{command_type}"
+
+
+def ask(question: str, project: str = "") -> str:
+    """`ask.<question>.<project>`; the project token is `_` where the question is about all of them."""
+    return f"ask.{question}.{token(project)}"
+
+
+def dead(room: str) -> str:
+    return f"dead.{room}"
+
+
+def parse_inbound(subject: str) -> tuple[str, Address]:
+    """The harness and the address of an `in.*` subject."""
+    match subject.split("."):
+        case ["in", harness, project, session]:
+            return identifier(harness), Address(identifier(project), identifier(session))
+        case _:
+            raise BadSubject(f"{subject!r} is not in.<harness>.<project>.<session>")
+
+
+def parse_wish(subject: str) -> tuple[Address, str]:
+    """The address and the command type of a `do.*` subject."""
+    match subject.split("."):
+        case ["do", project, session, noun, verb]:
+            return Address(identifier(project), identifier(session)), f"{noun}.{verb}"
+        case _:
+            raise BadSubject(f"{subject!r} is not do.<project>.<session>.<noun>.<verb>")
+
+
+def parse_log(subject: str) -> tuple[Address, str]:
+    """The address and the event type of a `log.*` subject."""
+    match subject.split("."):
+        case ["log", _, project, session, noun, participle]:
+            return Address(identifier(project), identifier(session)), f"{noun}.{participle}"
+        case _:
+            raise BadSubject(f"{subject!r} is not log.<shard>.<project>.<session>.<noun>.<past participle>")

@@ -1,0 +1,1 @@
+"""The rooms, what they share, and the reference client."""

@@ -1,0 +1,1 @@
+"""What rooms share; each outside library enters by one door."""
