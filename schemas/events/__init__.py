@@ -3,7 +3,7 @@
 from schemas.events.base import Event, LogOnly
 from schemas.events.drop import DropRequested
 from schemas.events.flush import FlushRequested
-from schemas.events.message import MessageRecorded, MessageRemoved
+from schemas.events.message import MessageListed, MessageRecorded, MessageRemoved
 from schemas.events.model import ModelChanged
 from schemas.events.native import NativeCompacted
 from schemas.events.overflow import OverflowDetected
@@ -23,6 +23,7 @@ EVENTS: tuple[type[Event], ...] = (
     SessionClosed,
     SessionForked,
     MessageRecorded,
+    MessageListed,
     MessageRemoved,
     PartRecorded,
     PartRemoved,

@@ -13,8 +13,6 @@ class MessageRecorded(Event, frozen=True):
 
     message: str
     role: str
-    ordinal: int = 0
-    """Its place in the session: larger is later, gaps are allowed. 0 until a step has listed it."""
     sent: datetime | None = None
     """When the harness created it."""
     agent: str = ""
@@ -23,6 +21,16 @@ class MessageRecorded(Event, frozen=True):
     synthetic: bool = False
     listed: list[str] = []
     """The parts of it that are sent, where these are not all that are known."""
+
+
+class MessageListed(Event, frozen=True):
+    """Messages got their places in the conversation: a harness is going to send them."""
+
+    TYPE: ClassVar[str] = "message.listed"
+
+    messages: list[str]
+    ordinals: list[int]
+    """The place of each: larger is later, gaps are allowed."""
 
 
 class MessageRemoved(Event, frozen=True):

@@ -54,3 +54,7 @@ class SessionForked(Event, frozen=True):
     """Its last message that was copied; empty: all of them."""
     last_tag: int = 0
     """The highest tag number of the origin: this session's numbers go on from there."""
+    tags: list[int] = []
+    """Numbers that the copied parts keep, whatever ids the copies have ..."""
+    digests: list[str] = []
+    """... and the contents by which those are known, in the order of the conversation."""

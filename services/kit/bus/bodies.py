@@ -1,0 +1,46 @@
+"""Long bodies, kept by the sha256 of their content."""
+
+import hashlib
+
+from nats.errors import Error as NatsError
+from nats.js.errors import NotFoundError, ObjectNotFoundError
+
+from schemas.streams import Bucket
+from services.kit.bus.connection import Bus, Unreachable
+
+
+class Missing(LookupError):
+    """A body that the bucket does not hold (any more)."""
+
+
+class Bodies:
+    """One bucket. A body that is there already is not stored again."""
+
+    def __init__(self, bus: Bus, bucket: Bucket) -> None:
+        self._bus = bus
+        self._bucket = bucket
+
+    async def put(self, text: str) -> str:
+        """Keep a text; its reference."""
+        body = text.encode()
+        reference = hashlib.sha256(body).hexdigest()
+        try:
+            store = await self._bus.js.object_store(self._bucket.name)
+            try:
+                await store.get_info(reference)
+            except (ObjectNotFoundError, NotFoundError):
+                await store.put(reference, body)
+        except NatsError as error:
+            raise Unreachable(f"a body could not be kept: {error or type(error).__name__}") from error
+        return reference
+
+    async def get(self, reference: str) -> str:
+        """The text of a reference."""
+        try:
+            store = await self._bus.js.object_store(self._bucket.name)
+            result = await store.get(reference)
+        except (ObjectNotFoundError, NotFoundError) as error:
+            raise Missing(f"the bucket {self._bucket.name} has no body {reference}; it may have expired") from error
+        except NatsError as error:
+            raise Unreachable(f"a body could not be read: {error or type(error).__name__}") from error
+        return (result.data or b"").decode()

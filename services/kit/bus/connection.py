@@ -1,0 +1,193 @@
+"""A connection to the broker that comes back by itself, with the streams made where they are missing."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Self
+
+import nats
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
+from nats.errors import MaxPayloadError, NoRespondersError
+from nats.errors import TimeoutError as NatsTimeoutError
+from nats.js import JetStreamContext
+from nats.js import api
+from nats.js.errors import APIError, BucketNotFoundError, NotFoundError, ServiceUnavailableError
+
+from schemas.streams import BUCKETS, STREAMS, Bucket, Stream
+from services.kit.logs import logger
+
+RECONNECT_WAIT = 0.2
+STREAM_NAME_IN_USE = 10058
+
+
+class Unreachable(ConnectionError):
+    """The broker, or whoever should answer, is not there; says what to try."""
+
+
+class TooLarge(ValueError):
+    """A message above the broker's limit; says what to do with it."""
+
+
+Handler = Callable[[str, bytes], Awaitable[bytes]]
+
+
+class Bus:
+    """One process's connection."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.js: JetStreamContext = client.jetstream(timeout=5, publish_async_max_pending=256)
+        self.on_reconnect: list[Callable[[], Awaitable[None]]] = []
+        self.forbidden = asyncio.Event()
+
+    @classmethod
+    async def connect(cls, url: str, name: str, *, user: str = "", password: str = "", wait: float = 10.0) -> Self:
+        """Connect within `wait` seconds. Afterwards the connection is restored for as long as the process lives."""
+        client = nats.NATS()
+        bus = cls(client)
+        options: dict[str, Any] = {"user": user, "password": password} if password else {}
+        try:
+            async with asyncio.timeout(wait):
+                await client.connect(
+                    url,
+                    name=name,
+                    max_reconnect_attempts=-1,
+                    reconnect_time_wait=RECONNECT_WAIT,
+                    ping_interval=10,
+                    max_outstanding_pings=2,
+                    pending_size=64 * 1024 * 1024,
+                    allow_reconnect=True,
+                    error_cb=bus._error,
+                    reconnected_cb=bus._reconnected,
+                    **options,
+                )
+        except (TimeoutError, NatsError, OSError) as error:
+            raise Unreachable(
+                f"no broker answers at {_without_password(url)} ({error or type(error).__name__}); "
+                "start one with `annals up`, or set ANNALS_NATS__URL and ANNALS_NATS__PASSWORD",
+            ) from error
+        return bus
+
+    async def _error(self, error: Exception) -> None:
+        """A permission is refused only here, while the call itself just times out: make that visible at once."""
+        if "permissions violation" in str(error).lower():
+            self.forbidden.set()
+            logger().error("the broker refuses", error=str(error), remedy="check the user's permissions in nats.conf")
+        elif not isinstance(error, ConnectionError | OSError):
+            logger().warning("broker", error=str(error) or type(error).__name__)
+
+    async def _reconnected(self) -> None:
+        logger().info("reconnected")
+        for callback in self.on_reconnect:
+            await callback()
+
+    @property
+    def connected(self) -> bool:
+        return bool(self.client.is_connected)
+
+    @property
+    def max_payload(self) -> int:
+        return int(self.client.max_payload)
+
+    async def close(self) -> None:
+        """Send what is buffered, then hang up."""
+        if self.client.is_connected:
+            await self.client.drain()
+        else:
+            await self.client.close()
+
+    async def ensure(self) -> None:
+        """Make the streams and buckets that are missing; those that exist stay as they are."""
+        for stream in STREAMS:
+            await self._ensure_stream(stream)
+        for bucket in BUCKETS:
+            await self._ensure_bucket(bucket)
+
+    async def _ensure_stream(self, stream: Stream) -> None:
+        try:
+            await self.js.stream_info(stream.name)
+        except NotFoundError:
+            await self._create(self.js.add_stream, _stream_config(stream))
+
+    async def _ensure_bucket(self, bucket: Bucket) -> None:
+        try:
+            await self.js.object_store(bucket.name)
+        except (BucketNotFoundError, NotFoundError):
+            config = api.ObjectStoreConfig(
+                bucket=bucket.name,
+                description=bucket.description,
+                ttl=bucket.max_age or None,
+                storage=api.StorageType.FILE,
+            )
+            await self._create(self.js.create_object_store, config)
+
+    async def _create(self, create: Callable[..., Awaitable[object]], config: object) -> None:
+        """Create; that another room was faster is as good."""
+        try:
+            await create(config=config)
+        except APIError as error:
+            if error.err_code != STREAM_NAME_IN_USE:
+                raise
+
+    async def publish(self, subject: str, data: bytes, message_id: str) -> int:
+        """Publish to a stream and wait until it is on disk; the sequence. The same id again gives the same sequence."""
+        if len(data) > self.max_payload:
+            raise TooLarge(
+                f"{len(data)} bytes for {subject}: the broker takes {self.max_payload}; "
+                "send long bodies through the bucket of inbound bodies, or in pieces",
+            )
+        try:
+            ack = await self.js.publish(subject, data, headers={api.Header.MSG_ID.value: message_id})
+        except (NatsTimeoutError, ServiceUnavailableError, NatsError) as error:
+            raise Unreachable(f"the broker did not take {subject}: {error or type(error).__name__}") from error
+        return int(ack.seq)
+
+    async def request(self, subject: str, data: bytes, timeout: float) -> bytes:  # noqa: ASYNC109 - it is sent along
+        """Ask one of those who serve this subject."""
+        try:
+            reply = await self.client.request(subject, data, timeout=timeout)
+        except NoRespondersError as error:
+            raise Unreachable(f"nobody serves {subject}; `annals status` tells which rooms run") from error
+        except MaxPayloadError as error:
+            raise TooLarge(f"{len(data)} bytes for {subject}: the broker takes {self.max_payload}") from error
+        except (NatsTimeoutError, NatsError) as error:
+            raise Unreachable(f"no answer on {subject} within {timeout} s ({type(error).__name__})") from error
+        return bytes(reply.data)
+
+    async def serve(self, subject: str, queue: str, handler: Handler) -> None:
+        """Answer requests, many at once; of several processes with one queue name each request reaches one."""
+        running: set[asyncio.Task[None]] = set()
+
+        async def answer(message: Msg) -> None:
+            reply = await handler(message.subject, message.data)
+            await message.respond(reply)
+
+        async def arrived(message: Msg) -> None:
+            task = asyncio.create_task(answer(message))
+            running.add(task)
+            task.add_done_callback(running.discard)
+
+        await self.client.subscribe(subject, queue=queue, cb=arrived)
+
+
+def _stream_config(stream: Stream) -> api.StreamConfig:
+    return api.StreamConfig(
+        name=stream.name,
+        description=stream.description,
+        subjects=list(stream.subjects),
+        storage=api.StorageType.FILE,
+        retention=api.RetentionPolicy.LIMITS,
+        discard=api.DiscardPolicy.NEW if stream.immutable else api.DiscardPolicy.OLD,
+        max_age=stream.max_age or None,
+        duplicate_window=stream.duplicate_window,
+        deny_delete=stream.immutable,
+        deny_purge=stream.immutable,
+        allow_direct=True,
+        allow_atomic=True,
+    )
+
+
+def _without_password(url: str) -> str:
+    scheme, _, rest = url.rpartition("://")
+    return f"{scheme}://{rest.rpartition('@')[2]}"

@@ -1,0 +1,125 @@
+"""An endless pull from a durable consumer: requests overlap, and never more is under way than is wanted."""
+
+import asyncio
+import json
+from collections.abc import Callable
+
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+
+from services.kit.bus.connection import Bus
+from services.kit.logs import logger
+
+EXPIRES = 20.0
+HEARTBEAT = 5.0
+SILENCE = 3 * HEARTBEAT
+NANOSECONDS = 1_000_000_000
+CONTROL_HEARTBEAT = "100"
+GONE = ("Consumer Deleted", "Consumer is push based", "Server Shutdown", "Leadership Change")
+
+Delivery = Msg
+
+
+class Pull:
+    """Hands each message to `deliver`; the receiver says `finished` when it has room for more."""
+
+    def __init__(self, bus: Bus, stream: str, durable: str, *, credit: int, deliver: Callable[[Msg], None]) -> None:
+        self._bus = bus
+        self._subject = f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{durable}"
+        self._credit = credit
+        self._deliver = deliver
+        self._requested = 0
+        self._held = 0
+        self._inbox = ""
+        self._subscription: Subscription | None = None
+        self._stopped = False
+        self._heard = 0.0
+        self._watch: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        self._bus.on_reconnect.append(self.restart)
+        self._watch = asyncio.create_task(self._guard())
+        await self.restart()
+
+    async def restart(self) -> None:
+        """Begin with a new inbox: what older requests still deliver cannot reach us, the broker sends it again."""
+        if self._stopped:
+            return
+        old, self._subscription = self._subscription, None
+        self._inbox = self._bus.client.new_inbox()
+        self._requested = 0
+        self._heard = asyncio.get_running_loop().time()
+        self._subscription = await self._bus.client.subscribe(
+            self._inbox, cb=self._arrived, pending_msgs_limit=-1, pending_bytes_limit=-1
+        )
+        if old is not None and self._bus.connected:
+            await old.unsubscribe()
+        await self._ask()
+
+    async def stop(self) -> None:
+        """Ask for nothing more. What is in hand stays with its receiver."""
+        self._stopped = True
+        if self._watch is not None:
+            self._watch.cancel()
+        if self.restart in self._bus.on_reconnect:
+            self._bus.on_reconnect.remove(self.restart)
+        if self._subscription is not None and self._bus.connected:
+            await self._subscription.unsubscribe()
+
+    def finished(self, count: int) -> None:
+        """The receiver is done with so many messages."""
+        self._held -= count
+        if not self._stopped and self._room() >= self._credit // 2:
+            task = asyncio.ensure_future(self._ask())
+            task.add_done_callback(_report)
+
+    def forget_held(self) -> None:
+        """The receiver threw away what it held."""
+        self._held = 0
+
+    def _room(self) -> int:
+        return self._credit - self._requested - self._held
+
+    async def _ask(self) -> None:
+        room = self._room()
+        if room <= 0 or not self._bus.connected:
+            return
+        self._requested += room
+        request = {
+            "batch": room,
+            "expires": int(EXPIRES * NANOSECONDS),
+            "idle_heartbeat": int(HEARTBEAT * NANOSECONDS),
+        }
+        await self._bus.client.publish(self._subject, json.dumps(request).encode(), reply=self._inbox)
+
+    async def _arrived(self, message: Msg) -> None:
+        self._heard = asyncio.get_running_loop().time()
+        status = (message.headers or {}).get("Status") if not message.reply else None
+        if status is None:
+            self._requested -= 1
+            self._held += 1
+            self._deliver(message)
+            return
+        if status == CONTROL_HEARTBEAT:
+            return
+        headers = message.headers or {}
+        description = headers.get("Description", "")
+        if any(reason in description for reason in GONE):
+            logger().warning("pull interrupted", reason=description)
+            return
+        self._requested = max(0, self._requested - int(headers.get("Nats-Pending-Messages", self._requested)))
+        await self._ask()
+
+    async def _guard(self) -> None:
+        """Begin anew when nothing was heard, not even a heartbeat."""
+        while True:
+            await asyncio.sleep(HEARTBEAT)
+            silent = asyncio.get_running_loop().time() - self._heard
+            if self._bus.connected and self._requested > 0 and silent > SILENCE:
+                logger().warning("no heartbeat, pulling anew", seconds=round(silent, 1))
+                await self.restart()
+
+
+def _report(task: "asyncio.Future[None]") -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        logger().warning("a pull request failed", error=str(error))

@@ -1,0 +1,1 @@
+"""Generated pages and schemas: everything about the language and the house that can be read off the code."""

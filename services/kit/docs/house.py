@@ -1,0 +1,70 @@
+"""The picture of the house: rooms, and the events that go from one to the next."""
+
+import graphlib
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from services.kit.docs.markdown import code, page, table
+
+
+class Room(msgspec.Struct, frozen=True):
+    """What a room says about itself."""
+
+    name: str
+    reads: tuple[str, ...]
+    """Event types."""
+    writes: tuple[str, ...]
+    docstring: str
+
+
+def house(rooms: Sequence[Room]) -> str:
+    """The page: a flowchart of the rooms, what each is for, and who reads and writes which event."""
+    return page(
+        "# The house",
+        "Rooms never call each other: they meet in the log. An arrow says which events one room writes and another "
+        "reads; a room's own events, which it folds into its state, are in the second table only.",
+        _flowchart(rooms),
+        "## Rooms",
+        table(("room", "what it is"), ((room.name, room.docstring) for room in rooms)),
+        "## Events",
+        table(("event", *(room.name for room in rooms)), _matrix(rooms)),
+    )
+
+
+def cycle(rooms: Sequence[Room]) -> list[str]:
+    """The rooms of one cycle in the direction of the data, the first one again at the end; empty if there is none."""
+    graph: dict[str, set[str]] = {room.name: set() for room in rooms}
+    for writer, reader, _ in _arrows(rooms):
+        graph[reader].add(writer)
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        found: list[str] = error.args[1]
+        return found
+    return []
+
+
+def _arrows(rooms: Sequence[Room]) -> Iterator[tuple[str, str, list[str]]]:
+    """Writer, reader and what goes between them. A room that reads its own events is no arrow."""
+    for writer in rooms:
+        for reader in rooms:
+            events = [event for event in writer.writes if event in reader.reads]
+            if events and reader.name != writer.name:
+                yield writer.name, reader.name, events
+
+
+def _flowchart(rooms: Sequence[Room]) -> str:
+    boxes = [f'    {room.name}["{room.name}"]' for room in rooms]
+    arrows = [f'    {writer} -->|"{"<br/>".join(events)}"| {reader}' for writer, reader, events in _arrows(rooms)]
+    return "\n".join(("```mermaid", "flowchart LR", *boxes, *arrows, "```"))
+
+
+def _matrix(rooms: Sequence[Room]) -> Iterator[list[str]]:
+    events = dict.fromkeys(event for room in rooms for event in (*room.writes, *room.reads))
+    for event in events:
+        yield [code(event), *(_cell(room, event) for room in rooms)]
+
+
+def _cell(room: Room, event: str) -> str:
+    return ", ".join(verb for verb, events in (("writes", room.writes), ("reads", room.reads)) if event in events)

@@ -1,0 +1,37 @@
+"""Logs: one line per thing that happened, with its values, on standard error."""
+
+import logging
+import sys
+from typing import Any
+
+import structlog
+
+Logger = structlog.stdlib.BoundLogger
+
+
+def configure(room: str, *, level: str, as_json: bool) -> None:
+    """Set up structured logs for this process; every line names its room."""
+    renderer: Any = (
+        structlog.processors.JSONRenderer()
+        if as_json
+        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), pad_event_to=24)
+    )
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+    structlog.contextvars.bind_contextvars(room=room)
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s %(message)s")
+
+
+def logger() -> Logger:
+    bound: Logger = structlog.get_logger()
+    return bound

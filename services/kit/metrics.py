@@ -1,0 +1,56 @@
+"""Metrics and health of a room, over HTTP on its own thread: `/metrics` for Prometheus, `/healthz` for whoever starts it."""
+
+import json
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, make_wsgi_app
+
+REGISTRY = CollectorRegistry()
+
+OUTCOMES = Counter("annals_outcomes", "What became of the messages a room took.", ["room", "outcome"], registry=REGISTRY)
+APPENDED = Counter("annals_events_appended", "Events appended to the log.", ["room", "type"], registry=REGISTRY)
+CONFLICTS = Counter("annals_append_conflicts", "Appends decided again because the log had moved.", ["room"], registry=REGISTRY)
+UNKNOWN = Counter("annals_events_unknown", "Events of a type or version this release does not know.", ["room", "type"], registry=REGISTRY)
+IN_HAND = Gauge("annals_in_hand", "Messages fetched and not yet acknowledged.", ["room"], registry=REGISTRY)
+ASKS = Histogram(
+    "annals_ask_seconds",
+    "Time to answer a question, from its arrival.",
+    ["question", "status"],
+    registry=REGISTRY,
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
+)
+PASSES = Counter("annals_passes", "Transform passes by kind.", ["kind"], registry=REGISTRY)
+COMMITTED = Gauge("annals_views_committed_seq", "The log position committed to the views.", registry=REGISTRY)
+RESETS = Counter("annals_projector_resets", "Times the projector went back to its checkpoint.", registry=REGISTRY)
+POISON = Counter("annals_projector_poison", "Events the projector could not read and set aside.", registry=REGISTRY)
+
+Health = Callable[[], dict[str, object]]
+StartResponse = Callable[[str, list[tuple[str, str]]], Any]
+
+
+class _Quiet(WSGIRequestHandler):
+    """A request handler that writes no line per request."""
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
+        """Say nothing."""
+
+
+def serve(host: str, port: int, health: Health) -> tuple[WSGIServer, int]:
+    """Serve both pages until the server is shut down; the port it really has."""
+    metrics = make_wsgi_app(REGISTRY)
+
+    def app(environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+        if environ["PATH_INFO"] != "/healthz":
+            pages: Iterable[bytes] = metrics(environ, start_response)
+            return pages
+        report = health()
+        status = "200 OK" if report.get("ok") else "503 Service Unavailable"
+        start_response(status, [("Content-Type", "application/json")])
+        return [json.dumps(report).encode()]
+
+    server = make_server(host, port, app, handler_class=_Quiet)
+    threading.Thread(target=server.serve_forever, name="http", daemon=True).start()
+    return server, server.server_port

@@ -1,0 +1,453 @@
+"""What the facts are in what a harness saw. No clock, no I/O: content comes in masked, times with the content."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+from schemas.envelope import Actor, Envelope
+from schemas.events import (
+    Event,
+    MessageListed,
+    MessageRecorded,
+    MessageRemoved,
+    ModelChanged,
+    NativeCompacted,
+    OverflowDetected,
+    PartRecorded,
+    PartRemoved,
+    SessionClosed,
+    SessionForked,
+    SessionIdled,
+    SessionOpened,
+    SessionRenamed,
+    StepOpened,
+    TagAssigned,
+    UsageSampled,
+)
+from schemas.inbox import (
+    CompactionSeen,
+    ErrorSeen,
+    Inbound,
+    Listed,
+    ListSeen,
+    MessageGone,
+    MessageSeen,
+    PartGone,
+    PartSeen,
+    Seen,
+    SessionClosed as SessionEnded,
+    SessionIdle,
+    SessionReverted,
+    SessionSeen,
+    StepSeen,
+    UsageSeen,
+)
+from services.tagger.overflow import is_overflow
+from services.tagger.state import Message, Session, evolve, identity
+
+BYTES_PER_TOKEN = 4
+"""The estimate of prompt cost where no provider has counted: UTF-8 bytes per token."""
+MAX_NAMES_PER_EVENT = 2000
+MAX_ERROR_CHARACTERS = 240
+
+_NOWHEN = Envelope(
+    id="", type="", at=datetime(1970, 1, 1, tzinfo=UTC), project="", session="", actor=Actor("room"), data=msgspec.Raw()
+)
+
+
+class Told(msgspec.Struct, frozen=True):
+    """One inbound message with all that deciding on it needs."""
+
+    harness: str
+    inbound: Inbound
+    origin: Session | None = None
+    """The state of the session that this one was copied from, where it says so."""
+
+
+def decide(session: Session, told: Told) -> list[Event]:
+    """The facts that are new in it, in order. What is known already yields nothing."""
+    events: list[Event] = []
+    for item in told.inbound.items:
+        for event in _facts(session, item, told):
+            events.append(event)
+            session = evolve(session, event, _NOWHEN)
+    return events
+
+
+def _facts(session: Session, item: Seen, told: Told) -> Sequence[Event]:  # noqa: C901, PLR0911 - one arm per item
+    match item:
+        case SessionSeen():
+            return _session_seen(session, item, told)
+        case SessionIdle():
+            return [SessionIdled()]
+        case SessionEnded(reason=reason):
+            return [] if session.closed else [SessionClosed(reason=reason)]
+        case SessionReverted(message=message):
+            return _removed(_from(session, message), "reverted")
+        case MessageSeen():
+            return _message_seen(session, item)
+        case MessageGone(message=message):
+            known = session.messages.get(message)
+            return _removed([message] if known is not None and known.present else [], "deleted")
+        case PartSeen():
+            return _part_seen(session, item)
+        case PartGone(message=message, part=part):
+            return [PartRemoved(message=message, part=part)] if part in session.parts else []
+        case UsageSeen():
+            return _usage_seen(session, item)
+        case ErrorSeen(text=text, message=message):
+            return [OverflowDetected(message=message, text=text[:MAX_ERROR_CHARACTERS])] if is_overflow(text) else []
+        case CompactionSeen():
+            return [NativeCompacted(last_tag=session.last_number)]
+        case ListSeen(after=after, messages=messages):
+            return _listed(session, after, messages)
+        case StepSeen():
+            return _step_seen(session, item)
+
+
+def _session_seen(session: Session, item: SessionSeen, told: Told) -> list[Event]:
+    if session.opened:
+        return [SessionRenamed(title=item.title)] if item.title not in ("", session.title) else []
+    opened = SessionOpened(
+        harness=told.harness,
+        mode=item.mode,
+        title=item.title,
+        parent=item.parent,
+        directory=item.directory,
+        agent=item.agent,
+        version=item.version,
+    )
+    return [opened, *_forks(item, told.origin)]
+
+
+def _forks(item: SessionSeen, origin: Session | None) -> Iterator[Event]:
+    """The numbers that a copy takes over, by content, since a harness may give its copies new ids."""
+    if not item.forked_from or origin is None:
+        return
+    numbered = list(_numbered(origin, item.forked_at))
+    for start in range(0, max(1, len(numbered)), MAX_NAMES_PER_EVENT):
+        piece = numbered[start : start + MAX_NAMES_PER_EVENT]
+        yield SessionForked(
+            origin=item.forked_from,
+            until=item.forked_at,
+            last_tag=origin.last_number,
+            tags=[number for number, _ in piece],
+            digests=[digest for _, digest in piece],
+        )
+
+
+def _numbered(origin: Session, until: str) -> Iterator[tuple[int, str]]:
+    for ordinal in sorted(origin.order):
+        message = origin.messages[origin.order[ordinal]]
+        for name in message.sent:
+            part = origin.parts.get(name)
+            if part is not None and part.number:
+                yield part.number, part.digest
+        if message.recorded.message == until:
+            return
+
+
+def _message_seen(session: Session, item: MessageSeen) -> list[Event]:
+    events: list[Event] = []
+    known = session.messages.get(item.message)
+    recorded = _recorded(item, known)
+    if known is None or known.recorded != recorded:
+        events.append(recorded)
+    for index, part in enumerate(item.parts):
+        placed = part if part.part or part.position else msgspec.structs.replace(part, position=index)
+        for event in _part_seen(session, placed):
+            events.append(event)
+            session = evolve(session, event, _NOWHEN)
+    return events
+
+
+def _recorded(item: MessageSeen, known: Message | None) -> MessageRecorded:
+    """The message as it is now. What a later sighting does not say stays."""
+    return MessageRecorded(
+        message=item.message,
+        role=item.role,
+        sent=item.at or (known.recorded.sent if known else None),
+        agent=item.agent,
+        provider=item.provider,
+        model=item.model,
+        synthetic=item.synthetic,
+        listed=known.recorded.listed if known else [],
+    )
+
+
+def _part_seen(session: Session, item: PartSeen) -> list[Event]:
+    if item.ephemeral:
+        return []
+    name = part_name(item)
+    digest = content_digest(item)
+    known = session.parts.get(name)
+    if known is not None and known.digest == digest:
+        return []
+    content = item.output if item.type in ("tool", "tool_result") else item.text
+    size = len(content.encode())
+    input_size = len(item.input.encode())
+    return [
+        PartRecorded(
+            message=item.message,
+            part=name,
+            kind=item.type,
+            position=item.position,
+            tool=item.tool,
+            call=item.call,
+            owner=_owner(session, item, name),
+            status=item.status or ("completed" if item.type == "tool_result" else ""),
+            mime=item.mime,
+            signed=item.signed,
+            ignored=item.ignored,
+            synthetic=item.synthetic,
+            bytes=size,
+            input_bytes=input_size,
+            tokens=0 if item.ignored else tokens(size + input_size),
+            digest=digest,
+            text=item.text,
+            input=item.input,
+            output=item.output,
+            text_ref=item.text_ref,
+            input_ref=item.input_ref,
+            output_ref=item.output_ref,
+        )
+    ]
+
+
+def part_name(item: PartSeen) -> str:
+    """The harness's id of a part, or one made of its message and its index in the full list of parts."""
+    if item.part:
+        return item.part
+    return f"{item.message}:{'file' if item.type == 'file' else 'p'}{item.position}"
+
+
+def content_digest(item: PartSeen) -> str:
+    """Digest of what the harness holds in a part: two parts with the same are the same to a model."""
+    fields = (
+        item.type, item.text, item.tool, item.input, item.output, item.status, item.mime,
+        item.text_ref, item.input_ref, item.output_ref, str(item.signed), str(item.ignored),
+    )  # fmt: skip
+    return hashlib.blake2b("\0".join(fields).encode(), digest_size=8).hexdigest()
+
+
+def tokens(size: int) -> int:
+    """Estimated tokens of so many UTF-8 bytes."""
+    return -(-size // BYTES_PER_TOKEN)
+
+
+def _owner(session: Session, item: PartSeen, name: str) -> str:
+    """The message that made a tool call. A part that holds call and result belongs to its own message."""
+    if item.type in ("tool", "tool_call"):
+        return item.message
+    if item.type != "tool_result":
+        return ""
+    known = session.parts.get(name)
+    if known is not None:
+        return known.owner
+    open_calls = session.calls.get(item.call, ())
+    if open_calls:
+        return open_calls[0]
+    return _nearest_owner(session, item)
+
+
+def _nearest_owner(session: Session, item: PartSeen) -> str:
+    """For a result whose call is not seen any more: the last earlier message known to have made it."""
+    here = session.messages.get(item.message)
+    sent = here.recorded.sent if here else None
+    earlier = [owner for owner in session.owners.get(item.call, ()) if _is_before(session, owner, sent)]
+    return earlier[-1] if earlier else item.message
+
+
+def _is_before(session: Session, owner: str, sent: datetime | None) -> bool:
+    message = session.messages.get(owner)
+    made = message.recorded.sent if message else None
+    return sent is not None and made is not None and made < sent
+
+
+def _usage_seen(session: Session, item: UsageSeen) -> list[Event]:
+    sample = UsageSampled(
+        message=item.message,
+        input=item.input,
+        output=item.output,
+        reasoning=item.reasoning,
+        cache_read=item.cache_read,
+        cache_write=item.cache_write,
+    )
+    counted = sample.input + sample.cache_read + sample.cache_write
+    return [sample] if counted > 0 and session.usage.get(item.message) != sample else []
+
+
+def _removed(messages: Sequence[str], reason: str) -> list[Event]:
+    return [MessageRemoved(messages=list(messages), reason=reason)] if messages else []
+
+
+def _from(session: Session, message: str) -> list[str]:
+    """This message and all behind it."""
+    known = session.messages.get(message)
+    if known is None or not known.present:
+        return []
+    return [name for _, name in _between(session, known.ordinal - 1)]
+
+
+def _between(session: Session, ordinal: int) -> Iterator[tuple[int, str]]:
+    """The conversation behind this ordinal."""
+    for place in range(ordinal + 1, session.last_ordinal + 1):
+        name = session.order.get(place)
+        if name is not None:
+            yield place, name
+
+
+def _listed(session: Session, after: str, messages: Sequence[Listed]) -> list[Event]:
+    """Make the conversation behind `after` this list: those left out are removed, new ones get their places."""
+    anchor = session.messages.get(after)
+    if after and (anchor is None or not anchor.present):
+        return []
+    start = anchor.ordinal if anchor else 0
+    wanted = {listed.message for listed in messages}
+    removed = _removed([name for _, name in _between(session, start) if name not in wanted], "unlisted")
+    return [*removed, *_placed(session, start, messages), *_parts_listed(session, messages)]
+
+
+def _placed(session: Session, place: int, messages: Sequence[Listed]) -> Iterator[Event]:
+    """Places for messages that have none, lost theirs, or stand elsewhere now."""
+    last = session.last_ordinal
+    names, ordinals = [], []
+    for listed in messages:
+        known = session.messages.get(listed.message)
+        if known is not None and known.ordinal > place:
+            place = known.ordinal
+            if known.present:
+                continue
+        else:
+            place = last = last + 1
+        names.append(listed.message)
+        ordinals.append(place)
+    for start in range(0, len(names), MAX_NAMES_PER_EVENT):
+        end = start + MAX_NAMES_PER_EVENT
+        yield MessageListed(messages=names[start:end], ordinals=ordinals[start:end])
+
+
+def _parts_listed(session: Session, messages: Sequence[Listed]) -> Iterator[Event]:
+    """Where a harness sends other parts of a message than those that are known, or in another order."""
+    for listed in messages:
+        known = session.messages.get(listed.message)
+        if known is None:
+            continue
+        parts = [part for part in listed.parts if part in session.parts]
+        exceptions = [] if tuple(parts) == known.parts or not listed.parts else parts
+        if exceptions != known.recorded.listed:
+            yield msgspec.structs.replace(known.recorded, listed=exceptions)
+
+
+def _step_seen(session: Session, item: StepSeen) -> list[Event]:
+    if item.step in session.steps:
+        return list(_assignments(session))
+    events: list[Event] = []
+    for decision in (
+        lambda now: _listed(now, item.after, item.messages),
+        _assignments,
+        lambda now: _model(now, item),
+        lambda now: [_opened(now, item)],
+    ):
+        for event in decision(session):
+            events.append(event)
+            session = evolve(session, event, _NOWHEN)
+    return events
+
+
+def _assignments(session: Session) -> Iterator[Event]:
+    """Numbers for the parts that are sent for the first time, in the order they stand."""
+    numbers = _numbers(session)
+    run: list[str] = []
+    first = 0
+    for name, number in numbers:
+        if run and (number != first + len(run) or len(run) == MAX_NAMES_PER_EVENT):
+            yield _assigned(session, first, run)
+            run = []
+        if not run:
+            first = number
+        run.append(name)
+    if run:
+        yield _assigned(session, first, run)
+
+
+def _assigned(session: Session, first: int, names: list[str]) -> TagAssigned:
+    parts = [session.parts[name] for name in names]
+    return TagAssigned(
+        first=first,
+        parts=list(names),
+        messages=[part.owner or part.message for part in parts],
+        kinds=[{"text": "message", "file": "file"}.get(part.kind, "tool") for part in parts],
+    )
+
+
+def _numbers(session: Session) -> list[tuple[str, int]]:
+    """Each part that waits for its number, with it: the one it had, the one it inherits, or the next."""
+    taken: dict[str, int] = {}
+    spent: dict[str, int] = {}
+    last = session.last_number
+    numbered = []
+    for name in _sent_in_order(session):
+        part = session.parts[name]
+        key = identity(name, part)
+        number = session.numbers.get(key) or taken.get(key)
+        if number is None:
+            heirs = session.inherited.get(part.digest, ())[spent.get(part.digest, 0) :]
+            spent[part.digest] = spent.get(part.digest, 0) + 1
+            last = last if heirs else last + 1
+            number = heirs[0] if heirs else last
+        taken[key] = number
+        numbered.append((name, number))
+    return numbered
+
+
+def _sent_in_order(session: Session) -> list[str]:
+    """The waiting parts that are sent now: by message, then by place in it."""
+    places = []
+    for name in session.waiting:
+        message = session.messages.get(session.parts[name].message)
+        if message is not None and message.present and name in message.sent:
+            places.append((message.ordinal, message.sent.index(name), name))
+    return [name for _, _, name in sorted(places)]
+
+
+def _model(session: Session, item: StepSeen) -> list[Event]:
+    now = ModelChanged(
+        provider=item.provider,
+        model=item.model,
+        context_limit=item.context_limit,
+        output_limit=item.output_limit,
+    )
+    return [now] if item.model and session.model != now else []
+
+
+def _opened(session: Session, item: StepSeen) -> StepOpened:
+    return StepOpened(
+        step=item.step,
+        previous=session.last_step,
+        aligned=item.count in (0, session.count) and (not item.after or _is_present(session, item.after)),
+        kept=session.unchanged,
+        last=_last(session),
+        count=session.count,
+        served=item.served,
+        agent=item.agent,
+        mode=item.mode,
+        provider=item.provider,
+        model=item.model,
+        context_limit=item.context_limit,
+        output_limit=item.output_limit,
+        capabilities=list(item.capabilities),
+        system_digest=item.system_digest,
+    )
+
+
+def _is_present(session: Session, message: str) -> bool:
+    known = session.messages.get(message)
+    return known is not None and known.present
+
+
+def _last(session: Session) -> int:
+    """The highest ordinal in use: near the last one given, since removals are rare."""
+    return next((place for place in range(session.last_ordinal, 0, -1) if place in session.order), 0)
