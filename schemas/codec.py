@@ -15,6 +15,9 @@ from schemas.subjects import Address
 NAMESPACE = uuid.UUID("6f0d5a0e-6c55-5d0b-9a3e-1f4f6b1f7a10")
 """The namespace of every derived id. It can never change."""
 
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError)
+"""What msgspec raises for bytes that are not the JSON it expects."""
+
 _encoder = msgspec.json.Encoder()
 _envelopes = msgspec.json.Decoder(Envelope)
 _edits = msgspec.json.Decoder(tuple[AnyEdit, ...])
@@ -34,7 +37,7 @@ def encode(value: object) -> bytes:
 def decode_envelope(data: bytes) -> Envelope:
     try:
         return _envelopes.decode(data)
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+    except _UNREADABLE as error:
         raise Malformed(f"not an envelope: {error}") from error
 
 
@@ -43,11 +46,13 @@ def decode_event(envelope: Envelope) -> Event | None:
     event_class = _by_type.get(envelope.type)
     if event_class is None:
         return None
+    if envelope.v < 1:
+        raise Malformed(f"{envelope.type} has the version {envelope.v}; versions begin at 1")
     try:
         if envelope.v == event_class.V:
             return _decoders[envelope.type].decode(envelope.data)
         return _lift(event_class, envelope)
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+    except _UNREADABLE as error:
         raise Malformed(f"not a {envelope.type} of version {envelope.v}: {error}") from error
 
 
@@ -55,7 +60,7 @@ def _lift(event_class: type[Event], envelope: Envelope) -> Event | None:
     """Upcast dict by dict. A version from the future is passed over, as an unknown type is."""
     if envelope.v > event_class.V:
         return None
-    fields: dict[str, Any] = msgspec.json.decode(envelope.data)
+    fields = msgspec.json.decode(envelope.data, type=dict[str, Any])
     for version in range(envelope.v, event_class.V):
         fields = event_class.UPCASTS[version](fields)
     return msgspec.convert(fields, event_class)
@@ -63,7 +68,8 @@ def _lift(event_class: type[Event], envelope: Envelope) -> Event | None:
 
 def derived_id(*decided: str) -> str:
     """The id of a derived fact: the same decision has the same id at every attempt."""
-    return str(uuid.uuid5(NAMESPACE, "/".join(decided)))
+    escaped = (word.replace("=", "=3D").replace("/", "=2F") for word in decided)  # ids of harnesses may hold a slash
+    return str(uuid.uuid5(NAMESPACE, "/".join(escaped)))
 
 
 def wrap(

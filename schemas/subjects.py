@@ -23,7 +23,7 @@ def token(identifier: str) -> str:
     """The subject token of any id: letters, digits, `-` and `_` stay, other bytes become `=XX`, nothing becomes `_`."""
     if not identifier:
         return WHOLE_PROJECT
-    raw = identifier.encode()
+    raw = _utf8(identifier)
     if len(raw) > MAX_ID_BYTES:
         raise BadSubject(f"the id {identifier[:40]!r}... has {len(raw)} bytes; use one of at most {MAX_ID_BYTES}")
     if identifier == WHOLE_PROJECT:
@@ -36,12 +36,22 @@ def identifier(subject_token: str) -> str:
     if subject_token == WHOLE_PROJECT:
         return ""
     raw = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), subject_token)
-    return raw.encode("latin-1").decode()
+    try:
+        return raw.encode("latin-1").decode()
+    except UnicodeError as error:
+        raise BadSubject(f"the token {subject_token!r} is not an id in UTF-8; make tokens as `token` does") from error
 
 
 def shard(project: str) -> int:
     """The shard of a project: stable over processes, machines and releases."""
-    return int.from_bytes(hashlib.blake2b(project.encode(), digest_size=4).digest(), "big") % SHARDS
+    return int.from_bytes(hashlib.blake2b(_utf8(project), digest_size=4).digest(), "big") % SHARDS
+
+
+def _utf8(identifier: str) -> bytes:
+    try:
+        return identifier.encode()
+    except UnicodeEncodeError as error:
+        raise BadSubject(f"the id {identifier[:40]!r} is not Unicode text; leave out its lone surrogates") from error
 
 
 class Address(msgspec.Struct, frozen=True):

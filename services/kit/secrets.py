@@ -1,10 +1,14 @@
-"""The door for secrets: a text that went through `mask` carries no credential into a log that cannot forget."""
+"""The door for secrets: a text that passed `mask` carries no known credential into a log that cannot forget."""
 
 import importlib
 import re
+import string
 from collections.abc import Iterator
+from enum import Enum, auto
 from functools import cache
-from typing import NamedTuple
+from typing import AnyStr, NamedTuple
+
+__all__ = ["mask"]
 
 
 class Finding(NamedTuple):
@@ -15,39 +19,311 @@ class Finding(NamedTuple):
     kind: str
 
 
-class Service(NamedTuple):
-    """How the tokens of one service are recognised."""
+class Issuer(NamedTuple):
+    """How the tokens of one issuer look."""
 
     kind: str
-    anchor: str  # a cheap pattern without which no token of the service can be present
-    detectors: tuple[str, ...] = ()  # module.Class below detect_secrets.plugins
-    pattern: str = r"(?!)"  # what the detectors do not know
+    anchor: str  # stands in every such token; each alternative starts with a literal, which `re` finds fastest
+    detectors: tuple[str, ...] = ()  # below detect_secrets.plugins
+    pattern: str = r"(?!)"  # what the detectors miss
 
 
-SERVICES = (
-    Service("anthropic-key", "sk-ant-", (), r"sk-ant-[\w-]{16,}"),
-    Service("aws-key", "AKIA|ASIA|ABIA|ACCA|A3T", ("aws.AWSKeyDetector",)),
-    Service("databricks-token", "dapi", (), r"(?<!\w)dapi[0-9a-f]{32}"),
-    Service("digitalocean-token", "do[opr]_v1_", (), r"do[opr]_v1_[0-9a-f]{64}"),
-    Service("discord-token", r"[MNO][\w-]{23,25}\.[\w-]{6}\.", ("discord.DiscordBotTokenDetector",)),
-    Service("github-token", "gh[oprsu]_|github_pat_", ("github_token.GitHubTokenDetector",), r"github_pat_\w{22,}"),
-    Service(
-        "gitlab-token", "gl[a-z]{2,6}-|GR1348941", ("gitlab_token.GitLabTokenDetector",), r"gl(?:pat|ptt)-[\w-]{20,}"
+class Usage(Enum):
+    """What the value after a key is, as far as its surroundings tell."""
+
+    PROSE = auto()
+    EXPRESSION = auto()
+    CONSTANT = auto()
+    FLAG = auto()
+
+
+ISSUERS = (
+    Issuer("anthropic-key", "sk-ant-", (), r"sk-ant-[\w-]{16,}"),
+    Issuer("aws-key", "AKIA|ASIA|ABIA|ACCA|A3T", ("aws.AWSKeyDetector",)),
+    Issuer("databricks-token", "dapi", (), r"dapi[0-9a-f]{32}"),
+    Issuer("digitalocean-token", "dop_v1_|doo_v1_|dor_v1_", (), r"do[opr]_v1_[0-9a-f]{64}"),
+    Issuer(
+        "discord-token",
+        r"M[\w-]{23,25}\.|N[\w-]{23,25}\.|O[\w-]{23,25}\.",
+        ("discord.DiscordBotTokenDetector",),
     ),
-    Service("google-key", "AIza|GOCSPX-|ya29", (), r"AIza[\w-]{35}|GOCSPX-[\w-]{28}|ya29\.[\w-]{20,}"),
-    Service("groq-key", "gsk_", (), r"gsk_[A-Za-z0-9]{40,}"),
-    Service("huggingface-token", "hf_", (), r"hf_[A-Za-z0-9]{30,}"),
-    Service("jwt", "eyJ", (), r"eyJ[\w-]++\.eyJ[\w-]++(?:\.[\w-]*+)?"),
-    Service("mailchimp-key", "-us[0-9]", ("mailchimp.MailchimpDetector",)),
-    Service("npm-token", "npm_", ("npm.NpmDetector",), r"npm_[A-Za-z0-9]{36}"),
-    Service("openai-key", "sk-", ("openai.OpenAIDetector",), r"(?<![A-Za-z0-9])sk-(?=[\w-]*\d)[\w-]{20,}"),
-    Service("pypi-token", "pypi-AgE", ("pypi_token.PypiTokenDetector",)),
-    Service("sendgrid-key", r"SG\.", ("sendgrid.SendGridDetector",)),
-    Service(
-        "slack-token", "xox|xapp-|/B[A-Z0-9]{8,12}/", ("slack.SlackDetector",), r"(?:xox[a-z]|xapp)-[A-Za-z0-9-]{16,}"
+    Issuer(
+        "github-token",
+        "ghp_|gho_|ghu_|ghs_|ghr_|github_pat_",
+        ("github_token.GitHubTokenDetector",),
+        r"github_pat_\w{22,}",
     ),
-    Service("square-token", "sq0", ("square_oauth.SquareOAuthDetector",), r"sq0[a-z]{3}-[\w-]{22,}"),
-    Service("stripe-key", "[rs]k_(?:live|test)_|whsec_", ("stripe.StripeDetector",), r"[rs]k_test_\w{24,}|whsec_\w{24,}"),
-    Service("telegram-token", ":AA", ("telegram_token.TelegramBotTokenDetector",)),
-    Service("twilio-key", "(?:AC|SK)[a-z0-9]{32}", ("twilio.TwilioKeyDetector",)),
+    Issuer(
+        "gitlab-token",
+        "gl[a-z]{2,5}-|GR1348941",
+        ("gitlab_token.GitLabTokenDetector",),
+        r"gl(?:pat|ptt|rt|dt)-[\w-]{20,}",
+    ),
+    Issuer("google-key", r"AIza|GOCSPX-|ya29\.", (), r"AIza[\w-]{35}|GOCSPX-[\w-]{28}|ya29\.[\w-]{20,}"),
+    Issuer("groq-key", "gsk_", (), r"gsk_[A-Za-z0-9]{40,}"),
+    Issuer("huggingface-token", "hf_", (), r"hf_[A-Za-z0-9]{30,}"),
+    Issuer("jwt", "eyJ", (), r"(?P<no_token>eyJ[\w-]++(?!\.eyJ))|eyJ[\w-]++\.eyJ[\w-]++(?:\.[\w-]*+)?"),
+    Issuer("mailchimp-key", "-us[0-9]", ("mailchimp.MailchimpDetector",)),
+    Issuer("npm-token", "npm_", (), r"npm_[A-Za-z0-9]{36}"),
+    Issuer("openai-key", "sk-(?<![A-Za-z0-9]sk-)", (), r"sk-(?<![A-Za-z0-9]sk-)(?=[A-Za-z_-]{0,64}+\d)[\w-]{20,}"),
+    Issuer("pypi-token", "pypi-AgE", ("pypi_token.PypiTokenDetector",)),
+    Issuer("sendgrid-key", r"SG\.", ("sendgrid.SendGridDetector",)),
+    Issuer(
+        "slack-token",
+        "xox|xapp-|/B[A-Z0-9]{8,12}/",
+        ("slack.SlackDetector",),
+        r"(?:xox[a-z]|xapp)-[A-Za-z0-9-]{16,}",
+    ),
+    Issuer("square-token", "sq0", ("square_oauth.SquareOAuthDetector",), r"sq0[a-z]{3}-[\w-]{22,}"),
+    Issuer(
+        "stripe-key",
+        "sk_live_|rk_live_|sk_test_|rk_test_|whsec_",
+        ("stripe.StripeDetector",),
+        r"[rs]k_test_[A-Za-z0-9]{24,}|whsec_[A-Za-z0-9+/]{24,}",
+    ),
+    Issuer("telegram-token", ":AA", ("telegram_token.TelegramBotTokenDetector",)),
+    Issuer("twilio-key", "AC[a-z0-9]{32}|SK[a-z0-9]{32}", ("twilio.TwilioKeyDetector",)),
 )
+
+# Every token contains a long run of these characters, and most texts contain no such run.
+TOKEN_CHARACTERS = string.ascii_letters + string.digits + "_-"
+RUN_SHAPE = bytes(ord("x") if chr(code) in TOKEN_CHARACTERS else ord(" ") for code in range(256))
+LONG_RUN = b"x" * 20
+LEAD = 16  # an anchor starts at most so far ahead of its run
+ANY_ANCHOR = re.compile("|".join(issuer.anchor for issuer in ISSUERS), re.ASCII)
+REST_OF_RUN = re.compile(f"[{TOKEN_CHARACTERS}]*")
+
+# With the end of the block, or else (a cut block) as far as its lines of key data go.
+PRIVATE_KEY = re.compile(
+    r"-----BEGIN (?P<label>[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----"
+    r"(?:(?:[^-]|-(?!----(?:BEGIN|END) )){0,16384}+-----END (?P=label)-----"
+    r"|(?:(?:\\+[nr]|[^A-Za-z+/=]){0,40}+[A-Za-z0-9+/=]{16,}+)++)"
+)
+
+URL_PASSWORD = re.compile(r"""://[^\s/:@"'`<>]*:([^\s/"'`<>?#]+)@""")
+
+# Patterns over bytes search the folded text: lower case, one byte for each character of the text.
+SEPARATOR = rb"""
+    \d{0,2} (?:\\*["'`]|\*\*)? \]?
+    (?: [ \t]* (?P<sign> => | ={1,3} | : (?:[ \t]*[a-z][\w.\[\]|\ ]{0,40}=(?=[ \t]*["'`]) | =)? ) (?:\*\*)? [ \t]* | [ \t]+ )
+"""
+KEYS = tuple(
+    (kind, re.compile(key + SEPARATOR, re.VERBOSE))
+    for kind, key in (
+        ("password", rb"pass(?:word|wd|phrase|code|(?<=[_-]pass))"),
+        ("password", rb"pwd"),
+        ("secret", rb"secret"),
+        ("token", rb"token"),
+        ("authorization", rb"auth(?:orization)?"),
+        (
+            "key",
+            rb"""key (?<=[eit_-]key|skey) (?:
+                (?<=api[_-]key) | (?<=apikey) | (?<=access[_-]key) | (?<=accesskey) | (?<=account[_-]key)
+              | (?<=accountkey) | (?<=auth[_-]key) | (?<=encryption[_-]key) | (?<=master[_-]key)
+              | (?<=private[_-]key) | (?<=privatekey) | (?<=secret[_-]key) | (?<=secretkey) | (?<=signing[_-]key)
+            )""",
+        ),
+    )
+)
+VALUE = re.compile(
+    rb"""
+    [bru]{0,2} (?P<quote>\\*["'`]) (?:(?:basic|bearer|token)[ \t]+)?
+        (?P<quoted> (?:\\(?P=quote) | (?!(?P=quote))\S)++ ) (?P=quote)
+  | (?:(?:basic|bearer|token)[ \t]+)? (?P<bare> [^\s"'`<>(){}\[\],;&|\\]{1,256}+ ) (?![(\[{<"'`])
+    """,
+    re.VERBOSE,
+)
+REST_OF_VALUE = re.compile(rb"""[^\s"'`<>(){}\[\],;&|\\]*""")
+BEARER = re.compile(rb"bearer[ \t]+([\w.~+/=-]{8,}+)")
+CURL_USER = re.compile(rb"""curl\b(?:(?!curl)[^\n])*?[ \t](?:-u|--user)[ \t=]*["']?[^\s:"']*:([^\s"']+)""")
+
+# What stands for a secret instead of being one.
+TEMPLATE = re.compile(r"\[masked:|\$\{|\$\(|\{\{|#\{|\{\w*\}|%[sdr(]", re.ASCII)
+STAND_IN = re.compile(
+    r"\$[A-Za-z_]\w*|%\w+%|<.*|\[.*|[*x.•]+|X+|\W+|(?:~|\.{0,2})(?:/[\w.@-]{0,24})++|(?i:your[_-].*|redacted|hidden|masked)",
+    re.ASCII,
+)
+WORD = re.compile(
+    r"(?i:any|bool|boolean|bytes|example|false|int|key|nil|none|null|number|object|optional|pass|passwd|password|pwd"
+    r"|required|secret|str|string|text|token|true|undefined)[?!]?"
+)
+METAVARIABLE = re.compile(
+    r"[A-Z_-]+|and|argument|flag|for|from|in|is|on|options?|or|parameter|should|to|value|was|will|with"
+)
+CODE = re.compile(
+    r"[!*]\w+|[a-z]+\d{0,2}(?:_[a-z]+\d{0,2})+|[A-Za-z_]\w*(?:(?:\??\.|->|::)\w+)+[!?]?|(?:u?int|float|bytes|utf-?|sha-?|base|md)\d+", re.ASCII
+)
+NUMBER = re.compile(r"[+-]?(?:0x)?[\d._]+%?", re.ASCII)
+UNLIKE_A_NAME = re.compile(r"[\d!@#$%^*+=?~]", re.ASCII)
+CHOSEN_KINDS = ("password", "secret")  # people choose these themselves
+SHORTEST_CHOSEN = 3
+SHORTEST_ISSUED = 8
+SHORTEST_WITHOUT_DIGIT = 16
+LONGEST_NAME = 40
+
+
+def mask(text: str) -> str:
+    """The text with a placeholder for each secret; the same object if it has none."""
+    while findings := _findings(text):
+        text = _replaced(text, findings)
+    return text
+
+
+def _replaced(text: str, findings: list[Finding]) -> str:
+    pieces: list[str] = []
+    position = 0
+    for start, end, kind in _merged(findings):
+        pieces += (text[position:start], f"[masked:{kind}]")
+        position = end
+    return "".join((*pieces, text[position:]))
+
+
+def _merged(findings: list[Finding]) -> Iterator[Finding]:
+    current, *rest = sorted(findings, key=lambda finding: finding.start)
+    for finding in rest:
+        if finding.start < current.end:
+            current = current._replace(end=max(current.end, finding.end))
+        else:
+            yield current
+            current = finding
+    yield current
+
+
+def _findings(text: str) -> list[Finding]:
+    folded = text.encode("ascii", "replace").lower()
+    return [
+        *_private_keys(text),
+        *_issued_tokens(text, folded),
+        *_url_passwords(text),
+        *_assigned_values(text, folded),
+        *_bearer_tokens(text, folded),
+        *_curl_passwords(text, folded),
+    ]
+
+
+def _private_keys(text: str) -> Iterator[Finding]:
+    if "PRIVATE KEY" in text:
+        for match in PRIVATE_KEY.finditer(text):
+            yield Finding(*match.span(), "private-key")
+
+
+def _issued_tokens(text: str, folded: bytes) -> Iterator[Finding]:
+    for issuer in _possible_issuers(text, folded):
+        for pattern in _token_patterns(issuer):
+            for match in pattern.finditer(text):
+                if match.lastgroup != "no_token":
+                    start, end = _token_span(match)
+                    yield Finding(start, _end(REST_OF_RUN, text, end), issuer.kind)
+
+
+def _possible_issuers(text: str, folded: bytes) -> list[Issuer]:
+    anchors: set[str] = set()
+    shape = folded.translate(RUN_SHAPE)
+    start = shape.find(LONG_RUN)
+    while start >= 0:
+        end = shape.find(b" ", start)
+        if end < 0:
+            end = len(shape)
+        for m in ANY_ANCHOR.finditer(text, max(0, start - LEAD), end + 1):
+            anchors.add(m[0])
+        start = shape.find(LONG_RUN, end)
+    return [i for i in ISSUERS if any(re.match(i.anchor, a) for a in anchors)] if anchors else []
+
+
+def _token_span(match: re.Match[str]) -> tuple[int, int]:
+    # Detectors capture either the token itself or only its prefix.
+    for group, captured in enumerate(match.groups(), start=1):
+        if captured and len(captured) >= len(LONG_RUN):
+            return match.span(group)
+    return match.span()
+
+
+@cache  # at first need: detect_secrets imports slowly
+def _token_patterns(issuer: Issuer) -> tuple[re.Pattern[str], ...]:
+    return (re.compile(issuer.pattern, re.ASCII), *_detector_patterns(issuer))
+
+
+def _detector_patterns(issuer: Issuer) -> Iterator[re.Pattern[str]]:
+    for detector in issuer.detectors:
+        module, _, name = detector.partition(".")
+        yield from getattr(importlib.import_module(f"detect_secrets.plugins.{module}"), name).denylist
+
+
+def _url_passwords(text: str) -> Iterator[Finding]:
+    if "@" in text:
+        for match in URL_PASSWORD.finditer(text):
+            if not _is_stand_in(match[1]):
+                yield Finding(*match.span(1), "password")
+
+
+def _assigned_values(text: str, folded: bytes) -> Iterator[Finding]:
+    for kind, key in KEYS:
+        covered = 0
+        for match in key.finditer(folded):
+            value = VALUE.match(folded, match.end()) if match.start() >= covered else None
+            if value:
+                start, end = _value_span(folded, value)
+                if _is_assigned_secret(kind, text[start:end], _usage(text, match, value)):
+                    covered = end
+                    yield Finding(start, end, kind)
+
+
+def _value_span(folded: bytes, value: re.Match[bytes]) -> tuple[int, int]:
+    if value["quoted"]:
+        return value.span("quoted")
+    start, end = value.start("bare"), _end(REST_OF_VALUE, folded, value.end())
+    return start, start + len(folded[start:end].rstrip(b".:"))
+
+
+def _usage(text: str, key: re.Match[bytes], value: re.Match[bytes]) -> Usage:
+    before = text[max(0, key.start() - LONGEST_NAME) : key.start()]
+    name = before[len(before.rstrip(TOKEN_CHARACTERS)) :]
+    if name.startswith("--"):
+        return Usage.FLAG
+    if not key["sign"]:
+        return Usage.CONSTANT if value["quote"] == b"'" and text[slice(*key.span())].isupper() else Usage.PROSE
+    if value["quote"]:
+        return Usage.CONSTANT
+    is_variable = key["sign"] == b"=" and f"{name}{text[slice(*key.span())]}".isupper()
+    is_parameter = before.removesuffix(name).endswith(("?", "&", ";"))
+    return Usage.CONSTANT if is_variable or is_parameter else Usage.EXPRESSION
+
+
+def _is_assigned_secret(kind: str, value: str, usage: Usage) -> bool:
+    if usage is Usage.PROSE or _is_stand_in(value) or WORD.fullmatch(value):
+        return False
+    if usage is Usage.FLAG:
+        return len(value) >= SHORTEST_CHOSEN and not METAVARIABLE.fullmatch(value)
+    if usage is Usage.EXPRESSION and CODE.fullmatch(value):
+        return False
+    if kind in CHOSEN_KINDS:
+        return len(value) >= SHORTEST_CHOSEN and (usage is Usage.CONSTANT or UNLIKE_A_NAME.search(value) is not None)
+    return _is_issued(value) or (usage is Usage.CONSTANT and len(value) >= SHORTEST_WITHOUT_DIGIT)
+
+
+def _is_issued(value: str) -> bool:
+    return len(value) >= SHORTEST_ISSUED and any(map(str.isdigit, value)) and not NUMBER.fullmatch(value)
+
+
+def _is_stand_in(value: str) -> bool:
+    return TEMPLATE.search(value) is not None or STAND_IN.fullmatch(value) is not None
+
+
+def _end(pattern: re.Pattern[AnyStr], text: AnyStr, position: int) -> int:
+    match = pattern.match(text, position)
+    return match.end() if match else position
+
+
+def _bearer_tokens(text: str, folded: bytes) -> Iterator[Finding]:
+    for match in BEARER.finditer(folded):
+        start, end = match.span(1)
+        if _is_issued(text[start:end]):
+            yield Finding(start, end, "token")
+
+
+def _curl_passwords(text: str, folded: bytes) -> Iterator[Finding]:
+    if b"curl" in folded:
+        for match in CURL_USER.finditer(folded):
+            start, end = match.span(1)
+            if not _is_stand_in(text[start:end]):
+                yield Finding(start, end, "password")

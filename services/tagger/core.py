@@ -45,10 +45,10 @@ from schemas.inbox import (
     UsageSeen,
 )
 from services.tagger.overflow import is_overflow
-from services.tagger.state import Message, Session, evolve, identity
+from services.kit.tokens import tokens
+from services.kit.conversation import Conversation, Message
+from services.tagger.state import Session, evolve, identity
 
-BYTES_PER_TOKEN = 4
-"""The estimate of prompt cost where no provider has counted: UTF-8 bytes per token."""
 MAX_NAMES_PER_EVENT = 2000
 MAX_ERROR_CHARACTERS = 240
 
@@ -65,6 +65,18 @@ class Told(msgspec.Struct, frozen=True):
     origin: Session | None = None
     """The state of the session that this one was copied from, where it says so."""
 
+    @property
+    def id(self) -> str:
+        return self.inbound.id
+
+    @property
+    def at(self) -> datetime:
+        return self.inbound.at
+
+    @property
+    def actor(self) -> Actor:
+        return self.inbound.actor
+
 
 def decide(session: Session, told: Told) -> list[Event]:
     """The facts that are new in it, in order. What is known already yields nothing."""
@@ -76,7 +88,7 @@ def decide(session: Session, told: Told) -> list[Event]:
     return events
 
 
-def _facts(session: Session, item: Seen, told: Told) -> Sequence[Event]:  # noqa: C901, PLR0911 - one arm per item
+def _facts(session: Session, item: Seen, told: Told) -> Sequence[Event]:
     match item:
         case SessionSeen():
             return _session_seen(session, item, told)
@@ -85,16 +97,16 @@ def _facts(session: Session, item: Seen, told: Told) -> Sequence[Event]:  # noqa
         case SessionEnded(reason=reason):
             return [] if session.closed else [SessionClosed(reason=reason)]
         case SessionReverted(message=message):
-            return _removed(_from(session, message), "reverted")
+            return _removed(_from(session.talk, message), "reverted")
         case MessageSeen():
             return _message_seen(session, item)
         case MessageGone(message=message):
-            known = session.messages.get(message)
+            known = session.talk.messages.get(message)
             return _removed([message] if known is not None and known.present else [], "deleted")
         case PartSeen():
             return _part_seen(session, item)
         case PartGone(message=message, part=part):
-            return [PartRemoved(message=message, part=part)] if part in session.parts else []
+            return [PartRemoved(message=message, part=part)] if part in session.talk.parts else []
         case UsageSeen():
             return _usage_seen(session, item)
         case ErrorSeen(text=text, message=message):
@@ -139,19 +151,17 @@ def _forks(item: SessionSeen, origin: Session | None) -> Iterator[Event]:
 
 
 def _numbered(origin: Session, until: str) -> Iterator[tuple[int, str]]:
-    for ordinal in sorted(origin.order):
-        message = origin.messages[origin.order[ordinal]]
-        for name in message.sent:
-            part = origin.parts.get(name)
-            if part is not None and part.number:
-                yield part.number, part.digest
+    for message in origin.talk.after(0):
+        for _, part in origin.talk.sent_parts(message):
+            if part.number:
+                yield part.number, part.recorded.digest
         if message.recorded.message == until:
             return
 
 
 def _message_seen(session: Session, item: MessageSeen) -> list[Event]:
     events: list[Event] = []
-    known = session.messages.get(item.message)
+    known = session.talk.messages.get(item.message)
     recorded = _recorded(item, known)
     if known is None or known.recorded != recorded:
         events.append(recorded)
@@ -182,8 +192,8 @@ def _part_seen(session: Session, item: PartSeen) -> list[Event]:
         return []
     name = part_name(item)
     digest = content_digest(item)
-    known = session.parts.get(name)
-    if known is not None and known.digest == digest:
+    known = session.talk.parts.get(name)
+    if known is not None and known.recorded.digest == digest:
         return []
     content = item.output if item.type in ("tool", "tool_result") else item.text
     size = len(content.encode())
@@ -232,20 +242,15 @@ def content_digest(item: PartSeen) -> str:
     return hashlib.blake2b("\0".join(fields).encode(), digest_size=8).hexdigest()
 
 
-def tokens(size: int) -> int:
-    """Estimated tokens of so many UTF-8 bytes."""
-    return -(-size // BYTES_PER_TOKEN)
-
-
 def _owner(session: Session, item: PartSeen, name: str) -> str:
     """The message that made a tool call. A part that holds call and result belongs to its own message."""
     if item.type in ("tool", "tool_call"):
         return item.message
     if item.type != "tool_result":
         return ""
-    known = session.parts.get(name)
+    known = session.talk.parts.get(name)
     if known is not None:
-        return known.owner
+        return known.recorded.owner
     open_calls = session.calls.get(item.call, ())
     if open_calls:
         return open_calls[0]
@@ -254,14 +259,14 @@ def _owner(session: Session, item: PartSeen, name: str) -> str:
 
 def _nearest_owner(session: Session, item: PartSeen) -> str:
     """For a result whose call is not seen any more: the last earlier message known to have made it."""
-    here = session.messages.get(item.message)
+    here = session.talk.messages.get(item.message)
     sent = here.recorded.sent if here else None
     earlier = [owner for owner in session.owners.get(item.call, ()) if _is_before(session, owner, sent)]
     return earlier[-1] if earlier else item.message
 
 
 def _is_before(session: Session, owner: str, sent: datetime | None) -> bool:
-    message = session.messages.get(owner)
+    message = session.talk.messages.get(owner)
     made = message.recorded.sent if message else None
     return sent is not None and made is not None and made < sent
 
@@ -283,39 +288,32 @@ def _removed(messages: Sequence[str], reason: str) -> list[Event]:
     return [MessageRemoved(messages=list(messages), reason=reason)] if messages else []
 
 
-def _from(session: Session, message: str) -> list[str]:
-    """This message and all behind it."""
-    known = session.messages.get(message)
+def _from(talk: Conversation, message: str) -> list[str]:
+    """List this message and all behind it."""
+    known = talk.messages.get(message)
     if known is None or not known.present:
         return []
-    return [name for _, name in _between(session, known.ordinal - 1)]
-
-
-def _between(session: Session, ordinal: int) -> Iterator[tuple[int, str]]:
-    """The conversation behind this ordinal."""
-    for place in range(ordinal + 1, session.last_ordinal + 1):
-        name = session.order.get(place)
-        if name is not None:
-            yield place, name
+    return [behind.recorded.message for behind in talk.after(known.ordinal - 1)]
 
 
 def _listed(session: Session, after: str, messages: Sequence[Listed]) -> list[Event]:
     """Make the conversation behind `after` this list: those left out are removed, new ones get their places."""
-    anchor = session.messages.get(after)
+    talk = session.talk
+    anchor = talk.messages.get(after)
     if after and (anchor is None or not anchor.present):
         return []
     start = anchor.ordinal if anchor else 0
     wanted = {listed.message for listed in messages}
-    removed = _removed([name for _, name in _between(session, start) if name not in wanted], "unlisted")
-    return [*removed, *_placed(session, start, messages), *_parts_listed(session, messages)]
+    left_out = [message.recorded.message for message in talk.after(start) if message.recorded.message not in wanted]
+    return [*_removed(left_out, "unlisted"), *_placed(talk, start, messages), *_parts_listed(talk, messages)]
 
 
-def _placed(session: Session, place: int, messages: Sequence[Listed]) -> Iterator[Event]:
+def _placed(talk: Conversation, place: int, messages: Sequence[Listed]) -> Iterator[Event]:
     """Places for messages that have none, lost theirs, or stand elsewhere now."""
-    last = session.last_ordinal
+    last = talk.last_ordinal
     names, ordinals = [], []
     for listed in messages:
-        known = session.messages.get(listed.message)
+        known = talk.messages.get(listed.message)
         if known is not None and known.ordinal > place:
             place = known.ordinal
             if known.present:
@@ -329,13 +327,13 @@ def _placed(session: Session, place: int, messages: Sequence[Listed]) -> Iterato
         yield MessageListed(messages=names[start:end], ordinals=ordinals[start:end])
 
 
-def _parts_listed(session: Session, messages: Sequence[Listed]) -> Iterator[Event]:
+def _parts_listed(talk: Conversation, messages: Sequence[Listed]) -> Iterator[Event]:
     """Where a harness sends other parts of a message than those that are known, or in another order."""
     for listed in messages:
-        known = session.messages.get(listed.message)
+        known = talk.messages.get(listed.message)
         if known is None:
             continue
-        parts = [part for part in listed.parts if part in session.parts]
+        parts = [part for part in listed.parts if part in talk.parts]
         exceptions = [] if tuple(parts) == known.parts or not listed.parts else parts
         if exceptions != known.recorded.listed:
             yield msgspec.structs.replace(known.recorded, listed=exceptions)
@@ -374,7 +372,7 @@ def _assignments(session: Session) -> Iterator[Event]:
 
 
 def _assigned(session: Session, first: int, names: list[str]) -> TagAssigned:
-    parts = [session.parts[name] for name in names]
+    parts = [session.talk.parts[name].recorded for name in names]
     return TagAssigned(
         first=first,
         parts=list(names),
@@ -390,8 +388,8 @@ def _numbers(session: Session) -> list[tuple[str, int]]:
     last = session.last_number
     numbered = []
     for name in _sent_in_order(session):
-        part = session.parts[name]
-        key = identity(name, part)
+        part = session.talk.parts[name].recorded
+        key = identity(part)
         number = session.numbers.get(key) or taken.get(key)
         if number is None:
             heirs = session.inherited.get(part.digest, ())[spent.get(part.digest, 0) :]
@@ -407,7 +405,7 @@ def _sent_in_order(session: Session) -> list[str]:
     """The waiting parts that are sent now: by message, then by place in it."""
     places = []
     for name in session.waiting:
-        message = session.messages.get(session.parts[name].message)
+        message = session.talk.messages.get(session.talk.parts[name].recorded.message)
         if message is not None and message.present and name in message.sent:
             places.append((message.ordinal, message.sent.index(name), name))
     return [name for _, _, name in sorted(places)]
@@ -427,10 +425,10 @@ def _opened(session: Session, item: StepSeen) -> StepOpened:
     return StepOpened(
         step=item.step,
         previous=session.last_step,
-        aligned=item.count in (0, session.count) and (not item.after or _is_present(session, item.after)),
-        kept=session.unchanged,
-        last=_last(session),
-        count=session.count,
+        aligned=item.count in (0, session.talk.count) and (not item.after or _is_present(session.talk, item.after)),
+        kept=session.talk.unchanged,
+        last=_last(session.talk),
+        count=session.talk.count,
         served=item.served,
         agent=item.agent,
         mode=item.mode,
@@ -443,11 +441,11 @@ def _opened(session: Session, item: StepSeen) -> StepOpened:
     )
 
 
-def _is_present(session: Session, message: str) -> bool:
-    known = session.messages.get(message)
+def _is_present(talk: Conversation, message: str) -> bool:
+    known = talk.messages.get(message)
     return known is not None and known.present
 
 
-def _last(session: Session) -> int:
-    """The highest ordinal in use: near the last one given, since removals are rare."""
-    return next((place for place in range(session.last_ordinal, 0, -1) if place in session.order), 0)
+def _last(talk: Conversation) -> int:
+    """Find the highest ordinal in use: near the last one given, since removals are rare."""
+    return next((place for place in range(talk.last_ordinal, 0, -1) if place in talk.order), 0)

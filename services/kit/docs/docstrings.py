@@ -5,17 +5,16 @@ import importlib
 import inspect
 from functools import cache
 from itertools import pairwise
-from typing import TypeGuard
 
 
 def summary(documented: object) -> str:
-    """The docstring of a class, a function or a module in one line; empty where there is none."""
+    """Put the docstring of a class, a function or a module in one line; empty where there is none."""
     text = getattr(documented, "__doc__", None) or ""
     return " ".join(text.split())
 
 
 def field_docs(documented: type) -> dict[str, str]:
-    """The meaning of each documented field, inherited ones included; the nearest class wins."""
+    """Find the meaning of each documented field, inherited ones included; the nearest class wins."""
     docs: dict[str, str] = {}
     for ancestor in reversed(documented.__mro__):
         docs |= _module_docs(ancestor.__module__).get(ancestor.__qualname__, {})
@@ -24,7 +23,7 @@ def field_docs(documented: type) -> dict[str, str]:
 
 @cache
 def _module_docs(module: str) -> dict[str, dict[str, str]]:
-    """The documented fields of every top-level class of a module."""
+    """Find the documented fields of every top-level class of a module."""
     try:
         source = inspect.getsource(importlib.import_module(module))
     except (OSError, TypeError):  # a module without Python source, as `builtins`
@@ -34,12 +33,16 @@ def _module_docs(module: str) -> dict[str, dict[str, str]]:
 
 def _documented(body: list[ast.stmt]) -> dict[str, str]:
     return {
-        field.target.id: " ".join(text.value.value.split())
-        for field, text in pairwise(body)
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
-        if isinstance(text, ast.Expr) and _is_text(text.value)
+        field.target.id: text
+        for field, below in pairwise(body)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and (text := _text(below))
     }
 
 
-def _is_text(node: ast.expr) -> TypeGuard[ast.Constant]:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+def _text(statement: ast.stmt) -> str:
+    """Read a statement that is nothing but a string; empty where it is another one."""
+    match statement:
+        case ast.Expr(value=ast.Constant(value=str(text))):
+            return " ".join(text.split())
+        case _:
+            return ""

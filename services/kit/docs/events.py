@@ -1,8 +1,6 @@
 """The page of events: every fact of the log, field by field."""
 
 import importlib
-from collections.abc import Iterable
-from itertools import groupby
 
 import msgspec
 from msgspec import inspect as mi
@@ -31,7 +29,7 @@ def events_page() -> str:
         "the tables and are read from the log alone. Unknown fields and unknown types are passed over.",
         "## The envelope",
         _struct(Envelope),
-        *(block for noun, events in groupby(EVENTS, key=_noun) for block in _chapter(noun, events)),
+        *(block for noun in dict.fromkeys(map(_noun, EVENTS)) for block in _chapter(noun)),
     )
 
 
@@ -39,8 +37,8 @@ def _noun(event: type[Event]) -> str:
     return event.TYPE.partition(".")[0]
 
 
-def _chapter(noun: str, events: Iterable[type[Event]]) -> list[str]:
-    events = list(events)
+def _chapter(noun: str) -> list[str]:
+    events = [event for event in EVENTS if _noun(event) == noun]
     about = summary(importlib.import_module(events[0].__module__))
     return [f"## {noun}", about, *(block for event in events for block in _section(event))]
 
@@ -50,7 +48,7 @@ def _section(event: type[Event]) -> list[str]:
 
 
 def _struct(struct: type[msgspec.Struct]) -> str:
-    """What it means, then its fields."""
+    """Say what it means, then list its fields."""
     docs = field_docs(struct)
     rows = [_row(field, docs.get(field.name, "")) for field in msgspec.structs.fields(struct)]
     return f"{summary(struct)}\n\n{table(HEAD, rows) if rows else 'It has no fields.'}"
@@ -67,7 +65,7 @@ def _log_only(info: mi.Type) -> bool:
 
 
 def type_words(info: mi.Type) -> str:
-    """A type as people say it."""
+    """Name a type as people say it."""
     match info:
         case mi.Metadata(type=inner):
             return type_words(inner)

@@ -1,7 +1,7 @@
 """Golden samples: one envelope of every event at every version that was ever current, never rewritten."""
 
 from datetime import UTC, datetime
-from typing import Any, TypeVar, get_args
+from typing import TypeVar, get_args
 
 import msgspec
 from msgspec import inspect as mi
@@ -25,13 +25,13 @@ def golden_name(event: type[Event]) -> str:
 
 
 def golden(event: type[Event]) -> str:
-    """An envelope of this event in which every field has a value that is not its default."""
+    """Put this event in an envelope: every field has a value that is not its default."""
     identity = derived_id("golden", event.TYPE, str(event.V))
     return to_text(wrap(sample(event), ADDRESS, id=identity, at=AT, actor=ACTOR, cause="cause-1"))
 
 
 def sample(struct: type[AnyStruct]) -> AnyStruct:
-    """A value of this Struct with every field filled in, the same at every call."""
+    """Fill in every field of this Struct, the same at every call."""
     fields = msgspec.structs.fields(struct)
     return struct(**{field.name: _field(field, nth) for nth, field in enumerate(fields, 1)})
 
@@ -44,25 +44,28 @@ def _field(field: msgspec.structs.FieldInfo, nth: int) -> object:
     return _value(mi.type_info(field.type), field.name, nth)
 
 
-def _value(info: mi.Type, name: str, nth: int) -> Any:  # noqa: ANN401 - a value of whatever type is described
+def _value(info: mi.Type, name: str, nth: int) -> object:
     match info:
-        case mi.StrType():
-            return f"{name}-{nth}"
-        case mi.BoolType():
-            return True
-        case mi.IntType():
-            return nth
-        case mi.FloatType():
-            return nth + 0.5
-        case mi.DateTimeType():
-            return AT
-        case mi.ListType(item_type=item):
+        case mi.ListType(item_type=item) | mi.VarTupleType(item_type=item):
             return [_value(item, name, nth), _value(item, name, nth + 1)]
-        case mi.VarTupleType(item_type=item):
-            return (_value(item, name, nth), _value(item, name, nth + 1))
         case mi.Metadata(type=inner):
             return _value(inner, name, nth)
         case mi.UnionType(types=types):
             return _value(next(one for one in types if not isinstance(one, mi.NoneType)), name, nth)
         case _:
-            raise TypeError(f"the field {name!r} is not flat ({info}); an event holds str, int, float, bool, datetime")
+            return _scalar(info, name, nth)
+
+
+def _scalar(info: mi.Type, name: str, nth: int) -> object:
+    values: dict[type[mi.Type], object] = {
+        mi.StrType: f"{name}-{nth}",
+        mi.BoolType: True,
+        mi.IntType: nth,
+        mi.FloatType: nth + 0.5,
+        mi.DateTimeType: AT,
+    }
+    if type(info) not in values:
+        raise TypeError(
+            f"the field {name!r} is not flat ({info}); use str, int, float, bool, datetime or lists of those"
+        )
+    return values[type(info)]

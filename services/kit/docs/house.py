@@ -19,7 +19,7 @@ class Room(msgspec.Struct, frozen=True):
 
 
 def house(rooms: Sequence[Room]) -> str:
-    """The page: a flowchart of the rooms, what each is for, and who reads and writes which event."""
+    """Draw the page: a flowchart of the rooms, what each is for, and who reads and writes which event."""
     return page(
         "# The house",
         "Rooms never call each other: they meet in the log. An arrow says which events one room writes and another "
@@ -33,7 +33,7 @@ def house(rooms: Sequence[Room]) -> str:
 
 
 def cycle(rooms: Sequence[Room]) -> list[str]:
-    """The rooms of one cycle in the direction of the data, the first one again at the end; empty if there is none."""
+    """Name the rooms of a cycle in the direction of the data, the first again at the end; empty if there is none."""
     graph: dict[str, set[str]] = {room.name: set() for room in rooms}
     for writer, reader, _ in _arrows(rooms):
         graph[reader].add(writer)

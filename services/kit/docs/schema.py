@@ -55,13 +55,13 @@ def asks_schema() -> str:
 
 
 def _rooted(title: str, text: str, root: object, *others: Struct) -> str:
-    """A schema that describes one kind of value."""
+    """Describe one kind of value."""
     (schema, *_), definitions = _components((root, *others))
     return to_text({**_head(title, text), **schema, "$defs": definitions})
 
 
 def _library(title: str, text: str, named: Mapping[str, Struct], *others: Struct) -> str:
-    """A schema of definitions to refer to; those with a name on the wire are called by it."""
+    """Collect definitions to refer to; those with a name on the wire are called by it."""
     _, definitions = _components((*named.values(), *others))
     wire_names = {struct.__name__: name for name, struct in named.items()}
     return to_text({**_head(title, text), "$defs": {wire_names.get(k, k): v for k, v in definitions.items()}})
@@ -73,18 +73,25 @@ def _head(title: str, text: str) -> Json:
 
 def _components(types: Iterable[object]) -> tuple[tuple[Json, ...], dict[str, Json]]:
     types = tuple(types)
-    roots, definitions = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
+    roots, definitions = msgspec.json.schema_components(types, schema_hook=_anything, ref_template="#/$defs/{name}")
     for info in mi.multi_type_info(types):
         for struct in _structs(info):
             _describe(definitions[struct.cls.__name__], struct)
     return roots, definitions
 
 
+def _anything(kind: type) -> Json:
+    """Accept any JSON for a field annotated as an object."""
+    if kind is object:
+        return {"description": "Any JSON."}
+    raise NotImplementedError
+
+
 def _describe(definition: Json, struct: mi.StructType) -> None:
-    docs = field_docs(struct.cls)
+    docs, properties = field_docs(struct.cls), definition["properties"]
     for field in struct.fields:
         if field.name in docs:
-            definition["properties"][field.encode_name]["description"] = docs[field.name]
+            properties[field.encode_name] = {"description": docs[field.name], **properties[field.encode_name]}
 
 
 def _structs(info: mi.Type) -> Iterator[mi.StructType]:

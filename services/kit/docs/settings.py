@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Literal, get_args, get_origin
 
-import annotated_types
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
@@ -13,13 +12,17 @@ from services.kit.docs.markdown import code, page, table
 
 PREFIX = "ANNALS_"
 BETWEEN = "__"
+LIMITS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+COLLECTIONS = (list, tuple, dict, set, frozenset)
 Row = tuple[str, str, str]
 
 
 def settings_table(groups: Mapping[str, type[BaseModel]]) -> str:
-    """The page: one table for each group, and for each group within it. The name "" is the root's."""
+    """Draw the page: one table for each group, and for each group within it. The name "" is the root's."""
     blocks = [block for name, group in groups.items() for block in _group((name,) if name else (), group)]
-    return page("# Settings", f"Environment variables, read once when a room starts: `{PREFIX}<group>__<name>`.", *blocks)
+    return page(
+        "# Settings", f"Environment variables, read once when a room starts: `{PREFIX}<group>__<name>`.", *blocks
+    )
 
 
 def _group(path: tuple[str, ...], group: type[BaseModel]) -> Iterator[str]:
@@ -51,8 +54,11 @@ def _rows(path: tuple[str, ...], group: type[BaseModel], inner: set[str]) -> Ite
 def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
-    if field.default_factory is not None:  # its value may differ from machine to machine
-        return summary(field.default_factory)
+    factory = field.default_factory
+    if factory in COLLECTIONS:
+        return "empty"
+    if factory is not None:  # its value may differ from machine to machine, so its docstring speaks for it
+        return summary(factory) or "worked out at the start"
     return _shown(field.default)
 
 
@@ -74,6 +80,10 @@ def _bounds(field: FieldInfo) -> str:
     """Which values are accepted, where not all of the type are."""
     if get_origin(field.annotation) is Literal:
         return f"One of {', '.join(code(choice) for choice in get_args(field.annotation))}."
-    limits = [f"at least {limit.ge}" for limit in field.metadata if isinstance(limit, annotated_types.Ge)]
-    limits += [f"at most {limit.le}" for limit in field.metadata if isinstance(limit, annotated_types.Le)]
-    return f"{', '.join(limits).capitalize()}." if limits else ""
+    limits = [
+        f"{words} {code(getattr(limit, name))}"
+        for limit in field.metadata
+        for name, words in LIMITS.items()
+        if hasattr(limit, name)
+    ]
+    return f"Must be {' and '.join(limits)}." if limits else ""

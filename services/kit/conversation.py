@@ -1,0 +1,225 @@
+"""A session's messages and parts as its facts tell them: who says what in which order, and under which number."""
+
+from __future__ import annotations  # the persistent map cannot be subscripted at run time
+
+from collections.abc import Iterator
+
+import msgspec
+
+from schemas.envelope import Envelope
+from schemas.events import (
+    Event,
+    MessageListed,
+    MessageRecorded,
+    MessageRemoved,
+    PartRecorded,
+    PartRemoved,
+    StepOpened,
+    TagAssigned,
+)
+from services.kit.fold import Map
+
+replace = msgspec.structs.replace
+
+HEAD_CHARACTERS = 400
+"""How much of a text is kept in memory: enough for a preview."""
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A part without its bodies."""
+
+    recorded: PartRecorded
+    seq: int = 0
+    number: int = 0
+    """Its tag; 0: none."""
+    tag_seq: int = 0
+    head: str = ""
+    """The beginning of its text."""
+
+
+class Message(msgspec.Struct, frozen=True):
+    """A message as recorded, and its place."""
+
+    recorded: MessageRecorded
+    ordinal: int = 0
+    """Its place in the conversation, now or when it last had one; 0: never listed."""
+    present: bool = False
+    """Whether it is part of the conversation now."""
+    parts: tuple[str, ...] = ()
+    """All known parts, by position."""
+    tokens: int = 0
+    """Estimated cost of its parts."""
+
+    @property
+    def sent(self) -> tuple[str, ...]:
+        """The parts that the harness sends, in order."""
+        return tuple(self.recorded.listed) or self.parts
+
+
+class Conversation(msgspec.Struct, frozen=True):
+    """The messages by id, and the order of those that are part of it now."""
+
+    messages: Map[str, Message] = Map()
+    order: Map[int, str] = Map()
+    """Ordinal -> message."""
+    parts: Map[str, Part] = Map()
+    numbered: Map[int, str] = Map()
+    """Tag -> the part that carries it."""
+    last_ordinal: int = 0
+    """The highest that was ever given."""
+    last_number: int = 0
+    """The highest tag that was ever given."""
+    unchanged: int = 0
+    """The ordinal up to which everything is as it was at the last step."""
+    tokens: int = 0
+    """Estimated cost of what is part of it now."""
+
+    @property
+    def count(self) -> int:
+        return len(self.order)
+
+    def after(self, ordinal: int) -> Iterator[Message]:
+        """The messages behind this ordinal, in order."""
+        for place in range(ordinal + 1, self.last_ordinal + 1):
+            name = self.order.get(place)
+            if name is not None:
+                yield self.messages[name]
+
+    def place(self, part: str) -> int:
+        """The ordinal of the message that this part is sent in now; 0: none."""
+        known = self.parts.get(part)
+        message = self.messages.get(known.recorded.message) if known else None
+        return message.ordinal if message and message.present else 0
+
+    def sent_parts(self, message: Message) -> Iterator[tuple[str, Part]]:
+        """The parts of a message that the harness sends, in order."""
+        for name in message.sent:
+            part = self.parts.get(name)
+            if part is not None:
+                yield name, part
+
+
+def evolve(talk: Conversation, event: Event, envelope: Envelope) -> Conversation:
+    match event:
+        case PartRecorded():
+            return _part_recorded(talk, event, envelope.seq)
+        case MessageRecorded():
+            return _message_recorded(talk, event)
+        case MessageListed():
+            return _messages_listed(talk, event)
+        case TagAssigned():
+            return _tags_assigned(talk, event, envelope.seq)
+        case StepOpened(last=last):
+            return replace(talk, unchanged=last)
+        case MessageRemoved(messages=messages):
+            return _messages_removed(talk, messages)
+        case PartRemoved():
+            return _part_removed(talk, event)
+        case _:
+            return talk
+
+
+def _message_recorded(talk: Conversation, event: MessageRecorded) -> Conversation:
+    before = talk.messages.get(event.message)
+    if before is None:
+        return replace(talk, messages=talk.messages.insert(event.message, Message(event)))
+    unchanged = talk.unchanged
+    if before.present and before.recorded.listed != event.listed:
+        unchanged = min(unchanged, before.ordinal - 1)
+    messages = talk.messages.insert(event.message, replace(before, recorded=event))
+    return replace(talk, messages=messages, unchanged=unchanged)
+
+
+def _messages_listed(talk: Conversation, event: MessageListed) -> Conversation:
+    messages, order, unchanged, cost = talk.messages, talk.order, talk.unchanged, talk.tokens
+    for name, ordinal in zip(event.messages, event.ordinals, strict=True):
+        message = messages.get(name) or Message(MessageRecorded(message=name, role=""))
+        if message.present:
+            order = order.discard(message.ordinal)
+            unchanged = min(unchanged, message.ordinal - 1)
+        else:
+            cost += message.tokens
+        unchanged = min(unchanged, ordinal - 1)
+        messages = messages.insert(name, replace(message, ordinal=ordinal, present=True))
+        order = order.insert(ordinal, name)
+    last = max(talk.last_ordinal, *event.ordinals)
+    return replace(talk, messages=messages, order=order, unchanged=unchanged, last_ordinal=last, tokens=cost)
+
+
+def _messages_removed(talk: Conversation, gone: list[str]) -> Conversation:
+    messages, order, unchanged, cost = talk.messages, talk.order, talk.unchanged, talk.tokens
+    for name in gone:
+        message = messages.get(name)
+        if message is None or not message.present:
+            continue
+        messages = messages.insert(name, replace(message, present=False))
+        order = order.discard(message.ordinal)
+        unchanged = min(unchanged, message.ordinal - 1)
+        cost -= message.tokens
+    return replace(talk, messages=messages, order=order, unchanged=unchanged, tokens=cost)
+
+
+def _part_recorded(talk: Conversation, event: PartRecorded, seq: int) -> Conversation:
+    before = talk.parts.get(event.part)
+    bare = replace(event, text="", input="", output="")
+    part = Part(
+        recorded=bare,
+        seq=seq,
+        number=before.number if before else 0,
+        tag_seq=before.tag_seq if before else 0,
+        head=event.text[:HEAD_CHARACTERS],
+    )
+    parts = talk.parts.insert(event.part, part)
+    message = talk.messages.get(event.message) or Message(MessageRecorded(message=event.message, role=""))
+    growth = event.tokens - (before.recorded.tokens if before else 0)
+    names = message.parts
+    if before is None:
+        names = _placed(names, event, talk)
+    unchanged, cost = talk.unchanged, talk.tokens
+    if message.present:
+        unchanged = min(unchanged, message.ordinal - 1)
+        cost += growth
+    message = replace(message, parts=names, tokens=message.tokens + growth)
+    messages = talk.messages.insert(event.message, message)
+    return replace(talk, parts=parts, messages=messages, unchanged=unchanged, tokens=cost)
+
+
+def _placed(names: tuple[str, ...], event: PartRecorded, talk: Conversation) -> tuple[str, ...]:
+    """The message's parts with the new one at its position; of equal positions the later seen stands behind."""
+    if not names or talk.parts[names[-1]].recorded.position <= event.position:
+        return (*names, event.part)
+    at = sum(talk.parts[name].recorded.position <= event.position for name in names)
+    return (*names[:at], event.part, *names[at:])
+
+
+def _part_removed(talk: Conversation, event: PartRemoved) -> Conversation:
+    message, part = talk.messages.get(event.message), talk.parts.get(event.part)
+    if message is None or part is None:
+        return talk
+    unchanged, cost = talk.unchanged, talk.tokens
+    if message.present:
+        unchanged = min(unchanged, message.ordinal - 1)
+        cost -= part.recorded.tokens
+    message = replace(
+        message,
+        parts=tuple(name for name in message.parts if name != event.part),
+        tokens=message.tokens - part.recorded.tokens,
+    )
+    return replace(
+        talk,
+        messages=talk.messages.insert(event.message, message),
+        parts=talk.parts.discard(event.part),
+        unchanged=unchanged,
+        tokens=cost,
+    )
+
+
+def _tags_assigned(talk: Conversation, event: TagAssigned, seq: int) -> Conversation:
+    parts, numbered = talk.parts, talk.numbered
+    for number, name in enumerate(event.parts, event.first):
+        part = parts.get(name)
+        if part is not None:
+            parts = parts.insert(name, replace(part, number=number, tag_seq=seq))
+            numbered = numbered.insert(number, name)
+    last = max(talk.last_number, event.first + len(event.parts) - 1)
+    return replace(talk, parts=parts, numbered=numbered, last_number=last)

@@ -1,0 +1,32 @@
+"""How a decision becomes envelopes: ids over what was decided and where, so that no attempt counts twice."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from schemas.codec import derived_id, encode, wrap
+from schemas.envelope import Actor, Envelope
+from schemas.events import Event
+from schemas.subjects import Address
+
+
+def envelopes(  # noqa: PLR0913 - all of it is in the envelope
+    events: Sequence[Event],
+    address: Address,
+    expected: Mapping[str, int],
+    *,
+    at: datetime,
+    actor: Actor,
+    cause: str,
+    start: int = 0,
+) -> list[Envelope]:
+    """Events ready to be appended. Two who decide the same at the same position of the log give the same ids.
+
+    `expected` maps subjects to the position of their newest event; `start` counts the events that were decided
+    before these at that position.
+    """
+    wrapped = []
+    for number, event in enumerate(events, start):
+        subject = address.log(event.TYPE)
+        decided = derived_id(subject, str(expected.get(subject, 0)), str(number), encode(event).decode())
+        wrapped.append(wrap(event, address, id=decided, at=at, actor=actor, cause=cause))
+    return wrapped

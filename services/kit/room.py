@@ -1,0 +1,40 @@
+"""What every room is, and what it is given when it opens."""
+
+from contextlib import AsyncExitStack
+from typing import ClassVar, Protocol
+
+import msgspec
+
+from schemas.events import Event
+from services.kit.bus import Appender, Bus, LogReader
+from services.kit.logs import Logger
+from services.kit.settings import Settings
+
+
+class Kit(msgspec.Struct, frozen=True):
+    """What a room works with: its connection, the log, its settings, and the stack that closes what it opens."""
+
+    room: str
+    bus: Bus
+    reader: LogReader
+    appender: Appender
+    settings: Settings
+    stack: AsyncExitStack
+    log: Logger
+
+
+class Room(Protocol):
+    """A worker. `READS` and `WRITES` are all the event types it touches; one type has one pen."""
+
+    NAME: ClassVar[str]
+    READS: ClassVar[tuple[type[Event], ...]]
+    WRITES: ClassVar[tuple[type[Event], ...]]
+
+    async def open(self, kit: Kit) -> None:
+        """Begin to work; what must be closed goes on the stack."""
+
+    async def idle(self) -> bool:
+        """Whether nothing waits and nothing is in hand."""
+
+    def health(self) -> dict[str, object]:
+        """What an operator wants to see; `ok` says whether the room can do its work."""

@@ -1,0 +1,85 @@
+"""The life of a room: settings, connection, work, and an orderly end."""
+
+import asyncio
+import signal
+import sys
+from argparse import ArgumentParser
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import uvloop
+
+import schemas
+import services
+from services.kit import metrics
+from services.kit.bus import Appender, Bus, LogReader, Unreachable
+from services.kit.endpoint import find
+from services.kit.logs import configure, logger
+from services.kit.room import Kit, Room
+from services.kit.settings import Settings
+
+IDLE_POLL = 0.05
+
+
+def run(room: type[Room], arguments: list[str] | None = None) -> int:
+    """Run one room until it is asked to stop; the exit status."""
+    parser = ArgumentParser(prog=f"annals {room.NAME}", description=room.__doc__)
+    parser.add_argument("--until-idle", action="store_true", help="work until nothing waits, then end")
+    options = parser.parse_args(arguments)
+    _refuse_mixed_packages()
+    settings = Settings()
+    configure(room.NAME, level=settings.logs.level, as_json=settings.logs.format == "json")
+    try:
+        uvloop.run(_live(room, settings, until_idle=options.until_idle))
+    except Unreachable as error:
+        logger().error(str(error))
+        return 1
+    return 0
+
+
+def _refuse_mixed_packages() -> None:
+    """`schemas` and `services` are plain names: another package of that name on the path would silently win."""
+    homes = {Path(str(package.__file__)).parents[1] for package in (schemas, services)}
+    if len(homes) > 1:
+        sys.exit(f"schemas and services come from different places ({homes}); install only one of them")
+
+
+async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    endpoint = find(settings)
+    async with AsyncExitStack() as stack:
+        bus = await Bus.connect(endpoint.url, room_class.NAME, user=endpoint.user, password=endpoint.password)
+        stack.push_async_callback(bus.close)
+        await bus.ensure()
+        room = room_class()
+        kit = Kit(room_class.NAME, bus, LogReader(bus), Appender(bus), settings, stack, logger())
+        await room.open(kit)
+        server, port = metrics.serve(settings.http.host, settings.http.port, lambda: _health(room, bus))
+        stack.callback(server.shutdown)
+        kit.log.info("open", port=port)
+        if until_idle:
+            await _until_idle(room, stop)
+        else:
+            await _until_stopped(stop, bus)
+        kit.log.info("closing")
+
+
+def _health(room: Room, bus: Bus) -> dict[str, object]:
+    report = room.health()
+    return {"room": room.NAME, **report, "connected": bus.connected, "ok": bus.connected and bool(report.get("ok", True))}
+
+
+async def _until_stopped(stop: asyncio.Event, bus: Bus) -> None:
+    """Until someone asks, or the broker refuses what this room must do."""
+    waits = [asyncio.create_task(stop.wait()), asyncio.create_task(bus.forbidden.wait())]
+    _, pending = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    for wait in pending:
+        wait.cancel()
+
+
+async def _until_idle(room: Room, stop: asyncio.Event) -> None:
+    while not stop.is_set() and not await room.idle():
+        await asyncio.sleep(IDLE_POLL)

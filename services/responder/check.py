@@ -1,0 +1,102 @@
+"""The check before a plan is appended: apply it to the known messages, and see what a provider would refuse."""
+
+from collections.abc import Iterable, Sequence
+
+from schemas.events import PartRecorded
+from schemas.plan import AnyEdit, OmitArc, OmitMessage, OmitPart, Restore, target
+from services.kit import edits as applied
+from services.kit.conversation import Message
+from services.responder.state import Session
+
+STRUCTURAL = (OmitArc, OmitMessage, OmitPart)
+NEIGHBOURS = 3
+"""Messages on each side that a torn pair or a broken alternation may show in."""
+CONTENT = "content"
+"""Stands for a body: the check needs to know that there is one, not what it says."""
+
+
+def new_faults(messages: Sequence[Message], session: Session, edits: Sequence[AnyEdit]) -> list[str]:
+    """What would be refused with these edits that is not refused as it is served now.
+
+    Only edits that take something away or add a message can break a list, and only where they are: the messages they
+    are about are checked with their neighbours.
+    """
+    places = {place for edit in edits if isinstance(edit, STRUCTURAL) for place in _places(session, edit)}
+    if not places:
+        return []
+    near = [index for index, message in enumerate(messages) if message.ordinal in places]
+    able = session.step.capabilities if session.step else []
+    found: list[str] = []
+    for first, last in _windows(near, len(messages)):
+        found += _faults_within(messages[first:last], session, edits, able)
+    return found
+
+
+def _places(session: Session, edit: OmitArc | OmitMessage | OmitPart) -> Iterable[int]:
+    match edit:
+        case OmitArc(parts=parts):
+            return [session.talk.place(part) for part in parts]
+        case OmitPart(part=part):
+            return [session.talk.place(part)]
+        case OmitMessage(message=name):
+            message = session.talk.messages.get(name)
+            return [message.ordinal] if message else []
+
+
+def _windows(near: Sequence[int], count: int) -> list[tuple[int, int]]:
+    """Stretches of the list around these indexes, none of them overlapping."""
+    windows: list[tuple[int, int]] = []
+    for index in near:
+        first, last = max(0, index - NEIGHBOURS), min(count, index + NEIGHBOURS + 1)
+        if windows and first <= windows[-1][1]:
+            windows[-1] = (windows[-1][0], last)
+        else:
+            windows.append((first, last))
+    return windows
+
+
+def _faults_within(
+    messages: Sequence[Message], session: Session, edits: Sequence[AnyEdit], able: Sequence[str]
+) -> list[str]:
+    shapes = [_shape(session, message) for message in messages]
+    wanted = set(_targets(shapes))
+    now = {key: session.edits[key] for key in wanted if key in session.edits}
+    then = dict(now)
+    for edit in edits:
+        if target(edit) not in wanted:
+            continue
+        if isinstance(edit, Restore):
+            then.pop(target(edit), None)
+        else:
+            then[target(edit)] = edit
+    already = set(applied.faults(applied.apply(shapes, now), able))
+    return [fault for fault in applied.faults(applied.apply(shapes, then), able) if fault not in already]
+
+
+def _targets(shapes: Sequence[applied.Message]) -> Iterable[str]:
+    yield from ("cut", "head:0", "head:1")
+    for message in shapes:
+        yield f"message:{message.id}"
+        yield f"pair:{message.id}"
+        for part in message.parts:
+            yield f"part:{part.id}"
+            yield f"append:{part.id}"
+
+
+def _shape(session: Session, message: Message) -> applied.Message:
+    parts = tuple(_part(name, part.recorded) for name, part in session.talk.sent_parts(message) if not part.recorded.ignored)
+    return applied.Message(message.recorded.message, message.recorded.role, parts)
+
+
+def _part(name: str, part: PartRecorded) -> applied.Part:
+    body = CONTENT if part.bytes else ""
+    is_output = part.kind in ("tool", "tool_result")
+    return applied.Part(
+        id=name,
+        kind=part.kind,
+        text="" if is_output else body,
+        output=body if is_output else "",
+        call=part.call,
+        tool=part.tool,
+        signed=part.signed,
+    )

@@ -1,0 +1,127 @@
+"""The lane that serves what an agent asked to drop: one placeholder, a pure function of the tag."""
+
+from collections.abc import Sequence
+
+from schemas.events import PartRecorded
+from schemas.plan import AnyEdit, OmitArc, ReplaceOutput, ReplaceText
+from services.kit.conversation import Message, Part
+from services.kit.tokens import tokens
+from services.responder.lanes.base import Change
+from services.responder.limits import Limits
+from services.responder.state import Session
+
+MAX_KEPT_INPUT = 1024
+"""Bytes of arguments that a dropped call keeps; with longer ones the whole call goes: real arguments or none."""
+PREVIEW_UNITS = 250
+"""UTF-16 units of a dropped user text that stay ..."""
+PREVIEW_WORD_UNITS = 220
+"""... cut at the last white space behind this one, if there is any."""
+
+
+def extend(_: Session, __: Sequence[Message]) -> Sequence[AnyEdit]:
+    """Nothing that was never sent is dropped."""
+    return ()
+
+
+def rebase(session: Session, limits: Limits) -> Change:
+    """Serve the queued drops that newer tags have pushed out of protection."""
+    guarded = _protected(session, limits.protected_tags)
+    edits: list[AnyEdit] = []
+    dropped: list[int] = []
+    reclaimed = 0
+    held = []
+    for number, seq in sorted(session.queued.items()):
+        if number in guarded:
+            held.append(f"tag {number} is among the newest {limits.protected_tags}")
+            continue
+        dropped.append(number)
+        name = session.talk.numbered.get(number, "")
+        if session.talk.place(name):
+            edit, saving = _dropped(session, name, session.talk.parts[name], seq)
+            edits.append(edit)
+            reclaimed += saving
+    return Change(tuple(edits), tuple(dropped), reclaimed, tuple(held))
+
+
+def _protected(session: Session, count: int) -> set[int]:
+    """The highest tags that are neither dropped nor summarised away."""
+    numbers: set[int] = set()
+    number = session.talk.last_number
+    while number > session.compacted and len(numbers) < count:
+        if number not in session.dropped:
+            numbers.add(number)
+        number -= 1
+    return numbers
+
+
+def _dropped(session: Session, name: str, part: Part, seq: int) -> tuple[AnyEdit, int]:
+    """The edit that serves a drop, and the tokens it saves."""
+    recorded = part.recorded
+    by = (part.seq, part.tag_seq, seq)
+    if recorded.kind in ("tool", "tool_result"):
+        return _dropped_tool(session, name, part, by)
+    if session.talk.messages[recorded.message].recorded.role == "user":
+        text = truncated(part.number, part.head if recorded.kind == "text" else "")
+    else:
+        text = placeholder(part.number)
+    return ReplaceText(part=name, text=text, by=by), recorded.tokens - tokens(len(text.encode()))
+
+
+def _dropped_tool(session: Session, name: str, part: Part, by: tuple[int, ...]) -> tuple[AnyEdit, int]:
+    recorded = part.recorded
+    text = placeholder(part.number)
+    kept = ReplaceOutput(part=name, text=text, by=by), tokens(recorded.bytes) - tokens(len(text.encode()))
+    call = name if recorded.kind == "tool" else _call_of(session, part)
+    if call is None:
+        return kept
+    made = session.talk.parts[call].recorded
+    if made.input_bytes <= MAX_KEPT_INPUT:
+        return kept
+    arc = (name,) if call == name else (call, name)
+    if not all(_leaves_meaning(session, one) for one in arc):
+        return kept
+    return OmitArc(part=name, parts=arc, by=by), tokens(recorded.bytes) + tokens(made.input_bytes)
+
+
+def _call_of(session: Session, result: Part) -> str | None:
+    """The part that made the call of this result, where call and result are two parts."""
+    message = session.talk.messages.get(result.recorded.owner)
+    for name in message.parts if message else ():
+        part = session.talk.parts[name].recorded
+        if part.kind == "tool_call" and part.call == result.recorded.call:
+            return name
+    return None
+
+
+def _leaves_meaning(session: Session, name: str) -> bool:
+    """Whether the part's message still says something without it."""
+    message = session.talk.messages[session.talk.parts[name].recorded.message]
+    others = (part.recorded for other, part in session.talk.sent_parts(message) if other != name)
+    return any(_has_meaning(session, other) for other in others)
+
+
+def _has_meaning(session: Session, part: PartRecorded) -> bool:
+    """Whether it says something to a model, as far as no edit has taken it away already."""
+    if isinstance(session.edits.get(f"part:{part.part}"), OmitArc):
+        return False
+    return part.kind not in ("reasoning", "compaction") and (part.kind != "text" or part.bytes > 0)
+
+
+def placeholder(number: int) -> str:
+    return f"[dropped §{number}§]"
+
+
+def truncated(number: int, text: str) -> str:
+    """What stays of a person's words: turns are never removed, since two answers would merge."""
+    return f"[truncated §{number}§]\n{preview(text)}"
+
+
+def preview(text: str) -> str:
+    """The text, or its beginning with `…` where it has more than 250 UTF-16 units."""
+    units = text.encode("utf-16-le")
+    if len(units) // 2 <= PREVIEW_UNITS:
+        return text
+    head = units[: PREVIEW_UNITS * 2].decode("utf-16-le", errors="ignore")
+    at = max(head.rfind(white) for white in " \t\n")
+    short = len(head[:at].encode("utf-16-le")) // 2 if at > 0 else 0
+    return (head[:at] if short > PREVIEW_WORD_UNITS else head) + "…"

@@ -1,0 +1,101 @@
+"""The file of tables and views: named by a fingerprint of their shapes, rebuilt instead of migrated."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from schemas.envelope import Envelope
+from schemas.events import Event
+from services.kit.duck import Duck, insert
+from services.responder.tables import TABLES, Table, columns_of, fingerprint
+
+ARROW_TYPES = {
+    "VARCHAR": pa.string(),
+    "BIGINT": pa.int64(),
+    "DOUBLE": pa.float64(),
+    "BOOLEAN": pa.bool_(),
+    "TIMESTAMP": pa.timestamp("us"),
+}
+LATEST = 2**63 - 1
+PREFIX = "views-"
+ORDER = ("plans", "tags")
+"""Views that others read come first."""
+
+
+@cache
+def view_sources() -> dict[str, str]:
+    """The views' SQL by name, in the order they are created."""
+    folder = files("services.responder") / "views"
+    names = sorted(entry.name.removesuffix(".sql") for entry in folder.iterdir() if entry.name.endswith(".sql"))
+    ordered = [*(name for name in ORDER if name in names), *(name for name in names if name not in ORDER)]
+    return {name: (folder / f"{name}.sql").read_text() for name in ordered}
+
+
+def file_name() -> str:
+    return f"{PREFIX}{fingerprint(tuple(view_sources().values()))}.duckdb"
+
+
+class Store:
+    """One file with its position in the log."""
+
+    def __init__(self, duck: Duck) -> None:
+        self.duck = duck
+        self.committed = 0
+
+    @classmethod
+    async def open(cls, path: Path, *, memory_limit: str) -> "Store":
+        """Open the file, make what is missing, and find its position."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        store = cls(Duck(path, memory_limit=memory_limit))
+        store.committed = await store.duck.write(_prepare)
+        return store
+
+    async def commit(self, facts: Sequence[tuple[Envelope, Event]], through: int) -> None:
+        """Add facts, in log order, and move the position, in one transaction."""
+        if through <= self.committed:
+            return
+        fresh = [fact for fact in facts if fact[0].seq > self.committed]
+        await self.duck.write(lambda db: _commit(db, fresh, through))
+        self.committed = through
+
+    async def close(self) -> None:
+        await self.duck.close()
+
+
+def _prepare(db: duckdb.DuckDBPyConnection) -> int:
+    for table in TABLES.values():
+        db.execute(table.ddl)
+    for name, source in view_sources().items():
+        db.execute(source)
+        db.execute(f'create or replace view "{name}" as select * from "{name}_at"({LATEST})')
+    db.execute("create table if not exists checkpoint_row (seq bigint)")
+    row = db.execute("select max(seq) from checkpoint_row").fetchone()
+    if row is None or row[0] is None:
+        db.execute("insert into checkpoint_row values (0)")
+        return 0
+    return int(row[0])
+
+
+def _commit(db: duckdb.DuckDBPyConnection, facts: Sequence[tuple[Envelope, Event]], through: int) -> None:
+    by_type: dict[str, list[tuple[Envelope, Event]]] = defaultdict(list)
+    for envelope, event in facts:
+        by_type[envelope.type].append((envelope, event))
+    for event_type, rows in by_type.items():
+        table = TABLES[event_type]
+        insert(db, table.name, arrow(table, rows))
+    db.execute("update checkpoint_row set seq = ?", [through])
+
+
+def arrow(table: Table, facts: Sequence[tuple[Envelope, Event]]) -> pa.Table:
+    """These facts as an Arrow table in the table's shape."""
+    columns = columns_of(table, facts)
+    return pa.table({name: pa.array(columns[name], _arrow_type(kind)) for name, kind in table.all_columns})
+
+
+def _arrow_type(kind: str) -> pa.DataType:
+    return pa.list_(_arrow_type(kind[:-2])) if kind.endswith("[]") else ARROW_TYPES[kind]
