@@ -55,6 +55,13 @@ class Store:
         store.committed = await store.duck.write(_prepare)
         return store
 
+    @classmethod
+    async def open_as_is(cls, path: Path, *, memory_limit: str) -> "Store":
+        """Open a file of other shapes to answer from it; nothing of it is changed."""
+        store = cls(Duck(path, memory_limit=memory_limit))
+        store.committed = await store.duck.write(_position)
+        return store
+
     async def commit(self, facts: Sequence[tuple[Envelope, Event]], through: int) -> None:
         """Add facts, in log order, and move the position, in one transaction."""
         if through <= self.committed:
@@ -74,11 +81,13 @@ def _prepare(db: duckdb.DuckDBPyConnection) -> int:
         db.execute(source)
         db.execute(f'create or replace view "{name}" as select * from "{name}_at"({LATEST})')
     db.execute("create table if not exists checkpoint_row (seq bigint)")
+    db.execute("insert into checkpoint_row select 0 where not exists (from checkpoint_row)")
+    return _position(db)
+
+
+def _position(db: duckdb.DuckDBPyConnection) -> int:
     row = db.execute("select max(seq) from checkpoint_row").fetchone()
-    if row is None or row[0] is None:
-        db.execute("insert into checkpoint_row values (0)")
-        return 0
-    return int(row[0])
+    return int(row[0]) if row and row[0] is not None else 0
 
 
 def _commit(db: duckdb.DuckDBPyConnection, facts: Sequence[tuple[Envelope, Event]], through: int) -> None:

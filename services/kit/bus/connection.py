@@ -108,7 +108,7 @@ class Bus:
         try:
             await self.js.stream_info(stream.name)
         except NotFoundError:
-            await self._create(self.js.add_stream, _stream_config(stream))
+            await self._create(lambda: self.js.add_stream(_stream_config(stream)))
 
     async def _ensure_bucket(self, bucket: Bucket) -> None:
         try:
@@ -120,12 +120,12 @@ class Bus:
                 ttl=bucket.max_age or None,
                 storage=api.StorageType.FILE,
             )
-            await self._create(self.js.create_object_store, config)
+            await self._create(lambda: self.js.create_object_store(bucket.name, config=config))
 
-    async def _create(self, create: Callable[..., Awaitable[object]], config: object) -> None:
+    async def _create(self, create: Callable[[], Awaitable[object]]) -> None:
         """Create; that another room was faster is as good."""
         try:
-            await create(config=config)
+            await create()
         except APIError as error:
             if error.err_code != STREAM_NAME_IN_USE:
                 raise

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
@@ -23,11 +23,23 @@ Delivery = Msg
 class Pull:
     """Hands each message to `deliver`; the receiver says `finished` when it has room for more."""
 
-    def __init__(self, bus: Bus, stream: str, durable: str, *, credit: int, deliver: Callable[[Msg], None]) -> None:
+    def __init__(  # noqa: PLR0913 - each is one thing to know
+        self,
+        bus: Bus,
+        stream: str,
+        durable: str,
+        *,
+        credit: int,
+        deliver: Callable[[Msg], None],
+        rewind: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        """`rewind` puts the consumer where its reader wants to go on, before each new beginning."""
         self._bus = bus
         self._subject = f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{durable}"
         self._credit = credit
         self._deliver = deliver
+        self._rewind = rewind
+        self._beginning = asyncio.Lock()
         self._requested = 0
         self._held = 0
         self._inbox = ""
@@ -43,18 +55,25 @@ class Pull:
 
     async def restart(self) -> None:
         """Begin with a new inbox: what older requests still deliver cannot reach us, the broker sends it again."""
-        if self._stopped:
-            return
+        async with self._beginning:
+            if self._stopped:
+                return
+            await self._hang_up()
+            if self._rewind is not None:
+                await self._rewind()
+                self._held = 0
+            self._requested = 0
+            self._heard = asyncio.get_running_loop().time()
+            self._inbox = self._bus.client.new_inbox()
+            self._subscription = await self._bus.client.subscribe(
+                self._inbox, cb=self._arrived, pending_msgs_limit=-1, pending_bytes_limit=-1
+            )
+            await self._ask()
+
+    async def _hang_up(self) -> None:
         old, self._subscription = self._subscription, None
-        self._inbox = self._bus.client.new_inbox()
-        self._requested = 0
-        self._heard = asyncio.get_running_loop().time()
-        self._subscription = await self._bus.client.subscribe(
-            self._inbox, cb=self._arrived, pending_msgs_limit=-1, pending_bytes_limit=-1
-        )
         if old is not None and self._bus.connected:
             await old.unsubscribe()
-        await self._ask()
 
     async def stop(self) -> None:
         """Ask for nothing more. What is in hand stays with its receiver."""
@@ -63,8 +82,7 @@ class Pull:
             self._watch.cancel()
         if self.restart in self._bus.on_reconnect:
             self._bus.on_reconnect.remove(self.restart)
-        if self._subscription is not None and self._bus.connected:
-            await self._subscription.unsubscribe()
+        await self._hang_up()
 
     def finished(self, count: int) -> None:
         """The receiver is done with so many messages."""
@@ -72,10 +90,6 @@ class Pull:
         if not self._stopped and self._room() >= self._credit // 2:
             task = asyncio.ensure_future(self._ask())
             task.add_done_callback(_report)
-
-    def forget_held(self) -> None:
-        """The receiver threw away what it held."""
-        self._held = 0
 
     def _room(self) -> int:
         return self._credit - self._requested - self._held
@@ -96,7 +110,7 @@ class Pull:
         self._heard = asyncio.get_running_loop().time()
         status = (message.headers or {}).get("Status") if not message.reply else None
         if status is None:
-            self._requested -= 1
+            self._requested = max(0, self._requested - 1)
             self._held += 1
             self._deliver(message)
             return

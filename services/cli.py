@@ -1,0 +1,139 @@
+"""The command `annals`."""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+
+ROOMS = {
+    "tagger": "turn what harnesses saw into facts",
+    "desk": "check wishes and write them down",
+    "responder": "project the log and answer questions",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; its exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words and words[0] in ROOMS:
+        return _room(words[0], words[1:])
+    options = _parser().parse_args(words)
+    command: Callable[[argparse.Namespace], int] = options.command
+    return command(options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="annals", description="The shared memory of a team's coding agents.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add(commands, "up", "start the broker and all rooms, until Ctrl-C", _up)
+    status = _add(commands, "status", "tell what runs, what lags and what failed", _status)
+    status.add_argument("--json", action="store_true", help="print one JSON object")
+    replay = _add(commands, "replay", "play recorded sessions through a house of their own", _replay)
+    replay.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="session files or folders")
+    replay.add_argument("--json", action="store_true", help="print one JSON object")
+    replay.add_argument("--agent", choices=("tidy", "none"), default="tidy", help="whether the agent drops old outputs")
+    replay.add_argument("--at-once", type=int, default=4, help="sessions played at the same time")
+    replay.add_argument("--limit", type=int, default=0, help="context window in tokens, where a recording names none")
+    replay.add_argument("--deadline", type=int, default=0, help="milliseconds to wait for a plan; 0: as long as it takes")
+    demo = _add(commands, "demo", "play the session that comes along, and show what became of it", _demo)
+    demo.add_argument("--chart", type=Path, default=Path("demo-tokens.svg"), help="where to leave the chart")
+    health = _add(commands, "health", "ask a room on this machine whether it is well", _health)
+    health.add_argument("--port", type=int, required=True)
+    for room, purpose in ROOMS.items():
+        commands.add_parser(room, help=f"room: {purpose}")
+    return parser
+
+
+def _add(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    purpose: str,
+    command: Callable[[argparse.Namespace], int],
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
+    parser.set_defaults(command=command)
+    return parser
+
+
+def _room(name: str, arguments: Sequence[str]) -> int:
+    from services.kit.run import run  # noqa: PLC0415 - each command imports only what it needs
+
+    worker = import_module(f"services.{name}.worker")
+    return run(getattr(worker, name.capitalize()), list(arguments))
+
+
+def _up(_: argparse.Namespace) -> int:
+    import uvloop  # noqa: PLC0415
+
+    from services.kit.logs import configure  # noqa: PLC0415
+    from services.kit.settings import Settings  # noqa: PLC0415
+    from services.launcher.supervisor import Busy, up  # noqa: PLC0415
+
+    settings = Settings()
+    configure("launcher", level=settings.logs.level, as_json=settings.logs.format == "json")
+    try:
+        uvloop.run(up(settings))
+    except (Busy, ConnectionError) as error:
+        return _failed(error)
+    return 0
+
+
+def _status(options: argparse.Namespace) -> int:
+    from services.kit.settings import Settings  # noqa: PLC0415
+    from services.launcher.status import show  # noqa: PLC0415
+
+    try:
+        return asyncio.run(show(Settings(), as_json=options.json))
+    except ConnectionError as error:
+        return _failed(error)
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from services.client.replay import Options, replay  # noqa: PLC0415
+    from services.client.transcript import Unreadable  # noqa: PLC0415
+
+    try:
+        return replay(
+            Options(
+                paths=tuple(options.paths),
+                as_json=options.json,
+                agent=options.agent,
+                at_once=options.at_once,
+                limit=options.limit,
+                deadline_ms=options.deadline,
+            )
+        )
+    except (Unreadable, ConnectionError) as error:
+        return _failed(error)
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from services.client.demo import demo  # noqa: PLC0415
+
+    try:
+        return demo(options.chart)
+    except ConnectionError as error:
+        return _failed(error)
+
+
+def _health(options: argparse.Namespace) -> int:
+    from urllib.error import URLError  # noqa: PLC0415
+    from urllib.request import urlopen  # noqa: PLC0415
+
+    try:
+        with urlopen(f"http://127.0.0.1:{options.port}/healthz", timeout=5) as reply:
+            sys.stdout.write(reply.read().decode() + "\n")
+    except (URLError, OSError) as error:
+        return _failed(error)
+    return 0
+
+
+def _failed(error: Exception) -> int:
+    sys.stderr.write(f"annals: {error}\n")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The launcher: the broker and every room as processes under one supervisor."""

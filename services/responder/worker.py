@@ -1,0 +1,141 @@
+"""The responder's wiring: the log in, views and hot states from it, answers out."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable
+from typing import ClassVar, TypeVar
+
+import msgspec
+
+from schemas.asks import (
+    Ask,
+    ExplainAsk,
+    Explanation,
+    Plan,
+    Rows,
+    SqlAsk,
+    Status,
+    StatusAsk,
+    TransformAsk,
+)
+from schemas.codec import encode
+from schemas.events import EVENTS, Event, PlanExtended, PlanRebased
+from services.kit import metrics
+from services.kit.bus import Unreachable
+from services.kit.duck import BadQuery
+from services.kit.room import Kit
+from services.responder.explain import explain
+from services.responder.files import Files
+from services.responder.hot import Hot
+from services.responder.limits import Limits
+from services.responder.projector import Projector
+from services.responder.transform import Transformer
+
+A = TypeVar("A", bound=Ask)
+R = TypeVar("R")
+
+VIEWS_WAIT = 1.0
+"""Seconds that a query waits for what was in the log when it came."""
+
+
+class Responder:
+    """Projects the log into tables and views, and answers every question about it."""
+
+    NAME: ClassVar[str] = "responder"
+    READS: ClassVar[tuple[type[Event], ...]] = EVENTS
+    WRITES: ClassVar[tuple[type[Event], ...]] = (PlanExtended, PlanRebased)
+
+    async def open(self, kit: Kit) -> None:
+        self._kit = kit
+        settings = kit.settings
+        self._files = await Files.open(settings.data / "views", memory_limit=settings.views.memory_limit)
+        kit.stack.push_async_callback(self._files.close)
+        self._hot = Hot(kit.reader, settings.loop.sessions)
+        self._projector = Projector(kit, self._files.building, kit.room, self._hot.feed)
+        plan = settings.plan
+        limits = Limits(
+            cache_ttl=plan.cache_ttl,
+            threshold=plan.threshold,
+            protected_tags=plan.protected_tags,
+            min_reclaim=plan.min_reclaim,
+            default_context_limit=plan.default_context_limit,
+        )
+        self._transformer = Transformer(kit, self._hot, limits)
+        head = await kit.reader.head()
+        await self._projector.open()
+        swap = asyncio.create_task(self._files.swap_at(head))
+        kit.stack.push_async_callback(_ended, swap)
+        await self._serve(TransformAsk, self._transformer.answer, lambda reason: Plan("failed", reason=reason))
+        await self._serve(SqlAsk, self._sql, lambda reason: Rows(error=reason))
+        await self._serve(ExplainAsk, self._explain, lambda reason: Explanation(error=reason))
+        await self._serve(StatusAsk, self._status, lambda _: Status(0, 0, 0, 0, ""))
+
+    async def idle(self) -> bool:
+        return self._files.building.committed >= await self._kit.reader.head()
+
+    def health(self) -> dict[str, object]:
+        return {
+            "ok": True,
+            "read_through": self._projector.read_through,
+            "committed_through": self._files.building.committed,
+            "building": self._files.is_building,
+            "hot_sessions": len(self._hot.sessions),
+        }
+
+    async def _serve(
+        self, question: type[A], answer: Callable[[A], Awaitable[R]], failed: Callable[[str], R]
+    ) -> None:
+        """Answer one kind of question. Whatever goes wrong is an answer, too."""
+        decoder = msgspec.json.Decoder(question)
+
+        async def handle(subject: str, data: bytes) -> bytes:
+            began = time.monotonic()
+            try:
+                reply: object = await answer(decoder.decode(data))
+                status = getattr(reply, "status", "error" if getattr(reply, "error", "") else "ok")
+            except (msgspec.DecodeError, msgspec.ValidationError) as error:
+                reply, status = failed(f"not a question for {subject}: {error}; see asks.schema.json"), "refused"
+            except Unreachable as error:
+                reply, status = failed(str(error)), "failed"
+            except Exception as error:  # noqa: BLE001 - the asker must hear of it instead of waiting
+                self._kit.log.error("a question could not be answered", subject=subject, exc_info=error)
+                reply, status = failed(f"{type(error).__name__}: {error}"), "failed"
+            metrics.ASKS.labels(question.NAME, status).observe(time.monotonic() - began)
+            return encode(reply)
+
+        await self._kit.bus.serve(f"ask.{question.NAME}.*", self._kit.room, handle)
+
+    async def _sql(self, ask: SqlAsk) -> Rows:
+        """Answer from views that hold at least what the log held when the question came."""
+        limits = self._kit.settings.views
+        if not self._files.is_building:
+            await self._projector.committed(await self._kit.reader.head(), VIEWS_WAIT)
+        try:
+            answer = await self._files.serving.duck.query(
+                ask.sql,
+                max_rows=min(ask.max_rows, limits.sql_max_rows),
+                timeout=min(ask.timeout_ms / 1000, limits.sql_timeout),
+            )
+        except BadQuery as error:
+            return Rows(error=str(error))
+        return Rows(columns=answer.columns, rows=answer.rows, truncated=answer.truncated)
+
+    async def _explain(self, ask: ExplainAsk) -> Explanation:
+        return await explain(self._kit.reader, ask)
+
+    async def _status(self, _: StatusAsk) -> Status:
+        return Status(
+            log_head=await self._kit.reader.head(),
+            read_through=self._projector.read_through,
+            committed_through=self._files.building.committed,
+            hot_sessions=len(self._hot.sessions),
+            file=self._files.serving.duck.path.name,
+            building=self._files.is_building,
+        )
+
+
+async def _ended(task: "asyncio.Task[None]") -> None:
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
