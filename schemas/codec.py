@@ -9,6 +9,7 @@ import msgspec
 
 from schemas.envelope import Actor, Envelope
 from schemas.events import EVENTS, Event
+from schemas.inbox import Inbound
 from schemas.plan import AnyEdit
 from schemas.subjects import Address
 
@@ -20,6 +21,7 @@ _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError)
 
 _encoder = msgspec.json.Encoder()
 _envelopes = msgspec.json.Decoder(Envelope)
+_inbound = msgspec.json.Decoder(Inbound)
 _edits = msgspec.json.Decoder(tuple[AnyEdit, ...])
 _by_type = {event.TYPE: event for event in EVENTS}
 _decoders = {event.TYPE: msgspec.json.Decoder(event) for event in EVENTS}
@@ -39,6 +41,17 @@ def decode_envelope(data: bytes) -> Envelope:
         return _envelopes.decode(data)
     except _UNREADABLE as error:
         raise Malformed(f"not an envelope: {error}") from error
+
+
+def decode_inbound(data: bytes) -> Inbound:
+    """What a harness said, if this release can read it."""
+    try:
+        inbound = _inbound.decode(data)
+    except _UNREADABLE as error:
+        raise Malformed(f"not an inbound message: {error}; see inbox.schema.json") from error
+    if inbound.v != Inbound.V:
+        raise Malformed(f"an inbound message of version {inbound.v}: this service reads version {Inbound.V}")
+    return inbound
 
 
 def decode_event(envelope: Envelope) -> Event | None:

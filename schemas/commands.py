@@ -1,11 +1,10 @@
 """What may be wished on `do.<project>.<session>.<noun>.<verb>`, and how the desk answers."""
 
-from datetime import datetime
 from typing import ClassVar
 
 import msgspec
 
-from schemas.envelope import Actor
+from schemas.envelope import Actor, Moment
 
 
 class Command(msgspec.Struct, frozen=True):
@@ -38,7 +37,7 @@ class Wish(msgspec.Struct, frozen=True, omit_defaults=True):
     """One message on `do.*`: the command as JSON, who wishes it and when. `id` makes a repeated wish one wish."""
 
     id: str
-    at: datetime
+    at: Moment
     actor: Actor
     data: msgspec.Raw
     v: int = 1

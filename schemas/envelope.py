@@ -1,9 +1,12 @@
 """The envelope: what every message of the log carries around its fact."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+
+Moment = Annotated[datetime, msgspec.Meta(tz=True)]
+"""A point in time, with its zone."""
 
 ActorKind = Literal["harness", "agent", "person", "room"]
 
@@ -22,7 +25,7 @@ class Envelope(msgspec.Struct, frozen=True, omit_defaults=True):
     """The `Nats-Msg-Id`: a uuid5 over what was decided, never over the attempt."""
     type: str
     """`<noun>.<past participle>`: the contract, whatever the class is called."""
-    at: datetime
+    at: Moment
     """When it happened, by the harness's clock; UTC."""
     project: str
     session: str

@@ -1,11 +1,13 @@
 """What a harness may say on `in.*`: what it saw, in the order it saw it, under its own ids."""
 
-from datetime import datetime
-from typing import Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
-from schemas.envelope import Actor
+from schemas.envelope import Actor, Moment
+
+Count = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+"""A number that a table's column can hold."""
 
 PartKind = Literal["text", "reasoning", "file", "tool", "tool_call", "tool_result", "compaction"]
 ToolStatus = Literal["", "pending", "running", "completed", "error"]
@@ -58,7 +60,7 @@ class PartSeen(Item, frozen=True, tag="part.seen"):
     type: PartKind
     part: str = ""
     """The harness's id of the part; without one it is named after its message and position."""
-    position: int = 0
+    position: Count = 0
     """Index in the message's full list of parts."""
     text: str = ""
     """Text of a text or reasoning part, the summary of a compaction, the url of a file."""
@@ -89,7 +91,7 @@ class MessageSeen(Item, frozen=True, tag="message.seen"):
 
     message: str
     role: Role
-    at: datetime | None = None
+    at: Moment | None = None
     """When the harness created it."""
     agent: str = ""
     provider: str = ""
@@ -121,11 +123,11 @@ class UsageSeen(Item, frozen=True, tag="usage.seen"):
     """What the provider counted for one answer, in tokens. `input` excludes what the cache served or stored."""
 
     message: str
-    input: int
-    output: int = 0
-    reasoning: int = 0
-    cache_read: int = 0
-    cache_write: int = 0
+    input: Count
+    output: Count = 0
+    reasoning: Count = 0
+    cache_read: Count = 0
+    cache_write: Count = 0
 
 
 class ErrorSeen(Item, frozen=True, tag="error.seen"):
@@ -163,17 +165,17 @@ class StepSeen(Item, frozen=True, tag="step.seen"):
     after: str = ""
     """The last message that both have in common; empty: the list is told from its start."""
     messages: tuple[Listed, ...] = ()
-    count: int = 0
+    count: Count = 0
     """How many messages the whole list has: the check that both sides mean the same list."""
-    served: int = -1
+    served: Count = -1
     """The plan's revision that the call before was made with; -1: not known."""
     agent: str = ""
     mode: Mode = "primary"
     provider: str = ""
     model: str = ""
-    context_limit: int = 0
+    context_limit: Count = 0
     """Tokens the model takes in, as the harness knows it; 0: not known."""
-    output_limit: int = 0
+    output_limit: Count = 0
     capabilities: tuple[Capability, ...] = ()
     system_digest: str = ""
     """Digest of the system prompt."""
@@ -199,8 +201,10 @@ Seen = (
 class Inbound(msgspec.Struct, frozen=True, omit_defaults=True):
     """One message on `in.<harness>.<project>.<session>`; its id is its `Nats-Msg-Id`."""
 
+    V: ClassVar[int] = 1
+
     id: str
-    at: datetime
+    at: Moment
     items: tuple[Seen, ...]
-    v: int = 1
+    v: Count = 1
     actor: Actor = Actor("harness")

@@ -32,14 +32,17 @@ def token(identifier: str) -> str:
 
 
 def identifier(subject_token: str) -> str:
-    """The id that `token` made this token of."""
+    """The id that `token` made this token of. Raises `BadSubject` for a token that `token` does not make."""
     if subject_token == WHOLE_PROJECT:
         return ""
     raw = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), subject_token)
     try:
-        return raw.encode("latin-1").decode()
+        found = raw.encode("latin-1").decode()
     except UnicodeError as error:
         raise BadSubject(f"the token {subject_token!r} is not an id in UTF-8; make tokens as `token` does") from error
+    if token(found) != subject_token:
+        raise BadSubject(f"the token {subject_token!r} is not how {found!r} is written; that is {token(found)!r}")
+    return found
 
 
 def shard(project: str) -> int:
@@ -90,7 +93,7 @@ def dead(room: str) -> str:
 def parse_inbound(subject: str) -> tuple[str, Address]:
     """The harness and the address of an `in.*` subject."""
     match subject.split("."):
-        case ["in", harness, project, session]:
+        case ["in", harness, project, session] if project != WHOLE_PROJECT:
             return identifier(harness), Address(identifier(project), identifier(session))
         case _:
             raise BadSubject(f"{subject!r} is not in.<harness>.<project>.<session>")

@@ -39,4 +39,29 @@ EVENTS: tuple[type[Event], ...] = (
     PlanRebased,
 )
 
-__all__ = ["EVENTS", "Event", "LogOnly", *(event.__name__ for event in EVENTS)]
+__all__ = [
+    "EVENTS",
+    "Event",
+    "LogOnly",
+    "DropRequested",
+    "FlushRequested",
+    "MessageListed",
+    "MessageRecorded",
+    "MessageRemoved",
+    "ModelChanged",
+    "NativeCompacted",
+    "OverflowDetected",
+    "PartRecorded",
+    "PartRemoved",
+    "PlanExtended",
+    "PlanRebased",
+    "ProjectIdentified",
+    "SessionClosed",
+    "SessionForked",
+    "SessionIdled",
+    "SessionOpened",
+    "SessionRenamed",
+    "StepOpened",
+    "TagAssigned",
+    "UsageSampled",
+]

@@ -39,8 +39,8 @@ class Usage(Enum):
 
 ISSUERS = (
     Issuer("anthropic-key", "sk-ant-", (), r"sk-ant-[\w-]{16,}"),
-    Issuer("aws-key", "AKIA|ASIA|ABIA|ACCA|A3T", ("aws.AWSKeyDetector",)),
-    Issuer("databricks-token", "dapi", (), r"dapi[0-9a-f]{32}"),
+    Issuer("aws-key", "A(?:KIA|SIA|BIA|CCA|3T[A-Z0-9])[A-Z0-9]{16}", ("aws.AWSKeyDetector",)),
+    Issuer("databricks-token", "dapi[0-9a-f]{32}", (), r"dapi[0-9a-f]{32}"),
     Issuer("digitalocean-token", "dop_v1_|doo_v1_|dor_v1_", (), r"do[opr]_v1_[0-9a-f]{64}"),
     Issuer(
         "discord-token",
@@ -61,20 +61,20 @@ ISSUERS = (
     ),
     Issuer("google-key", r"AIza|GOCSPX-|ya29\.", (), r"AIza[\w-]{35}|GOCSPX-[\w-]{28}|ya29\.[\w-]{20,}"),
     Issuer("groq-key", "gsk_", (), r"gsk_[A-Za-z0-9]{40,}"),
-    Issuer("huggingface-token", "hf_", (), r"hf_[A-Za-z0-9]{30,}"),
-    Issuer("jwt", "eyJ", (), r"(?P<no_token>eyJ[\w-]++(?!\.eyJ))|eyJ[\w-]++\.eyJ[\w-]++(?:\.[\w-]*+)?"),
+    Issuer("huggingface-token", "hf_[A-Za-z0-9]{30}", (), r"hf_[A-Za-z0-9]{30,}"),
+    Issuer("jwt", "eyJ", (), r"eyJ[\w-]++(?:\.eyJ[\w-]++(?:\.[\w-]*+)?|(?P<no_token>))"),
     Issuer("mailchimp-key", "-us[0-9]", ("mailchimp.MailchimpDetector",)),
-    Issuer("npm-token", "npm_", (), r"npm_[A-Za-z0-9]{36}"),
+    Issuer("npm-token", "npm_[A-Za-z0-9]{36}", (), r"npm_[A-Za-z0-9]{36}"),
     Issuer("openai-key", "sk-(?<![A-Za-z0-9]sk-)", (), r"sk-(?<![A-Za-z0-9]sk-)(?=[A-Za-z_-]{0,64}+\d)[\w-]{20,}"),
     Issuer("pypi-token", "pypi-AgE", ("pypi_token.PypiTokenDetector",)),
     Issuer("sendgrid-key", r"SG\.", ("sendgrid.SendGridDetector",)),
     Issuer(
         "slack-token",
-        "xox|xapp-|/B[A-Z0-9]{8,12}/",
+        "xox[a-z]-|xapp-|/B[A-Z0-9]{8,12}/",
         ("slack.SlackDetector",),
         r"(?:xox[a-z]|xapp)-[A-Za-z0-9-]{16,}",
     ),
-    Issuer("square-token", "sq0", ("square_oauth.SquareOAuthDetector",), r"sq0[a-z]{3}-[\w-]{22,}"),
+    Issuer("square-token", "sq0[a-z]{3}-", ("square_oauth.SquareOAuthDetector",), r"sq0[a-z]{3}-[\w-]{22,}"),
     Issuer(
         "stripe-key",
         "sk_live_|rk_live_|sk_test_|rk_test_|whsec_",
@@ -129,7 +129,7 @@ VALUE = re.compile(
     rb"""
     [bru]{0,2} (?P<quote>\\*["'`]) (?:(?:basic|bearer|token)[ \t]+)?
         (?P<quoted> (?:\\(?P=quote) | (?!(?P=quote))\S)++ ) (?P=quote)
-  | (?:(?:basic|bearer|token)[ \t]+)? (?P<bare> [^\s"'`<>(){}\[\],;&|\\]{1,256}+ ) (?![(\[{<"'`])
+  | (?:(?:basic|bearer|token)[ \t]+)? (?P<bare> [^\s"'`<>(){}\[\],;&|\\]{1,128}+ ) (?![(\[{<"'`])
     """,
     re.VERBOSE,
 )
@@ -210,10 +210,12 @@ def _private_keys(text: str) -> Iterator[Finding]:
 def _issued_tokens(text: str, folded: bytes) -> Iterator[Finding]:
     for issuer in _possible_issuers(text, folded):
         for pattern in _token_patterns(issuer):
+            covered = 0
             for match in pattern.finditer(text):
-                if match.lastgroup != "no_token":
+                if match.lastgroup != "no_token" and match.start() >= covered:
                     start, end = _token_span(match)
-                    yield Finding(start, _end(REST_OF_RUN, text, end), issuer.kind)
+                    covered = _end(REST_OF_RUN, text, end)
+                    yield Finding(start, covered, issuer.kind)
 
 
 def _possible_issuers(text: str, folded: bytes) -> list[Issuer]:
@@ -261,15 +263,17 @@ def _assigned_values(text: str, folded: bytes) -> Iterator[Finding]:
         covered = 0
         for match in key.finditer(folded):
             value = VALUE.match(folded, match.end()) if match.start() >= covered else None
-            if value:
-                start, end = _value_span(folded, value)
-                if _is_assigned_secret(kind, text[start:end], _usage(text, match, value)):
-                    covered = end
-                    yield Finding(start, end, kind)
+            if value and _is_assigned_secret(kind, _value_text(text, value), _usage(text, match, value)):
+                start, covered = _value_span(folded, value)
+                yield Finding(start, covered, kind)
+
+
+def _value_text(text: str, value: re.Match[bytes]) -> str:
+    return text[slice(*value.span("quoted"))] if value["quote"] else text[slice(*value.span("bare"))].rstrip(".:")
 
 
 def _value_span(folded: bytes, value: re.Match[bytes]) -> tuple[int, int]:
-    if value["quoted"]:
+    if value["quote"]:
         return value.span("quoted")
     start, end = value.start("bare"), _end(REST_OF_VALUE, folded, value.end())
     return start, start + len(folded[start:end].rstrip(b".:"))

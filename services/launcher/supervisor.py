@@ -125,6 +125,8 @@ class House:
             "ANNALS_NATS__URL": endpoint.url,
             "ANNALS_NATS__USER": endpoint.user or "room",
             "ANNALS_NATS__PASSWORD": endpoint.password,
+            "ANNALS_LOGS__LEVEL": self._settings.logs.level,
+            "ANNALS_LOGS__FORMAT": self._settings.logs.format,
         }
 
     def _write_status(self) -> None:

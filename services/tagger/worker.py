@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import msgspec
 
-from schemas.codec import Malformed
+from schemas.codec import decode_inbound
 from schemas.events import (
     Event,
     MessageListed,
@@ -26,7 +26,7 @@ from schemas.events import (
     TagAssigned,
     UsageSampled,
 )
-from schemas.inbox import ErrorSeen, Inbound, MessageSeen, PartSeen, Seen, SessionSeen
+from schemas.inbox import ErrorSeen, MessageSeen, PartSeen, Seen, SessionSeen
 from schemas.streams import BODIES, IN, INBOUND_BODIES, MAX_BODY_BYTES
 from schemas.subjects import Address, parse_inbound
 from services.kit.bus import Bodies, Delivery
@@ -39,7 +39,6 @@ from services.kit.secrets import mask
 from services.tagger.core import Told, decide
 from services.tagger.state import Session, evolve
 
-_inbound = msgspec.json.Decoder(Inbound)
 LARGE = 64 * 1024
 """Bytes from which a message is masked on another thread, so that other sessions go on."""
 
@@ -93,10 +92,7 @@ class Tagger:
     async def _prepare(self, delivery: Delivery) -> Told:
         """Decode and mask. A body that is too long for a message goes to its bucket, masked as well."""
         harness, address = parse_inbound(delivery.subject)
-        try:
-            inbound = _inbound.decode(delivery.data)
-        except (msgspec.DecodeError, msgspec.ValidationError) as error:
-            raise Malformed(f"not an inbound message: {error}; see schemas/json/inbox.schema.json") from error
+        inbound = decode_inbound(delivery.data)
         if len(delivery.data) > LARGE:
             items = await asyncio.to_thread(_masked, inbound.items)
         else:

@@ -169,15 +169,28 @@ class Appender:
 
     async def _one_by_one(self, pairs: list[tuple[Envelope, dict[str, str]]]) -> list[int]:
         """Publish in order without waiting between them. A cut in the middle is mended by deciding again."""
-        futures = []
-        for envelope, headers in pairs:
-            futures.append(await self._bus.js.publish_async(_subject(envelope), encode(envelope), headers=headers))
+        requests = [
+            asyncio.create_task(self._request(_subject(envelope), encode(envelope), headers))
+            for envelope, headers in pairs
+        ]
+        replies = await asyncio.gather(*requests, return_exceptions=True)
+        failures = [reply for reply in replies if isinstance(reply, BaseException)]
+        if failures:
+            raise failures[0]
+        return [reply.seq for reply in replies if isinstance(reply, _Ack)]
+
+    async def _request(self, subject: str, data: bytes, headers: dict[str, str]) -> _Ack:
+        """Publish one message and wait for its confirmation; `Conflict` if the log has moved or holds it already."""
         try:
-            async with asyncio.timeout(APPEND_TIMEOUT):
-                acks = await asyncio.gather(*futures, return_exceptions=True)
-        except TimeoutError as error:
-            raise Unreachable("the broker did not confirm an append in time") from error
-        return [_position(ack) for ack in acks]
+            reply = await self._bus.client.request(subject, data, timeout=APPEND_TIMEOUT, headers=headers)
+        except NatsError as error:
+            raise Unreachable(f"the broker did not confirm an append: {type(error).__name__}") from error
+        ack = _acks.decode(reply.data)
+        if ack.error is not None:
+            _refused(ack.error.get("err_code"), ack.error.get("description"))
+        if ack.duplicate:
+            raise Conflict("already in the log")
+        return ack
 
     async def _batch(self, pairs: list[tuple[Envelope, dict[str, str]]]) -> list[int]:
         batch_id = uuid.uuid4().hex
@@ -187,15 +200,7 @@ class Appender:
                 await self._bus.client.publish(_subject(envelope), encode(envelope), headers=headers)
         envelope, headers = pairs[-1]
         headers["Nats-Batch-Commit"] = "1"
-        try:
-            reply = await self._bus.client.request(
-                _subject(envelope), encode(envelope), timeout=APPEND_TIMEOUT, headers=headers
-            )
-        except NatsError as error:
-            raise Unreachable(f"the broker did not confirm a batch: {type(error).__name__}") from error
-        ack = _acks.decode(reply.data)
-        if ack.error is not None:
-            _refused(ack.error.get("err_code"), ack.error.get("description"))
+        ack = await self._request(_subject(envelope), encode(envelope), headers)
         return list(range(ack.seq - len(pairs) + 1, ack.seq + 1))
 
 
@@ -231,23 +236,6 @@ def _with_expectations(decision: _Decision) -> list[tuple[Envelope, dict[str, st
             headers[api.Header.EXPECTED_LAST_SUBJECT_SEQUENCE.value] = str(expected)
         pairs.append((envelope, headers))
     return pairs
-
-
-def _position(ack: object) -> int:
-    match ack:
-        case api.PubAck(duplicate=True):
-            raise Conflict("already in the log")
-        case api.PubAck(seq=seq):
-            return seq
-        case APIError() as error:
-            _refused(error.err_code, error.description)
-        case NatsError() | TimeoutError() | ConnectionError() as error:
-            raise Unreachable(f"the broker did not confirm an append: {type(error).__name__}") from error
-        case BaseException() as error:
-            raise error
-        case _:
-            raise TypeError(f"{ack!r} is not an acknowledgement")
-    return 0
 
 
 def _refused(code: object, description: object) -> None:

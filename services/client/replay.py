@@ -1,0 +1,158 @@
+"""`annals replay`: recorded sessions through a house, as live ones would go, and what came of it."""
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import msgspec
+import uvloop
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from schemas.asks import StatusAsk
+from schemas.codec import encode
+from schemas.subjects import Address, ask
+from services.client.adapter import Adapter
+from services.client.outbox import Outbox
+from services.client.player import Played, Player, Session
+from services.client.readers import read
+from services.client.report import Report, report, table
+from services.client.transcript import Transcript, Unreadable
+from services.kit.bus import Bus, Unreachable
+from services.kit.endpoint import find
+from services.kit.logs import configure
+from services.kit.settings import Settings
+from services.launcher.supervisor import House
+
+PROJECT = "replay"
+READY = 60.0
+
+
+class Options(msgspec.Struct, frozen=True):
+    """What to play and how. `limit` in tokens, 0: the default; `deadline_ms` 0: wait as long as it takes."""
+
+    paths: tuple[Path, ...]
+    as_json: bool = False
+    agent: str = "tidy"
+    at_once: int = 4
+    limit: int = 0
+    deadline_ms: int = 0
+
+
+def replay(options: Options) -> int:
+    """Play, print the report, and say with the exit status whether any prefix changed without a reason."""
+    transcripts = _transcripts(options.paths)
+    configure("replay", level="warning", as_json=False)
+    made = uvloop.run(_replay(options, transcripts))
+    if options.as_json:
+        sys.stdout.write(msgspec.json.encode(made).decode() + "\n")
+    else:
+        table(made, Console())
+    return 1 if made.unexplained_prefix_changes else 0
+
+
+def _transcripts(paths: Sequence[Path]) -> list[Transcript]:
+    """All sessions of these files that have at least one answer in them."""
+
+    def skipped(path: Path, reason: str) -> None:
+        sys.stderr.write(f"annals: left out {path}: {reason}\n")
+
+    found = [transcript for path in paths for transcript in read(path, skipped)]
+    playable = [one for one in found if any(message.role == "assistant" for message in one.messages[1:])]
+    if not playable:
+        raise Unreadable("there is no session with a model's answer in what was named")
+    return playable
+
+
+async def _replay(options: Options, transcripts: Sequence[Transcript]) -> Report:
+    async with borrowed_house() as bus:
+        with progress(sum(calls(one) for one in transcripts)) as step:
+            return report(await play(bus, transcripts, options, step))
+
+
+def calls(transcript: Transcript) -> int:
+    """How many model calls playing it makes."""
+    return sum(message.role == "assistant" for message in transcript.messages[1:])
+
+
+@asynccontextmanager
+async def borrowed_house() -> AsyncIterator[Bus]:
+    """Connect to the broker of the settings, or to a house of one's own that is gone afterwards."""
+    settings = Settings()
+    if settings.nats.url:
+        endpoint = find(settings)
+        bus = await Bus.connect(endpoint.url, "replay", user=endpoint.user, password=endpoint.password)
+        await _ready(bus)
+        yield bus
+        await bus.close()
+        return
+    with tempfile.TemporaryDirectory(prefix="annals-", ignore_cleanup_errors=True) as folder:
+        logs = settings.logs.model_copy(update={"level": "warning"})
+        async with House(settings.model_copy(update={"data": Path(folder), "logs": logs})).running() as house:
+            endpoint = house.endpoint
+            bus = await Bus.connect(endpoint.url, "replay", user=endpoint.user, password=endpoint.password)
+            await _ready(bus)
+            yield bus
+            await bus.close()
+
+
+async def _ready(bus: Bus) -> None:
+    """Wait until the responder answers: it is the last to be ready."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + READY
+    while True:
+        try:
+            await bus.request(ask(StatusAsk.NAME), encode(StatusAsk()), 1.0)
+        except Unreachable:
+            if loop.time() > deadline:
+                raise
+            await asyncio.sleep(0.05)
+        else:
+            return
+
+
+async def play(
+    bus: Bus, transcripts: Sequence[Transcript], options: Options, watch: Callable[[Played], None]
+) -> list[Session]:
+    """Play sessions, several at a time; each is a session of its own even if it was played before."""
+    outbox = Outbox(bus)
+    turn = asyncio.Semaphore(options.at_once)
+
+    async def one(transcript: Transcript) -> Session:
+        async with turn:
+            address = Address(PROJECT, transcript.session)
+            adapter = Adapter(bus, outbox, transcript.harness, address, deadline_ms=options.deadline_ms)
+            player = Player(adapter, address, transcript, tidy=options.agent == "tidy", limit=options.limit)
+            return await player.play(watch)
+
+    try:
+        sessions = await asyncio.gather(*(one(transcript) for transcript in transcripts))
+        await outbox.flushed()
+    finally:
+        await outbox.close()
+    return sessions
+
+
+class progress:  # noqa: N801 - used as a function
+    """A progress bar over model calls, on standard error."""
+
+    def __init__(self, total: int) -> None:
+        self._bar = Progress(
+            TextColumn("replaying"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("model calls"),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+        )
+        self._task = self._bar.add_task("replay", total=total)
+
+    def __enter__(self) -> Callable[[Played], None]:
+        self._bar.start()
+        return lambda _: self._bar.advance(self._task)
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
