@@ -4,14 +4,9 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from pathlib import Path
 
-ROOMS = {
-    "tagger": "turn what harnesses saw into facts",
-    "desk": "check wishes and write them down",
-    "responder": "project the log and answer questions",
-}
+from services.kit.rooms import ROOMS, load
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -41,8 +36,8 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--chart", type=Path, default=Path("demo-tokens.svg"), help="where to leave the chart")
     health = _add(commands, "health", "ask a room on this machine whether it is well", _health)
     health.add_argument("--port", type=int, required=True)
-    for room, purpose in ROOMS.items():
-        commands.add_parser(room, help=f"room: {purpose}")
+    for room in ROOMS:
+        commands.add_parser(room, help="run this room alone, as a container does")
     return parser
 
 
@@ -60,8 +55,7 @@ def _add(
 def _room(name: str, arguments: Sequence[str]) -> int:
     from services.kit.run import run  # noqa: PLC0415 - each command imports only what it needs
 
-    worker = import_module(f"services.{name}.worker")
-    return run(getattr(worker, name.capitalize()), list(arguments))
+    return run(load(name), list(arguments))
 
 
 def _up(_: argparse.Namespace) -> int:

@@ -7,17 +7,13 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 
-from nats.errors import Error as NatsError
-from nats.js import api
-
-from schemas.codec import Malformed, derived_id
+from schemas.codec import Malformed
 from schemas.envelope import Actor, Envelope
 from schemas.events import Event
 from schemas.streams import Stream
-from schemas.subjects import Address, BadSubject, dead
+from schemas.subjects import Address, BadSubject
 from services.kit import metrics
-from services.kit.bus import Conflict, Delivery, Pull, Unreachable
-from services.kit.bus.bodies import Missing
+from services.kit.bus import BrokerError, Conflict, Delivery, Lag, Missing, Pull, Unreachable
 from services.kit.cache import Entry, Evolve, Sessions
 from services.kit.decide import envelopes
 from services.kit.outcome import Done, Later, Outcome, Refused
@@ -82,14 +78,11 @@ class Loop(Generic[S, G]):
 
     async def open(self) -> None:
         settings = self._kit.settings.loop
-        await self._kit.bus.js.add_consumer(
+        await self._kit.bus.consumer(
             self._stream.name,
-            api.ConsumerConfig(
-                durable_name=self._kit.room,
-                ack_policy=api.AckPolicy.EXPLICIT,
-                ack_wait=settings.ack_wait,
-                max_ack_pending=2 * settings.max_in_hand,
-            ),
+            self._kit.room,
+            ack_wait=settings.ack_wait,
+            max_ack_pending=2 * settings.max_in_hand,
         )
         self._pull = Pull(
             self._kit.bus, self._stream.name, self._kit.room, credit=settings.max_in_hand, deliver=self._arrived
@@ -110,8 +103,8 @@ class Loop(Generic[S, G]):
 
     async def idle(self) -> bool:
         """Whether the consumer has nothing for us and nothing is in hand."""
-        info = await self._kit.bus.js.consumer_info(self._stream.name, self._kit.room)
-        return self._in_hand == 0 and not info.num_pending and not info.num_ack_pending
+        lag = await self._kit.bus.lag(self._stream.name, self._kit.room)
+        return self._in_hand == 0 and lag == Lag(0, 0)
 
     @property
     def in_hand(self) -> int:
@@ -244,26 +237,15 @@ class Loop(Generic[S, G]):
                 case Later(seconds=seconds):
                     await delivery.nak(delay=seconds)
                 case Refused(reason=reason):
-                    await self._bury(delivery, reason)
+                    self._kit.log.error("dead letter", subject=delivery.subject, reason=reason)
+                    await self._kit.bus.bury(self._kit.room, self._stream.name, delivery, reason)
                     await delivery.term()
-        except (NatsError, Unreachable) as error:
+        except (BrokerError, Unreachable) as error:
             self._kit.log.warning("could not acknowledge", subject=delivery.subject, reason=str(error))
         self._in_hand -= 1
         metrics.IN_HAND.labels(self._kit.room).set(self._in_hand)
         if self._pull is not None:
             self._pull.finished(1)
-
-    async def _bury(self, delivery: Delivery, reason: str) -> None:
-        """Keep what cannot be delivered, with where it came from and why."""
-        position = delivery.metadata.sequence.stream
-        self._kit.log.error("dead letter", subject=delivery.subject, seq=position, reason=reason)
-        headers = {
-            api.Header.MSG_ID.value: derived_id("dead", self._kit.room, self._stream.name, str(position)),
-            "Annals-Reason": " ".join(reason.split())[:500],
-            "Annals-Subject": delivery.subject,
-            "Annals-Sequence": str(position),
-        }
-        await self._kit.bus.js.publish(dead(self._kit.room), delivery.data, headers=headers)
 
 
 def _take_run(queue: deque[Delivery]) -> list[Delivery]:

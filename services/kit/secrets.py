@@ -137,7 +137,7 @@ VALUE = re.compile(
     (?: [bru]{0,2} (?P<quote>\\*["'`]) )?
     (?P<scheme> (?:basic|bearer|token)[ \t]+ )?
     (?(quote) (?P<quoted> (?: \\(?P=quote) | (?!(?P=quote))\S )++ ) (?P=quote)
-            | (?P<bare> %b{1,128}+ ) (?![(\[{<"'`]) )
+            | (?P<bare> %b{1,128}+ ) (?![(\[{<]) )
     """
     % BARE,
     re.VERBOSE,
@@ -161,7 +161,7 @@ METAVARIABLE = re.compile(
     r"[A-Z_-]+|and|argument|flag|for|from|in|is|on|options?|or|parameter|should|to|value|was|will|with"
 )
 CODE = re.compile(
-    r"[!*]\w+|[a-z]+\d{0,2}(?:_[a-z]+\d{0,2})+|[A-Za-z_]\w*(?:(?:\??\.|->|::)\w+)+[!?]?"
+    r"[!*?]\w+|[a-z]+\d{0,2}(?:_[a-z]+\d{0,2})+|[A-Za-z_]\w*(?:(?:\??\.|->|::)\w+)+[!?]?"
     r"|(?:u?int|float|bytes|utf-?|sha-?|base|md)\d+",
     re.ASCII,
 )
@@ -239,7 +239,11 @@ def _possible_issuers(text: str, folded: bytes) -> list[Issuer]:
         while anchor:
             anchors.add(anchor[0])
             anchor = ANY_ANCHOR.search(text, anchor.end(), end + 1)
-    return [issuer for issuer in ISSUERS if any(re.match(issuer.anchor, anchor, re.ASCII) for anchor in anchors)]
+    return [issuer for issuer in ISSUERS if _has_any(issuer, anchors)] if anchors else []
+
+
+def _has_any(issuer: Issuer, anchors: set[str]) -> bool:
+    return any(re.match(issuer.anchor, anchor, re.ASCII) for anchor in anchors)
 
 
 def _long_runs(folded: bytes) -> Iterator[tuple[int, int]]:
@@ -308,9 +312,10 @@ def _usage(text: str, key: re.Match[bytes], value: re.Match[bytes]) -> Usage:
         return Usage.CONSTANT if value["quote"] == b"'" and written.isupper() else Usage.PROSE
     if value["scheme"]:
         return Usage.HEADER
-    is_variable = key["sign"] == b"=" and (name + written).isupper()
+    is_tight = key["sign"] == b"=" and " " not in written
+    is_variable = (name + written).isupper()
     is_parameter = before.removesuffix(name).endswith(("?", "&", ";"))
-    return Usage.CONSTANT if value["quote"] or is_variable or is_parameter else Usage.EXPRESSION
+    return Usage.CONSTANT if value["quote"] or (is_tight and (is_variable or is_parameter)) else Usage.EXPRESSION
 
 
 def _is_assigned_secret(kind: str, value: str, usage: Usage) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 
+from schemas.streams import BUCKETS, STREAMS
 from services.kit import endpoint
 from services.kit.bus import Bus, Unreachable
 from services.kit.logs import logger
@@ -20,7 +21,10 @@ PATIENCE = 10.0
 SYNC = "always"
 """Every write is on disk before it is confirmed: a power cut loses nothing that was said to be kept."""
 HOST = "127.0.0.1"
-ROOM_DENIED = [f"$JS.API.STREAM.{verb}.{name}" for verb in ("UPDATE", "DELETE", "PURGE") for name in ("LOG", "IN", "DEAD")]
+_STREAMS = [stream.name for stream in STREAMS]
+_BUCKETS = [f"OBJ_{bucket.name}" for bucket in BUCKETS]
+ROOM_DENIED = [f"$JS.API.STREAM.{verb}.{name}" for verb in ("UPDATE", "DELETE") for name in (*_STREAMS, *_BUCKETS)]
+ROOM_DENIED += [f"$JS.API.STREAM.PURGE.{name}" for name in _STREAMS]  # a bucket purges what an upload left behind
 ROOM_DENIED += ["$JS.API.STREAM.MSG.DELETE.LOG"]
 HARNESS_ALLOWED = [
     "in.>",

@@ -4,7 +4,6 @@ import sys
 
 import msgspec
 import psutil
-from nats.js.errors import NotFoundError
 from rich.console import Console
 from rich.table import Table
 
@@ -12,20 +11,13 @@ from schemas.asks import Status, StatusAsk
 from schemas.codec import encode
 from schemas.streams import DEAD, IN, LOG
 from schemas.subjects import ask
-from services.kit.bus import Bus, Unreachable
+from services.kit.bus import Bus, Lag, Unreachable
 from services.kit.endpoint import find
 from services.kit.settings import Settings
 from services.launcher.supervisor import RoomStatus, read_status
 
 CONSUMERS = {"tagger": IN.name, "responder": LOG.name}
 ANSWER = 2.0
-
-
-class Lag(msgspec.Struct, frozen=True):
-    """How far a room is behind: messages it has not been given, and those it has not finished."""
-
-    waiting: int
-    in_hand: int
 
 
 class Room(msgspec.Struct, frozen=True):
@@ -74,9 +66,9 @@ async def look(settings: Settings) -> Overview:
         return Overview(
             broker=endpoint.url,
             rooms=tuple([await _room(bus, name, processes.get(name)) for name in names]),
-            inbound=await _messages(bus, IN.name),
-            log=await _messages(bus, LOG.name),
-            dead=await _messages(bus, DEAD.name),
+            inbound=await bus.messages(IN.name),
+            log=await bus.messages(LOG.name),
+            dead=await bus.messages(DEAD.name),
             responder=await _responder(bus),
         )
     finally:
@@ -89,25 +81,8 @@ async def _room(bus: Bus, name: str, process: RoomStatus | None) -> Room:
         running=psutil.pid_exists(process.pid) if process else None,
         restarts=process.restarts if process else 0,
         last_exit=process.last_exit if process else None,
-        lag=await _lag(bus, name),
+        lag=await bus.lag(CONSUMERS[name], name) if name in CONSUMERS else None,
     )
-
-
-async def _lag(bus: Bus, name: str) -> Lag | None:
-    if name not in CONSUMERS:
-        return None
-    try:
-        info = await bus.js.consumer_info(CONSUMERS[name], name)
-    except NotFoundError:
-        return None
-    return Lag(int(info.num_pending or 0), int(info.num_ack_pending or 0))
-
-
-async def _messages(bus: Bus, stream: str) -> int:
-    try:
-        return int((await bus.js.stream_info(stream)).state.messages)
-    except NotFoundError:
-        return 0
 
 
 async def _responder(bus: Bus) -> Status | None:

@@ -14,10 +14,10 @@ import msgspec
 from services.kit.bus import Bus, Unreachable
 from services.kit.endpoint import Endpoint, find
 from services.kit.logs import logger
+from services.kit.rooms import ROOMS
 from services.kit.settings import Settings
 from services.launcher.broker import Broker
 
-ROOMS = ("tagger", "desk", "responder")
 GRACE = 15.0
 BACKOFF = 0.2
 MOST_BACKOFF = 10.0

@@ -8,16 +8,12 @@ import asyncio
 from collections.abc import Callable
 
 import msgspec
-from nats.errors import Error as NatsError
-from nats.js import api
-
-from schemas.codec import Malformed, decode_envelope, decode_event, derived_id
+from schemas.codec import Malformed, decode_envelope, decode_event
 from schemas.envelope import Envelope
 from schemas.events import Event
 from schemas.streams import LOG
-from schemas.subjects import dead
 from services.kit import metrics
-from services.kit.bus import Delivery, Pull
+from services.kit.bus import BrokerError, Delivery, Pull
 from services.kit.room import Kit
 from services.responder.store import Store
 
@@ -58,14 +54,12 @@ class Projector:
         return self._read
 
     async def open(self) -> None:
-        await self._kit.bus.js.add_consumer(
+        await self._kit.bus.consumer(
             LOG.name,
-            api.ConsumerConfig(
-                durable_name=self._durable,
-                ack_policy=api.AckPolicy.ALL,
-                ack_wait=ACK_WAIT,
-                max_ack_pending=2 * CREDIT * self._kit.settings.views.batch,
-            ),
+            self._durable,
+            ack_wait=ACK_WAIT,
+            max_ack_pending=2 * CREDIT * self._kit.settings.views.batch,
+            ack_all=True,
         )
         await self._pull.start()
         committer = asyncio.create_task(self._commit_for_ever())
@@ -82,7 +76,7 @@ class Projector:
         async with self._committing:
             self._batch.clear()
             self._last = None
-            await self._kit.bus.js.reset_consumer(LOG.name, self._durable, seq=self._store.committed + 1)
+            await self._kit.bus.rewind(LOG.name, self._durable, self._store.committed + 1)
             self._expected = 1
             self._read = self._store.committed
             metrics.RESETS.inc()
@@ -108,7 +102,7 @@ class Projector:
     async def _restart(self) -> None:
         try:
             await self._pull.restart()
-        except NatsError as error:
+        except BrokerError as error:
             self._kit.log.warning("the projector could not go back", reason=str(error) or type(error).__name__)
 
     def _decoded(self, delivery: Delivery, seq: int) -> Fact:
@@ -127,13 +121,7 @@ class Projector:
 
     async def _set_aside(self, delivery: Delivery, seq: int, reason: str) -> None:
         self._kit.log.error("cannot be read, set aside", subject=delivery.subject, seq=seq, reason=reason)
-        headers = {
-            api.Header.MSG_ID.value: derived_id("dead", self._kit.room, LOG.name, str(seq)),
-            "Annals-Reason": " ".join(reason.split())[:500],
-            "Annals-Subject": delivery.subject,
-            "Annals-Sequence": str(seq),
-        }
-        await self._kit.bus.js.publish(dead(self._kit.room), delivery.data, headers=headers)
+        await self._kit.bus.bury(self._kit.room, LOG.name, delivery, reason)
 
     async def _commit_for_ever(self) -> None:
         """Commit what has come: at once when it is little, together when it is much; checkpoint when nothing comes."""
@@ -165,7 +153,7 @@ class Projector:
         self._pull.finished(len(batch))
         try:
             await last.ack()
-        except NatsError as error:
+        except BrokerError as error:
             self._kit.log.debug("could not acknowledge", reason=str(error))
         async with self._committed_more:
             self._committed_more.notify_all()

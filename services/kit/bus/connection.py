@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import nats
 from nats.aio.client import Client
@@ -14,22 +14,38 @@ from nats.js import JetStreamContext
 from nats.js import api
 from nats.js.errors import APIError, BucketNotFoundError, NotFoundError, ServiceUnavailableError
 
+from schemas.codec import derived_id
 from schemas.streams import BUCKETS, STREAMS, Bucket, Stream
+from schemas.subjects import dead
 from services.kit.logs import logger
 
 RECONNECT_WAIT = 0.2
 STREAM_NAME_IN_USE = 10058
+MAX_REASON = 500
+"""Characters of a dead letter's reason."""
 
 
 class Unreachable(ConnectionError):
     """The broker, or whoever should answer, is not there; says what to try."""
 
 
+class NotAdmitted(Unreachable):
+    """The broker asks for another user or password; says which setting to look at."""
+
+
 class TooLarge(ValueError):
     """A message above the broker's limit; says what to do with it."""
 
 
+class Lag(NamedTuple):
+    """How far a consumer is behind: messages it was not given yet, and those it has not acknowledged."""
+
+    waiting: int
+    in_hand: int
+
+
 Handler = Callable[[str, bytes], Awaitable[bytes]]
+BrokerError = NatsError
 
 
 class Bus:
@@ -40,6 +56,7 @@ class Bus:
         self.js: JetStreamContext = client.jetstream(timeout=5, publish_async_max_pending=256)
         self.on_reconnect: list[Callable[[], Awaitable[None]]] = []
         self.forbidden = asyncio.Event()
+        self._entering = True
 
     @classmethod
     async def connect(cls, url: str, name: str, *, user: str = "", password: str = "", wait: float = 10.0) -> Self:
@@ -62,11 +79,18 @@ class Bus:
                     reconnected_cb=bus._reconnected,
                     **options,
                 )
+        except NotAdmitted as error:
+            await client.close()
+            who = f"user {user!r} with this password" if password else "a connection without a password"
+            raise NotAdmitted(
+                f"the broker at {_without_password(url)} refuses {who}; set ANNALS_NATS__PASSWORD to what it expects"
+            ) from error
         except (TimeoutError, NatsError, OSError) as error:
             raise Unreachable(
                 f"no broker answers at {_without_password(url)} ({error or type(error).__name__}); "
                 "start one with `annals up`, or set ANNALS_NATS__URL and ANNALS_NATS__PASSWORD",
             ) from error
+        bus._entering = False
         return bus
 
     async def _error(self, error: Exception) -> None:
@@ -74,6 +98,8 @@ class Bus:
         if "permissions violation" in str(error).lower():
             self.forbidden.set()
             logger().error("the broker refuses", error=str(error), remedy="check the user's permissions in nats.conf")
+        elif self._entering and "authorization violation" in str(error).lower():
+            raise NotAdmitted from error  # trying again would not help: it ends the attempt to connect
         elif not isinstance(error, ConnectionError | OSError):
             logger().warning("broker", error=str(error) or type(error).__name__)
 
@@ -129,6 +155,48 @@ class Bus:
         except APIError as error:
             if error.err_code != STREAM_NAME_IN_USE:
                 raise
+
+    async def consumer(
+        self, stream: str, durable: str, *, ack_wait: float, max_ack_pending: int, ack_all: bool = False
+    ) -> None:
+        """Make a durable consumer of a whole stream, or find it as it is. `ack_all`: one word for all before."""
+        config = api.ConsumerConfig(
+            durable_name=durable,
+            ack_policy=api.AckPolicy.ALL if ack_all else api.AckPolicy.EXPLICIT,
+            ack_wait=ack_wait,
+            max_ack_pending=max_ack_pending,
+        )
+        await self.js.add_consumer(stream, config)
+
+    async def rewind(self, stream: str, durable: str, seq: int) -> None:
+        """Let a consumer go on at this position."""
+        await self.js.reset_consumer(stream, durable, seq=seq)
+
+    async def lag(self, stream: str, durable: str) -> Lag | None:
+        """How far a consumer is behind; None where there is none."""
+        try:
+            info = await self.js.consumer_info(stream, durable)
+        except NotFoundError:
+            return None
+        return Lag(int(info.num_pending or 0), int(info.num_ack_pending or 0))
+
+    async def messages(self, stream: str) -> int:
+        """How many messages a stream holds; 0 where there is none."""
+        try:
+            return int((await self.js.stream_info(stream)).state.messages)
+        except NotFoundError:
+            return 0
+
+    async def bury(self, room: str, stream: str, message: Msg, reason: str) -> None:
+        """Keep a message that cannot be delivered, once, with where it came from and why."""
+        position = message.metadata.sequence.stream
+        headers = {
+            api.Header.MSG_ID.value: derived_id("dead", room, stream, str(position)),
+            "Annals-Reason": " ".join(reason.split())[:MAX_REASON],
+            "Annals-Subject": message.subject,
+            "Annals-Sequence": str(position),
+        }
+        await self.js.publish(dead(room), message.data, headers=headers)
 
     async def publish(self, subject: str, data: bytes, message_id: str) -> int:
         """Publish to a stream and wait until it is on disk; the sequence. The same id again gives the same sequence."""

@@ -9,6 +9,7 @@ from schemas.events import EVENTS
 from services.kit.docs.asyncapi import asyncapi
 from services.kit.docs.events import events_page
 from services.kit.docs.golden import golden, golden_name
+from services.kit.docs.house import Room, house
 from services.kit.docs.schema import (
     asks_schema,
     commands_schema,
@@ -17,6 +18,9 @@ from services.kit.docs.schema import (
     inbox_schema,
     plan_schema,
 )
+from services.kit.docs.settings import settings_table
+from services.kit.rooms import ROOMS, load
+from services.kit.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[3]
 JSON = ROOT / "schemas" / "json"
@@ -32,7 +36,22 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
     (JSON / "plan.schema.json", plan_schema),
     (JSON / "asyncapi.json", asyncapi),
     (DOCS / "events.md", events_page),
+    (DOCS / "house.md", lambda: house(all_rooms())),
+    (DOCS / "settings.md", lambda: settings_table({"": Settings})),
 ]
+
+
+def all_rooms() -> list[Room]:
+    """What the rooms say of themselves."""
+    return [
+        Room(
+            name=room.NAME,
+            reads=tuple(event.TYPE for event in room.READS),
+            writes=tuple(event.TYPE for event in room.WRITES),
+            docstring=room.__doc__ or "",
+        )
+        for room in map(load, ROOMS)
+    ]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

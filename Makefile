@@ -1,0 +1,73 @@
+# The verbs of the project. `make` alone lists them.
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+  $$python -c '$(NEW_ENOUGH)' 2>/dev/null && echo $$python && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+UV := $(shell command -v uv || echo $(BIN)/uv)
+PYTEST := $(BIN)/python -m pytest
+CODE := schemas services tests
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test spec check format bench schema lock up status clean
+
+help: ## list the verbs
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+setup: $(READY) ## install everything into .venv
+
+$(UV):
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet uv
+
+$(READY): requirements-dev.lock pyproject.toml | $(UV)
+	@test -n "$(PYTHON)" || { echo "Annals needs Python 3.11 or later; name one with make PYTHON=..."; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet --require-hashes -r requirements-dev.lock
+	@VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: setup ## play a recorded session through a house of its own
+	@$(BIN)/annals demo
+
+up: setup ## start the broker and all rooms, until Ctrl-C
+	@$(BIN)/annals up
+
+status: setup ## tell what runs, what lags and what failed
+	@$(BIN)/annals status
+
+test: setup ## run all tests, against a real broker
+	$(PYTEST)
+
+spec: setup ## run the tests of pure code only
+	$(PYTEST) -q -m "not broker and not house"
+
+check: setup ## format, lint, types, contracts, pure tests, generated files: before every commit
+	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/codespell $(CODE) docs README.md CHANGELOG.md CONTRIBUTING.md
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m services.kit.docs --check
+	$(PYTEST) -q -m "not broker and not house"
+
+format: setup ## format the code and mend what can be mended
+	$(BIN)/ruff format $(CODE)
+	$(BIN)/ruff check --fix $(CODE)
+
+bench: setup ## measure the budgets, side by side with bare operations
+	$(BIN)/python -m tests.bench
+
+schema: setup ## write the generated schemas, samples and documents anew
+	$(BIN)/python -m services.kit.docs
+
+lock: $(UV) ## resolve the dependencies anew
+	@for group in "" "--group dev"; do \
+	  out=requirements$$(test -z "$$group" || echo -dev).lock; \
+	  VIRTUAL_ENV=$(VENV) $(UV) pip compile pyproject.toml $$group --universal --python-version 3.11 --generate-hashes \
+	    --no-emit-index-url --no-annotate --no-header --quiet -o $$out; \
+	done
+
+clean: ## remove what was made here
+	rm -rf $(VENV) .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis

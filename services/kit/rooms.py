@@ -1,0 +1,14 @@
+"""The list of rooms. A new room is its folder and its name here."""
+
+from importlib import import_module
+
+from services.kit.room import Room
+
+ROOMS = ("tagger", "desk", "responder")
+
+
+def load(name: str) -> type[Room]:
+    """The worker of a room; what it needs is imported only now."""
+    class_name = "".join(word.capitalize() for word in name.split("_"))
+    worker: type[Room] = getattr(import_module(f"services.{name}.worker"), class_name)
+    return worker
