@@ -2,8 +2,8 @@
 
 import sys
 
-from services.kit.run import run
 from services.desk.worker import Desk
+from services.kit.run import run
 
 if __name__ == "__main__":
     sys.exit(run(Desk))

@@ -3,11 +3,13 @@
 import re
 
 MAX_TAGS = 1000
+MAX_ECHO = 40
+"""Characters of a wrong item that are said back."""
 
-_ITEM = re.compile(r"\s*([0-9]+)\s*(?:(-)\s*([0-9]*)\s*)?", re.ASCII)
+_ITEM = re.compile(r"\s*([0-9]{1,18})\s*(?:(-)\s*([0-9]{0,18})\s*)?", re.ASCII)
 
 
-class BadRange(ValueError):
+class BadRange(ValueError):  # noqa: N818 - a wrong text, not a fault
     """A text that names no tags; says what is wrong and what would be right."""
 
 
@@ -23,10 +25,10 @@ def parse_tags(text: str) -> tuple[int, ...]:
     return tuple(sorted(numbers))
 
 
-def _numbers(item: str) -> range | set[int]:
+def _numbers(item: str) -> set[int]:
     found = _ITEM.fullmatch(item)
     if found is None or (found[2] and not found[3]):
-        raise BadRange(f'{item.strip()!r} is no tag number and no range: write "3", or "3-5"')
+        raise BadRange(f'{item.strip()[:MAX_ECHO]!r} is no tag number and no range: write "3", or "3-5"')
     first, last = int(found[1]), int(found[3] or found[1])
     if last < first:
         raise BadRange(f'the range {item.strip()!r} runs backwards: write "{last}-{first}"')

@@ -34,7 +34,11 @@ def evolve(book: Book, event: Event, _: Envelope) -> Book:
             tags = book.tags
             for number in given:
                 tags = tags.insert(number, None)
-            fresh = [number for number in given if number not in book.requested and number not in book.newest]
+            fresh = [
+                number
+                for number in given
+                if number > book.compacted and number not in book.requested and number not in book.newest
+            ]
             return replace(book, tags=tags, newest=tuple(sorted((*book.newest, *fresh))[-MOST_PROTECTED:]))
         case DropRequested(tags=dropped):
             requested = book.requested

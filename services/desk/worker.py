@@ -72,9 +72,7 @@ class Desk:
     async def _write(self, entry: Entry[Book], wish: Wish, verdict: Verdict) -> int:
         if not verdict.events:
             return 0
-        facts = envelopes(
-            verdict.events, entry.address, entry.subjects, at=wish.at, actor=wish.actor, cause=wish.id
-        )
+        facts = envelopes(verdict.events, entry.address, entry.subjects, at=wish.at, actor=wish.actor, cause=wish.id)
         seqs = await self._kit.appender.append(facts, entry.subjects)
         for fact in facts:
             metrics.APPENDED.labels(self._kit.room, fact.type).inc()

@@ -161,6 +161,9 @@ def _messages_removed(talk: Conversation, gone: list[str]) -> Conversation:
 
 def _part_recorded(talk: Conversation, event: PartRecorded, seq: int) -> Conversation:
     before = talk.parts.get(event.part)
+    if before is not None and before.recorded.message != event.message:
+        talk = _part_removed(talk, PartRemoved(message=before.recorded.message, part=event.part))
+        return _part_recorded(talk, event, seq)
     bare = replace(event, text="", input="", output="")
     part = Part(
         recorded=bare,
@@ -193,9 +196,10 @@ def _placed(names: tuple[str, ...], event: PartRecorded, talk: Conversation) -> 
 
 
 def _part_removed(talk: Conversation, event: PartRemoved) -> Conversation:
-    message, part = talk.messages.get(event.message), talk.parts.get(event.part)
-    if message is None or part is None:
+    part = talk.parts.get(event.part)
+    if part is None:
         return talk
+    message = talk.messages[part.recorded.message]
     unchanged, cost = talk.unchanged, talk.tokens
     if message.present:
         unchanged = min(unchanged, message.ordinal - 1)
@@ -207,7 +211,7 @@ def _part_removed(talk: Conversation, event: PartRemoved) -> Conversation:
     )
     return replace(
         talk,
-        messages=talk.messages.insert(event.message, message),
+        messages=talk.messages.insert(part.recorded.message, message),
         parts=talk.parts.discard(event.part),
         unchanged=unchanged,
         tokens=cost,

@@ -101,7 +101,7 @@ PRIVATE_KEY = re.compile(
     r"(?:(?:[^-]|-(?!----(?:BEGIN|END) )){0,16384}+-----END (?P=label)-----"
     r"|(?:(?:\\+[nr]|[^A-Za-z+/=]){0,40}+[A-Za-z0-9+/=]{16,}+)++)"
 )
-URL_PASSWORD = re.compile(r"""://[^\s/:@"'`<>]*:([^\s/"'`<>?#]+)@""")
+URL_PASSWORD = re.compile(r"""://[^\s/:@"'`<>\\]*:([^\s/"'`<>?#\\]+)@""")
 
 # Patterns over bytes search the folded text: lower case, one byte for each character of the text.
 SEPARATOR = rb"""
@@ -144,7 +144,7 @@ VALUE = re.compile(
 )
 REST_OF_VALUE = re.compile(BARE + rb"*")
 BEARER_TOKEN = re.compile(rb"bearer[ \t]+([\w.~+/=-]{8,}+)")
-CURL_PASSWORD = re.compile(rb"""curl\b(?:(?!curl)[^\n])*?[ \t](?:-u|--user)[ \t=]*["']?[^\s:"']*:([^\s"']+)""")
+CURL_PASSWORD = re.compile(rb"""curl\b(?:(?!curl)[^\n])*?[ \t](?:-u|--user)[ \t=]*\\*["']?[^\s:"'\\]*:([^\s"'\\]+)""")
 
 # What stands for a secret without being one.
 TEMPLATE = re.compile(r"\[masked:|\$\{|\$\(|\{\{|#\{|\{\w*\}|%[sdr(]", re.ASCII)
@@ -305,7 +305,10 @@ def _value_span(folded: bytes, value: re.Match[bytes]) -> tuple[int, int]:
 def _usage(text: str, key: re.Match[bytes], value: re.Match[bytes]) -> Usage:
     before = text[max(0, key.start() - LONGEST_NAME) : key.start()]
     name = before[len(before.rstrip(TOKEN_CHARACTERS)) :]
+    before = before.removesuffix(name)
     written = text[slice(*key.span())]
+    if before.endswith("[masked:"):
+        return Usage.PROSE
     if name.startswith("--"):
         return Usage.FLAG
     if not key["sign"]:  # only SQL writes PASSWORD 'value'
@@ -314,7 +317,7 @@ def _usage(text: str, key: re.Match[bytes], value: re.Match[bytes]) -> Usage:
         return Usage.HEADER
     is_tight = key["sign"] == b"=" and " " not in written
     is_variable = (name + written).isupper()
-    is_parameter = before.removesuffix(name).endswith(("?", "&", ";"))
+    is_parameter = before.endswith(("?", "&", ";"))
     return Usage.CONSTANT if value["quote"] or (is_tight and (is_variable or is_parameter)) else Usage.EXPRESSION
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 
 from schemas.streams import BUCKETS, STREAMS
-from services.kit import endpoint
+from services.kit.endpoint import USERS, Endpoint, Written, read, write
 from services.kit.bus import Bus, Unreachable
 from services.kit.logs import logger
 
@@ -54,8 +54,8 @@ class Broker:
     def __init__(self, data: Path, *, port: int, max_payload: int) -> None:
         self._data = data
         self._max_payload = max_payload
-        known = endpoint.read(data)
-        self._passwords = known.passwords if known else {user: secrets.token_urlsafe(24) for user in endpoint.USERS}
+        known = read(data)
+        self._passwords = known.passwords if known else {user: secrets.token_urlsafe(24) for user in USERS}
         self._port = port or _usable(known) or free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -68,8 +68,11 @@ class Broker:
         return self._process
 
     @property
-    def endpoint(self) -> endpoint.Endpoint:
-        return endpoint.Endpoint(self.url, "room", self._passwords["room"])
+    def endpoint(self) -> Endpoint:
+        return self.endpoint_of("room")
+
+    def endpoint_of(self, user: str) -> Endpoint:
+        return Endpoint(self.url, user, self._passwords[user])
 
     async def start(self) -> None:
         """Start, and return when it answers with JetStream ready."""
@@ -83,7 +86,7 @@ class Broker:
                 [binary(), "-c", str(config)], stdout=log, stderr=log, start_new_session=True
             )
         await self._ready()
-        endpoint.write(self._data, endpoint.Written(self.url, self._passwords, self._process.pid))
+        write(self._data, Written(self.url, self._passwords, self._process.pid))
 
     async def _ready(self) -> None:
         loop = asyncio.get_running_loop()
@@ -140,7 +143,7 @@ class Broker:
             self._process.wait()
 
 
-def _usable(known: endpoint.Written | None) -> int:
+def _usable(known: Written | None) -> int:
     """The port of last time, if nobody has it now."""
     if known is None:
         return 0
@@ -162,5 +165,5 @@ def free_port() -> int:
 
 def is_running(data: Path) -> bool:
     """Whether the broker that this directory speaks of is alive."""
-    known = endpoint.read(data)
+    known = read(data)
     return known is not None and known.pid > 0 and psutil.pid_exists(known.pid)

@@ -1,7 +1,7 @@
 """What the facts are in what a harness saw. No clock, no I/O: content comes in masked, times with the content."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 import msgspec
@@ -37,16 +37,18 @@ from schemas.inbox import (
     PartGone,
     PartSeen,
     Seen,
-    SessionClosed as SessionEnded,
     SessionIdle,
     SessionReverted,
     SessionSeen,
     StepSeen,
     UsageSeen,
 )
-from services.tagger.overflow import is_overflow
-from services.kit.tokens import tokens
+from schemas.inbox import (
+    SessionClosed as SessionEnded,
+)
 from services.kit.conversation import Conversation, Message
+from services.kit.tokens import tokens
+from services.tagger.overflow import is_overflow
 from services.tagger.state import Session, evolve, identity
 
 MAX_NAMES_PER_EVENT = 2000
@@ -64,6 +66,8 @@ class Told(msgspec.Struct, frozen=True):
     inbound: Inbound
     origin: Session | None = None
     """The state of the session that this one was copied from, where it says so."""
+    sizes: Mapping[str, int] = {}
+    """Reference -> UTF-8 bytes, of the bodies that are kept aside."""
 
     @property
     def id(self) -> str:
@@ -93,28 +97,28 @@ def _facts(session: Session, item: Seen, told: Told) -> Sequence[Event]:
         case SessionSeen():
             return _session_seen(session, item, told)
         case SessionIdle():
-            return [SessionIdled()]
+            return [] if "idle" in session.said else [SessionIdled()]
         case SessionEnded(reason=reason):
             return [] if session.closed else [SessionClosed(reason=reason)]
         case SessionReverted(message=message):
             return _removed(_from(session.talk, message), "reverted")
         case MessageSeen():
-            return _message_seen(session, item)
+            return _message_seen(session, item, told.sizes)
         case MessageGone(message=message):
-            known = session.talk.messages.get(message)
-            return _removed([message] if known is not None and known.present else [], "deleted")
+            return _removed([message] if _is_present(session.talk, message) else [], "deleted")
         case PartSeen():
-            return _part_seen(session, item)
-        case PartGone(message=message, part=part):
-            return [PartRemoved(message=message, part=part)] if part in session.talk.parts else []
+            return _part_seen(session, item, told.sizes)
+        case PartGone(part=part):
+            gone = session.talk.parts.get(part)
+            return [PartRemoved(message=gone.recorded.message, part=part)] if gone else []
         case UsageSeen():
             return _usage_seen(session, item)
-        case ErrorSeen(text=text, message=message):
-            return [OverflowDetected(message=message, text=text[:MAX_ERROR_CHARACTERS])] if is_overflow(text) else []
+        case ErrorSeen():
+            return _error_seen(session, item)
         case CompactionSeen():
-            return [NativeCompacted(last_tag=session.last_number)]
+            return [] if "compacted" in session.said else [NativeCompacted(last_tag=session.last_number)]
         case ListSeen(after=after, messages=messages):
-            return _listed(session, after, messages)
+            return _listed(session, after, messages, is_last=False)
         case StepSeen():
             return _step_seen(session, item)
 
@@ -159,15 +163,16 @@ def _numbered(origin: Session, until: str) -> Iterator[tuple[int, str]]:
             return
 
 
-def _message_seen(session: Session, item: MessageSeen) -> list[Event]:
+def _message_seen(session: Session, item: MessageSeen, sizes: Mapping[str, int]) -> list[Event]:
     events: list[Event] = []
     known = session.talk.messages.get(item.message)
     recorded = _recorded(item, known)
     if known is None or known.recorded != recorded:
         events.append(recorded)
+        session = evolve(session, recorded, _NOWHEN)
     for index, part in enumerate(item.parts):
         placed = part if part.part or part.position else msgspec.structs.replace(part, position=index)
-        for event in _part_seen(session, placed):
+        for event in _part_seen(session, placed, sizes):
             events.append(event)
             session = evolve(session, event, _NOWHEN)
     return events
@@ -175,29 +180,31 @@ def _message_seen(session: Session, item: MessageSeen) -> list[Event]:
 
 def _recorded(item: MessageSeen, known: Message | None) -> MessageRecorded:
     """The message as it is now. What a later sighting does not say stays."""
+    before = known.recorded if known else MessageRecorded(message=item.message, role=item.role)
     return MessageRecorded(
         message=item.message,
         role=item.role,
-        sent=item.at or (known.recorded.sent if known else None),
-        agent=item.agent,
-        provider=item.provider,
-        model=item.model,
+        sent=item.at or before.sent,
+        agent=item.agent or before.agent,
+        provider=item.provider or before.provider,
+        model=item.model or before.model,
         synthetic=item.synthetic,
-        listed=known.recorded.listed if known else [],
+        listed=before.listed,
     )
 
 
-def _part_seen(session: Session, item: PartSeen) -> list[Event]:
+def _part_seen(session: Session, item: PartSeen, sizes: Mapping[str, int]) -> list[Event]:
     if item.ephemeral:
         return []
     name = part_name(item)
     digest = content_digest(item)
     known = session.talk.parts.get(name)
-    if known is not None and known.recorded.digest == digest:
+    if known is not None and known.recorded.digest == digest and known.recorded.message == item.message:
         return []
-    content = item.output if item.type in ("tool", "tool_result") else item.text
-    size = len(content.encode())
-    input_size = len(item.input.encode())
+    is_answer = item.type in ("tool", "tool_result")
+    content, reference = (item.output, item.output_ref) if is_answer else (item.text, item.text_ref)
+    size = sizes.get(reference, len(content.encode()))
+    input_size = sizes.get(item.input_ref, len(item.input.encode()))
     return [
         PartRecorded(
             message=item.message,
@@ -251,24 +258,25 @@ def _owner(session: Session, item: PartSeen, name: str) -> str:
     known = session.talk.parts.get(name)
     if known is not None:
         return known.recorded.owner
-    open_calls = session.calls.get(item.call, ())
-    if open_calls:
-        return open_calls[0]
-    return _nearest_owner(session, item)
+    unanswered = (owner for owner in session.calls.get(item.call, ()) if not _is_gone(session.talk, owner))
+    return next(unanswered, "") or _nearest_owner(session, item)
 
 
 def _nearest_owner(session: Session, item: PartSeen) -> str:
-    """For a result whose call is not seen any more: the last earlier message known to have made it."""
-    here = session.talk.messages.get(item.message)
-    sent = here.recorded.sent if here else None
-    earlier = [owner for owner in session.owners.get(item.call, ()) if _is_before(session, owner, sent)]
-    return earlier[-1] if earlier else item.message
+    """For a result whose call is not seen any more: the last earlier message that made it.
+
+    Of two that were sent at once it is the one with the smaller id.
+    """
+    here = _sent(session.talk, item.message)
+    times = {owner: _sent(session.talk, owner) for owner in session.owners.get(item.call, ())}
+    earlier = [(made, owner) for owner, made in times.items() if made is not None and here is not None and made < here]
+    newest = max((made for made, _ in earlier), default=None)
+    return min((owner for made, owner in earlier if made == newest), default=item.message)
 
 
-def _is_before(session: Session, owner: str, sent: datetime | None) -> bool:
-    message = session.talk.messages.get(owner)
-    made = message.recorded.sent if message else None
-    return sent is not None and made is not None and made < sent
+def _sent(talk: Conversation, message: str) -> datetime | None:
+    known = talk.messages.get(message)
+    return known.recorded.sent if known else None
 
 
 def _usage_seen(session: Session, item: UsageSeen) -> list[Event]:
@@ -284,6 +292,12 @@ def _usage_seen(session: Session, item: UsageSeen) -> list[Event]:
     return [sample] if counted > 0 and session.usage.get(item.message) != sample else []
 
 
+def _error_seen(session: Session, item: ErrorSeen) -> list[Event]:
+    """Note an overflow. A harness may tell one refusal twice: as the session's error and as the answer's."""
+    event = OverflowDetected(message=item.message, text=item.text[:MAX_ERROR_CHARACTERS])
+    return [event] if is_overflow(item.text) and event.text not in session.said else []
+
+
 def _removed(messages: Sequence[str], reason: str) -> list[Event]:
     return [MessageRemoved(messages=list(messages), reason=reason)] if messages else []
 
@@ -296,35 +310,45 @@ def _from(talk: Conversation, message: str) -> list[str]:
     return [behind.recorded.message for behind in talk.after(known.ordinal - 1)]
 
 
-def _listed(session: Session, after: str, messages: Sequence[Listed]) -> list[Event]:
-    """Make the conversation behind `after` this list: those left out are removed, new ones get their places."""
+def _listed(session: Session, after: str, messages: Sequence[Listed], *, is_last: bool) -> list[Event]:
+    """Make the conversation behind `after` this list: those left out are removed, new ones get their places.
+
+    What stands behind a piece that is not the last one stays as it was: the pieces to come tell of it.
+    """
     talk = session.talk
-    anchor = talk.messages.get(after)
-    if after and (anchor is None or not anchor.present):
+    if after and not _is_present(talk, after):
         return []
-    start = anchor.ordinal if anchor else 0
-    wanted = {listed.message for listed in messages}
-    left_out = [message.recorded.message for message in talk.after(start) if message.recorded.message not in wanted]
-    return [*_removed(left_out, "unlisted"), *_placed(talk, start, messages), *_parts_listed(talk, messages)]
+    start = talk.messages[after].ordinal if after else 0
+    places = _places(talk, start, messages)
+    end = talk.last_ordinal if is_last else max(places.values(), default=0)
+    left_out = [
+        message.recorded.message
+        for message in talk.after(start)
+        if message.ordinal <= end and message.recorded.message not in places
+    ]
+    return [*_removed(left_out, "unlisted"), *_placed(talk, places), *_parts_listed(talk, messages)]
 
 
-def _placed(talk: Conversation, place: int, messages: Sequence[Listed]) -> Iterator[Event]:
-    """Places for messages that have none, lost theirs, or stand elsewhere now."""
+def _places(talk: Conversation, place: int, messages: Sequence[Listed]) -> dict[str, int]:
+    """Where each message of a list stands: where it stood, if that is behind the one before it, else at the end."""
     last = talk.last_ordinal
-    names, ordinals = [], []
+    places: dict[str, int] = {}
     for listed in messages:
         known = talk.messages.get(listed.message)
         if known is not None and known.ordinal > place:
             place = known.ordinal
-            if known.present:
-                continue
         else:
             place = last = last + 1
-        names.append(listed.message)
-        ordinals.append(place)
+        places[listed.message] = place
+    return places
+
+
+def _placed(talk: Conversation, places: Mapping[str, int]) -> Iterator[Event]:
+    """Places for messages that have none, lost theirs, or stand elsewhere now."""
+    names = [name for name, place in places.items() if talk.order.get(place) != name]
     for start in range(0, len(names), MAX_NAMES_PER_EVENT):
-        end = start + MAX_NAMES_PER_EVENT
-        yield MessageListed(messages=names[start:end], ordinals=ordinals[start:end])
+        piece = names[start : start + MAX_NAMES_PER_EVENT]
+        yield MessageListed(messages=piece, ordinals=[places[name] for name in piece])
 
 
 def _parts_listed(talk: Conversation, messages: Sequence[Listed]) -> Iterator[Event]:
@@ -341,10 +365,10 @@ def _parts_listed(talk: Conversation, messages: Sequence[Listed]) -> Iterator[Ev
 
 def _step_seen(session: Session, item: StepSeen) -> list[Event]:
     if item.step in session.steps:
-        return list(_assignments(session))
+        return []
     events: list[Event] = []
     for decision in (
-        lambda now: _listed(now, item.after, item.messages),
+        lambda now: _listed(now, item.after, item.messages, is_last=True),
         _assignments,
         lambda now: _model(now, item),
         lambda now: [_opened(now, item)],
@@ -444,6 +468,12 @@ def _opened(session: Session, item: StepSeen) -> StepOpened:
 def _is_present(talk: Conversation, message: str) -> bool:
     known = talk.messages.get(message)
     return known is not None and known.present
+
+
+def _is_gone(talk: Conversation, message: str) -> bool:
+    """Whether it was part of the conversation and is not any more."""
+    known = talk.messages.get(message)
+    return known is not None and known.ordinal > 0 and not known.present
 
 
 def _last(talk: Conversation) -> int:

@@ -7,11 +7,15 @@ import msgspec
 from schemas.envelope import Envelope
 from schemas.events import (
     Event,
+    MessageRecorded,
     ModelChanged,
+    NativeCompacted,
+    OverflowDetected,
     PartRecorded,
     PartRemoved,
     SessionClosed,
     SessionForked,
+    SessionIdled,
     SessionOpened,
     SessionRenamed,
     StepOpened,
@@ -47,6 +51,8 @@ class Session(msgspec.Struct, frozen=True):
     steps: Map[str, None] = Map()
     last_step: str = ""
     model: ModelChanged | None = None
+    said: frozenset[str] = frozenset()
+    """What was said since the last step without an id of its own: idle, compacted, the texts of refusals."""
 
     @property
     def last_number(self) -> int:
@@ -62,11 +68,20 @@ def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
         case TagAssigned():
             return _tags_assigned(session, event)
         case StepOpened(step=step):
-            return replace(session, steps=session.steps.insert(step, None), last_step=step)
+            return replace(session, steps=session.steps.insert(step, None), last_step=step, said=frozenset())
         case UsageSampled(message=message):
             return replace(session, usage=session.usage.insert(message, event))
         case PartRemoved(part=part):
-            return replace(session, waiting=session.waiting.discard(part))
+            gone = before.parts.get(part)
+            return _without_part(session, gone.recorded) if gone else session
+        case MessageRecorded():
+            return replace(session, said=session.said - {"idle"})
+        case SessionIdled():
+            return replace(session, said=session.said | {"idle"})
+        case NativeCompacted():
+            return replace(session, said=session.said | {"compacted"})
+        case OverflowDetected(text=text):
+            return replace(session, said=session.said | {text})
         case ModelChanged():
             return replace(session, model=event)
         case SessionOpened(title=title):
@@ -90,27 +105,45 @@ def _forked(session: Session, event: SessionForked) -> Session:
 
 def _with_part(session: Session, event: PartRecorded, *, is_new: bool) -> Session:
     """Enter a part among those that wait for a number and, if it is new, in the books of calls."""
-    if _taggable(event) and not session.talk.parts[event.part].number:
-        session = replace(session, waiting=session.waiting.insert(event.part, None))
+    if not session.talk.parts[event.part].number:
+        waiting = session.waiting.discard(event.part)
+        session = replace(session, waiting=waiting.insert(event.part, None) if _taggable(event) else waiting)
     if not is_new or not event.call:
         return session
     made = session.owners.get(event.call, ())
     unanswered = session.calls.get(event.call, ())
     match event.kind:
-        case "tool":
-            return replace(session, owners=session.owners.insert(event.call, (*made, event.owner)))
-        case "tool_call":
-            return replace(
-                session,
-                owners=session.owners.insert(event.call, (*made, event.owner)),
-                calls=session.calls.insert(event.call, (*unanswered, event.owner)),
-            )
+        case "tool" | "tool_call" if event.owner not in made:
+            session = replace(session, owners=session.owners.insert(event.call, (*made, event.owner)))
+            if event.kind == "tool":
+                return session
+            return replace(session, calls=session.calls.insert(event.call, (*unanswered, event.owner)))
         case "tool_result" if event.owner in unanswered:
-            at = unanswered.index(event.owner)
-            left = (*unanswered[:at], *unanswered[at + 1 :])
-            return replace(session, calls=session.calls.insert(event.call, left))
+            return replace(session, calls=session.calls.insert(event.call, _without(unanswered, event.owner)))
         case _:
             return session
+
+
+def _without_part(session: Session, gone: PartRecorded) -> Session:
+    """Take a part out of the books: a call without an answer was never made, one whose answer is gone has none."""
+    session = replace(session, waiting=session.waiting.discard(gone.part))
+    made = session.owners.get(gone.call, ())
+    unanswered = session.calls.get(gone.call, ())
+    match gone.kind:
+        case "tool_call" if gone.owner in unanswered:
+            return replace(
+                session,
+                owners=session.owners.insert(gone.call, _without(made, gone.owner)),
+                calls=session.calls.insert(gone.call, _without(unanswered, gone.owner)),
+            )
+        case "tool_result" if gone.owner in made:
+            return replace(session, calls=session.calls.insert(gone.call, (gone.owner, *unanswered)))
+        case _:
+            return session
+
+
+def _without(owners: tuple[str, ...], owner: str) -> tuple[str, ...]:
+    return tuple(other for other in owners if other != owner)
 
 
 def _taggable(event: PartRecorded) -> bool:
@@ -118,7 +151,7 @@ def _taggable(event: PartRecorded) -> bool:
         return False
     match event.kind:
         case "text":
-            return event.bytes > 0
+            return event.bytes > 0 and not event.text.isspace()
         case "file":
             return True
         case "tool" | "tool_result":
@@ -143,6 +176,6 @@ def _tags_assigned(session: Session, event: TagAssigned) -> Session:
 
 def identity(part: PartRecorded) -> str:
     """Tell what makes a part the same one again: of a tool use its call and who made it, else its id."""
-    if part.kind in ("tool", "tool_result"):
+    if part.call and part.kind in ("tool", "tool_result"):
         return f"call:{part.call}\0{part.owner}"
     return f"part:{part.part}"

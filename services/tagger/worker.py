@@ -33,10 +33,10 @@ from services.kit.bus import Bodies, Delivery
 from services.kit.cache import Sessions
 from services.kit.loop import Judgement, Loop
 from services.kit.outcome import Done, Outcome
-from services.tagger.projects import Projects
 from services.kit.room import Kit
 from services.kit.secrets import mask
 from services.tagger.core import Told, decide
+from services.tagger.projects import Projects
 from services.tagger.state import Session, evolve
 
 LARGE = 64 * 1024
@@ -97,28 +97,33 @@ class Tagger:
             items = await asyncio.to_thread(_masked, inbound.items)
         else:
             items = _masked(inbound.items)
-        items = tuple([await self._with_bodies(item) for item in items])
+        sizes: dict[str, int] = {}
+        items = tuple([await self._with_bodies(item, sizes) for item in items])
         origin = await self._origin(address, items)
-        return Told(harness, msgspec.structs.replace(inbound, items=items), origin)
+        return Told(harness, msgspec.structs.replace(inbound, items=items), origin, sizes)
 
-    async def _with_bodies(self, item: Seen) -> Seen:
+    async def _with_bodies(self, item: Seen, sizes: dict[str, int]) -> Seen:
         match item:
             case MessageSeen(parts=parts) if any(_has_long_body(part) for part in parts):
-                kept = [await self._keep(part) if _has_long_body(part) else part for part in parts]
+                kept = [await self._keep(part, sizes) if _has_long_body(part) else part for part in parts]
                 return msgspec.structs.replace(item, parts=tuple(kept))
             case PartSeen() if _has_long_body(item):
-                return await self._keep(item)
+                return await self._keep(item, sizes)
             case _:
                 return item
 
-    async def _keep(self, part: PartSeen) -> PartSeen:
+    async def _keep(self, part: PartSeen, sizes: dict[str, int]) -> PartSeen:
+        """Put long bodies aside, and note in `sizes` how long they are."""
         changes: dict[str, str] = {}
         for field in ("text", "input", "output"):
             body, reference = getattr(part, field), getattr(part, f"{field}_ref")
             if reference:
                 body = await asyncio.to_thread(mask, await self._inbound_bodies.get(reference))
-            if len(body.encode()) > MAX_BODY_BYTES:
-                changes |= {field: "", f"{field}_ref": await self._bodies.put(body)}
+            size = len(body.encode())
+            if size > MAX_BODY_BYTES:
+                kept = await self._bodies.put(body)
+                sizes[kept] = size
+                changes |= {field: "", f"{field}_ref": kept}
             else:
                 changes |= {field: body, f"{field}_ref": ""}
         return msgspec.structs.replace(part, **changes)

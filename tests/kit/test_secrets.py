@@ -106,6 +106,7 @@ SHOWN = [
     ("login --db-password '{}'", "let(me)in", "password"),
     ("deploy --token {}", "abcdefgh", "token"),
     ("curl -u admin:{} https://example.com", "hunter2", "password"),
+    ('"curl -u \\"admin:{}\\" https://example.com"', "hunter2", "password"),
     ("curl -sS --user 'admin:{}' https://example.com", "hunter2", "password"),
     # headers and addresses
     ("Authorization: Bearer {}", "abcdef123456", "authorization"),
@@ -229,6 +230,7 @@ PLAIN = [
     "ssh://git@example.com:22/x",
     "http://localhost:8080/@scope/name",
     "http://localhost:8080?to=me@example.com",
+    "listens on http://localhost:8080\\nme@example.com",
     "https://user:${PASSWORD}@example.com",
     "https://user:***@example.com",
     # long runs that are no tokens
@@ -285,6 +287,10 @@ def test_masking_a_masked_text_changes_nothing(text: str) -> None:
     assert mask(once) is once
 
 
+def test_a_placeholder_is_no_key_to_what_follows_it() -> None:
+    assert "[masked:password] = 0123456789" == mask("[masked:password] = 0123456789")
+
+
 @given(text=st.text())
 def test_a_text_without_a_trace_of_a_secret_is_returned_itself(text: str) -> None:
     folded = text.lower()
@@ -331,5 +337,5 @@ def test_the_detectors_are_imported_only_when_a_text_may_hold_a_token() -> None:
         "mask('password=1234')\n"
         "print('detect_secrets' in sys.modules)\n"
     )
-    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603
     assert "False" == shown.stdout.strip()

@@ -1,0 +1,155 @@
+"""The house under blows: rooms killed, the broker restarted, everything delivered again."""
+
+import asyncio
+import os
+import random
+import signal
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+import psutil
+import pytest
+
+from schemas.streams import IN
+from services.client.player import Session
+from services.client.replay import Options
+from services.client.transcript import Transcript
+from services.kit.bus import Bus
+from services.launcher.supervisor import House
+from tests.conftest import HouseFactory
+from tests.house.support import (
+    answers,
+    connect,
+    facts,
+    play_all,
+    prefix_changes,
+    rebuilt,
+    recorded,
+    settle,
+    told_twice,
+    until,
+    views,
+)
+
+pytestmark = [pytest.mark.house, pytest.mark.broker]
+
+DEADLINE_MS = 250
+Blow = Callable[[House, random.Random], Awaitable[None]]
+
+
+async def kill_a_room(house: House, chance: random.Random) -> None:
+    """Kill one of the rooms, or wait for it to be there again and kill it then."""
+    room = chance.choice(sorted(house.status))
+
+    async def is_running() -> bool:
+        return psutil.pid_exists(house.status[room].pid)
+
+    await until(is_running, f"{room} runs")
+    os.kill(house.status[room].pid, signal.SIGKILL)
+
+
+async def kill_the_broker(house: House, _: random.Random) -> None:
+    assert house.broker is not None
+    assert house.broker.process is not None
+    os.kill(house.broker.process.pid, signal.SIGKILL)
+
+
+async def played_under(
+    blow: Blow, blows: int, house: House, bus: Bus, transcripts: Sequence[Transcript], seed: int
+) -> list[Session]:
+    """Play while blows fall at random steps; every blow is seen to have fallen."""
+    chance = random.Random(seed)
+    total = sum(message.role == "assistant" for one in transcripts for message in one.messages[1:])
+    fall_at = set(chance.sample(range(total // 10, total * 9 // 10), blows))
+    done = 0
+    falling: set[asyncio.Task[None]] = set()
+
+    def watch(_: object) -> None:
+        nonlocal done
+        done += 1
+        if done in fall_at:
+            falling.add(asyncio.ensure_future(blow(house, chance)))
+
+    options = Options(paths=(), deadline_ms=DEADLINE_MS)
+    sessions = await play_all(bus, transcripts, options, watch)
+    await asyncio.gather(*falling)
+    assert blows == len(falling)
+    return sessions
+
+
+@pytest.mark.parametrize(
+    ("blow", "blows", "seed"),
+    [(kill_a_room, 6, 1), (kill_a_room, 6, 2), (kill_the_broker, 2, 3)],
+    ids=["rooms killed", "rooms killed elsewhere", "broker killed"],
+)
+async def test_after_every_blow_each_fact_is_told_once_and_no_prefix_changed(
+    house: HouseFactory, tmp_path: Path, blow: Blow, blows: int, seed: int
+) -> None:
+    transcripts = recorded("openai")
+    async with house(tmp_path) as running:
+        bus = await connect(running)
+        sessions = await played_under(blow, blows, running, bus, transcripts, seed)
+        await until(lambda: answers(bus), "the responder answers again")
+        await settle(bus)
+        log = await facts(bus)
+        shown = await views(bus)
+        await bus.close()
+
+    assert [] == prefix_changes(sessions)
+    assert [] == told_twice(log)
+    assert steps_played(sessions) == steps_told(log)
+    assert await rebuilt(log, tmp_path / "rebuilt.duckdb") == shown
+
+
+def steps_played(sessions: Sequence[Session]) -> set[tuple[str, str]]:
+    return {(session.address.session, step.step) for session in sessions for step in session.steps}
+
+
+def steps_told(log: Sequence[tuple[object, object]]) -> set[tuple[str, str]]:
+    return {
+        (envelope.session, event.step)  # type: ignore[attr-defined] # of this type only
+        for envelope, event in log
+        if envelope.type == "step.opened"  # type: ignore[attr-defined]
+    }
+
+
+async def test_input_delivered_again_from_the_beginning_changes_nothing(house: HouseFactory, tmp_path: Path) -> None:
+    async with house(tmp_path) as running:
+        bus = await connect(running)
+        await play_all(bus, recorded("anthropic"))
+        await settle(bus)
+        before = await facts(bus)
+        await bus.rewind(IN.name, "tagger", 1)
+        await settle(bus)
+        after = await facts(bus)
+        await bus.close()
+
+    assert [envelope.id for envelope, _ in before] == [envelope.id for envelope, _ in after]
+
+
+async def test_a_responder_that_is_too_slow_costs_nothing_but_its_edits(house: HouseFactory, tmp_path: Path) -> None:
+    """The client goes on with the plan it holds; when the responder is back, the prefix is still the same."""
+    transcripts = recorded("openai")
+    async with house(tmp_path) as running:
+        bus = await connect(running)
+        pid = running.status["responder"].pid
+        seen = 0
+
+        def watch(_: object) -> None:
+            nonlocal seen
+            seen += 1
+            if seen == 20:
+                os.kill(pid, signal.SIGSTOP)
+            if seen == 40:
+                os.kill(pid, signal.SIGCONT)
+
+        sessions = await play_all(bus, transcripts, Options(paths=(), deadline_ms=DEADLINE_MS), watch)
+        await settle(bus)
+        log = await facts(bus)
+        await bus.close()
+
+    steps = [step for session in sessions for step in session.steps]
+    assert any(step.status == "late" for step in steps)
+    assert "ready" == steps[-1].status
+    assert [] == prefix_changes(sessions)
+    assert [] == told_twice(log)
