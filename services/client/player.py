@@ -75,12 +75,13 @@ class Player:
         self._counted = 0
         self._refused: list[str] = []
 
-    async def play(self, watch: Callable[[Played], None]) -> Session:
+    async def play(self, watch: Callable[[Played], None], *, start: int = 1) -> Session:
+        """Make the calls whose answers stand at `start` or later; what is before comes with the first of them."""
         messages = _with_times(self._transcript.messages)
         await self._adapter.say("session", messages[0].at or START, self._transcript.seen)
         steps = []
         for index, message in enumerate(messages):
-            if message.role != "assistant" or index == 0:
+            if message.role != "assistant" or index < start:
                 continue
             played = await self._call(messages[:index], message, len(steps))
             steps.append(played)

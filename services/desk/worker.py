@@ -45,7 +45,7 @@ class Desk:
             address, command_type = parse_wish(subject)
             wish = _wishes.decode(data)
             command = _command(command_type, wish)
-        except (BadSubject, msgspec.DecodeError, msgspec.ValidationError) as error:
+        except (BadSubject, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             metrics.OUTCOMES.labels(self._kit.room, "refused").inc()
             return encode(Answer(ok=False, text=f"This wish cannot be read: {error}. See commands.schema.json."))
         try:

@@ -112,5 +112,5 @@ class Sessions(Generic[S]):
         for address in list(self._entries):
             if len(self._entries) <= self._capacity:
                 return
-            if not self._entries[address].lock.locked():
+            if not self._entries[address].loading:
                 del self._entries[address]

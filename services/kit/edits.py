@@ -19,7 +19,6 @@ from schemas.plan import (
     Restore,
     SetHead,
 )
-from services.kit.tokens import tokens
 
 TAGS = re.compile(r'^(?:§\d+">§(?:\d+§)?\s*|§\d+§\s*)+')
 """Tags at the beginning of a text, the malformed ones included that models make of them."""
@@ -182,8 +181,3 @@ def _unpaired(messages: Sequence[Message]) -> Iterable[str]:
 def _torn(unanswered: Mapping[str, str]) -> Iterable[str]:
     for call, where in unanswered.items():
         yield f"the call {call} in {where} has no result right behind it"
-
-
-def prefix_tokens(edit: AnyEdit) -> int:
-    """Estimated tokens that an edit adds by what it puts before a text."""
-    return tokens(len(edit.text.encode())) if isinstance(edit, PrefixText) else 0

@@ -1,9 +1,9 @@
-"""The loop of a room that turns messages into facts: one pipeline, one place that acknowledges, one place that reports."""
+"""The loop of a room that turns messages into facts: one pipeline, one place that acknowledges, one that reports."""
 
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 
@@ -13,7 +13,7 @@ from schemas.events import Event
 from schemas.streams import Stream
 from schemas.subjects import Address, BadSubject
 from services.kit import metrics
-from services.kit.bus import BrokerError, Conflict, Delivery, Lag, Missing, Pull, Unreachable
+from services.kit.bus import BrokerError, Conflict, Delivery, Lag, Missing, Pull, TooLarge, Unreachable
 from services.kit.cache import Entry, Evolve, Sessions
 from services.kit.decide import envelopes
 from services.kit.outcome import Done, Later, Outcome, Refused
@@ -73,10 +73,23 @@ class Loop(Generic[S, G]):
         self._sessions = sessions
         self._queues: dict[Address, deque[Delivery]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._in_hand = 0
+        self._in_hand: dict[int, Delivery] = {}
         self._pull: Pull | None = None
 
     async def open(self) -> None:
+        await self._make_consumer()
+        self._pull = Pull(
+            self._kit.bus,
+            self._stream.name,
+            self._kit.room,
+            credit=self._kit.settings.loop.max_in_hand,
+            deliver=self._arrived,
+            make=self._make_consumer,
+        )
+        await self._pull.start()
+        self._kit.stack.push_async_callback(self._close, asyncio.create_task(self._beat()))
+
+    async def _make_consumer(self) -> None:
         settings = self._kit.settings.loop
         await self._kit.bus.consumer(
             self._stream.name,
@@ -84,13 +97,20 @@ class Loop(Generic[S, G]):
             ack_wait=settings.ack_wait,
             max_ack_pending=2 * settings.max_in_hand,
         )
-        self._pull = Pull(
-            self._kit.bus, self._stream.name, self._kit.room, credit=settings.max_in_hand, deliver=self._arrived
-        )
-        await self._pull.start()
-        self._kit.stack.push_async_callback(self._close)
 
-    async def _close(self) -> None:
+    async def _beat(self) -> None:
+        """Tell the broker of what is in hand for long, so that it does not deliver it again."""
+        pause = self._kit.settings.loop.ack_wait / 3
+        while True:
+            held = dict(self._in_hand)
+            await asyncio.sleep(pause)
+            for delivery in [delivery for key, delivery in held.items() if self._in_hand.get(key) is delivery]:
+                try:
+                    await delivery.in_progress()
+                except BrokerError as error:
+                    self._kit.log.debug("no heartbeat", reason=str(error))
+
+    async def _close(self, heart: "asyncio.Task[None]") -> None:
         """Stop the intake, finish what is in hand; what the grace period cuts off is delivered again."""
         if self._pull is not None:
             await self._pull.stop()
@@ -100,19 +120,20 @@ class Loop(Generic[S, G]):
                 task.cancel()
             if late:
                 self._kit.log.warning("work in hand was cut off; it will be delivered again", sessions=len(late))
+        heart.cancel()
 
     async def idle(self) -> bool:
         """Whether the consumer has nothing for us and nothing is in hand."""
         lag = await self._kit.bus.lag(self._stream.name, self._kit.room)
-        return self._in_hand == 0 and lag == Lag(0, 0)
+        return not self._in_hand and lag == Lag(0, 0)
 
     @property
     def in_hand(self) -> int:
-        return self._in_hand
+        return len(self._in_hand)
 
     def _arrived(self, delivery: Delivery) -> None:
-        self._in_hand += 1
-        metrics.IN_HAND.labels(self._kit.room).set(self._in_hand)
+        self._in_hand[id(delivery)] = delivery
+        metrics.IN_HAND.labels(self._kit.room).set(len(self._in_hand))
         try:
             address = self._judgement.address(delivery.subject)
         except BadSubject as error:
@@ -135,35 +156,43 @@ class Loop(Generic[S, G]):
         queue = self._queues[address]
         while queue:
             run = _take_run(queue)
-            try:
-                await self._run(address, run)
-            except Exception as error:  # noqa: BLE001 - whatever broke must not stop the session's queue
-                for delivery in run:
-                    await self._broken(delivery, error)
+            letters = await self._read(run)
+            if letters:
+                await self._conclude(address, letters)
         del self._queues[address]
 
-    async def _run(self, address: Address, run: list[Delivery]) -> None:
+    async def _read(self, run: list[Delivery]) -> list[tuple[Delivery, G]]:
+        """Those of a run that can be read, with what they say."""
         letters = []
         for delivery in run:
             try:
                 letters.append((delivery, await self._judgement.prepare(delivery)))
-            except (Malformed, Missing) as error:
-                await self._settle(delivery, Refused(str(error)))
             except Exception as error:  # noqa: BLE001 - it concerns this message only
                 await self._broken(delivery, error)
-        if not letters:
-            return
+        return letters
+
+    async def _conclude(self, address: Address, letters: list[tuple[Delivery, G]]) -> None:
+        """Decide on all of them; where that breaks, on each alone, so that one does not hurt its neighbours."""
         try:
             outcomes = await self._decide(address, letters)
-        except Exception:
-            if len(letters) == 1:
-                raise
+        except Exception as error:  # noqa: BLE001 - whatever broke must not stop the session's queue
+            if len(letters) > 1 and not isinstance(error, Unreachable):
+                for letter in letters:
+                    await self._conclude(address, [letter])
+                return
             for delivery, _ in letters:
-                await self._run(address, [delivery])
+                await self._broken(delivery, error)
             return
         for (delivery, given), outcome in zip(letters, outcomes, strict=True):
+            await self._finish(address, delivery, given, outcome)
+
+    async def _finish(self, address: Address, delivery: Delivery, given: G, outcome: Outcome) -> None:
+        try:
             if isinstance(outcome, Done):
                 await self._judgement.appended(address, given)
+        except Exception as error:  # noqa: BLE001 - its facts are written, but not all of its work is done
+            await self._broken(delivery, error)
+        else:
             await self._settle(delivery, outcome)
 
     async def _decide(self, address: Address, letters: list[tuple[Delivery, G]]) -> list[Outcome]:
@@ -207,11 +236,14 @@ class Loop(Generic[S, G]):
         return state, facts, outcomes
 
     def _wrap(
-        self, address: Address, events: "tuple[Event, ...] | list[Event]", expected: dict[str, int], given: G, start: int
+        self,
+        address: Address,
+        events: Sequence[Event],
+        expected: dict[str, int],
+        given: G,
+        start: int,
     ) -> list[Envelope]:
-        return envelopes(
-            events, address, expected, at=given.at, actor=given.actor, cause=given.id, start=start
-        )
+        return envelopes(events, address, expected, at=given.at, actor=given.actor, cause=given.id, start=start)
 
     async def _broken(self, delivery: Delivery, error: Exception) -> None:
         """An attempt failed: try again after a while, and at the last attempt give up with the reason."""
@@ -220,6 +252,8 @@ class Loop(Generic[S, G]):
         if isinstance(error, Unreachable):
             self._kit.log.warning("put off", subject=delivery.subject, reason=str(error))
             await self._settle(delivery, Later(settings.backoff))
+        elif isinstance(error, Malformed | Missing | TooLarge):
+            await self._settle(delivery, Refused(str(error)))
         elif attempt >= settings.max_deliver:
             self._kit.log.error("gave up", subject=delivery.subject, exc_info=error)
             await self._settle(delivery, Refused(f"failed {attempt} times: {type(error).__name__}: {error}"))
@@ -240,10 +274,10 @@ class Loop(Generic[S, G]):
                     self._kit.log.error("dead letter", subject=delivery.subject, reason=reason)
                     await self._kit.bus.bury(self._kit.room, self._stream.name, delivery, reason)
                     await delivery.term()
-        except (BrokerError, Unreachable) as error:
+        except Exception as error:  # noqa: BLE001 - the message comes again, and others must go on
             self._kit.log.warning("could not acknowledge", subject=delivery.subject, reason=str(error))
-        self._in_hand -= 1
-        metrics.IN_HAND.labels(self._kit.room).set(self._in_hand)
+        self._in_hand.pop(id(delivery), None)
+        metrics.IN_HAND.labels(self._kit.room).set(len(self._in_hand))
         if self._pull is not None:
             self._pull.finished(1)
 

@@ -1,6 +1,7 @@
 """The life of a room: settings, connection, work, and an orderly end."""
 
 import asyncio
+import os
 import signal
 import sys
 from argparse import ArgumentParser
@@ -19,18 +20,20 @@ from services.kit.room import Kit, Room
 from services.kit.settings import Settings
 
 IDLE_POLL = 0.05
+ORPHAN_POLL = 1.0
 
 
 def run(room: type[Room], arguments: list[str] | None = None) -> int:
     """Run one room until it is asked to stop; the exit status."""
     parser = ArgumentParser(prog=f"annals {room.NAME}", description=room.__doc__)
     parser.add_argument("--until-idle", action="store_true", help="work until nothing waits, then end")
+    parser.add_argument("--with-parent", action="store_true", help="end when the process that started this one ends")
     options = parser.parse_args(arguments)
     _refuse_mixed_packages()
     settings = Settings()
     configure(room.NAME, level=settings.logs.level, as_json=settings.logs.format == "json")
     try:
-        uvloop.run(_live(room, settings, until_idle=options.until_idle))
+        uvloop.run(_live(room, settings, until_idle=options.until_idle, with_parent=options.with_parent))
     except Unreachable as error:
         logger().error(str(error))
         return 1
@@ -44,8 +47,9 @@ def _refuse_mixed_packages() -> None:
         sys.exit(f"schemas and services come from different places ({homes}); install only one of them")
 
 
-async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool) -> None:
+async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool, with_parent: bool) -> None:
     stop = asyncio.Event()
+    watch = asyncio.create_task(_until_orphaned(stop)) if with_parent else None
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
@@ -65,19 +69,38 @@ async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool)
         else:
             await _until_stopped(stop, bus)
         kit.log.info("closing")
+    if watch is not None:
+        watch.cancel()
+
+
+async def _until_orphaned(stop: asyncio.Event) -> None:
+    """Ask to stop once the supervisor is gone, however it went: nobody would ever end this room otherwise."""
+    parent = os.getppid()
+    while os.getppid() == parent:
+        await asyncio.sleep(ORPHAN_POLL)
+    stop.set()
 
 
 def _health(room: Room, bus: Bus) -> dict[str, object]:
     report = room.health()
-    return {"room": room.NAME, **report, "connected": bus.connected, "ok": bus.connected and bool(report.get("ok", True))}
+    return {
+        "room": room.NAME,
+        **report,
+        "connected": bus.connected,
+        "ok": bus.connected and bool(report.get("ok", True)),
+    }
 
 
 async def _until_stopped(stop: asyncio.Event, bus: Bus) -> None:
-    """Until someone asks, or the broker refuses what this room must do."""
-    waits = [asyncio.create_task(stop.wait()), asyncio.create_task(bus.forbidden.wait())]
+    """Until someone asks. Raises `Unreachable` when the broker refuses what this room must do, or hung up for good."""
+    waits = [asyncio.create_task(event.wait()) for event in (stop, bus.forbidden, bus.lost)]
     _, pending = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     for wait in pending:
         wait.cancel()
+    if bus.lost.is_set():
+        raise Unreachable("the broker hung up; the line before says why")
+    if bus.forbidden.is_set():
+        raise Unreachable("the broker refuses what this room must do; check its user's permissions in nats.conf")
 
 
 async def _until_idle(room: Room, stop: asyncio.Event) -> None:

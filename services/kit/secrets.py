@@ -101,7 +101,7 @@ PRIVATE_KEY = re.compile(
     r"(?:(?:[^-]|-(?!----(?:BEGIN|END) )){0,16384}+-----END (?P=label)-----"
     r"|(?:(?:\\+[nr]|[^A-Za-z+/=]){0,40}+[A-Za-z0-9+/=]{16,}+)++)"
 )
-URL_PASSWORD = re.compile(r"""://[^\s/:@"'`<>\\]*:([^\s/"'`<>?#\\]+)@""")
+URL_PASSWORD = re.compile(r"""://[^\s/:@"'`<>\[\\]*:([^\s/"'`<>?#\\]+)@""")
 
 # Patterns over bytes search the folded text: lower case, one byte for each character of the text.
 SEPARATOR = rb"""
@@ -144,12 +144,12 @@ VALUE = re.compile(
 )
 REST_OF_VALUE = re.compile(BARE + rb"*")
 BEARER_TOKEN = re.compile(rb"bearer[ \t]+([\w.~+/=-]{8,}+)")
-CURL_PASSWORD = re.compile(rb"""curl\b(?:(?!curl)[^\n])*?[ \t](?:-u|--user)[ \t=]*\\*["']?[^\s:"'\\]*:([^\s"'\\]+)""")
+CURL_PASSWORD = re.compile(rb"""curl\b(?:(?!curl)[^\n])*?[ \t](?:-u|--user)[ \t=]*\\*["']?[^\s:"'\[\\]*:([^\s"'\\]+)""")
 
 # What stands for a secret without being one.
 TEMPLATE = re.compile(r"\[masked:|\$\{|\$\(|\{\{|#\{|\{\w*\}|%[sdr(]", re.ASCII)
 STAND_IN = re.compile(
-    r"\$[A-Za-z_]\w*|%\w+%|<.*|\[.*|[*x.•]+|X+|\W+|(?:~|\.{0,2})(?:/[\w.@-]{0,24})++"
+    r"\$[A-Za-z_]\w*|%\w+%|<.*|\[.*|[xX]+|\W+|(?:~|\.{0,2})(?:/[\w.@-]{0,24})++"
     r"|(?i:your[_-].*|hidden|masked|redacted)",
     re.ASCII,
 )

@@ -39,8 +39,9 @@ class Loop(Group):
 
     max_in_hand: int = 1024
     """Messages fetched and not yet acknowledged."""
-    ack_wait: float = 30.0
-    """Seconds until the broker delivers an unacknowledged message again."""
+    ack_wait: float = 5.0
+    """Seconds until the broker delivers an unacknowledged message again, after a room's fall; work in hand is
+    kept alive."""
     max_deliver: int = 5
     """Attempts before a message becomes a dead letter."""
     backoff: float = 0.5

@@ -77,6 +77,7 @@ class Broker:
     async def start(self) -> None:
         """Start, and return when it answers with JetStream ready."""
         self._data.mkdir(parents=True, exist_ok=True)
+        _end_leftover(self._data)
         config = self._data / "nats.conf"
         descriptor = os.open(config, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w") as file:
@@ -141,6 +142,19 @@ class Broker:
             logger().warning("nats-server does not end, killing it", pid=self._process.pid)
             self._process.kill()
             self._process.wait()
+
+
+def _end_leftover(data: Path) -> None:
+    """End a server that a killed supervisor left behind: two on one store would ruin it."""
+    known = read(data)
+    if known is None or not psutil.pid_exists(known.pid):
+        return
+    process = psutil.Process(known.pid)
+    if str(data / "nats.conf") not in process.cmdline():
+        return
+    logger().warning("ending the broker that a killed supervisor left behind", pid=known.pid)
+    process.terminate()
+    process.wait(PATIENCE)
 
 
 def _usable(known: Written | None) -> int:

@@ -1,11 +1,11 @@
 """The check before a plan is appended: apply it to the known messages, and see what a provider would refuse."""
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
-from schemas.events import PartRecorded
 from schemas.plan import AnyEdit, OmitArc, OmitMessage, OmitPart, Restore, target
 from services.kit import edits as applied
-from services.kit.conversation import Message
+from services.kit.conversation import Conversation, Message, Part
 from services.responder.state import Session
 
 STRUCTURAL = (OmitArc, OmitMessage, OmitPart)
@@ -15,20 +15,17 @@ CONTENT = "content"
 """Stands for a body: the check needs to know that there is one, not what it says."""
 
 
-def new_faults(messages: Sequence[Message], session: Session, edits: Sequence[AnyEdit]) -> list[str]:
+def new_faults(session: Session, edits: Sequence[AnyEdit]) -> list[str]:
     """What would be refused with these edits that is not refused as it is served now.
 
     Only edits that take something away or add a message can break a list, and only where they are: the messages they
     are about are checked with their neighbours.
     """
     places = {place for edit in edits if isinstance(edit, STRUCTURAL) for place in _places(session, edit)}
-    if not places:
-        return []
-    near = [index for index, message in enumerate(messages) if message.ordinal in places]
     able = session.step.capabilities if session.step else []
     found: list[str] = []
-    for first, last in _windows(near, len(messages)):
-        found += _faults_within(messages[first:last], session, edits, able)
+    for messages in _windows(session.talk, sorted(place for place in places if place in session.talk.order)):
+        found += _faults_within(messages, session, edits, able)
     return found
 
 
@@ -43,16 +40,25 @@ def _places(session: Session, edit: OmitArc | OmitMessage | OmitPart) -> Iterabl
             return [message.ordinal] if message else []
 
 
-def _windows(near: Sequence[int], count: int) -> list[tuple[int, int]]:
-    """Stretches of the list around these indexes, none of them overlapping."""
+def _windows(talk: Conversation, places: Sequence[int]) -> list[list[Message]]:
+    """Stretches of the conversation around these places, none of them overlapping."""
     windows: list[tuple[int, int]] = []
-    for index in near:
-        first, last = max(0, index - NEIGHBOURS), min(count, index + NEIGHBOURS + 1)
+    for place in places:
+        first = _neighbour(talk, range(place - 1, 0, -1), place)
+        last = _neighbour(talk, range(place + 1, talk.last_ordinal + 1), place)
         if windows and first <= windows[-1][1]:
             windows[-1] = (windows[-1][0], last)
         else:
             windows.append((first, last))
-    return windows
+    return [
+        [talk.messages[talk.order[place]] for place in range(first, last + 1) if place in talk.order]
+        for first, last in windows
+    ]
+
+
+def _neighbour(talk: Conversation, places: Iterable[int], place: int) -> int:
+    """The place of the last neighbour in this direction, or of the farthest there is."""
+    return next(reversed([place, *islice((near for near in places if near in talk.order), NEIGHBOURS)]))
 
 
 def _faults_within(
@@ -84,19 +90,20 @@ def _targets(shapes: Sequence[applied.Message]) -> Iterable[str]:
 
 
 def _shape(session: Session, message: Message) -> applied.Message:
-    parts = tuple(_part(name, part.recorded) for name, part in session.talk.sent_parts(message) if not part.recorded.ignored)
+    parts = tuple(_part(name, part) for name, part in session.talk.sent_parts(message) if not part.recorded.ignored)
     return applied.Message(message.recorded.message, message.recorded.role, parts)
 
 
-def _part(name: str, part: PartRecorded) -> applied.Part:
-    body = CONTENT if part.bytes else ""
-    is_output = part.kind in ("tool", "tool_result")
+def _part(name: str, part: Part) -> applied.Part:
+    recorded = part.recorded
+    is_output = recorded.kind in ("tool", "tool_result")
+    body = CONTENT if recorded.bytes and (is_output or part.head.strip() or recorded.text_ref) else ""
     return applied.Part(
         id=name,
-        kind=part.kind,
+        kind=recorded.kind,
         text="" if is_output else body,
         output=body if is_output else "",
-        call=part.call,
-        tool=part.tool,
-        signed=part.signed,
+        call=recorded.call,
+        tool=recorded.tool,
+        signed=recorded.signed,
     )

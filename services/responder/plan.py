@@ -7,14 +7,12 @@ import msgspec
 
 from schemas.codec import encode_edits
 from schemas.events import Event, PlanExtended, PlanRebased
-from schemas.plan import AnyEdit, OmitArc, Restore, target
-from services.kit.conversation import Message
-from services.kit.edits import prefix_tokens
-from services.responder.check import new_faults
+from schemas.plan import AnyEdit, CutBefore, InsertPair, OmitArc, OmitMessage, Restore, SetHead, target
+from services.responder.check import STRUCTURAL, new_faults
 from services.responder.lanes import LANES, Change, Lane
 from services.responder.limits import Limits
 from services.responder.scheduler import Causes, causes
-from services.responder.state import Session
+from services.responder.state import Session, with_edits
 
 T = TypeVar("T")
 
@@ -32,10 +30,9 @@ class Pass(msgspec.Struct, frozen=True):
 
 
 class _Extension(msgspec.Struct, frozen=True):
-    """Edits of messages that no call has sent before, and of those that were sent without the edits meant for them."""
+    """Edits of messages that no call has sent before."""
 
     edits: tuple[AnyEdit, ...]
-    forgone: tuple[str, ...]
     faults: tuple[str, ...]
 
 
@@ -55,19 +52,27 @@ def decide(session: Session, limits: Limits, lanes: Sequence[Lane] = LANES) -> P
     if step is None or session.planned == step.step:
         return Pass("replay")
     why = causes(session, limits)
+    faults: tuple[str, ...] = ()
     if why.forced or why.free or why.pressure:
-        rebased = _rebased(session, limits, lanes, why)
-        if rebased is not None:
-            return rebased
-    return _extended(session, _extension(session, lanes))
+        made = _changes(session, limits, lanes)
+        if _is_worth_it(why, made, limits) and (why.forced or not _precedes_signed_thinking(session)):
+            made = _checked(session, made)
+            if why.forced or made.edits:
+                return _rebased(session, lanes, why, made)
+        faults = made.faults
+    return _extended(session, lanes, faults)
 
 
-def _extended(session: Session, extension: _Extension) -> Pass:
+def _extended(session: Session, lanes: Sequence[Lane], faults: Sequence[str]) -> Pass:
     """An extension is recorded even without edits: these messages are covered from now on."""
+    extension = _extension(session, lanes)
+    forgone = _forgone(session)
+    made = (*(Restore(part=part) for part in forgone), *extension.edits)
+    found = tuple(dict.fromkeys([*faults, *extension.faults]))
     step = session.step
-    if step is None or (step.kept == step.last and not extension.edits):
-        return Pass("replay", faults=extension.faults)
-    served = _served_tokens(session) + sum(prefix_tokens(edit) for edit in extension.edits)
+    if step is None or (step.kept == step.last and not made):
+        return Pass("replay", faults=found)
+    after = _served_tokens(with_edits(session, made))
     events = [
         PlanExtended(
             revision=revision,
@@ -75,25 +80,45 @@ def _extended(session: Session, extension: _Extension) -> Pass:
             as_of=session.seq,
             edits=encode_edits(edits),
             edit_count=len(edits),
-            forgone=list(extension.forgone) if revision == session.revision + 1 else [],
+            forgone=list(forgone) if revision == session.revision + 1 else [],
             tokens_before=session.talk.tokens,
-            tokens_after=served,
+            tokens_after=after,
         )
-        for revision, edits in _pages(session.revision, extension.edits)
+        for revision, edits in _pages(session.revision, made)
     ]
-    return Pass("extend", tuple(events), extension.faults)
+    return Pass("extend", tuple(events), found)
 
 
 def _extension(session: Session, lanes: Sequence[Lane]) -> _Extension:
-    fresh = list(session.talk.after(session.step.kept if session.step else 0))
+    """What the lanes want of new messages. What a provider would refuse is left out, and so is what was sent before."""
+    kept = session.step.kept if session.step else 0
+    fresh = list(session.talk.after(kept))
     edits: list[AnyEdit] = []
     faults: list[str] = []
     for lane in lanes:
-        edits += _guarded(lane.name, faults, lambda extend=lane.extend: tuple(extend(session, fresh)), ())
-    faults += new_faults(fresh, session, edits)
-    forgone = _forgone(session)
-    withdrawn = tuple(Restore(part=part) for part in forgone)
-    return _Extension((*withdrawn, *_last_wins(edits)), forgone, tuple(faults))
+        for edit in _guarded(lane.name, faults, lambda extend=lane.extend: tuple(extend(session, fresh)), ()):
+            if kept and _place(session, edit) <= kept:
+                faults.append(f"the lane {lane.name} wanted to edit {target(edit)}, which was sent before")
+            else:
+                edits.append(edit)
+    refused = new_faults(session, edits)
+    if refused:
+        edits = [edit for edit in edits if not isinstance(edit, STRUCTURAL)]
+    return _Extension(_last_wins(edits), (*faults, *refused))
+
+
+def _place(session: Session, edit: AnyEdit) -> int:
+    """The first message that an edit touches; the head of the list is before all of them."""
+    match edit:
+        case OmitArc(parts=parts):
+            return min(session.talk.place(part) for part in parts)
+        case OmitMessage(message=name) | InsertPair(message=name):
+            message = session.talk.messages.get(name)
+            return message.ordinal if message else 0
+        case CutBefore() | SetHead():
+            return 0
+        case _:
+            return session.talk.place(edit.part)
 
 
 def _forgone(session: Session) -> tuple[str, ...]:
@@ -115,27 +140,23 @@ def _forgone(session: Session) -> tuple[str, ...]:
     )
 
 
-def _rebased(session: Session, limits: Limits, lanes: Sequence[Lane], why: Causes) -> Pass | None:
-    """The rebase, or None where it would not be worth it or may not be made yet."""
+def _checked(session: Session, made: _Rebase) -> _Rebase:
+    """The rebase, without its edits where a provider would refuse the messages with them."""
+    found = new_faults(session, made.edits)
+    return _Rebase((), (), 0, made.held, (*made.faults, *found)) if found else made
+
+
+def _rebased(session: Session, lanes: Sequence[Lane], why: Causes, made: _Rebase) -> Pass:
+    """What is new and what changes, together. Edits that did not reach the harness yet come to it with this."""
     step = session.step
-    made = _changes(session, limits, lanes)
-    if step is None or not _is_worth_it(why, made, limits):
-        return None
-    if not why.forced and _precedes_signed_thinking(session):
-        return None
-    found = new_faults(list(session.talk.after(0)), session, made.edits)
-    if found:
-        made = _Rebase((), (), 0, made.held, (*made.faults, *found))
-        if not why.forced:
-            return None
     extension = _extension(session, lanes)
     edits = _last_wins([*extension.edits, *made.edits])
     before = _served_tokens(session)
-    added = sum(prefix_tokens(edit) for edit in edits)
+    after = _served_tokens(with_edits(session, edits))
     events = [
         PlanRebased(
             revision=revision,
-            step=step.step,
+            step=step.step if step else "",
             as_of=session.seq,
             causes=[*why.forced, *why.free, *why.pressure],
             edits=encode_edits(page),
@@ -143,12 +164,12 @@ def _rebased(session: Session, limits: Limits, lanes: Sequence[Lane], why: Cause
             dropped=list(made.dropped) if revision == session.revision + 1 else [],
             held=list(made.held) if revision == session.revision + 1 else [],
             tokens_before=before,
-            tokens_after=before - made.reclaimed + added,
+            tokens_after=after,
             sample=why.sample,
         )
         for revision, page in _pages(session.revision, edits)
     ]
-    return Pass("rebase", tuple(events), (*extension.faults, *made.faults))
+    return Pass("rebase", tuple(events), tuple(dict.fromkeys([*extension.faults, *made.faults])))
 
 
 def _changes(session: Session, limits: Limits, lanes: Sequence[Lane]) -> _Rebase:

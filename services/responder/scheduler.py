@@ -64,7 +64,8 @@ def _is_latched(session: Session) -> bool:
 
 
 def _is_idle(session: Session, limits: Limits) -> bool:
-    """Whether the provider's cache is presumed dead. Only an answer with usage moves this clock."""
+    """Whether the provider's cache is presumed dead. Only an answer with usage, or a rebase, moves this clock."""
     if session.usage_at is None or session.step_at is None:
         return False
-    return (session.step_at - session.usage_at).total_seconds() > limits.cache_ttl
+    written = max(session.usage_at, session.rebased_at or session.usage_at)
+    return (session.step_at - written).total_seconds() > limits.cache_ttl

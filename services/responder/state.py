@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
+from collections.abc import Iterable
 from datetime import datetime
 
 import msgspec
@@ -23,10 +24,11 @@ from schemas.events import (
     StepOpened,
     UsageSampled,
 )
-from schemas.plan import AnyEdit, Restore, Revision, target
+from schemas.plan import AnyEdit, OmitArc, OmitPart, PrefixText, ReplaceOutput, ReplaceText, Restore, Revision, target
 from services.kit import conversation
 from services.kit.conversation import Conversation
 from services.kit.fold import Map
+from services.kit.tokens import tokens
 
 replace = msgspec.structs.replace
 
@@ -47,8 +49,10 @@ class Session(msgspec.Struct, frozen=True):
     revisions: Map[int, Revision] = Map()
     edits: Map[str, AnyEdit] = Map()
     """Target -> the edit in force."""
+    omitted: Map[str, str] = Map()
+    """Part -> the part that names the tool arc with which it is left out."""
     saved: int = 0
-    """Estimated tokens that the edits in force save."""
+    """Estimated tokens that the edits in force save of what is part of the conversation now."""
     queued: Map[int, int] = Map()
     """Tag -> position of the wish to drop it, until it is served."""
     dropped: Map[int, None] = Map()
@@ -56,6 +60,8 @@ class Session(msgspec.Struct, frozen=True):
     """Tags up to this one were summarised away by the harness."""
     flush: int = 0
     """Position of a flush that was not served yet."""
+    rebased_at: datetime | None = None
+    """When the newest rebase was made: the call with it has written the provider's cache anew."""
     usage: UsageSampled | None = None
     usage_at: datetime | None = None
     latched: str = ""
@@ -71,7 +77,11 @@ class Session(msgspec.Struct, frozen=True):
 
 def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
     talk = conversation.evolve(session.talk, event, envelope)
-    session = replace(session, talk=talk, seq=max(session.seq, envelope.seq))
+    before = session
+    session = replace(session, talk=talk, seq=max(session.seq, envelope.seq), coming=_reasons(session, event))
+    affected = _affected(talk, event)
+    if affected:
+        session = replace(session, saved=session.saved + _saving(session, affected) - _saving(before, affected))
     match event:
         case PartRecorded():
             return _part_recorded(session, event)
@@ -80,7 +90,7 @@ def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
         case StepOpened():
             return _step_opened(session, event, envelope)
         case PlanExtended() | PlanRebased():
-            return _planned(session, event)
+            return _planned(session, event, envelope)
         case UsageSampled():
             return replace(session, usage=event, usage_at=envelope.at)
         case DropRequested(tags=tags):
@@ -90,25 +100,104 @@ def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
             return replace(session, queued=queued)
         case FlushRequested():
             return replace(session, flush=envelope.seq)
-        case MessageRemoved(reason=reason):
-            return _with_reason(session, reason)
-        case PartRemoved() | MessageRecorded():
-            return _with_reason(session, "changed")
         case NativeCompacted(last_tag=last):
-            return replace(_with_reason(session, "compacted"), compacted=max(session.compacted, last), queued=Map())
+            return replace(session, compacted=max(session.compacted, last), queued=Map())
         case _:
             return session
 
 
-def _with_reason(session: Session, reason: str) -> Session:
-    return replace(session, coming=session.coming | {reason})
+def _reasons(session: Session, event: Event) -> frozenset[str]:
+    """Why what was sent is not what it was, with this event's part in it."""
+    reason = "changed"
+    match event:
+        case NativeCompacted():
+            return session.coming | {"compacted"}
+        case MessageRemoved(messages=names, reason=given):
+            reason = given
+        case MessageListed(messages=names, ordinals=ordinals):
+            if session.step and min(ordinals, default=session.step.last + 1) <= session.step.last:
+                return session.coming | {reason}
+        case MessageRecorded(message=name, listed=listed):
+            known = session.talk.messages.get(name)
+            names = [name] if known is not None and known.recorded.listed != listed else []
+        case PartRecorded(message=name):
+            names = [name]
+        case PartRemoved(message=name, part=part):
+            names = [name] if part in session.talk.parts else []
+        case _:
+            return session.coming
+    sent = session.step.last if session.step else 0
+    known_now = [session.talk.messages[name] for name in names if name in session.talk.messages]
+    if any(message.present and message.ordinal <= sent for message in known_now):
+        return session.coming | {reason}
+    return session.coming
+
+
+def _affected(talk: Conversation, event: Event) -> Iterable[str]:
+    """The parts whose edits may save more or less than before this event."""
+    match event:
+        case PartRecorded(part=part) | PartRemoved(part=part):
+            return (part,)
+        case MessageListed(messages=names) | MessageRemoved(messages=names):
+            known = [talk.messages[name] for name in names if name in talk.messages]
+            return [part for message in known for part in message.parts]
+        case _:
+            return ()
+
+
+def _saving(session: Session, parts: Iterable[str]) -> int:
+    """Estimated tokens that the edits in force save of these parts."""
+    return sum(_saving_of(session, name) for name in parts)
+
+
+def _saving_of(session: Session, name: str) -> int:
+    if not session.talk.place(name):
+        return 0
+    part = session.talk.parts[name].recorded
+    if name in session.omitted:
+        return part.tokens
+    match session.edits.get(f"part:{name}"):
+        case PrefixText(text=text):
+            return part.tokens - tokens(len(text.encode()) + part.bytes + part.input_bytes)
+        case ReplaceText(text=text) | ReplaceOutput(text=text):
+            return part.tokens - tokens(len(text.encode()) + part.input_bytes)
+        case OmitPart():
+            return part.tokens
+        case _:
+            return 0
+
+
+def with_edits(session: Session, made: Iterable[AnyEdit]) -> Session:
+    """The session with these edits in force, and what all edits save then."""
+    edits, omitted = session.edits, session.omitted
+    affected: dict[str, None] = {}
+    for edit in made:
+        key = target(edit)
+        before = edits.get(key)
+        if isinstance(before, OmitArc):
+            affected |= dict.fromkeys(before.parts)
+            for part in before.parts:
+                omitted = omitted.discard(part)
+        if isinstance(edit, OmitArc):
+            affected |= dict.fromkeys(edit.parts)
+            for part in edit.parts:
+                omitted = omitted.insert(part, edit.part)
+        elif hasattr(edit, "part"):
+            affected[edit.part] = None
+        edits = edits.discard(key) if isinstance(edit, Restore) else edits.insert(key, edit)
+    after = replace(session, edits=edits, omitted=omitted)
+    return replace(after, saved=session.saved + _saving(after, affected) - _saving(session, affected))
 
 
 def _part_recorded(session: Session, event: PartRecorded) -> Session:
     message = session.talk.messages[event.message]
-    if event.signed and message.present:
+    if not message.present:
+        return session
+    if event.signed:
         session = replace(session, signed=max(session.signed, message.ordinal))
-    return _with_reason(session, "changed") if message.present else session
+    if message.recorded.role == "user" and _is_written(event):
+        session = replace(session, turn=max(session.turn, message.ordinal))
+    return session
 
 
 def _listed(session: Session, event: MessageListed) -> Session:
@@ -141,20 +230,16 @@ def _step_opened(session: Session, event: StepOpened, envelope: Envelope) -> Ses
     )
 
 
-def _planned(session: Session, event: PlanExtended | PlanRebased) -> Session:
-    edits = session.edits
+def _planned(session: Session, event: PlanExtended | PlanRebased, envelope: Envelope) -> Session:
+    """Enter a revision. Facts that came after its decision (`as_of`) may have been read already: they stand."""
     made = decode_edits(event.edits)
-    for edit in made:
-        edits = edits.discard(target(edit)) if isinstance(edit, Restore) else edits.insert(target(edit), edit)
     causes = tuple(event.causes) if isinstance(event, PlanRebased) else ()
     revision = Revision(event.revision, made, causes)
     session = replace(
-        session,
-        edits=edits,
+        with_edits(session, made),
         planned=event.step,
         revision=event.revision,
         revisions=session.revisions.insert(event.revision, revision),
-        saved=event.tokens_before - event.tokens_after if isinstance(event, PlanExtended) else session.saved,
     )
     if isinstance(event, PlanExtended):
         return session
@@ -166,8 +251,7 @@ def _planned(session: Session, event: PlanExtended | PlanRebased) -> Session:
         session,
         queued=queued,
         dropped=dropped,
-        flush=0,
-        reasons=frozenset(),
+        flush=session.flush if session.flush > event.as_of else 0,
+        rebased_at=envelope.at,
         latched=event.sample or session.latched,
-        saved=session.talk.tokens - event.tokens_after,
     )

@@ -3,7 +3,8 @@
 import hashlib
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -78,8 +79,8 @@ def _sql_type(event: type[Event], name: str, hint: Any) -> str:  # noqa: ANN401 
     if get_origin(hint) is list:
         return f"{_sql_type(event, name, get_args(hint)[0])}[]"
     options = [option for option in get_args(hint) if option is not type(None)]
-    if len(options) == 1:
-        hint = options[0]
+    if get_origin(hint) in (Union, UnionType) and len(options) == 1:
+        return _sql_type(event, name, options[0])
     if hint not in SQL_TYPES:
         raise TypeError(
             f"{event.__name__}.{name} is {hint}: an event holds str, int, float, bool, datetime and lists of those; "

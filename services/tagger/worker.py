@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import msgspec
 
-from schemas.codec import decode_inbound
+from schemas.codec import decode_inbound, encode
 from schemas.events import (
     Event,
     MessageListed,
@@ -27,6 +27,7 @@ from schemas.events import (
     UsageSampled,
 )
 from schemas.inbox import ErrorSeen, MessageSeen, PartSeen, Seen, SessionSeen
+from schemas.inbox import SessionClosed as SessionEnded
 from schemas.streams import BODIES, IN, INBOUND_BODIES, MAX_BODY_BYTES
 from schemas.subjects import Address, parse_inbound
 from services.kit.bus import Bodies, Delivery
@@ -39,6 +40,8 @@ from services.tagger.core import Told, decide
 from services.tagger.projects import Projects
 from services.tagger.state import Session, evolve
 
+LONGEST_CHARACTER = 6
+"""Bytes that one character takes in JSON at most."""
 LARGE = 64 * 1024
 """Bytes from which a message is masked on another thread, so that other sessions go on."""
 
@@ -119,10 +122,9 @@ class Tagger:
             body, reference = getattr(part, field), getattr(part, f"{field}_ref")
             if reference:
                 body = await asyncio.to_thread(mask, await self._inbound_bodies.get(reference))
-            size = len(body.encode())
-            if size > MAX_BODY_BYTES:
+            if len(encode(body)) > MAX_BODY_BYTES:  # as JSON, where it may be six times as long
                 kept = await self._bodies.put(body)
-                sizes[kept] = size
+                sizes[kept] = len(body.encode())
                 changes |= {field: "", f"{field}_ref": kept}
             else:
                 changes |= {field: body, f"{field}_ref": ""}
@@ -154,7 +156,7 @@ def _decide(session: Session, told: Told) -> Outcome:
 def _has_long_body(part: PartSeen) -> bool:
     if part.text_ref or part.input_ref or part.output_ref:
         return True
-    return max(len(part.text), len(part.input), len(part.output)) * 4 > MAX_BODY_BYTES
+    return max(len(part.text), len(part.input), len(part.output)) * LONGEST_CHARACTER > MAX_BODY_BYTES
 
 
 def _masked(items: tuple[Seen, ...]) -> tuple[Seen, ...]:
@@ -167,8 +169,10 @@ def _masked_item(item: Seen) -> Seen:
             return msgspec.structs.replace(item, parts=tuple(_masked_part(part) for part in parts))
         case PartSeen():
             return _masked_part(item)
-        case SessionSeen(title=title):
-            return msgspec.structs.replace(item, title=mask(title))
+        case SessionSeen(title=title, directory=directory):
+            return msgspec.structs.replace(item, title=mask(title), directory=mask(directory))
+        case SessionEnded(reason=reason):
+            return msgspec.structs.replace(item, reason=mask(reason))
         case ErrorSeen(text=text):
             return msgspec.structs.replace(item, text=mask(text))
         case _:

@@ -150,6 +150,6 @@ async def test_a_responder_that_is_too_slow_costs_nothing_but_its_edits(house: H
 
     steps = [step for session in sessions for step in session.steps]
     assert any(step.status == "late" for step in steps)
-    assert "ready" == steps[-1].status
+    assert "ready" == max(sessions, key=lambda session: len(session.steps)).steps[-1].status
     assert [] == prefix_changes(sessions)
     assert [] == told_twice(log)

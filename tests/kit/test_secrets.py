@@ -73,6 +73,9 @@ SHOWN = [
     ("SECRET={}&more", "hush", "secret"),
     # code and configuration
     ('password = "{}"', "hunter2", "password"),
+    ('password2 = "{}"', "hunter2", "password"),
+    ('pwd = "{}"', "hunter2", "password"),
+    ('passcode = "{}"', "hunter2", "password"),
     ("password='{}'", "hunter2", "password"),
     ('password: str = "{}"', "hunter2", "password"),
     ('const secret: string = "{}"', "hush-hush", "secret"),
@@ -115,7 +118,9 @@ SHOWN = [
     ("authorization: token {}", HEX[:40], "authorization"),
     ('-H "X-Api-Key: {}"', HEX[:32], "key"),
     ("curl -H 'Bearer {}'", "abcdef123456", "token"),
+    ("Bearer {}", "abcdefghijklmnopqrst", "token"),
     ("https://example.com/?token={}&page=2", "abcdef123", "token"),
+    ("https://example.com/?password={}", "letmein", "password"),
     ("https://example.com/?page=2&password={}", "letmein", "password"),
     ("postgres://user:{}@localhost:5432/db", "pass", "password"),
     ("redis://:{}@cache", "s3cr@t", "password"),
@@ -144,8 +149,9 @@ def test_a_private_key_is_masked_as_a_whole(kind: str, newline: str) -> None:
     assert '"[masked:private-key]"\nend' == mask(f'"{key_block(kind, newline)}"\nend')
 
 
-def test_a_private_key_that_was_cut_is_masked_as_far_as_it_goes() -> None:
-    cut = key_block("PRIVATE KEY").rpartition("\n")[0]
+@pytest.mark.parametrize("newline", ["\n", "\\n"])
+def test_a_private_key_that_was_cut_is_masked_as_far_as_it_goes(newline: str) -> None:
+    cut = key_block("PRIVATE KEY", newline).rpartition(newline)[0]
     assert "$ head key.pem\n[masked:private-key]\n$ ls" == mask(f"$ head key.pem\n{cut}\n$ ls")
 
 
@@ -158,6 +164,17 @@ def test_a_token_inside_a_longer_secret_is_masked_once() -> None:
     _, token = TOKENS["GitHub token"]
     assert 'password="[masked:password]"' == mask(f'password="x{token}/y"')
     assert "GITHUB_TOKEN=[masked:github-token]" == mask(f"GITHUB_TOKEN={token}")
+
+
+def test_a_token_may_be_the_user_of_an_address() -> None:
+    _, token = TOKENS["GitHub token"]
+    assert "https://[masked:github-token]@github.com" == mask(f"https://{token}@github.com")
+    assert "curl -u [masked:github-token]: x" == mask(f"curl -u {token}: x")
+
+
+def test_a_detector_that_knows_the_secret_in_its_match_leaves_the_rest() -> None:
+    _, token = TOKENS["AWS key id"]
+    assert "id [masked:aws-key], aws_key='[masked:aws-key]'" == mask(f"id {token}, aws_key='{ALNUM[:40]}'")
 
 
 PLAIN = [
@@ -190,6 +207,10 @@ PLAIN = [
     'token: "identifier"',
     'token === "("',
     "if token == 'end':",
+    "password = hash2(x)",
+    "secret: db-credentials",
+    'token: "v1.2"',
+    "tests that pass: 12345",
     "password: !isEmpty",
     "secret: *anchor1",
     "f'{user}:{password}'",
@@ -207,11 +228,19 @@ PLAIN = [
     "password={{ password1 }}",
     'password="%s"',
     "password=<password>",
+    'password="<password1>"',
+    "password=%PASSWORD1%",
+    'password="********"',
+    'password="---"',
+    'password="xxxx"',
+    'password="XXXX"',
+    "The password: required.",
     "password: ********",
     "password=xxxx",
     "PASSWORD=...",
     "API_KEY=your-api-key-1234",
     "API_KEY=YOUR_API_KEY_GOES_HERE",
+    "API_KEY=REPLACE_THIS_WITH_A_KEY",
     '"password": "[REDACTED]"',
     "PWD=/home/me1",
     "token: /run/secrets/token1",
@@ -221,9 +250,14 @@ PLAIN = [
     "Enter the password of user 12345678 here",
     "The token '0123456789' is unexpected",
     "use --password to set one",
+    "the --password option",
+    "the password 'hunter2' is wrong",
+    "--api-key KEY_ID",
     "--token TOKEN",
     "Authorization: Bearer ${token}",
     "Authorization: Bearer <token>",
+    "Authorization: Bearer ACCESS_TOKEN",
+    "Bearer your-token-0123456789",
     "the bearer authentication scheme",
     "docker run -u 1000:1000 app",
     "git@github.com:me/repo.git",
@@ -252,6 +286,8 @@ def test_code_and_prose_about_secrets_stay_as_they_are(text: str) -> None:
     assert mask(text) is text
 
 
+# Too long to be a private key, until the token in it is masked.
+LONG_BLOCK = f"-----BEGIN PRIVATE KEY----- {'x ' * 8000} sk-{'ant-' + ALNUM * 10} -----END PRIVATE KEY-----"
 FRAGMENTS = [
     *(token for _, token in TOKENS.values()),
     *(frame.format(secret) for frame, secret, _ in SHOWN if len(secret) < 100),
@@ -281,6 +317,7 @@ TEXTS = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=8), max_size=12).
 
 @given(text=TEXTS)
 @example(text="[masked:password]: hunter2")
+@example(text=LONG_BLOCK)
 @example(text="password=hunter2=token=hunter2")
 def test_masking_a_masked_text_changes_nothing(text: str) -> None:
     once = mask(text)

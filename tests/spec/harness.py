@@ -111,6 +111,8 @@ class Harness:
         self._steps = 0
         self._last: tuple[str, ...] = ()
         self._told: dict[str, MessageSeen] = {}
+        self.known: dict[str, MessageSeen] = {}
+        """Every message that was ever told."""
 
     # What happens in the session
 
@@ -179,10 +181,7 @@ class Harness:
 
     def folded(self) -> Session:
         """The responder's state, from the log alone."""
-        session = Session()
-        for envelope, event in self.log:
-            session = evolve(session, event, envelope)
-        return session
+        return fold(self.log)
 
     def restart(self) -> None:
         """A responder starts that knows nothing but the log."""
@@ -200,13 +199,13 @@ class Harness:
         It takes in only so many of the new revisions: the others did not reach it. `meanwhile` stands in the log
         before the decision and is read after it.
         """
-        self._tell_step()
+        self.tell_step()
         state = self.session
         opened = state.step
         if opened is None:
             raise ValueError("no step was opened")
         made = decide(state, self.limits, self.lanes) if asks else Pass("replay")
-        self._append_plan(made.events, meanwhile)
+        self.append_plan(made.events, meanwhile)
         revisions = [self.session.revisions[n] for n in range(self.revision + 1, self.session.revision + 1)]
         took = tuple(revisions[:takes]) if asks else ()
         for revision in took:
@@ -214,7 +213,7 @@ class Harness:
         raw = tuple(as_sent(message) for message in self.messages)
         return Call(opened, raw, tuple(apply(raw, self.edits)), made, state, took)
 
-    def _tell_step(self) -> None:
+    def tell_step(self) -> None:
         self._steps += 1
         names = tuple(message.message for message in self.messages)
         common = 0
@@ -241,9 +240,10 @@ class Harness:
         )
         self.tell(*fresh, step)
         self._told.update({message.message: message for message in fresh})
+        self.known |= self._told
         self._last = names
 
-    def _append_plan(self, events: Sequence[Event], meanwhile: Iterable[Event]) -> None:
+    def append_plan(self, events: Sequence[Event], meanwhile: Iterable[Event]) -> None:
         """The log gets what came in between first; the state that decided gets its own events first."""
         between = [(self._recorded(event), event) for event in meanwhile]
         for event in events:
@@ -262,6 +262,14 @@ class Harness:
             else:
                 self.edits[target(edit)] = edit
         self.revision = revision.revision
+
+
+def fold(facts: Iterable[tuple[Envelope, Event]]) -> Session:
+    """The responder's state, from facts alone."""
+    session = Session()
+    for envelope, event in facts:
+        session = evolve(session, event, envelope)
+    return session
 
 
 def edits_of(made: Pass) -> list[AnyEdit]:

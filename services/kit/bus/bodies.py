@@ -1,15 +1,26 @@
 """Long bodies, kept by the sha256 of their content."""
 
+import asyncio
 import hashlib
 
 from nats.errors import Error as NatsError
-from nats.js.errors import NotFoundError, ObjectNotFoundError
+from nats.js.errors import (
+    BadObjectMetaError,
+    DigestMismatchError,
+    LinkIsABucketError,
+    NotFoundError,
+    ObjectNotFoundError,
+)
 
 from schemas.streams import Bucket
 from services.kit.bus.connection import Bus, Unreachable
 
+PATIENCE = 30.0
+"""Seconds within which a body must have come."""
+SPOILT = (BadObjectMetaError, DigestMismatchError, LinkIsABucketError, UnicodeDecodeError)
 
-class Missing(LookupError):
+
+class Missing(LookupError):  # noqa: N818 - what is the case, said in a word
     """A body that the bucket does not hold (any more)."""
 
 
@@ -38,9 +49,12 @@ class Bodies:
         """The text of a reference."""
         try:
             store = await self._bus.js.object_store(self._bucket.name)
-            result = await store.get(reference)
+            async with asyncio.timeout(PATIENCE):  # a body whose pieces have expired would be waited for without end
+                result = await store.get(reference)
+            return (result.data or b"").decode()
         except (ObjectNotFoundError, NotFoundError) as error:
             raise Missing(f"the bucket {self._bucket.name} has no body {reference}; it may have expired") from error
+        except SPOILT as error:
+            raise Missing(f"the body {reference} in the bucket {self._bucket.name} is spoilt: {error}") from error
         except NatsError as error:
             raise Unreachable(f"a body could not be read: {error or type(error).__name__}") from error
-        return (result.data or b"").decode()

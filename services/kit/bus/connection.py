@@ -1,17 +1,16 @@
 """A connection to the broker that comes back by itself, with the streams made where they are missing."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple, Self
 
-import nats
 from nats.aio.client import Client
 from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
 from nats.errors import MaxPayloadError, NoRespondersError
 from nats.errors import TimeoutError as NatsTimeoutError
-from nats.js import JetStreamContext
-from nats.js import api
+from nats.js import JetStreamContext, api
 from nats.js.errors import APIError, BucketNotFoundError, NotFoundError, ServiceUnavailableError
 
 from schemas.codec import derived_id
@@ -20,12 +19,14 @@ from schemas.subjects import dead
 from services.kit.logs import logger
 
 RECONNECT_WAIT = 0.2
+GRACE = 5.0
+"""Seconds for the answers in hand when the connection is closed."""
 STREAM_NAME_IN_USE = 10058
 MAX_REASON = 500
 """Characters of a dead letter's reason."""
 
 
-class Unreachable(ConnectionError):
+class Unreachable(ConnectionError):  # noqa: N818 - what is the case, said in a word
     """The broker, or whoever should answer, is not there; says what to try."""
 
 
@@ -33,7 +34,7 @@ class NotAdmitted(Unreachable):
     """The broker asks for another user or password; says which setting to look at."""
 
 
-class TooLarge(ValueError):
+class TooLarge(ValueError):  # noqa: N818 - what is the case, said in a word
     """A message above the broker's limit; says what to do with it."""
 
 
@@ -48,6 +49,17 @@ Handler = Callable[[str, bytes], Awaitable[bytes]]
 BrokerError = NatsError
 
 
+class _Client(Client):
+    """The library's client, which goes deaf at a subject that is not UTF-8: here its odd bytes are spelled out."""
+
+    def _build_message(
+        self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: dict[str, str] | None
+    ) -> Msg:
+        readable = subject.decode(errors="backslashreplace").encode()
+        message: Msg = super()._build_message(sid, readable, reply, data, headers)
+        return message
+
+
 class Bus:
     """One process's connection."""
 
@@ -56,27 +68,32 @@ class Bus:
         self.js: JetStreamContext = client.jetstream(timeout=5, publish_async_max_pending=256)
         self.on_reconnect: list[Callable[[], Awaitable[None]]] = []
         self.forbidden = asyncio.Event()
+        self.lost = asyncio.Event()
+        """Set when the connection is over for good: nothing restores it."""
+        self._served: list[tuple[Subscription, set[asyncio.Task[None]]]] = []
         self._entering = True
 
     @classmethod
     async def connect(cls, url: str, name: str, *, user: str = "", password: str = "", wait: float = 10.0) -> Self:
         """Connect within `wait` seconds. Afterwards the connection is restored for as long as the process lives."""
-        client = nats.NATS()
+        client = _Client()
         bus = cls(client)
-        options: dict[str, Any] = {"user": user, "password": password} if password else {}
+        options: dict[str, Any] = {"reconnect_time_wait": RECONNECT_WAIT}
+        if password:
+            options |= {"user": user, "password": password}
         try:
             async with asyncio.timeout(wait):
                 await client.connect(
                     url,
                     name=name,
                     max_reconnect_attempts=-1,
-                    reconnect_time_wait=RECONNECT_WAIT,
                     ping_interval=10,
                     max_outstanding_pings=2,
                     pending_size=64 * 1024 * 1024,
                     allow_reconnect=True,
                     error_cb=bus._error,
                     reconnected_cb=bus._reconnected,
+                    closed_cb=bus._closed,
                     **options,
                 )
         except NotAdmitted as error:
@@ -108,6 +125,9 @@ class Bus:
         for callback in self.on_reconnect:
             await callback()
 
+    async def _closed(self) -> None:
+        self.lost.set()
+
     @property
     def connected(self) -> bool:
         return bool(self.client.is_connected)
@@ -117,11 +137,18 @@ class Bus:
         return int(self.client.max_payload)
 
     async def close(self) -> None:
-        """Send what is buffered, then hang up."""
+        """Finish the answers in hand, send what is buffered, then hang up."""
         if self.client.is_connected:
+            await self._finish_answers()
             await self.client.drain()
         else:
             await self.client.close()
+
+    async def _finish_answers(self) -> None:
+        for subscription, running in self._served:
+            await subscription.drain()  # type: ignore[no-untyped-call]
+            if running:
+                await asyncio.wait(running, timeout=GRACE)
 
     async def ensure(self) -> None:
         """Make the streams and buckets that are missing; those that exist stay as they are."""
@@ -188,7 +215,10 @@ class Bus:
             return 0
 
     async def bury(self, room: str, stream: str, message: Msg, reason: str) -> None:
-        """Keep a message that cannot be delivered, once, with where it came from and why."""
+        """Keep a message that cannot be delivered, once, with where it came from and why.
+
+        Of one that leaves no room for these headers the beginning is kept; its stream still holds all of it.
+        """
         position = message.metadata.sequence.stream
         headers = {
             api.Header.MSG_ID.value: derived_id("dead", room, stream, str(position)),
@@ -196,17 +226,26 @@ class Bus:
             "Annals-Subject": message.subject,
             "Annals-Sequence": str(position),
         }
-        await self.js.publish(dead(room), message.data, headers=headers)
+        data = message.data
+        if self.too_large(data, headers):
+            headers["Annals-Bytes"] = str(len(data))
+            data = data[: self.max_payload - _header_bytes(headers)]
+        await self.js.publish(dead(room), data, headers=headers)
+
+    def too_large(self, data: bytes, headers: Mapping[str, str]) -> bool:
+        """Whether the broker would hang up on such a message; it counts the headers, too."""
+        return len(data) + _header_bytes(headers) > self.max_payload
 
     async def publish(self, subject: str, data: bytes, message_id: str) -> int:
         """Publish to a stream and wait until it is on disk; the sequence. The same id again gives the same sequence."""
-        if len(data) > self.max_payload:
+        headers = {api.Header.MSG_ID.value: message_id}
+        if self.too_large(data, headers):
             raise TooLarge(
-                f"{len(data)} bytes for {subject}: the broker takes {self.max_payload}; "
+                f"{len(data)} bytes for {subject}: the broker takes {self.max_payload} with all headers; "
                 "send long bodies through the bucket of inbound bodies, or in pieces",
             )
         try:
-            ack = await self.js.publish(subject, data, headers={api.Header.MSG_ID.value: message_id})
+            ack = await self.js.publish(subject, data, headers=headers)
         except (NatsTimeoutError, ServiceUnavailableError, NatsError) as error:
             raise Unreachable(f"the broker did not take {subject}: {error or type(error).__name__}") from error
         return int(ack.seq)
@@ -236,7 +275,7 @@ class Bus:
             running.add(task)
             task.add_done_callback(running.discard)
 
-        await self.client.subscribe(subject, queue=queue, cb=arrived)
+        self._served.append((await self.client.subscribe(subject, queue=queue, cb=arrived), running))
 
 
 def _stream_config(stream: Stream) -> api.StreamConfig:
@@ -254,6 +293,11 @@ def _stream_config(stream: Stream) -> api.StreamConfig:
         allow_direct=True,
         allow_atomic=True,
     )
+
+
+def _header_bytes(headers: Mapping[str, str]) -> int:
+    """The size of headers on the wire: a first line, `name: value` lines, an empty line."""
+    return len(b"NATS/1.0\r\n\r\n") + sum(len(f"{name}: {value}\r\n".encode()) for name, value in headers.items())
 
 
 def _without_password(url: str) -> str:

@@ -15,10 +15,14 @@ from schemas.codec import decode_envelope, encode
 from schemas.envelope import Envelope
 from schemas.streams import LOG, MAX_BATCH
 from schemas.subjects import Address
-from services.kit.bus.connection import Bus, Unreachable
+from services.kit.bus.connection import Bus, TooLarge, Unreachable
 
 WRONG_LAST_SEQUENCE = frozenset({10071, 10164})
 DUPLICATE_IN_BATCH = 10201
+WRONG_PREDECESSOR = 10070
+PREDECESSOR = "Nats-Expected-Last-Msg-Id"
+HEADER_BYTES = 512
+"""More than the headers of any append."""
 READ_BATCH = 512
 FEW = 8
 """Up to so many events are published one by one: an atomic batch costs the broker about 4 ms, whatever its size."""
@@ -28,6 +32,10 @@ BATCH_BYTES = 8 * 1024 * 1024
 
 class Conflict(Exception):  # noqa: N818 - not an error: the log has moved on, decide again
     """The log moved since the decision was made, or already holds it."""
+
+
+class _Interrupted(Exception):  # noqa: N818 - not an error: the rest goes out another way
+    """What should come directly before a message in the log does not."""
 
 
 class Recorded(NamedTuple):
@@ -63,7 +71,7 @@ class LogReader:
         """What the log holds behind `seq` on these subjects, to its head, in order."""
         while True:
             pending = 0
-            async for recorded, pending in self._page(seq + 1, subject_filter):
+            async for recorded, pending in self._page(seq + 1, subject_filter):  # noqa: B007 - read after the loop
                 seq = recorded.envelope.seq
                 yield recorded
             if not pending:
@@ -98,12 +106,34 @@ class LogReader:
         return msgspec.structs.replace(decode_envelope(message.data or b""), seq=seq)
 
 
-class _Decision(NamedTuple):
-    """Events that stand or fall together, and the positions their subjects were last seen at."""
+class _Letter(NamedTuple):
+    """One event as it is published. The first of a decision on its subject says where that subject must still be."""
 
-    envelopes: Sequence[Envelope]
-    expected: Mapping[str, int]
+    subject: str
+    id: str
+    data: bytes
+    expected: int | None
+
+    def headers(self, more: Mapping[str, str]) -> dict[str, str]:
+        headers = {api.Header.MSG_ID.value: self.id, **more}
+        if self.expected is not None:
+            headers[api.Header.EXPECTED_LAST_SUBJECT_SEQUENCE.value] = str(self.expected)
+        return headers
+
+
+class _Decision(NamedTuple):
+    """Events that stand or fall together."""
+
+    letters: Sequence[_Letter]
     done: asyncio.Future[list[int]]
+
+    def succeed(self, seqs: list[int]) -> None:
+        if not self.done.done():
+            self.done.set_result(seqs)
+
+    def fail(self, error: Exception) -> None:
+        if not self.done.done():
+            self.done.set_exception(error)
 
 
 class Appender:
@@ -112,23 +142,36 @@ class Appender:
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
         self._waiting: list[_Decision] = []
-        self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     async def append(self, envelopes: Sequence[Envelope], expected: Mapping[str, int]) -> list[int]:
-        """Append all of a decision's events, or none and raise `Conflict`; their positions.
+        """Append all of a decision's events, or raise `Conflict`; their positions.
 
-        `expected` maps a subject to the position of its newest event when the decision was made. Events over the
-        size of one batch go out in several, in order: such a decision must be safe when it is cut in half.
+        `expected` maps a subject to the position of its newest event when the decision was made. A stale decision
+        writes nothing. One of more than a batch, or of so few that they go out one by one, can be cut short by a
+        crash, or by someone who writes with the same pen meanwhile: then a beginning of it is written, and deciding
+        again must yield the rest.
         """
         if not envelopes:
             return []
-        decision = _Decision(envelopes, expected, asyncio.get_running_loop().create_future())
+        decision = _Decision(self._letters(envelopes, expected), asyncio.get_running_loop().create_future())
         self._waiting.append(decision)
-        self._wake.set()
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._flush())
         return await decision.done
+
+    def _letters(self, envelopes: Sequence[Envelope], expected: Mapping[str, int]) -> list[_Letter]:
+        letters = []
+        named: set[str] = set()
+        for envelope in envelopes:
+            subject, data = _subject(envelope), encode(envelope)
+            if len(data) + HEADER_BYTES > self._bus.max_payload:
+                raise TooLarge(
+                    f"a {envelope.type} of {len(data)} bytes: the broker takes {self._bus.max_payload} with all headers"
+                )
+            letters.append(_Letter(subject, envelope.id, data, None if subject in named else expected.get(subject, 0)))
+            named.add(subject)
+        return letters
 
     async def _flush(self) -> None:
         while self._waiting:
@@ -137,52 +180,60 @@ class Appender:
                 await self._write(group)
             except Exception as error:  # noqa: BLE001 - whatever it is belongs to those who wait for it
                 for decision in group:
-                    if not decision.done.done():
-                        decision.done.set_exception(error)
+                    decision.fail(error)
 
     async def _write(self, group: list[_Decision]) -> None:
         if len(group) > 1:
             try:
-                seqs = iter(await self._batch([pair for one in group for pair in _with_expectations(one)]))
+                seqs = iter(await self._batch([letter for one in group for letter in one.letters]))
             except Conflict:
                 for decision in group:
                     await self._settle(decision)
             else:
                 for decision in group:
-                    decision.done.set_result([next(seqs) for _ in decision.envelopes])
+                    decision.succeed([next(seqs) for _ in decision.letters])
             return
         await self._settle(group[0])
 
     async def _settle(self, decision: _Decision) -> None:
-        pairs = _with_expectations(decision)
+        letters = decision.letters
         try:
-            if len(pairs) <= FEW:
-                seqs = await self._one_by_one(pairs)
+            if len(letters) <= FEW:
+                seqs = await self._one_by_one(letters)
             else:
                 seqs = []
-                for start in range(0, len(pairs), MAX_BATCH):
-                    seqs += await self._batch(pairs[start : start + MAX_BATCH])
+                for start in range(0, len(letters), MAX_BATCH):
+                    seqs += await self._batch(letters[start : start + MAX_BATCH])
         except (Conflict, Unreachable) as error:
-            decision.done.set_exception(error)
+            decision.fail(error)
         else:
-            decision.done.set_result(seqs)
+            decision.succeed(seqs)
 
-    async def _one_by_one(self, pairs: list[tuple[Envelope, dict[str, str]]]) -> list[int]:
-        """Publish in order without waiting between them. A cut in the middle is mended by deciding again."""
-        requests = [
-            asyncio.create_task(self._request(_subject(envelope), encode(envelope), headers))
-            for envelope, headers in pairs
-        ]
-        replies = await asyncio.gather(*requests, return_exceptions=True)
-        failures = [reply for reply in replies if isinstance(reply, BaseException)]
-        if failures:
-            raise failures[0]
-        return [reply.seq for reply in replies if isinstance(reply, _Ack)]
+    async def _one_by_one(self, letters: Sequence[_Letter]) -> list[int]:
+        """Publish in order without waiting between them, each only directly behind the one before.
 
-    async def _request(self, subject: str, data: bytes, headers: dict[str, str]) -> _Ack:
+        So what is written is always a beginning of the decision, and deciding again mends a cut. Where others
+        write in between, the rest goes out as a batch.
+        """
+        requests = []
+        before = ""
+        for letter in letters:
+            headers = letter.headers({PREDECESSOR: before} if before else {})
+            requests.append(asyncio.create_task(self._request(letter, headers)))
+            before = letter.id
+        seqs: list[int] = []
+        for reply in await asyncio.gather(*requests, return_exceptions=True):
+            if isinstance(reply, _Interrupted):
+                return seqs + await self._batch(letters[len(seqs) :])
+            if isinstance(reply, BaseException):
+                raise reply
+            seqs.append(reply.seq)
+        return seqs
+
+    async def _request(self, letter: _Letter, headers: dict[str, str]) -> _Ack:
         """Publish one message and wait for its confirmation; `Conflict` if the log has moved or holds it already."""
         try:
-            reply = await self._bus.client.request(subject, data, timeout=APPEND_TIMEOUT, headers=headers)
+            reply = await self._bus.client.request(letter.subject, letter.data, timeout=APPEND_TIMEOUT, headers=headers)
         except NatsError as error:
             raise Unreachable(f"the broker did not confirm an append: {type(error).__name__}") from error
         ack = _acks.decode(reply.data)
@@ -192,53 +243,41 @@ class Appender:
             raise Conflict("already in the log")
         return ack
 
-    async def _batch(self, pairs: list[tuple[Envelope, dict[str, str]]]) -> list[int]:
+    async def _batch(self, letters: Sequence[_Letter]) -> list[int]:
         batch_id = uuid.uuid4().hex
-        for number, (envelope, headers) in enumerate(pairs, 1):
-            headers |= {"Nats-Batch-Id": batch_id, "Nats-Batch-Sequence": str(number)}
-            if number < len(pairs):
-                await self._bus.client.publish(_subject(envelope), encode(envelope), headers=headers)
-        envelope, headers = pairs[-1]
-        headers["Nats-Batch-Commit"] = "1"
-        ack = await self._request(_subject(envelope), encode(envelope), headers)
-        return list(range(ack.seq - len(pairs) + 1, ack.seq + 1))
+        for number, letter in enumerate(letters[:-1], 1):
+            headers = letter.headers({"Nats-Batch-Id": batch_id, "Nats-Batch-Sequence": str(number)})
+            try:
+                await self._bus.client.publish(letter.subject, letter.data, headers=headers)
+            except NatsError as error:
+                raise Unreachable(f"the broker did not take an append: {type(error).__name__}") from error
+        commit = {"Nats-Batch-Id": batch_id, "Nats-Batch-Sequence": str(len(letters)), "Nats-Batch-Commit": "1"}
+        ack = await self._request(letters[-1], letters[-1].headers(commit))
+        return list(range(ack.seq - len(letters) + 1, ack.seq + 1))
 
 
 def _take(waiting: list[_Decision]) -> list[_Decision]:
     """The decisions that go out together: as many as one batch holds, at least one."""
     group = [waiting.pop(0)]
-    count, size = len(group[0].envelopes), _size(group[0])
-    while waiting and count + len(waiting[0].envelopes) <= MAX_BATCH and size + _size(waiting[0]) <= BATCH_BYTES:
-        count += len(waiting[0].envelopes)
+    count, size = len(group[0].letters), _size(group[0])
+    while waiting and count + len(waiting[0].letters) <= MAX_BATCH and size + _size(waiting[0]) <= BATCH_BYTES:
+        count += len(waiting[0].letters)
         size += _size(waiting[0])
         group.append(waiting.pop(0))
     return group
 
 
 def _size(decision: _Decision) -> int:
-    return sum(len(bytes(envelope.data)) for envelope in decision.envelopes)
+    return sum(len(letter.data) for letter in decision.letters)
 
 
 def _subject(envelope: Envelope) -> str:
     return Address(envelope.project, envelope.session).log(envelope.type)
 
 
-def _with_expectations(decision: _Decision) -> list[tuple[Envelope, dict[str, str]]]:
-    """Each envelope with its headers; the first on a subject carries where that subject must still be."""
-    pairs = []
-    named: set[str] = set()
-    for envelope in decision.envelopes:
-        headers = {api.Header.MSG_ID.value: envelope.id}
-        subject = _subject(envelope)
-        if subject not in named:
-            named.add(subject)
-            expected = decision.expected.get(subject, 0)
-            headers[api.Header.EXPECTED_LAST_SUBJECT_SEQUENCE.value] = str(expected)
-        pairs.append((envelope, headers))
-    return pairs
-
-
 def _refused(code: object, description: object) -> None:
     if code in WRONG_LAST_SEQUENCE or code == DUPLICATE_IN_BATCH:
         raise Conflict(str(description))
+    if code == WRONG_PREDECESSOR:
+        raise _Interrupted
     raise Unreachable(f"the broker refused an append: {description} ({code})")

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
-from services.kit.bus.connection import Bus
+from services.kit.bus.connection import BrokerError, Bus
 from services.kit.logs import logger
 
 EXPIRES = 20.0
@@ -15,6 +15,9 @@ HEARTBEAT = 5.0
 SILENCE = 3 * HEARTBEAT
 NANOSECONDS = 1_000_000_000
 CONTROL_HEARTBEAT = "100"
+NO_RESPONDERS = "503"
+PAUSE = 0.5
+"""Seconds before pulling anew where the broker or the consumer went away."""
 GONE = ("Consumer Deleted", "Consumer is push based", "Server Shutdown", "Leadership Change")
 
 Delivery = Msg
@@ -31,13 +34,18 @@ class Pull:
         *,
         credit: int,
         deliver: Callable[[Msg], None],
+        make: Callable[[], Awaitable[None]] | None = None,
         rewind: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """`rewind` puts the consumer where its reader wants to go on, before each new beginning."""
+        """`rewind` puts the consumer where its reader wants to go on, before each new beginning.
+
+        `make` makes the consumer where someone has deleted it.
+        """
         self._bus = bus
         self._subject = f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{durable}"
         self._credit = credit
         self._deliver = deliver
+        self._make = make
         self._rewind = rewind
         self._beginning = asyncio.Lock()
         self._requested = 0
@@ -47,9 +55,10 @@ class Pull:
         self._stopped = False
         self._heard = 0.0
         self._watch: asyncio.Task[None] | None = None
+        self._mending: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        self._bus.on_reconnect.append(self.restart)
+        self._bus.on_reconnect.append(self._reconnected)
         self._watch = asyncio.create_task(self._guard())
         await self.restart()
 
@@ -78,10 +87,11 @@ class Pull:
     async def stop(self) -> None:
         """Ask for nothing more. What is in hand stays with its receiver."""
         self._stopped = True
-        if self._watch is not None:
-            self._watch.cancel()
-        if self.restart in self._bus.on_reconnect:
-            self._bus.on_reconnect.remove(self.restart)
+        for task in (self._watch, self._mending):
+            if task is not None:
+                task.cancel()
+        if self._reconnected in self._bus.on_reconnect:
+            self._bus.on_reconnect.remove(self._reconnected)
         await self._hang_up()
 
     def finished(self, count: int) -> None:
@@ -96,7 +106,7 @@ class Pull:
 
     async def _ask(self) -> None:
         room = self._room()
-        if room <= 0 or not self._bus.connected:
+        if room <= 0 or not self._bus.connected or self._subscription is None:
             return
         self._requested += room
         request = {
@@ -118,8 +128,9 @@ class Pull:
             return
         headers = message.headers or {}
         description = headers.get("Description", "")
-        if any(reason in description for reason in GONE):
-            logger().warning("pull interrupted", reason=description)
+        if status == NO_RESPONDERS or any(reason in description for reason in GONE):
+            logger().warning("pull interrupted", reason=description or "no such consumer")
+            self._mend()
             return
         self._requested = max(0, self._requested - int(headers.get("Nats-Pending-Messages", self._requested)))
         await self._ask()
@@ -131,7 +142,33 @@ class Pull:
             silent = asyncio.get_running_loop().time() - self._heard
             if self._bus.connected and self._requested > 0 and silent > SILENCE:
                 logger().warning("no heartbeat, pulling anew", seconds=round(silent, 1))
+                self._mend()
+
+    async def _reconnected(self) -> None:
+        try:
+            await self.restart()
+        except BrokerError as error:
+            logger().warning("could not pull yet", reason=str(error) or type(error).__name__)
+            self._mend()
+
+    def _mend(self) -> None:
+        """Pull anew after a while, and again until it works."""
+        if not self._stopped and (self._mending is None or self._mending.done()):
+            self._mending = asyncio.create_task(self._mend_slowly())
+
+    async def _mend_slowly(self) -> None:
+        while True:
+            await asyncio.sleep(PAUSE)
+            if not self._bus.connected:
+                return  # it begins anew when the connection is back
+            try:
+                if self._make is not None:
+                    await self._make()
                 await self.restart()
+            except BrokerError as error:
+                logger().warning("could not pull yet", reason=str(error) or type(error).__name__)
+            else:
+                return
 
 
 def _report(task: "asyncio.Future[None]") -> None:

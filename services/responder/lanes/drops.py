@@ -1,11 +1,11 @@
 """The lane that serves what an agent asked to drop: one placeholder, a pure function of the tag."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set as AbstractSet
 
-from schemas.events import PartRecorded
-from schemas.plan import AnyEdit, OmitArc, ReplaceOutput, ReplaceText
+from schemas.plan import AnyEdit, OmitArc, PrefixText, ReplaceOutput, ReplaceText
 from services.kit.conversation import Message, Part
 from services.kit.tokens import tokens
+from services.responder.check import new_faults
 from services.responder.lanes.base import Change
 from services.responder.limits import Limits
 from services.responder.state import Session
@@ -18,18 +18,32 @@ PREVIEW_WORD_UNITS = 220
 """... cut at the last white space behind this one, if there is any."""
 
 
-def extend(_: Session, __: Sequence[Message]) -> Sequence[AnyEdit]:
-    """Nothing that was never sent is dropped."""
-    return ()
+def extend(session: Session, messages: Sequence[Message]) -> Sequence[AnyEdit]:
+    """What comes back stays dropped."""
+    return tuple(_come_back(session, messages))
+
+
+def _come_back(session: Session, messages: Iterable[Message]) -> Iterator[ReplaceText | ReplaceOutput]:
+    """What was dropped and is shown nevertheless: in a message that is listed again, or in a part with another id."""
+    for message in messages:
+        for name, part in session.talk.sent_parts(message):
+            if part.number in session.dropped and _is_shown(session, name):
+                yield _replaced(session, name, part, (part.seq, part.tag_seq))
+
+
+def _is_shown(session: Session, name: str) -> bool:
+    """Whether no edit has taken the part's content away."""
+    return name not in session.omitted and isinstance(session.edits.get(f"part:{name}"), PrefixText | None)
 
 
 def rebase(session: Session, limits: Limits) -> Change:
-    """Serve the queued drops that newer tags have pushed out of protection."""
+    """Serve the queued drops that newer tags have pushed out of protection, and those that are served no more."""
     guarded = _protected(session, limits.protected_tags)
-    edits: list[AnyEdit] = []
+    edits: list[AnyEdit] = [*_come_back(session, session.talk.after(0))]
     dropped: list[int] = []
     reclaimed = 0
     held = []
+    gone: set[str] = set()
     for number, seq in sorted(session.queued.items()):
         if number in guarded:
             held.append(f"tag {number} is among the newest {limits.protected_tags}")
@@ -37,9 +51,10 @@ def rebase(session: Session, limits: Limits) -> Change:
         dropped.append(number)
         name = session.talk.numbered.get(number, "")
         if session.talk.place(name):
-            edit, saving = _dropped(session, name, session.talk.parts[name], seq)
+            edit, saving = _dropped(session, name, session.talk.parts[name], seq, gone)
             edits.append(edit)
             reclaimed += saving
+            gone.update(edit.parts if isinstance(edit, OmitArc) else ())
     return Change(tuple(edits), tuple(dropped), reclaimed, tuple(held))
 
 
@@ -54,23 +69,32 @@ def _protected(session: Session, count: int) -> set[int]:
     return numbers
 
 
-def _dropped(session: Session, name: str, part: Part, seq: int) -> tuple[AnyEdit, int]:
-    """The edit that serves a drop, and the tokens it saves."""
-    recorded = part.recorded
+def _dropped(session: Session, name: str, part: Part, seq: int, gone: AbstractSet[str]) -> tuple[AnyEdit, int]:
+    """The edit that serves a drop, and the tokens it saves. `gone`: parts that other drops leave out."""
     by = (part.seq, part.tag_seq, seq)
+    if part.recorded.kind in ("tool", "tool_result"):
+        return _dropped_tool(session, name, part, by, gone)
+    edit = _replaced(session, name, part, by)
+    return edit, part.recorded.tokens - tokens(len(edit.text.encode()))
+
+
+def _replaced(session: Session, name: str, part: Part, by: tuple[int, ...]) -> ReplaceText | ReplaceOutput:
+    """What stands in the place of a text or an output."""
+    recorded = part.recorded
     if recorded.kind in ("tool", "tool_result"):
-        return _dropped_tool(session, name, part, by)
+        return ReplaceOutput(part=name, text=placeholder(part.number), by=by)
     if session.talk.messages[recorded.message].recorded.role == "user":
         text = truncated(part.number, part.head if recorded.kind == "text" else "")
-    else:
-        text = placeholder(part.number)
-    return ReplaceText(part=name, text=text, by=by), recorded.tokens - tokens(len(text.encode()))
+        return ReplaceText(part=name, text=text, by=by)
+    return ReplaceText(part=name, text=placeholder(part.number), by=by)
 
 
-def _dropped_tool(session: Session, name: str, part: Part, by: tuple[int, ...]) -> tuple[AnyEdit, int]:
+def _dropped_tool(
+    session: Session, name: str, part: Part, by: tuple[int, ...], gone: AbstractSet[str]
+) -> tuple[AnyEdit, int]:
     recorded = part.recorded
-    text = placeholder(part.number)
-    kept = ReplaceOutput(part=name, text=text, by=by), tokens(recorded.bytes) - tokens(len(text.encode()))
+    edit = _replaced(session, name, part, by)
+    kept = edit, tokens(recorded.bytes) - tokens(len(edit.text.encode()))
     call = name if recorded.kind == "tool" else _call_of(session, part)
     if call is None:
         return kept
@@ -78,9 +102,12 @@ def _dropped_tool(session: Session, name: str, part: Part, by: tuple[int, ...]) 
     if made.input_bytes <= MAX_KEPT_INPUT:
         return kept
     arc = (name,) if call == name else (call, name)
-    if not all(_leaves_meaning(session, one) for one in arc):
+    if not all(_leaves_meaning(session, one, gone) for one in arc):
         return kept
-    return OmitArc(part=name, parts=arc, by=by), tokens(recorded.bytes) + tokens(made.input_bytes)
+    omitted = OmitArc(part=name, parts=arc, by=by)
+    if new_faults(session, [omitted]):
+        return kept
+    return omitted, tokens(recorded.bytes) + tokens(made.input_bytes)
 
 
 def _call_of(session: Session, result: Part) -> str | None:
@@ -93,18 +120,22 @@ def _call_of(session: Session, result: Part) -> str | None:
     return None
 
 
-def _leaves_meaning(session: Session, name: str) -> bool:
-    """Whether the part's message still says something without it."""
+def _leaves_meaning(session: Session, name: str, gone: AbstractSet[str]) -> bool:
+    """Whether the part's message still says something without it and without what is left out already."""
     message = session.talk.messages[session.talk.parts[name].recorded.message]
-    others = (part.recorded for other, part in session.talk.sent_parts(message) if other != name)
-    return any(_has_meaning(session, other) for other in others)
+    return any(
+        _has_meaning(part)
+        for other, part in session.talk.sent_parts(message)
+        if other != name and other not in gone and other not in session.omitted
+    )
 
 
-def _has_meaning(session: Session, part: PartRecorded) -> bool:
-    """Whether it says something to a model, as far as no edit has taken it away already."""
-    if isinstance(session.edits.get(f"part:{part.part}"), OmitArc):
+def _has_meaning(part: Part) -> bool:
+    """Whether it says something to a model."""
+    recorded = part.recorded
+    if recorded.ignored or recorded.kind in ("reasoning", "compaction"):
         return False
-    return part.kind not in ("reasoning", "compaction") and (part.kind != "text" or part.bytes > 0)
+    return recorded.kind != "text" or part.head.strip() != "" or recorded.text_ref != ""
 
 
 def placeholder(number: int) -> str:

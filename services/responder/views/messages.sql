@@ -6,7 +6,7 @@ from (
   qualify row_number() over (partition by project, session, message order by seq desc) = 1
 ) recorded
 left join (
-  select project, session, message, arg_max(ordinal, (seq, n)) as ordinal
+  select project, session, message, arg_max_null(ordinal, (seq, n)) as ordinal
   from (
     select project, session, seq, unnest(messages) as message, unnest(ordinals) as ordinal,
       generate_subscripts(messages, 1) as n

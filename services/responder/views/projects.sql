@@ -1,6 +1,6 @@
 -- projects: each project with the directories it was seen in and its sessions.
 create or replace macro projects_at(as_of) as table
 select project, count(distinct session) as sessions, max(happened) as last_seen,
-  (select list(distinct directory) from project_identified seen
+  (select list(distinct directory order by directory) from project_identified seen
    where seen.seq <= as_of and seen.project = opened.project) as directories
 from session_opened opened where seq <= as_of group by project;

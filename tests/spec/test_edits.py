@@ -1,0 +1,323 @@
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from schemas.inbox import Capability
+from schemas.plan import (
+    AnyEdit,
+    AppendText,
+    CutBefore,
+    InsertPair,
+    OmitArc,
+    OmitMessage,
+    OmitPart,
+    PrefixText,
+    ReplaceOutput,
+    ReplaceText,
+    Restore,
+    SetHead,
+    target,
+)
+from services.kit.edits import Message, Part, apply, faults, has_meaning
+
+USER = Message("u", "user", (Part("u.0", "text", text="go"),))
+AGENT = Message(
+    "a",
+    "assistant",
+    (
+        Part("a.0", "reasoning", text="hm", signed=True),
+        Part("a.1", "text", text="ok"),
+        Part("a.2", "tool", tool="bash", call="c", input="{}", output="FILE"),
+    ),
+)
+LAST = Message("l", "user", (Part("l.0", "file", text="data:x"), Part("l.1", "text", text="on")))
+TALK = [USER, AGENT, LAST]
+
+
+def served(*edits: AnyEdit, messages: list[Message] = TALK) -> list[Message]:
+    return apply(messages, {target(edit): edit for edit in edits})
+
+
+def texts(messages: list[Message]) -> list[list[str]]:
+    return [[part.output or part.text for part in message.parts] for message in messages]
+
+
+# Edits
+
+
+def test_without_edits_the_messages_are_what_they_were() -> None:
+    assert [id(message) for message in served()] == [id(message) for message in TALK]
+
+
+def test_messages_that_no_edit_touches_are_the_same_objects() -> None:
+    before, _, after = served(PrefixText(part="a.1", text="§1§ "))
+    assert (before is USER, after is LAST) == (True, True)
+
+
+def test_a_cut_leaves_out_everything_before_a_message() -> None:
+    assert served(CutBefore(message="a")) == [AGENT, LAST]
+
+
+def test_a_cut_before_a_message_that_is_gone_leaves_out_nothing() -> None:
+    assert served(CutBefore(message="gone")) == TALK
+
+
+def test_heads_stand_before_all_messages_the_project_first() -> None:
+    heads = served(SetHead(slot=1, text="history"), SetHead(slot=0, text="project"), CutBefore(message="l"))
+    assert [("annals:head:0", "user"), ("annals:head:1", "user"), ("l", "user")] == [
+        (message.id, message.role) for message in heads
+    ]
+    assert texts(heads) == [["project"], ["history"], ["data:x", "on"]]
+
+
+def test_an_empty_head_is_none() -> None:
+    assert served(SetHead(slot=0, text="")) == TALK
+
+
+def test_a_prefix_stands_before_a_text_and_before_a_tools_output() -> None:
+    assert texts(served(PrefixText(part="u.0", text="§1§ "), PrefixText(part="a.2", text="§2§ "))) == [
+        ["§1§ go"],
+        ["hm", "ok", "§2§ FILE"],
+        ["data:x", "on"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('§15298">§15298§ hello', "§9§ hello"),
+        ("mid §4§ x", "§9§ mid §4§ x"),
+        ("§1§ §2§§3§ hello", "§9§ hello"),
+        ('§1">§§2§ hello', "§9§ hello"),
+        ("§1§\n\nhello", "§9§ hello"),
+        ("§ 1 is a law", "§9§ § 1 is a law"),
+        ("§1 is a law", "§9§ §1 is a law"),
+        ("", "§9§ "),
+    ],
+)
+def test_a_prefix_takes_the_place_of_tags_at_the_beginning(text: str, expected: str) -> None:
+    message = Message("m", "assistant", (Part("p", "text", text=text),))
+    assert texts(served(PrefixText(part="p", text="§9§ "), messages=[message])) == [[expected]]
+
+
+def test_a_replaced_file_is_a_text() -> None:
+    (part, _) = served(ReplaceText(part="l.0", text="gone"))[2].parts
+    assert part == Part("l.0", "text", text="gone")
+
+
+def test_a_replaced_output_keeps_the_arguments() -> None:
+    part = served(ReplaceOutput(part="a.2", text="gone"))[1].parts[2]
+    assert part == Part("a.2", "tool", tool="bash", call="c", input="{}", output="gone")
+
+
+def test_an_appended_text_stands_behind_a_text_and_behind_a_tools_output() -> None:
+    assert texts(served(AppendText(part="u.0", text="!"), AppendText(part="a.2", text="?")))[:2] == [
+        ["go!"],
+        ["hm", "ok", "FILE?"],
+    ]
+
+
+def test_a_text_can_be_prefixed_and_appended_to() -> None:
+    assert texts(served(PrefixText(part="u.0", text="§1§ "), AppendText(part="u.0", text="!")))[0] == ["§1§ go!"]
+
+
+def test_nothing_is_appended_to_a_part_that_is_left_out() -> None:
+    assert texts(served(OmitPart(part="a.1"), AppendText(part="a.1", text="!")))[1] == ["hm", "FILE"]
+
+
+def test_an_omitted_part_is_left_out() -> None:
+    assert texts(served(OmitPart(part="a.1")))[1] == ["hm", "FILE"]
+
+
+def test_an_omitted_message_is_left_out() -> None:
+    assert served(OmitMessage(message="a")) == [USER, LAST]
+
+
+def test_a_message_without_any_part_left_is_left_out() -> None:
+    assert served(OmitPart(part="u.0")) == [AGENT, LAST]
+
+
+def test_a_message_that_never_had_parts_stays() -> None:
+    bare = Message("bare", "assistant")
+    assert served(OmitPart(part="u.0"), messages=[bare]) == [bare]
+
+
+def test_an_omitted_arc_takes_call_and_result() -> None:
+    call = Message("c", "assistant", (Part("c.0", "text", text="look"), Part("c.1", "tool_call", call="x")))
+    result = Message("r", "tool", (Part("r.0", "tool_result", call="x", output="FILE"),))
+    left = served(OmitArc(part="r.0", parts=("c.1", "r.0")), messages=[call, result])
+    assert texts(left) == [["look"]]
+
+
+def test_an_inserted_pair_is_a_finished_call_at_the_messages_end() -> None:
+    pair = InsertPair(message="a", call="t", tool="todo", input="[]", output="1 open")
+    assert served(pair)[1].parts[3] == Part(
+        "annals:pair:t", "tool", tool="todo", call="t", input="[]", output="1 open"
+    )
+
+
+def test_a_restored_part_is_what_the_harness_holds() -> None:
+    assert served(Restore(part="a.1")) == TALK
+
+
+def test_an_edit_that_is_not_about_a_part_is_no_edit_of_one() -> None:
+    with pytest.raises(TypeError, match="is not about a part"):
+        apply(TALK, {"part:u.0": CutBefore(message="u")})
+
+
+EDITS: st.SearchStrategy[AnyEdit] = st.one_of(
+    st.builds(CutBefore, message=st.sampled_from("ual")),
+    st.builds(SetHead, slot=st.integers(0, 1), text=st.sampled_from(["", "head"])),
+    st.builds(PrefixText, part=st.sampled_from(["u.0", "a.1", "a.2"]), text=st.just("§1§ ")),
+    st.builds(ReplaceText, part=st.sampled_from(["u.0", "a.1", "l.0"]), text=st.just("[dropped §1§]")),
+    st.builds(ReplaceOutput, part=st.just("a.2"), text=st.just("[dropped §1§]")),
+    st.builds(OmitPart, part=st.sampled_from(["u.0", "a.0", "a.1", "l.0"])),
+    st.builds(OmitMessage, message=st.sampled_from("ual")),
+    st.just(OmitArc(part="a.2", parts=("a.2",))),
+    st.builds(Restore, part=st.sampled_from(["u.0", "a.1"])),
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(EDITS, max_size=6))
+def test_the_same_edits_make_the_same_messages_in_whatever_order_they_came(edits: list[AnyEdit]) -> None:
+    held = {target(edit): edit for edit in edits}
+    backwards = dict(reversed(held.items()))
+    assert apply(TALK, held) == apply(TALK, backwards)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(EDITS.filter(lambda edit: not isinstance(edit, SetHead)), max_size=6))
+def test_edits_of_messages_that_are_edited_already_change_nothing(edits: list[AnyEdit]) -> None:
+    once = served(*edits)
+    assert served(*edits, messages=once) == once
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(EDITS, max_size=6))
+def test_edits_leave_the_harnesss_own_messages_as_they_were(edits: list[AnyEdit]) -> None:
+    talk = [USER, AGENT, LAST]
+    served(*edits, messages=talk)
+    assert talk == TALK
+
+
+# Faults
+
+
+def message(name: str, role: str, *parts: Part) -> Message:
+    return Message(name, role, parts)
+
+
+def call(name: str) -> Part:
+    return Part(f"call {name}", "tool_call", call=name)
+
+
+def result(name: str) -> Part:
+    return Part(f"result {name}", "tool_result", call=name, output="FILE")
+
+
+def text(words: str) -> Part:
+    return Part(f"text {words}", "text", text=words)
+
+
+EMPTY = ("accepts_empty_content",)
+
+
+def test_a_paired_call_is_no_fault() -> None:
+    assert [] == faults([message("a", "assistant", call("x")), message("r", "tool", result("x"))], EMPTY)
+
+
+def test_a_call_without_its_result_is_a_fault() -> None:
+    torn = ["the call x in a has no result right behind it"]
+    assert torn == faults([message("a", "assistant", call("x"))], EMPTY)
+    assert torn == faults([message("a", "assistant", call("x")), message("u", "user", text("go"))], EMPTY)
+
+
+def test_a_result_behind_another_message_is_too_late() -> None:
+    late = [message("a", "assistant", call("x")), message("u", "user", text("go")), message("r", "tool", result("x"))]
+    assert [
+        "the call x in a has no result right behind it",
+        "the result of x in r has no call before it",
+    ] == faults(late, EMPTY)
+
+
+def test_a_result_without_its_call_is_a_fault() -> None:
+    assert ["the result of x in r has no call before it"] == faults([message("r", "tool", result("x"))], EMPTY)
+
+
+def test_parallel_calls_may_be_answered_by_several_messages() -> None:
+    assert [] == faults(
+        [
+            message("a", "assistant", call("x"), call("y")),
+            message("r", "tool", result("y")),
+            message("s", "tool", result("x")),
+        ],
+        EMPTY,
+    )
+
+
+def test_of_parallel_calls_each_needs_its_result() -> None:
+    assert ["the call y in a has no result right behind it"] == faults(
+        [message("a", "assistant", call("x"), call("y")), message("r", "tool", result("x"))], EMPTY
+    )
+
+
+def test_a_message_with_results_may_call_again() -> None:
+    assert [] == faults(
+        [
+            message("a", "assistant", call("x")),
+            message("r", "tool", result("x"), call("y")),
+            message("s", "tool", result("y")),
+        ],
+        EMPTY,
+    )
+
+
+def test_a_call_id_may_come_back() -> None:
+    pair = [message("a", "assistant", call("x")), message("r", "tool", result("x"))]
+    assert [] == faults([*pair, *pair], EMPTY)
+
+
+@pytest.mark.parametrize("parts", [(), (text(""),), (text(" \n"),)])
+@pytest.mark.parametrize(
+    ("capabilities", "found"), [((), ["the message a is empty"]), (("accepts_empty_content",), [])]
+)
+def test_an_empty_message_is_a_fault_where_it_is_not_accepted(
+    parts: tuple[Part, ...], capabilities: tuple[Capability, ...], found: list[str]
+) -> None:
+    assert found == faults([message("a", "assistant", *parts)], capabilities)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [text("ok"), Part("p", "reasoning", text="hm"), Part("p", "file", text="data:x"), Part("p", "tool", call="x")],
+    ids=["text", "thinking", "file", "tool"],
+)
+def test_a_message_that_says_something_is_not_empty(part: Part) -> None:
+    assert [] == faults([message("a", "assistant", part)], ())
+
+
+def test_thinking_alone_says_nothing_to_a_model() -> None:
+    assert [False, False, True] == [
+        has_meaning(parts) for parts in ([Part("p", "reasoning", text="hm")], [text(" ")], [text("ok")])
+    ]
+
+
+@pytest.mark.parametrize(
+    ("role", "capabilities", "is_fault"),
+    [
+        ("user", (), False),
+        ("user", ("requires_alternation",), True),
+        ("assistant", ("requires_alternation",), True),
+        ("assistant", ("requires_alternation", "merges_adjacent_assistants"), False),
+        ("user", ("requires_alternation", "merges_adjacent_assistants"), True),
+    ],
+)
+def test_roles_alternate_where_the_model_demands_it(
+    role: str, capabilities: tuple[Capability, ...], *, is_fault: bool
+) -> None:
+    found = faults([message("a", role, text("one")), message("b", role, text("two"))], capabilities)
+    assert (["the message b has the same role as the one before it"] if is_fault else []) == found
+
+
+def test_alternating_roles_are_no_fault() -> None:
+    assert [] == faults([message("a", "user", text("one")), message("b", "assistant", text("two"))], ["requires_alternation"])
