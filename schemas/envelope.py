@@ -36,5 +36,7 @@ class Envelope(msgspec.Struct, frozen=True, omit_defaults=True):
     """The version of the event's shape that `data` was written in."""
     cause: str = ""
     """The id of the message that led to this one."""
+    last: bool = False
+    """Whether it is the last fact of its decision: all that `cause` led to is in the log."""
     seq: int = 0
     """The position in the log; set by the reader, never written."""

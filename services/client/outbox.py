@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from services.kit.bus import Bus, TooLarge
+from services.kit.logs import logger
 
 WINDOW = 64
 """Messages under way at once."""
@@ -31,18 +32,21 @@ class Outbox:
         self._waiting: deque[Letter] = deque(_read(spool))
         self._empty = asyncio.Event()
         self._more = asyncio.Event()
-        self._spooled = bool(self._waiting)
+        self._kept = len(self._waiting)
+        """How many of those that wait are on disk, the oldest first; -1: the file holds others, too."""
         self._settle()
         self._task = asyncio.create_task(self._send_for_ever())
 
     def put(self, letter: Letter) -> None:
         """Take a letter; it never waits for the broker. Raises `TooLarge` for one that no broker of ours takes."""
-        if len(letter.data) > self._bus.max_payload:
-            raise TooLarge(f"{letter.id} has {len(letter.data)} bytes, the broker takes {self._bus.max_payload}")
+        if self._bus.too_large(letter.data, letter.id):
+            raise TooLarge(
+                f"{letter.id} has {len(letter.data)} bytes, the broker takes {self._bus.max_payload} with all headers"
+            )
         self._waiting.append(letter)
         self._settle()
         if not self._bus.connected:
-            self._write()
+            self._keep(letter)
 
     async def flushed(self) -> None:
         """Wait until everything is with the broker."""
@@ -58,21 +62,28 @@ class Outbox:
         while True:
             await self._more.wait()
             letters = list(self._waiting)[:WINDOW]
-            confirmed = await self._send(letters)
-            for _ in range(confirmed):
+            settled = await self._send(letters)
+            for _ in range(settled):
                 self._waiting.popleft()
+            if settled and self._kept:
+                self._kept = -1
             self._settle()
-            if confirmed < len(letters):
+            if settled < len(letters):
                 self._write()
                 await asyncio.sleep(RETRY)
-            elif not self._waiting and self._spooled:
+            elif not self._waiting and self._kept:
                 self._write()
 
     async def _send(self, letters: list[Letter]) -> int:
-        """Publish them in order; how many were confirmed before the first that was not."""
+        """Publish them in order; how many were settled before the first that must be sent again."""
         sent = [asyncio.create_task(self._bus.publish(one.subject, one.data, one.id)) for one in letters]
         answers = await asyncio.gather(*sent, return_exceptions=True)
-        return next((index for index, answer in enumerate(answers) if isinstance(answer, BaseException)), len(answers))
+        for index, (letter, answer) in enumerate(zip(letters, answers, strict=True)):
+            if isinstance(answer, TooLarge):  # spooled while a broker with a higher limit was away
+                logger().error("a letter is left out", id=letter.id, reason=str(answer))
+            elif isinstance(answer, BaseException):
+                return index
+        return len(letters)
 
     def _settle(self) -> None:
         if self._waiting:
@@ -82,26 +93,38 @@ class Outbox:
             self._more.clear()
             self._empty.set()
 
+    def _keep(self, letter: Letter) -> None:
+        """Have the newest letter on disk; behind those that are, where the file holds just them."""
+        if self._spool is None or self._kept != len(self._waiting) - 1 or not self._spool.exists():
+            self._write()
+            return
+        with self._spool.open("ab") as file:
+            file.write(_line(letter))
+        self._kept += 1
+
     def _write(self) -> None:
         """Make the file hold exactly what waits."""
         if self._spool is None:
             return
         self._spool.parent.mkdir(parents=True, exist_ok=True)
         draft = self._spool.with_suffix(".draft")
-        draft.write_bytes(b"\n".join(_line(letter) for letter in self._waiting))
+        draft.touch(mode=0o600)
+        draft.write_bytes(b"".join(_line(letter) for letter in self._waiting))
         draft.replace(self._spool)
-        self._spooled = bool(self._waiting)
+        self._kept = len(self._waiting)
 
 
 def _line(letter: Letter) -> bytes:
-    return msgspec.json.encode({"subject": letter.subject, "id": letter.id, "data": base64.b64encode(letter.data).decode()})
+    data = base64.b64encode(letter.data).decode()
+    return msgspec.json.encode({"subject": letter.subject, "id": letter.id, "data": data}) + b"\n"
 
 
 def _read(spool: Path | None) -> list[Letter]:
+    """The letters of a spool file; a last line that was not written to its end counts for nothing."""
     if spool is None or not spool.exists():
         return []
     letters = []
-    for line in spool.read_bytes().splitlines():
+    for line in spool.read_bytes().split(b"\n")[:-1]:
         fields = msgspec.json.decode(line, type=dict[str, str])
         letters.append(Letter(fields["subject"], fields["id"], base64.b64decode(fields["data"])))
     return letters

@@ -52,6 +52,9 @@ class Desk:
             answer = await self._grant(address, wish, command)
         except Unreachable as error:
             answer = Answer(ok=False, text=f"Nothing was written: {error}. Try again.")
+        except Exception as error:  # whoever wished must not wait for an answer that never comes
+            self._kit.log.exception("a wish failed", subject=subject)
+            answer = Answer(ok=False, text=f"Nothing was written: {type(error).__name__}: {error}.")
         metrics.OUTCOMES.labels(self._kit.room, "done" if answer.ok else "refused").inc()
         return encode(answer)
 

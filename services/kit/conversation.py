@@ -180,8 +180,9 @@ def _part_recorded(talk: Conversation, event: PartRecorded, seq: int) -> Convers
         names = _placed(names, event, talk)
     unchanged, cost = talk.unchanged, talk.tokens
     if message.present:
-        unchanged = min(unchanged, message.ordinal - 1)
         cost += growth
+        if not event.ignored:
+            unchanged = min(unchanged, message.ordinal - 1)
     message = replace(message, parts=names, tokens=message.tokens + growth)
     messages = talk.messages.insert(event.message, message)
     return replace(talk, parts=parts, messages=messages, unchanged=unchanged, tokens=cost)

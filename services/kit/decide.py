@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from schemas.codec import derived_id, encode, wrap
 from schemas.envelope import Actor, Envelope
 from schemas.events import Event
@@ -29,4 +31,6 @@ def envelopes(  # noqa: PLR0913 - all of it is in the envelope
         subject = address.log(event.TYPE)
         decided = derived_id(subject, str(expected.get(subject, 0)), str(number), encode(event).decode())
         wrapped.append(wrap(event, address, id=decided, at=at, actor=actor, cause=cause))
+    if wrapped:
+        wrapped[-1] = replace(wrapped[-1], last=True)
     return wrapped

@@ -12,6 +12,8 @@ import pyarrow as pa
 T = TypeVar("T")
 
 READERS = 4
+INSISTENCE = 0.05
+"""Seconds until a query is interrupted again: where it still waited for a reader, it did not hear the first time."""
 GUARDS = (
     "set enable_external_access = false",
     "set python_enable_replacements = false",
@@ -77,7 +79,7 @@ class Duck:
         """Answer one SELECT, without any way to change anything. Raises `BadQuery`."""
         loop = asyncio.get_running_loop()
         cursor = self._db.cursor()
-        timer = loop.call_later(timeout, cursor.interrupt)
+        alarm = asyncio.create_task(_interrupt(cursor, timeout))
         try:
             return await loop.run_in_executor(self._readers, _select, cursor, sql, parameters, max_rows)
         except duckdb.InterruptException as error:
@@ -85,7 +87,7 @@ class Duck:
         except duckdb.Error as error:
             raise BadQuery(str(error)) from error
         finally:
-            timer.cancel()
+            alarm.cancel()
             cursor.close()
 
     async def close(self) -> None:
@@ -95,9 +97,14 @@ class Duck:
         self._db.close()
 
 
-def _select(
-    cursor: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object], max_rows: int
-) -> Answer:
+async def _interrupt(cursor: duckdb.DuckDBPyConnection, after: float) -> None:
+    await asyncio.sleep(after)
+    while True:
+        cursor.interrupt()
+        await asyncio.sleep(INSISTENCE)
+
+
+def _select(cursor: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object], max_rows: int) -> Answer:
     statements = cursor.extract_statements(sql)
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         raise BadQuery("only one SELECT is answered; `select table_name from duckdb_tables()` lists what there is")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 import msgspec
 
@@ -93,7 +94,14 @@ def _edited(message: Message, edits: Mapping[str, AnyEdit], arcs: set[str]) -> M
     match edits.get(f"pair:{message.id}"):
         case InsertPair() as pair:
             parts.append(
-                Part(f"annals:pair:{pair.call}", "tool", tool=pair.tool, call=pair.call, input=pair.input, output=pair.output)
+                Part(
+                    f"annals:pair:{pair.call}",
+                    "tool",
+                    tool=pair.tool,
+                    call=pair.call,
+                    input=pair.input,
+                    output=pair.output,
+                )
             )
             touched = True
     return replace(message, parts=tuple(parts)) if touched else message
@@ -136,9 +144,7 @@ MEANINGLESS = frozenset({"reasoning"})
 
 def has_meaning(parts: Iterable[Part]) -> bool:
     """Whether a message made of these says anything to a model."""
-    return any(
-        part.kind not in MEANINGLESS and (part.kind != "text" or part.text.strip() != "") for part in parts
-    )
+    return any(part.kind not in MEANINGLESS and (part.kind != "text" or part.text.strip() != "") for part in parts)
 
 
 def faults(messages: Sequence[Message], capabilities: Iterable[str]) -> list[str]:
@@ -150,7 +156,7 @@ def faults(messages: Sequence[Message], capabilities: Iterable[str]) -> list[str
     if "requires_alternation" in able:
         found += [
             f"the message {after.id} has the same role as the one before it"
-            for before, after in zip(messages, messages[1:], strict=False)
+            for before, after in pairwise(messages)
             if before.role == after.role and not ("merges_adjacent_assistants" in able and after.role == "assistant")
         ]
     return found

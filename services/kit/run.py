@@ -13,7 +13,7 @@ import uvloop
 import schemas
 import services
 from services.kit import metrics
-from services.kit.bus import Appender, Bus, LogReader, Unreachable
+from services.kit.bus import Appender, BrokerError, Bus, LogReader, Unreachable
 from services.kit.endpoint import find
 from services.kit.logs import configure, logger
 from services.kit.room import Kit, Room
@@ -36,6 +36,9 @@ def run(room: type[Room], arguments: list[str] | None = None) -> int:
         uvloop.run(_live(room, settings, until_idle=options.until_idle, with_parent=options.with_parent))
     except Unreachable as error:
         logger().error(str(error))
+        return 1
+    except BrokerError as error:
+        logger().error(f"the broker failed this room: {error or type(error).__name__}; any line before says more")
         return 1
     return 0
 
@@ -62,10 +65,11 @@ async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool,
         kit = Kit(room_class.NAME, bus, LogReader(bus), Appender(bus), settings, stack, logger())
         await room.open(kit)
         server, port = metrics.serve(settings.http.host, settings.http.port, lambda: _health(room, bus))
+        stack.callback(server.server_close)
         stack.callback(server.shutdown)
         kit.log.info("open", port=port)
         if until_idle:
-            await _until_idle(room, stop)
+            await _until_idle(room, stop, bus)
         else:
             await _until_stopped(stop, bus)
         kit.log.info("closing")
@@ -97,12 +101,17 @@ async def _until_stopped(stop: asyncio.Event, bus: Bus) -> None:
     _, pending = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     for wait in pending:
         wait.cancel()
+    _check(bus)
+
+
+def _check(bus: Bus) -> None:
     if bus.lost.is_set():
         raise Unreachable("the broker hung up; the line before says why")
     if bus.forbidden.is_set():
         raise Unreachable("the broker refuses what this room must do; check its user's permissions in nats.conf")
 
 
-async def _until_idle(room: Room, stop: asyncio.Event) -> None:
+async def _until_idle(room: Room, stop: asyncio.Event, bus: Bus) -> None:
     while not stop.is_set() and not await room.idle():
+        _check(bus)
         await asyncio.sleep(IDLE_POLL)

@@ -136,7 +136,7 @@ VALUE = re.compile(
     rb"""
     (?: [bru]{0,2} (?P<quote>\\*["'`]) )?
     (?P<scheme> (?:basic|bearer|token)[ \t]+ )?
-    (?(quote) (?P<quoted> (?: \\(?P=quote) | (?!(?P=quote))\S )++ ) (?P=quote)
+    (?(quote) (?P<quoted> (?: \\\\ | \\(?P=quote) | (?!(?P=quote))\S )++ ) (?P=quote)
             | (?P<bare> %b{1,128}+ ) (?![(\[{<]) )
     """
     % BARE,
@@ -147,9 +147,9 @@ BEARER_TOKEN = re.compile(rb"bearer[ \t]+([\w.~+/=-]{8,}+)")
 CURL_PASSWORD = re.compile(rb"""curl\b(?:(?!curl)[^\n])*?[ \t](?:-u|--user)[ \t=]*\\*["']?[^\s:"'\[\\]*:([^\s"'\\]+)""")
 
 # What stands for a secret without being one.
-TEMPLATE = re.compile(r"\[masked:|\$\{|\$\(|\{\{|#\{|\{\w*\}|%[sdr(]", re.ASCII)
+TEMPLATE = re.compile(r"\[masked:[a-z-]+\]|\$\{|\$\(|\{\{|#\{|\{\w*\}|%\(\w+\)s|^%[sd]|%[sd]$", re.ASCII)
 STAND_IN = re.compile(
-    r"\$[A-Za-z_]\w*|%\w+%|<.*|\[.*|[xX]+|\W+|(?:~|\.{0,2})(?:/[\w.@-]{0,24})++"
+    r"\$[A-Za-z_]\w*|%\w+%|<[^<>]*>|\[[^\[\]]*\]|[xX]+|\W+|(?:~|\.{0,2})(?:/[\w.@-]{0,24})++"
     r"|(?i:your[_-].*|hidden|masked|redacted)",
     re.ASCII,
 )
@@ -292,7 +292,7 @@ def _assigned_secrets(text: str, folded: bytes) -> Iterator[Finding]:
 
 
 def _value_text(text: str, value: re.Match[bytes]) -> str:
-    return text[slice(*value.span("quoted"))] if value["quote"] else text[slice(*value.span("bare"))].rstrip(".:")
+    return text[slice(*value.span("quoted" if value["quote"] else "bare"))]
 
 
 def _value_span(folded: bytes, value: re.Match[bytes]) -> tuple[int, int]:

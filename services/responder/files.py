@@ -24,8 +24,7 @@ class Files:
         name = file_name()
         older = _older(folder, name)
         building = await Store.open(folder / name, memory_limit=memory_limit)
-        serving = await _open_older(older, memory_limit) if building.committed == 0 else None
-        return cls(building, serving or building)
+        return cls(building, await _open_older(older, building.committed, memory_limit) or building)
 
     @property
     def is_building(self) -> bool:
@@ -33,7 +32,7 @@ class Files:
 
     async def swap_at(self, head: int) -> None:
         """Let the new file answer as soon as it holds what the log held when it was begun; remove older ones."""
-        while self.building.committed < head:
+        while self.building.committed < head:  # noqa: ASYNC110 - once in a file's life
             await asyncio.sleep(POLL)
         old, self.serving = self.serving, self.building
         if old is not self.building:
@@ -54,12 +53,17 @@ def _older(folder: Path, name: str) -> list[Path]:
     return sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)
 
 
-async def _open_older(paths: list[Path], memory_limit: str) -> Store | None:
+async def _open_older(paths: list[Path], built: int, memory_limit: str) -> Store | None:
+    """The newest older file that can be opened, if it knows more than what is built by now."""
     for path in paths:
         try:
-            return await Store.open_as_is(path, memory_limit=memory_limit)
+            store = await Store.open_as_is(path, memory_limit=memory_limit)
         except duckdb.Error as error:
             logger().warning("an older file of views cannot be opened", file=path.name, reason=str(error))
+            continue
+        if store.committed > built:
+            return store
+        await store.close()
     return None
 
 

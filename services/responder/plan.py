@@ -1,6 +1,7 @@
 """The pass: from a session's state to the next revision of its plan, or to none."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Literal, TypeVar
 
 import msgspec
@@ -8,6 +9,7 @@ import msgspec
 from schemas.codec import encode_edits
 from schemas.events import Event, PlanExtended, PlanRebased
 from schemas.plan import AnyEdit, CutBefore, InsertPair, OmitArc, OmitMessage, Restore, SetHead, target
+from services.kit.conversation import Message
 from services.responder.check import STRUCTURAL, new_faults
 from services.responder.lanes import LANES, Change, Lane
 from services.responder.limits import Limits
@@ -96,7 +98,8 @@ def _extension(session: Session, lanes: Sequence[Lane]) -> _Extension:
     edits: list[AnyEdit] = []
     faults: list[str] = []
     for lane in lanes:
-        for edit in _guarded(lane.name, faults, lambda extend=lane.extend: tuple(extend(session, fresh)), ()):
+        wanted: tuple[AnyEdit, ...] = _guarded(lane.name, faults, partial(_wanted, lane, session, fresh), ())
+        for edit in wanted:
             if kept and _place(session, edit) <= kept:
                 faults.append(f"the lane {lane.name} wanted to edit {target(edit)}, which was sent before")
             else:
@@ -105,6 +108,10 @@ def _extension(session: Session, lanes: Sequence[Lane]) -> _Extension:
     if refused:
         edits = [edit for edit in edits if not isinstance(edit, STRUCTURAL)]
     return _Extension(_last_wins(edits), (*faults, *refused))
+
+
+def _wanted(lane: Lane, session: Session, fresh: Sequence[Message]) -> tuple[AnyEdit, ...]:
+    return tuple(lane.extend(session, fresh))
 
 
 def _place(session: Session, edit: AnyEdit) -> int:
@@ -174,9 +181,7 @@ def _rebased(session: Session, lanes: Sequence[Lane], why: Causes, made: _Rebase
 
 def _changes(session: Session, limits: Limits, lanes: Sequence[Lane]) -> _Rebase:
     faults: list[str] = []
-    changes = [
-        _guarded(lane.name, faults, lambda rebase=lane.rebase: rebase(session, limits), Change()) for lane in lanes
-    ]
+    changes = [_guarded(lane.name, faults, partial(lane.rebase, session, limits), Change()) for lane in lanes]
     return _Rebase(
         edits=tuple(edit for change in changes for edit in change.edits),
         dropped=tuple(number for change in changes for number in change.dropped),
@@ -195,7 +200,7 @@ def _is_worth_it(why: Causes, made: _Rebase, limits: Limits) -> bool:
 
 
 def _precedes_signed_thinking(session: Session) -> bool:
-    """Whether the running turn keeps signed thinking: a provider that binds it to its prefix refuses any edit before."""
+    """Whether the running turn keeps signed thinking: where it is bound to its prefix, no edit may stand before it."""
     step = session.step
     binds = step is not None and "binds_signed_thinking" in step.capabilities
     return binds and session.signed > session.turn > 0

@@ -1,4 +1,4 @@
-"""What the responder holds of a session that is being worked in: conversation, wishes, usage, and the plan as served."""
+"""What the responder holds of a session in work: conversation, wishes, usage, and the plan as served."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 

@@ -59,7 +59,11 @@ class Store:
     async def open_as_is(cls, path: Path, *, memory_limit: str) -> "Store":
         """Open a file of other shapes to answer from it; nothing of it is changed."""
         store = cls(Duck(path, memory_limit=memory_limit))
-        store.committed = await store.duck.write(_position)
+        try:
+            store.committed = await store.duck.write(_position)
+        except BaseException:
+            await store.close()
+            raise
         return store
 
     async def commit(self, facts: Sequence[tuple[Envelope, Event]], through: int) -> None:

@@ -84,6 +84,8 @@ class Told(msgspec.Struct, frozen=True):
 
 def decide(session: Session, told: Told) -> list[Event]:
     """The facts that are new in it, in order. What is known already yields nothing."""
+    if told.inbound.id in session.told:
+        return []
     events: list[Event] = []
     for item in told.inbound.items:
         for event in _facts(session, item, told):
@@ -449,7 +451,7 @@ def _opened(session: Session, item: StepSeen) -> StepOpened:
     return StepOpened(
         step=item.step,
         previous=session.last_step,
-        aligned=item.count in (0, session.talk.count) and (not item.after or _is_present(session.talk, item.after)),
+        aligned=_is_aligned(session, item),
         kept=session.talk.unchanged,
         last=_last(session.talk),
         count=session.talk.count,
@@ -463,6 +465,15 @@ def _opened(session: Session, item: StepSeen) -> StepOpened:
         capabilities=list(item.capabilities),
         system_digest=item.system_digest,
     )
+
+
+def _is_aligned(session: Session, item: StepSeen) -> bool:
+    """Whether both sides mean the same list: told whole, or as a difference to the step that is the last one here."""
+    if item.count not in (0, session.talk.count):
+        return False
+    if not item.after:
+        return True
+    return item.previous in ("", session.last_step) and _is_present(session.talk, item.after)
 
 
 def _is_present(talk: Conversation, message: str) -> bool:

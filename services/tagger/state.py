@@ -49,6 +49,8 @@ class Session(msgspec.Struct, frozen=True):
     """Parts that may be numbered and are not yet."""
     usage: Map[str, UsageSampled] = Map()
     steps: Map[str, None] = Map()
+    told: Map[str, None] = Map()
+    """Inbound messages whose facts are all in the log: said again, however late, they say nothing new."""
     last_step: str = ""
     model: ModelChanged | None = None
     said: frozenset[str] = frozenset()
@@ -62,6 +64,8 @@ class Session(msgspec.Struct, frozen=True):
 def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
     before = session.talk
     session = replace(session, talk=conversation.evolve(before, event, envelope))
+    if envelope.last and envelope.cause:
+        session = replace(session, told=session.told.insert(envelope.cause, None))
     match event:
         case PartRecorded():
             return _with_part(session, event, is_new=event.part not in before.parts)

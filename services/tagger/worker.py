@@ -42,6 +42,8 @@ from services.tagger.state import Session, evolve
 
 LONGEST_CHARACTER = 6
 """Bytes that one character takes in JSON at most."""
+WARMING = "gh" + "p_" + 36 * "a"
+"""Something like a token: the first makes the detectors load, which takes a while."""
 LARGE = 64 * 1024
 """Bytes from which a message is masked on another thread, so that other sessions go on."""
 
@@ -84,6 +86,7 @@ class Tagger:
             appended=self._identify,
         )
         self._loop = Loop(kit, IN, judgement, self._sessions)
+        await asyncio.to_thread(mask, WARMING)
         await self._loop.open()
 
     async def idle(self) -> bool:

@@ -1,3 +1,4 @@
+import asyncio
 import os
 import re
 import shutil
@@ -236,9 +237,9 @@ async def test_whoever_does_not_know_the_password_is_told_so_at_once(
 async def test_a_harness_may_not_touch_the_log(guarded: Running, subject: str) -> None:
     harness = await guarded.connect("harness", PASSWORD)
     await harness.client.publish(subject, b"")
-    await harness.client.flush()
+    async with asyncio.timeout(5):
+        await harness.forbidden.wait()
 
-    assert harness.forbidden.is_set()
     await harness.close()
 
 
@@ -259,8 +260,8 @@ async def test_without_a_password_everyone_works_and_the_log_still_cannot_be_del
     anyone = await unguarded.connect()
     await anyone.ensure()
     await anyone.client.publish("$JS.API.STREAM.DELETE.LOG", b"")
-    await anyone.client.flush()
+    async with asyncio.timeout(5):
+        await anyone.forbidden.wait()
 
     assert 1 == await anyone.publish("in.opencode.p.s", b"{}", "a")
-    assert anyone.forbidden.is_set()
     await anyone.close()

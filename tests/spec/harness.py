@@ -17,7 +17,19 @@ from schemas.events import (
     PlanRebased,
     StepOpened,
 )
-from schemas.inbox import Capability, Inbound, Listed, MessageSeen, Mode, PartSeen, Role, Seen, StepSeen, UsageSeen
+from schemas.inbox import (
+    Capability,
+    Inbound,
+    Listed,
+    MessageSeen,
+    Mode,
+    PartSeen,
+    Role,
+    Seen,
+    StepSeen,
+    ToolStatus,
+    UsageSeen,
+)
 from schemas.plan import AnyEdit, Restore, Revision, target
 from schemas.subjects import Address
 from services.client.adapter import as_sent
@@ -27,7 +39,8 @@ from services.responder.lanes import LANES, Lane
 from services.responder.limits import Limits
 from services.responder.plan import Pass, decide
 from services.responder.state import Session, evolve
-from services.tagger import core as tagger, state as tagger_state
+from services.tagger import core as tagger
+from services.tagger import state as tagger_state
 
 replace = msgspec.structs.replace
 
@@ -51,7 +64,7 @@ def attached(url: str = "data:image/png;base64,AAAA") -> PartSeen:
 
 
 def ran(output: str, arguments: str = "{}", *, call: str = "c", pending: bool = False) -> PartSeen:
-    status = "pending" if pending else "completed"
+    status: ToolStatus = "pending" if pending else "completed"
     return PartSeen(message="", type="tool", tool="bash", call=call, input=arguments, output=output, status=status)
 
 
@@ -133,9 +146,7 @@ class Harness:
     def change(self, part: str, **fields: object) -> None:
         """The harness holds other content in a part than before."""
         self.messages = [
-            replace(
-                message, parts=tuple(replace(one, **fields) if one.part == part else one for one in message.parts)
-            )
+            replace(message, parts=tuple(replace(one, **fields) if one.part == part else one for one in message.parts))
             for message in self.messages
         ]
 

@@ -1,3 +1,4 @@
+import msgspec
 import pytest
 
 from schemas.events import (
@@ -15,12 +16,12 @@ from services.kit.conversation import HEAD_CHARACTERS, Conversation, evolve
 from tests.given import Given, given
 
 
-def message(name: str, **fields: object) -> MessageRecorded:
-    return MessageRecorded(message=name, role="user", **fields)
+def message(name: str, *listed: str) -> MessageRecorded:
+    return MessageRecorded(message=name, role="user", listed=list(listed))
 
 
-def part(message: str, name: str, position: int = 0, tokens: int = 0, **fields: object) -> PartRecorded:
-    return PartRecorded(message=message, part=name, kind="text", position=position, tokens=tokens, **fields)
+def part(message: str, name: str, position: int = 0, tokens: int = 0, text: str = "") -> PartRecorded:
+    return PartRecorded(message=message, part=name, kind="text", position=position, tokens=tokens, text=text)
 
 
 def listed(**places: int) -> MessageListed:
@@ -87,7 +88,7 @@ def test_a_part_seen_again_keeps_its_place_and_its_number() -> None:
 
 
 def test_only_the_beginning_of_a_text_is_kept() -> None:
-    long = part("a", "a0", text="x" * 1000, input="in", output="out")
+    long = msgspec.structs.replace(part("a", "a0", text="x" * 1000), input="in", output="out")
     kept = talk(long).state.parts["a0"]
     assert "x" * HEAD_CHARACTERS == kept.head
     assert part("a", "a0") == kept.recorded
@@ -101,7 +102,7 @@ def test_a_part_before_its_message_waits_for_it_and_stays_in_it() -> None:
 
 
 def test_the_parts_that_are_sent_are_those_listed_where_they_are_not_all() -> None:
-    some = talk(message("a"), part("a", "a0"), part("a", "a1", 1), message("a", listed=["a1", "gone"])).state
+    some = talk(message("a"), part("a", "a0"), part("a", "a1", 1), message("a", "a1", "gone")).state
     assert ("a1", "gone") == some.messages["a"].sent
     assert ["a1"] == [name for name, _ in some.sent_parts(some.messages["a"])]
     assert ("a0", "a1") == talk(part("a", "a0"), part("a", "a1", 1)).state.messages["a"].sent
@@ -222,8 +223,8 @@ def test_a_number_given_again_lowers_nothing() -> None:
         ((removed("c", "a"),), 0),
         ((listed(b=4),), 1),
         ((message("b"),), 3),
-        ((message("b", listed=["b0"]),), 1),
-        ((removed("c"), step(2), message("c", listed=["c0"])), 2),
+        ((message("b", "b0"),), 1),
+        ((removed("c"), step(2), message("c", "c0")), 2),
         ((removed("c"), step(2), part("c", "c0")), 2),
         ((removed("b"), step(3)), 3),
         ((removed("b"), step(3), listed(b=2)), 1),

@@ -1,5 +1,6 @@
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from schemas.inbox import Capability
 from schemas.plan import (
@@ -150,9 +151,7 @@ def test_an_omitted_arc_takes_call_and_result() -> None:
 
 def test_an_inserted_pair_is_a_finished_call_at_the_messages_end() -> None:
     pair = InsertPair(message="a", call="t", tool="todo", input="[]", output="1 open")
-    assert served(pair)[1].parts[3] == Part(
-        "annals:pair:t", "tool", tool="todo", call="t", input="[]", output="1 open"
-    )
+    assert served(pair)[1].parts[3] == Part("annals:pair:t", "tool", tool="todo", call="t", input="[]", output="1 open")
 
 
 def test_a_restored_part_is_what_the_harness_holds() -> None:
@@ -320,4 +319,6 @@ def test_roles_alternate_where_the_model_demands_it(
 
 
 def test_alternating_roles_are_no_fault() -> None:
-    assert [] == faults([message("a", "user", text("one")), message("b", "assistant", text("two"))], ["requires_alternation"])
+    assert [] == faults(
+        [message("a", "user", text("one")), message("b", "assistant", text("two"))], ["requires_alternation"]
+    )

@@ -1,8 +1,19 @@
+from typing import NoReturn
+
 import pytest
 
 from schemas.events import DropRequested, FlushRequested, MessageListed, StepOpened
 from schemas.inbox import Capability, MessageGone, Mode, PartGone, PartSeen, SessionReverted
-from schemas.plan import AnyEdit, OmitArc, OmitMessage, OmitPart, PrefixText, ReplaceOutput, ReplaceText, Restore, target
+from schemas.plan import (
+    OmitArc,
+    OmitMessage,
+    OmitPart,
+    PrefixText,
+    ReplaceOutput,
+    ReplaceText,
+    Restore,
+    target,
+)
 from services.kit.edits import faults
 from services.responder import plan
 from services.responder.lanes import LANES, Change, Lane
@@ -34,7 +45,7 @@ LONG = '{"path": "' + "a" * 1100 + '"}'
 
 
 def tooled(limits: Limits = LIMITS, outputs: tuple[str, ...] = (BIG,)) -> Harness:
-    """After one step with a question (tag 1) and an answer with tools (tags 2, 3, ...), and a last word (the newest)."""
+    """After one step with a question (tag 1), an answer with tools (tags 2, 3, ...) and a last word."""
     harness = Harness(limits)
     harness.user("go")
     harness.assistant(*(ran(output, call=f"c{n}") for n, output in enumerate(outputs)))
@@ -608,7 +619,9 @@ def test_where_the_revision_of_the_call_before_is_not_known_nothing_is_withdrawn
     harness.step(takes=0)
     harness.user("two")
     harness.step(asks=False)
-    session = replace(harness.session, step=replace(harness.session.step, served=-1))
+    step = harness.session.step
+    assert step is not None
+    session = replace(harness.session, step=replace(step, served=-1))
     assert [PrefixText] == [type(edit) for edit in edits_of(decide(session, LIMITS))]
 
 
@@ -865,7 +878,7 @@ def test_a_step_that_comes_while_a_rebase_is_appended_keeps_its_own_reasons() ->
 # Breakdowns
 
 
-def broken(*_: object) -> tuple[AnyEdit, ...]:
+def broken(*_: object) -> NoReturn:
     raise ValueError("out of order")
 
 
@@ -911,13 +924,36 @@ def test_the_check_of_new_messages_sees_the_ones_before_them() -> None:
 
 
 def test_a_lane_of_new_messages_cannot_edit_what_was_sent() -> None:
-    reaching = Lane("reaching", extend=lambda _, __: (ReplaceText(part="m1.0", text="!"),), rebase=lambda _, __: Change())
+    reaching = Lane(
+        "reaching", extend=lambda _, __: (ReplaceText(part="m1.0", text="!"),), rebase=lambda _, __: Change()
+    )
     harness = tooled()
     harness.lanes = (*LANES, reaching)
     harness.user("more")
     call = harness.step()
     assert call.text == ["§1§ go", f"§2§ {BIG}", "§3§ on", "§4§ more"]
     assert call.made.faults == ("the lane reaching wanted to edit part:m1.0, which was sent before",)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [OmitMessage(message="m1"), OmitMessage(message="m9"), CutBefore(message="m3"), SetHead(slot=0, text="head")],
+    ids=["a message", "an unknown message", "a cut", "a head"],
+)
+def test_a_lane_of_new_messages_cannot_change_what_stands_before_them(edit: AnyEdit) -> None:
+    harness = tooled()
+    harness.lanes = (*LANES, Lane("reaching", extend=lambda _, __: (edit,), rebase=lambda _, __: Change()))
+    harness.user("more")
+    call = harness.step()
+    assert call.text == ["§1§ go", f"§2§ {BIG}", "§3§ on", "§4§ more"]
+    assert call.made.faults == (f"the lane reaching wanted to edit {target(edit)}, which was sent before",)
+
+
+def test_a_lane_may_set_a_head_at_the_first_step() -> None:
+    head = Lane("head", extend=lambda _, __: (SetHead(slot=0, text="head"),), rebase=lambda _, __: Change())
+    harness = Harness(lanes=(*LANES, head))
+    harness.user("go")
+    assert harness.step().text == ["head", "§1§ go"]
 
 
 def omitting(message: str) -> Lane:
@@ -1038,7 +1074,9 @@ def test_several_revisions_make_the_same_plan_as_one(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(plan, "MAX_EDITS", 2)
     paged = many(7)
     paged.step()
-    assert {edit: target(edit) for edit in paged.edits.values()} == {edit: target(edit) for edit in whole.edits.values()}
+    assert {edit: target(edit) for edit in paged.edits.values()} == {
+        edit: target(edit) for edit in whole.edits.values()
+    }
 
 
 def test_of_several_revisions_the_ones_that_did_not_arrive_are_forgone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1053,7 +1091,9 @@ def test_of_several_revisions_the_ones_that_did_not_arrive_are_forgone(monkeypat
 
 
 def test_lanes_want_nothing_without_a_step() -> None:
-    assert [((), Change())] * 2 == [(tuple(lane.extend(Session(), ())), lane.rebase(Session(), LIMITS)) for lane in LANES]
+    assert [((), Change())] * 2 == [
+        (tuple(lane.extend(Session(), ())), lane.rebase(Session(), LIMITS)) for lane in LANES
+    ]
 
 
 def test_a_message_without_parts_is_left_alone() -> None:

@@ -286,14 +286,14 @@ def test_a_tool_whose_bodies_are_kept_aside_has_their_sizes() -> None:
 
 def test_more_numbers_than_one_fact_holds_are_several_facts() -> None:
     parts = [text(f"p{number}") for number in range(2 * MAX_NAMES_PER_EVENT + 1)]
-    assigned = [event for event in START.when(said(message("a", *parts), step("s1", "a"))).made if _is_tag(event)]
+    assigned = [
+        event
+        for event in START.when(said(message("a", *parts), step("s1", "a"))).made
+        if isinstance(event, TagAssigned)
+    ]
     expected = [(1, MAX_NAMES_PER_EVENT), (MAX_NAMES_PER_EVENT + 1, MAX_NAMES_PER_EVENT), (4001, 1)]
     assert expected == [(event.first, len(event.parts)) for event in assigned]
     assert [f"p{number}" for number in range(4001)] == [name for event in assigned for name in event.parts]
-
-
-def _is_tag(event: Event) -> bool:
-    return isinstance(event, TagAssigned)
 
 
 def test_a_huge_list_is_several_facts() -> None:
@@ -474,12 +474,11 @@ def test_a_list_told_again_after_its_step_takes_nothing_away() -> None:
 
 def test_a_changed_part_is_recorded_again_under_its_number() -> None:
     now = ONE_TURN.when(said(of("a", text("a0", "other words"))))
-    (changed,) = now.made
-    assert ("a0", "other words", content_digest(text("a0", "other words"))) == (
-        changed.part,
-        changed.text,
-        changed.digest,
+    changed = text("a0", "other words")
+    expected = PartRecorded(
+        message="a", part="a0", kind="text", bytes=11, tokens=3, digest=content_digest(changed), text="other words"
     )
+    now.then(expected)
     sent = now.when(said(step("s2", "", after="a"))).then(opened("s2", kept=1, last=2, count=2, previous="s1"))
     assert {"a0": 2, "u0": 1} == numbers(sent)
 
@@ -1099,7 +1098,7 @@ def test_the_facts_alone_give_the_state_that_they_were_decided_on(tale: Tale) ->
 @quick
 @examples(tales(LIFE))
 def test_after_each_step_both_sides_mean_the_same_list(tale: Tale) -> None:
-    now, before = START, ()
+    now, before = START, tuple[str, ...]()
     for item in tale.items:
         now = now.when(said(item))
         if not isinstance(item, StepSeen):

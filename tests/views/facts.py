@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import duckdb
+import msgspec
 
 from schemas.codec import wrap
 from schemas.envelope import Actor, Envelope
@@ -32,13 +33,7 @@ def fact(seq: int, event: Event, session: str = "s", project: str = "p") -> Fact
         actor=Actor("agent", "a"),
         cause="c",
     )
-    return _at(envelope, seq), event
-
-
-def _at(envelope: Envelope, seq: int) -> Envelope:
-    import msgspec
-
-    return msgspec.structs.replace(envelope, seq=seq)
+    return msgspec.structs.replace(envelope, seq=seq), event
 
 
 def numbered(events: Iterable[Event | tuple[str, Event]]) -> list[Fact]:

@@ -58,3 +58,5 @@ class Bodies:
             raise Missing(f"the body {reference} in the bucket {self._bucket.name} is spoilt: {error}") from error
         except NatsError as error:
             raise Unreachable(f"a body could not be read: {error or type(error).__name__}") from error
+        except TimeoutError as error:
+            raise TimeoutError(f"the body {reference} did not come within {PATIENCE} s") from error

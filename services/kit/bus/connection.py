@@ -227,25 +227,24 @@ class Bus:
             "Annals-Sequence": str(position),
         }
         data = message.data
-        if self.too_large(data, headers):
+        if len(data) + _header_bytes(headers) > self.max_payload:
             headers["Annals-Bytes"] = str(len(data))
             data = data[: self.max_payload - _header_bytes(headers)]
         await self.js.publish(dead(room), data, headers=headers)
 
-    def too_large(self, data: bytes, headers: Mapping[str, str]) -> bool:
+    def too_large(self, data: bytes, message_id: str) -> bool:
         """Whether the broker would hang up on such a message; it counts the headers, too."""
-        return len(data) + _header_bytes(headers) > self.max_payload
+        return len(data) + _header_bytes({api.Header.MSG_ID.value: message_id}) > self.max_payload
 
     async def publish(self, subject: str, data: bytes, message_id: str) -> int:
         """Publish to a stream and wait until it is on disk; the sequence. The same id again gives the same sequence."""
-        headers = {api.Header.MSG_ID.value: message_id}
-        if self.too_large(data, headers):
+        if self.too_large(data, message_id):
             raise TooLarge(
                 f"{len(data)} bytes for {subject}: the broker takes {self.max_payload} with all headers; "
                 "send long bodies through the bucket of inbound bodies, or in pieces",
             )
         try:
-            ack = await self.js.publish(subject, data, headers=headers)
+            ack = await self.js.publish(subject, data, headers={api.Header.MSG_ID.value: message_id})
         except (NatsTimeoutError, ServiceUnavailableError, NatsError) as error:
             raise Unreachable(f"the broker did not take {subject}: {error or type(error).__name__}") from error
         return int(ack.seq)
@@ -276,6 +275,7 @@ class Bus:
             task.add_done_callback(running.discard)
 
         self._served.append((await self.client.subscribe(subject, queue=queue, cb=arrived), running))
+        await self.client.flush()  # from here on requests reach us
 
 
 def _stream_config(stream: Stream) -> api.StreamConfig:

@@ -1,6 +1,7 @@
 """The lane that serves what an agent asked to drop: one placeholder, a pure function of the tag."""
 
-from collections.abc import Iterable, Iterator, Sequence, Set as AbstractSet
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from schemas.plan import AnyEdit, OmitArc, PrefixText, ReplaceOutput, ReplaceText
 from services.kit.conversation import Message, Part

@@ -1,0 +1,66 @@
+"""`make bench`: the budgets, each measured beside a bare operation in the same run."""
+
+import argparse
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import uvloop
+from rich.console import Console
+from rich.table import Table
+
+from services.kit.logs import configure
+from tests.bench import ingest, memory, prefix, rebuild, step, warm
+from tests.bench.measure import Measure
+
+FOLDER = Path(__file__).parents[2] / ".bench"
+BENCHES: dict[str, Callable[[], Awaitable[Sequence[Measure]]]] = {
+    "warm": warm.measure,
+    "step": step.measure,
+    "ingest": ingest.measure,
+    "rebuild": rebuild.measure,
+    "memory": memory.measure,
+    "prefix": prefix.measure,
+}
+
+
+async def run(names: Sequence[str]) -> list[Measure]:
+    measures: list[Measure] = []
+    for name in names:
+        measures += await BENCHES[name]()
+    return measures
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="make bench")
+    parser.add_argument("names", nargs="*", default=list(BENCHES), help=f"of {', '.join(BENCHES)}")
+    names = parser.parse_args().names
+    configure("bench", level="error", as_json=False)
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+    measures = uvloop.run(run(names))
+    _keep(measures)
+    _show(measures)
+    return 0 if all(measure.ok for measure in measures) else 1
+
+
+def _keep(measures: Sequence[Measure]) -> None:
+    FOLDER.mkdir(exist_ok=True)
+    lines = b"\n".join(msgspec.json.encode(measure) for measure in measures) + b"\n"
+    (FOLDER / f"{datetime.now(UTC):%Y%m%dT%H%M%S}.jsonl").write_bytes(lines)
+    (FOLDER / "latest.jsonl").write_bytes(lines)
+
+
+def _show(measures: Sequence[Measure]) -> None:
+    table = Table("what", "value", "unit", "baseline", "ratio", "budget", "", title="Budgets", title_justify="left")
+    for measure in measures:
+        baseline = "" if measure.baseline is None else f"{measure.baseline:,.3g}"
+        ratio = "" if measure.ratio is None else f"{measure.ratio:.2f}"
+        state = "ok" if measure.ok else "[red]MISSED[/red]"
+        table.add_row(measure.name, f"{measure.value:,.4g}", measure.unit, baseline, ratio, measure.budget, state)
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
