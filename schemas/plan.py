@@ -1,4 +1,4 @@
-"""The edits of a plan: a closed union. An edit names parts and messages by id and replaces an older edit of the same target."""
+"""The edits of a plan: a closed union. They name ids; a newer edit of a target replaces an older one."""
 
 import msgspec
 

@@ -31,7 +31,9 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument("--agent", choices=("tidy", "none"), default="tidy", help="whether the agent drops old outputs")
     replay.add_argument("--at-once", type=int, default=4, help="sessions played at the same time")
     replay.add_argument("--limit", type=int, default=0, help="context window in tokens, where a recording names none")
-    replay.add_argument("--deadline", type=int, default=0, help="milliseconds to wait for a plan; 0: as long as it takes")
+    replay.add_argument(
+        "--deadline", type=int, default=0, help="milliseconds to wait for a plan; 0: as long as it takes"
+    )
     demo = _add(commands, "demo", "play the session that comes along, and show what became of it", _demo)
     demo.add_argument("--chart", type=Path, default=Path("demo-tokens.svg"), help="where to leave the chart")
     health = _add(commands, "health", "ask a room on this machine whether it is well", _health)

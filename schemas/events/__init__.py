@@ -41,10 +41,10 @@ EVENTS: tuple[type[Event], ...] = (
 
 __all__ = [
     "EVENTS",
-    "Event",
-    "LogOnly",
     "DropRequested",
+    "Event",
     "FlushRequested",
+    "LogOnly",
     "MessageListed",
     "MessageRecorded",
     "MessageRemoved",

@@ -36,7 +36,7 @@ class PartRecorded(Event, frozen=True):
     input: LogOnly = ""
     output: LogOnly = ""
     text_ref: str = ""
-    """sha256 of a body in the bucket of bodies, where the text is too long for a message. The same for the two below."""
+    """sha256 of a body in its bucket, where the text is too long for a message. The same for the two below."""
     input_ref: str = ""
     output_ref: str = ""
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 import msgspec
 
@@ -20,6 +20,7 @@ from services.kit.bus import Bodies, Bus, Unreachable
 from services.kit.edits import Message, Part, apply
 
 NO_DEADLINE = 60_000
+NOWHEN = datetime(1970, 1, 1, tzinfo=UTC)
 RESYNCS = 2
 
 _plans = msgspec.json.Decoder(Plan)
@@ -52,7 +53,7 @@ class Served(msgspec.Struct, frozen=True):
 class Adapter:
     """One session of a harness. Its messages are handed in as the harness holds them."""
 
-    def __init__(  # noqa: PLR0913 - what an adapter is told
+    def __init__(
         self,
         bus: Bus,
         outbox: Outbox,
@@ -77,6 +78,14 @@ class Adapter:
         ready = [await self._with_bodies(item) for item in items]
         for piece in pieces(f"{self._harness}/{self._address.session}/{name}", at, ready):
             self._outbox.put(Letter(self._address.inbound(self._harness), piece.id, encode(piece)))
+
+    async def saw(self, *messages: MessageSeen) -> None:
+        """Publish messages as they come; those that were told before and have not changed are left out."""
+        fresh = [message for message in messages if not _is_told(self._told, message)]
+        if fresh:
+            self._told.update({message.message: message for message in fresh})
+            self._said += 1
+            await self.say(f"messages/{fresh[-1].message}/{self._said}", fresh[-1].at or NOWHEN, *fresh)
 
     async def answered(self, usage: UsageSeen, at: datetime) -> None:
         await self.say(f"usage/{usage.message}/{usage.input}/{usage.cache_read}", at, usage)
@@ -108,7 +117,7 @@ class Adapter:
         """Publish the step as the difference to the one before, with the messages that are new or changed."""
         names = tuple(message.message for message in messages)
         common = 0 if whole else _common(self.held.last, names, self._told, messages)
-        fresh = [message for message in messages if self._told.get(message.message) != message]
+        await self.saw(*messages[common:])
         told = msgspec.structs.replace(
             step,
             previous=self.held.step,
@@ -119,8 +128,7 @@ class Adapter:
             count=len(names),
             served=self.held.revision,
         )
-        await self.say(f"step/{told.step}", at, *fresh, told)
-        self._told.update({message.message: message for message in fresh})
+        await self.say(f"step/{told.step}", at, told)
         self.held.step, self.held.last = told.step, names
         return told
 
@@ -185,13 +193,18 @@ def _is_long(part: PartSeen) -> bool:
     return max(len(part.text), len(part.input), len(part.output)) * 4 > MAX_BODY_BYTES
 
 
+def _is_told(told: dict[str, MessageSeen], message: MessageSeen) -> bool:
+    known = told.get(message.message)
+    return known is message or known == message
+
+
 def _common(
     before: Sequence[str], now: Sequence[str], told: dict[str, MessageSeen], messages: Sequence[MessageSeen]
 ) -> int:
     """How many messages both lists begin with, unchanged."""
     count = 0
     for old, name, message in zip(before, now, messages, strict=False):
-        if old != name or told.get(name) != message:
+        if old != name or not _is_told(told, message):
             break
         count += 1
     return count

@@ -1,7 +1,7 @@
 """`annals demo`: the recorded session that comes along, through a whole house, and what can be asked about it."""
 
 import time
-from importlib.resources import files
+from importlib.resources import as_file, files
 from pathlib import Path
 
 import msgspec
@@ -36,8 +36,8 @@ def demo(where: Path) -> int:
 
 async def _demo(console: Console, where: Path) -> int:
     began = time.monotonic()
-    with (files("services.client") / "recorded").joinpath(RECORDING) as path:
-        transcripts = list(read(Path(str(path))))
+    with as_file(files("services.client") / "recorded" / RECORDING) as path:
+        transcripts = list(read(path))
     console.print("A session recorded with OpenCode goes through broker, log, views and responder, call by call.")
     async with borrowed_house() as bus:
         with progress(sum(calls(one) for one in transcripts)) as step:

@@ -7,7 +7,7 @@ import msgspec
 
 from schemas.commands import DropQueue
 from schemas.envelope import Actor
-from schemas.inbox import MessageSeen, StepSeen
+from schemas.inbox import Capability, MessageSeen, StepSeen
 from schemas.subjects import Address
 from services.client.adapter import Adapter, Served
 from services.client.agent import TidyAgent, newest_tag
@@ -21,7 +21,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 PACE = timedelta(seconds=1)
 """Between messages of a recording that has no times."""
 DEFAULT_LIMIT = 200_000
-CAPABILITIES = ("caches_exact_prefix", "accepts_empty_content")
+CAPABILITIES: tuple[Capability, ...] = ("caches_exact_prefix", "accepts_empty_content")
 
 
 class Played(msgspec.Struct, frozen=True):
@@ -79,16 +79,14 @@ class Player:
         """Make the calls whose answers stand at `start` or later; what is before comes with the first of them."""
         messages = _with_times(self._transcript.messages)
         await self._adapter.say("session", messages[0].at or START, self._transcript.seen)
-        steps = []
+        steps: list[Played] = []
         for index, message in enumerate(messages):
             if message.role != "assistant" or index < start:
                 continue
             played = await self._call(messages[:index], message, len(steps))
             steps.append(played)
             watch(played)
-        return Session(
-            self._address, self._transcript, tuple(steps), self._tags, self._dropped, tuple(self._refused)
-        )
+        return Session(self._address, self._transcript, tuple(steps), self._tags, self._dropped, tuple(self._refused))
 
     async def _call(self, messages: list[MessageSeen], answer: MessageSeen, number: int) -> Played:
         """One model call: what was there before the answer is sent, then the provider's count is told."""
@@ -106,6 +104,7 @@ class Player:
         self._counted = len(messages)
         served = await self._adapter.step(step, messages, at)
         received = self._provider.receive(served.messages, at)
+        await self._adapter.saw(answer)
         await self._adapter.answered(received.usage(answer.message), answer.at or at)
         self._tags = max(self._tags, newest_tag(served.messages[-1:]))
         await self._tidy(served, answer.at or at, number)

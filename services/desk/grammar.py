@@ -9,7 +9,7 @@ MAX_ECHO = 40
 _ITEM = re.compile(r"\s*([0-9]{1,18})\s*(?:(-)\s*([0-9]{0,18})\s*)?", re.ASCII)
 
 
-class BadRange(ValueError):  # noqa: N818 - a wrong text, not a fault
+class BadRange(ValueError):
     """A text that names no tags; says what is wrong and what would be right."""
 
 

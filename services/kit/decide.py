@@ -11,7 +11,7 @@ from schemas.events import Event
 from schemas.subjects import Address
 
 
-def envelopes(  # noqa: PLR0913 - all of it is in the envelope
+def envelopes(
     events: Sequence[Event],
     address: Address,
     expected: Mapping[str, int],

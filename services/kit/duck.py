@@ -1,7 +1,7 @@
 """The door to DuckDB: one file, one thread that writes, a few cursors that read."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
@@ -10,6 +10,9 @@ import duckdb
 import pyarrow as pa
 
 T = TypeVar("T")
+
+Connection = duckdb.DuckDBPyConnection
+DuckError = duckdb.Error
 
 READERS = 4
 INSISTENCE = 0.05
@@ -50,7 +53,7 @@ class Duck:
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="duck-writer")
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="duck-reader")
 
-    async def write(self, work: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
+    async def write(self, work: Callable[[Connection], T]) -> T:
         """Run on the writing thread, in one transaction."""
 
         def transaction() -> T:
@@ -118,10 +121,26 @@ def _select(cursor: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[ob
     return Answer(columns, rows[:max_rows], truncated=len(rows) > max_rows)
 
 
-def insert(db: duckdb.DuckDBPyConnection, table: str, rows: pa.Table) -> None:
-    """Append rows, whose columns stand in the table's order."""
+ARROW_TYPES = {
+    "VARCHAR": pa.string(),
+    "BIGINT": pa.int64(),
+    "DOUBLE": pa.float64(),
+    "BOOLEAN": pa.bool_(),
+    "TIMESTAMP": pa.timestamp("us"),
+}
+
+
+def insert(
+    db: Connection, table: str, shape: Sequence[tuple[str, str]], columns: Mapping[str, Sequence[object]]
+) -> None:
+    """Append rows, given as columns. `shape` is the table's: names and SQL types in their order."""
+    rows = pa.table({name: pa.array(columns[name], _arrow_type(kind)) for name, kind in shape})
     db.register("rows_to_insert", rows)
     try:
         db.execute(f'insert into "{table}" select * from rows_to_insert')
     finally:
         db.unregister("rows_to_insert")
+
+
+def _arrow_type(kind: str) -> pa.DataType:
+    return pa.list_(_arrow_type(kind[:-2])) if kind.endswith("[]") else ARROW_TYPES[kind]

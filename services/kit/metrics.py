@@ -1,4 +1,4 @@
-"""Metrics and health of a room, over HTTP on its own thread: `/metrics` for Prometheus, `/healthz` for whoever starts it."""
+"""Metrics and health of a room, over HTTP on a thread of its own: `/metrics` and `/healthz`."""
 
 import json
 import threading
@@ -10,10 +10,19 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, make
 
 REGISTRY = CollectorRegistry()
 
-OUTCOMES = Counter("annals_outcomes", "What became of the messages a room took.", ["room", "outcome"], registry=REGISTRY)
+OUTCOMES = Counter(
+    "annals_outcomes", "What became of the messages a room took.", ["room", "outcome"], registry=REGISTRY
+)
 APPENDED = Counter("annals_events_appended", "Events appended to the log.", ["room", "type"], registry=REGISTRY)
-CONFLICTS = Counter("annals_append_conflicts", "Appends decided again because the log had moved.", ["room"], registry=REGISTRY)
-UNKNOWN = Counter("annals_events_unknown", "Events of a type or version this release does not know.", ["room", "type"], registry=REGISTRY)
+CONFLICTS = Counter(
+    "annals_append_conflicts", "Appends decided again because the log had moved.", ["room"], registry=REGISTRY
+)
+UNKNOWN = Counter(
+    "annals_events_unknown",
+    "Events of a type or version this release does not know.",
+    ["room", "type"],
+    registry=REGISTRY,
+)
 IN_HAND = Gauge("annals_in_hand", "Messages fetched and not yet acknowledged.", ["room"], registry=REGISTRY)
 ASKS = Histogram(
     "annals_ask_seconds",

@@ -80,7 +80,7 @@ async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool,
 async def _until_orphaned(stop: asyncio.Event) -> None:
     """Ask to stop once the supervisor is gone, however it went: nobody would ever end this room otherwise."""
     parent = os.getppid()
-    while os.getppid() == parent:
+    while os.getppid() == parent:  # noqa: ASYNC110 - nobody tells an orphan
         await asyncio.sleep(ORPHAN_POLL)
     stop.set()
 

@@ -58,7 +58,7 @@ class Views(Group):
     batch: int = 2000
     """The most events committed at once."""
     linger: float = 0.02
-    """Seconds to wait for more events under load before a commit."""
+    """Seconds from the first event that is not committed to its commit, unless a whole batch is there before."""
     checkpoint_idle: float = 30.0
     """Seconds without new events before the file is checkpointed."""
     sql_max_rows: int = 10_000

@@ -13,8 +13,8 @@ from pathlib import Path
 import psutil
 
 from schemas.streams import BUCKETS, STREAMS
-from services.kit.endpoint import USERS, Endpoint, Written, read, write
 from services.kit.bus import Bus, Unreachable
+from services.kit.endpoint import USERS, Endpoint, Written, read, write
 from services.kit.logs import logger
 
 PATIENCE = 10.0
@@ -99,7 +99,7 @@ class Broker:
                 bus = await Bus.connect(self.url, "launcher", user="room", password=self._passwords["room"], wait=1.0)
                 await bus.js.account_info()
                 await bus.close()
-            except Exception as error:  # noqa: BLE001 - whatever it is, it is not ready yet
+            except Exception as error:
                 if loop.time() > deadline:
                     raise Unreachable(f"nats-server does not answer within {PATIENCE} s: {error}") from error
                 await asyncio.sleep(0.02)

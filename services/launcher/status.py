@@ -109,4 +109,3 @@ def _print(overview: Overview, console: Console) -> None:
         behind = overview.responder.log_head - overview.responder.committed_through
         state = "being built" if overview.responder.building else f"{behind:,} facts behind the log"
         console.print(f"views     {state}, {overview.responder.hot_sessions} sessions in memory")
-

@@ -89,10 +89,17 @@ class House:
         while not self._stopping:
             began = loop.time()
             process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", f"services.{room}", "--with-parent", env=self._environment(), start_new_session=True
+                sys.executable,
+                "-m",
+                f"services.{room}",
+                "--with-parent",
+                env=self._environment(),
+                start_new_session=True,
             )
             known = self.status.get(room)
-            self.status[room] = RoomStatus(process.pid, known.restarts + 1 if known else 0, known.last_exit if known else None)
+            self.status[room] = RoomStatus(
+                process.pid, known.restarts + 1 if known else 0, known.last_exit if known else None
+            )
             self._write_status()
             try:
                 code = await process.wait()

@@ -3,8 +3,7 @@
 import asyncio
 from pathlib import Path
 
-import duckdb
-
+from services.kit.duck import DuckError
 from services.kit.logs import logger
 from services.responder.store import PREFIX, Store, file_name
 
@@ -58,7 +57,7 @@ async def _open_older(paths: list[Path], built: int, memory_limit: str) -> Store
     for path in paths:
         try:
             store = await Store.open_as_is(path, memory_limit=memory_limit)
-        except duckdb.Error as error:
+        except DuckError as error:
             logger().warning("an older file of views cannot be opened", file=path.name, reason=str(error))
             continue
         if store.committed > built:

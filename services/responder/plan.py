@@ -8,7 +8,20 @@ import msgspec
 
 from schemas.codec import encode_edits
 from schemas.events import Event, PlanExtended, PlanRebased
-from schemas.plan import AnyEdit, CutBefore, InsertPair, OmitArc, OmitMessage, Restore, SetHead, target
+from schemas.plan import (
+    AnyEdit,
+    CutBefore,
+    InsertPair,
+    OmitArc,
+    OmitMessage,
+    OmitPart,
+    PrefixText,
+    ReplaceOutput,
+    ReplaceText,
+    Restore,
+    SetHead,
+    target,
+)
 from services.kit.conversation import Message
 from services.responder.check import STRUCTURAL, new_faults
 from services.responder.lanes import LANES, Change, Lane
@@ -20,6 +33,10 @@ T = TypeVar("T")
 
 MAX_EDITS = 2500
 """Edits in one plan event; a decision with more is several revisions, appended together."""
+
+
+PartEdit = PrefixText | ReplaceText | ReplaceOutput | OmitPart | OmitArc | Restore
+"""The edits of one part: each replaces the one before it."""
 
 
 class Pass(msgspec.Struct, frozen=True):
@@ -69,7 +86,7 @@ def _extended(session: Session, lanes: Sequence[Lane], faults: Sequence[str]) ->
     """An extension is recorded even without edits: these messages are covered from now on."""
     extension = _extension(session, lanes)
     forgone = _forgone(session)
-    made = (*(Restore(part=part) for part in forgone), *extension.edits)
+    made = (*forgone, *extension.edits)
     found = tuple(dict.fromkeys([*faults, *extension.faults]))
     step = session.step
     if step is None or (step.kept == step.last and not made):
@@ -82,7 +99,7 @@ def _extended(session: Session, lanes: Sequence[Lane], faults: Sequence[str]) ->
             as_of=session.seq,
             edits=encode_edits(edits),
             edit_count=len(edits),
-            forgone=list(forgone) if revision == session.revision + 1 else [],
+            forgone=[edit.part for edit in forgone] if revision == session.revision + 1 else [],
             tokens_before=session.talk.tokens,
             tokens_after=after,
         )
@@ -128,10 +145,11 @@ def _place(session: Session, edit: AnyEdit) -> int:
             return session.talk.place(edit.part)
 
 
-def _forgone(session: Session) -> tuple[str, ...]:
-    """Parts that were sent without their edits, since the call before this one went out with an older revision.
+def _forgone(session: Session) -> tuple[PartEdit, ...]:
+    """For parts that were sent without their newest edits: what they were sent with, or that they were as they are.
 
-    They stay as they were sent until a rebase. A rebase among the revisions that were not served explains itself.
+    The call before this one went out with an older revision. Its messages stay as they were sent until a rebase.
+    A rebase among the revisions that were not served explains itself.
     """
     step = session.step
     if step is None or step.served < 0:
@@ -139,12 +157,18 @@ def _forgone(session: Session) -> tuple[str, ...]:
     unserved = [session.revisions[number] for number in range(step.served + 1, session.revision + 1)]
     if any(revision.causes for revision in unserved):
         return ()
-    return tuple(
+    parts = {
         edit.part
         for revision in unserved
         for edit in revision.edits
-        if hasattr(edit, "part") and not isinstance(edit, Restore) and 0 < session.talk.place(edit.part) <= step.kept
-    )
+        if isinstance(edit, PartEdit) and 0 < session.talk.place(edit.part) <= step.kept
+    }
+    withdrawn: dict[str, PartEdit] = {}
+    for number in range(step.served if parts else 0, 0, -1):
+        for edit in session.revisions[number].edits:
+            if isinstance(edit, PartEdit) and edit.part in parts:
+                withdrawn.setdefault(edit.part, edit)
+    return tuple(withdrawn.get(part, Restore(part=part)) for part in sorted(parts))
 
 
 def _checked(session: Session, made: _Rebase) -> _Rebase:

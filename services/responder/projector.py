@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable
 
 import msgspec
+
 from schemas.codec import Malformed, decode_envelope, decode_event
 from schemas.envelope import Envelope
 from schemas.events import Event
@@ -124,7 +125,10 @@ class Projector:
         await self._kit.bus.bury(self._kit.room, LOG.name, delivery, reason)
 
     async def _commit_for_ever(self) -> None:
-        """Commit what has come: at once when it is little, together when it is much; checkpoint when nothing comes."""
+        """Commit what has come, a moment after its first fact; checkpoint when nothing comes.
+
+        The moment lets the answer that the facts are for go first: a commit and it would share one interpreter.
+        """
         settings = self._kit.settings.views
         dirty = False
         while True:
@@ -135,7 +139,7 @@ class Projector:
                 await self._store.duck.checkpoint()
                 dirty = False
                 continue
-            if 1 < len(self._batch) < settings.batch:
+            if len(self._batch) < settings.batch:
                 await asyncio.sleep(settings.linger)
             async with self._committing:
                 self._arrived_more.clear()

@@ -6,21 +6,11 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-import duckdb
-import pyarrow as pa
-
 from schemas.envelope import Envelope
 from schemas.events import Event
-from services.kit.duck import Duck, insert
-from services.responder.tables import TABLES, Table, columns_of, fingerprint
+from services.kit.duck import Connection, Duck, insert
+from services.responder.tables import TABLES, columns_of, fingerprint
 
-ARROW_TYPES = {
-    "VARCHAR": pa.string(),
-    "BIGINT": pa.int64(),
-    "DOUBLE": pa.float64(),
-    "BOOLEAN": pa.bool_(),
-    "TIMESTAMP": pa.timestamp("us"),
-}
 LATEST = 2**63 - 1
 PREFIX = "views-"
 ORDER = ("plans", "tags")
@@ -78,7 +68,7 @@ class Store:
         await self.duck.close()
 
 
-def _prepare(db: duckdb.DuckDBPyConnection) -> int:
+def _prepare(db: Connection) -> int:
     for table in TABLES.values():
         db.execute(table.ddl)
     for name, source in view_sources().items():
@@ -89,26 +79,16 @@ def _prepare(db: duckdb.DuckDBPyConnection) -> int:
     return _position(db)
 
 
-def _position(db: duckdb.DuckDBPyConnection) -> int:
+def _position(db: Connection) -> int:
     row = db.execute("select max(seq) from checkpoint_row").fetchone()
     return int(row[0]) if row and row[0] is not None else 0
 
 
-def _commit(db: duckdb.DuckDBPyConnection, facts: Sequence[tuple[Envelope, Event]], through: int) -> None:
+def _commit(db: Connection, facts: Sequence[tuple[Envelope, Event]], through: int) -> None:
     by_type: dict[str, list[tuple[Envelope, Event]]] = defaultdict(list)
     for envelope, event in facts:
         by_type[envelope.type].append((envelope, event))
     for event_type, rows in by_type.items():
         table = TABLES[event_type]
-        insert(db, table.name, arrow(table, rows))
+        insert(db, table.name, table.all_columns, columns_of(table, rows))
     db.execute("update checkpoint_row set seq = ?", [through])
-
-
-def arrow(table: Table, facts: Sequence[tuple[Envelope, Event]]) -> pa.Table:
-    """These facts as an Arrow table in the table's shape."""
-    columns = columns_of(table, facts)
-    return pa.table({name: pa.array(columns[name], _arrow_type(kind)) for name, kind in table.all_columns})
-
-
-def _arrow_type(kind: str) -> pa.DataType:
-    return pa.list_(_arrow_type(kind[:-2])) if kind.endswith("[]") else ARROW_TYPES[kind]

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from typing import ClassVar, TypeVar
@@ -35,6 +36,8 @@ from services.responder.transform import Transformer
 A = TypeVar("A", bound=Ask)
 R = TypeVar("R")
 
+SWITCH = 0.0005
+"""Seconds that the writing thread may keep the interpreter while an answer waits (5 ms by default)."""
 VIEWS_WAIT = 1.0
 """Seconds that a query waits for what was in the log when it came."""
 
@@ -47,6 +50,7 @@ class Responder:
     WRITES: ClassVar[tuple[type[Event], ...]] = (PlanExtended, PlanRebased)
 
     async def open(self, kit: Kit) -> None:
+        sys.setswitchinterval(SWITCH)
         self._kit = kit
         settings = kit.settings
         self._files = await Files.open(settings.data / "views", memory_limit=settings.views.memory_limit)
@@ -83,9 +87,7 @@ class Responder:
             "hot_sessions": len(self._hot.sessions),
         }
 
-    async def _serve(
-        self, question: type[A], answer: Callable[[A], Awaitable[R]], failed: Callable[[str], R]
-    ) -> None:
+    async def _serve(self, question: type[A], answer: Callable[[A], Awaitable[R]], failed: Callable[[str], R]) -> None:
         """Answer one kind of question. Whatever goes wrong is an answer, too."""
         decoder = msgspec.json.Decoder(question)
 
@@ -98,8 +100,8 @@ class Responder:
                 reply, status = failed(f"not a question for {subject}: {error}; see asks.schema.json"), "refused"
             except Unreachable as error:
                 reply, status = failed(str(error)), "failed"
-            except Exception as error:  # noqa: BLE001 - the asker must hear of it instead of waiting
-                self._kit.log.error("a question could not be answered", subject=subject, exc_info=error)
+            except Exception as error:
+                self._kit.log.exception("a question could not be answered", subject=subject)
                 reply, status = failed(f"{type(error).__name__}: {error}"), "failed"
             metrics.ASKS.labels(question.NAME, status).observe(time.monotonic() - began)
             return encode(reply)

@@ -93,4 +93,3 @@ async def worked(bus: Bus) -> None:
         if lag is not None and not lag.waiting and not lag.in_hand:
             return
         await asyncio.sleep(0.01)
-

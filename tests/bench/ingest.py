@@ -75,13 +75,13 @@ def _letters() -> list[Letter]:
             items.append(msgspec.structs.replace(part, message=name, part=f"p{number}", call=f"c{number}"))
             if number % 3 == 0:
                 items.append(MessageSeen(name, "assistant", now))
-        for piece in pieces(f"bench/{session}", now, items):
-            letters.append(Letter(address.inbound("opencode"), piece.id, encode(piece)))
+        subject = address.inbound("opencode")
+        letters += [Letter(subject, piece.id, encode(piece)) for piece in pieces(f"bench/{session}", now, items)]
     return letters
 
 
 async def _visible(bus: Bus, seq: int) -> None:
-    while await _committed(bus) < seq:
+    while await _committed(bus) < seq:  # noqa: ASYNC110 - the views tell by being asked only
         await asyncio.sleep(0.005)
 
 

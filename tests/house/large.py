@@ -36,7 +36,9 @@ def _endless(sources: Sequence[Transcript]) -> Iterator[MessageSeen]:
 def _renamed(message: MessageSeen, turn: int) -> MessageSeen:
     name = f"{message.message}-{turn}"
     parts = tuple(
-        msgspec.structs.replace(part, message=name, part=f"{part.part}-{turn}", call=part.call and f"{part.call}-{turn}")
+        msgspec.structs.replace(
+            part, message=name, part=f"{part.part}-{turn}", call=part.call and f"{part.call}-{turn}"
+        )
         for part in message.parts
     )
     return msgspec.structs.replace(message, message=name, parts=parts, at=None)

@@ -11,7 +11,7 @@ from schemas.asks import Rows, SqlAsk, StatusAsk
 from schemas.codec import decode_event, encode
 from schemas.envelope import Envelope
 from schemas.events import Event
-from schemas.streams import IN, LOG
+from schemas.streams import IN
 from schemas.subjects import ask
 from services.client.player import Played, Session
 from services.client.readers import read
@@ -104,7 +104,9 @@ def _keys(envelope: Envelope, event: Event) -> list[tuple[str, ...]]:
         case "drop.requested":
             return [(*where, str(number)) for number in fields["tags"]]
         case "message.listed":
-            return [(*where, name, str(place)) for name, place in zip(fields["messages"], fields["ordinals"], strict=True)]
+            return [
+                (*where, name, str(place)) for name, place in zip(fields["messages"], fields["ordinals"], strict=True)
+            ]
         case _:
             return [(*where, encode(event).decode())]
 
@@ -122,7 +124,8 @@ async def views(bus: Bus) -> dict[str, list[str]]:
 
 def _query(view: str) -> str:
     """A fingerprint of a view: its rows as one text, in an order of their own."""
-    return f"select count(*), md5(string_agg(row_text, chr(10) order by row_text)) from (select (v)::varchar as row_text from \"{view}\" v)"
+    rows = f'select (v)::varchar as row_text from "{view}" v'
+    return f"select count(*), md5(string_agg(row_text, chr(10) order by row_text)) from ({rows})"
 
 
 async def rebuilt(log: Sequence[Fact], path: Path) -> dict[str, list[str]]:
@@ -140,7 +143,10 @@ async def rebuilt(log: Sequence[Fact], path: Path) -> dict[str, list[str]]:
 
 
 async def play_all(
-    bus: Bus, transcripts: Sequence[Transcript], options: Options | None = None, watch: Callable[[Played], None] | None = None
+    bus: Bus,
+    transcripts: Sequence[Transcript],
+    options: Options | None = None,
+    watch: Callable[[Played], None] | None = None,
 ) -> list[Session]:
     return await play(bus, transcripts, options or Options(paths=()), watch or (lambda _: None))
 

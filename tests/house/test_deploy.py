@@ -141,7 +141,7 @@ def test_whatever_the_dockerfile_copies_gets_through_the_dockerignore() -> None:
 def start(*arguments: str, script: Path = DEPLOY / "nats-start.sh", **environment: str) -> subprocess.Popen[bytes]:
     """Start the broker by the script of its container."""
     path = f"{Path(binary()).parent}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.Popen(  # noqa: S603 - our own script
+    return subprocess.Popen(
         [shutil.which("sh") or "/bin/sh", str(script), *arguments],
         env={"PATH": path, **ASK_NOBODY, **environment},
         stdout=subprocess.PIPE,

@@ -24,7 +24,7 @@ class Weighed(Event, frozen=True):
 
     TYPE = "parcel.weighed"
     V = 3
-    UPCASTS = {  # noqa: RUF012 - a class variable of the base
+    UPCASTS = {
         1: lambda fields: {"amount": int(fields["weight"])},
         2: lambda fields: {"kilos": fields["amount"], "scale": "unknown"},
     }

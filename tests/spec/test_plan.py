@@ -5,6 +5,8 @@ import pytest
 from schemas.events import DropRequested, FlushRequested, MessageListed, StepOpened
 from schemas.inbox import Capability, MessageGone, Mode, PartGone, PartSeen, SessionReverted
 from schemas.plan import (
+    AnyEdit,
+    CutBefore,
     OmitArc,
     OmitMessage,
     OmitPart,
@@ -12,6 +14,7 @@ from schemas.plan import (
     ReplaceOutput,
     ReplaceText,
     Restore,
+    SetHead,
     target,
 )
 from services.kit.edits import faults
@@ -581,6 +584,25 @@ def test_a_rebase_right_after_a_missed_reply_shows_the_tags() -> None:
     harness.flush()
     call = harness.step()
     assert call.text == ["§1§ one", "[dropped §2§]", "§3§ two"]
+
+
+def test_what_was_sent_with_an_older_edit_keeps_that_one() -> None:
+    harness = tooled()
+    back = harness.messages[1]
+    harness.without("m2")
+    harness.drop(2)
+    harness.step()
+    harness.messages.append(back)
+    missed = harness.step(takes=0)
+    assert missed.text == ["§1§ go", "§3§ on", f"§2§ {BIG}"]
+    for word in ("more", "and more"):
+        harness.user(word)
+        call = harness.step(takes=0)
+        assert call.text[:3] == missed.text
+    harness.user("last")
+    assert harness.step().text[:3] == missed.text
+    harness.without("m1")
+    assert harness.step().text[:2] == ["§3§ on", "[dropped §2§]"]
 
 
 def test_tags_missed_several_times_stay_away() -> None:

@@ -110,9 +110,7 @@ def placed(**ordinals: int) -> MessageListed:
     return MessageListed(messages=list(ordinals), ordinals=list(ordinals.values()))
 
 
-def opened(  # noqa: PLR0913 - each is a word of the fact
-    name: str, kept: int, last: int, count: int, previous: str = "", *, aligned: bool = True
-) -> StepOpened:
+def opened(name: str, kept: int, last: int, count: int, previous: str = "", *, aligned: bool = True) -> StepOpened:
     return StepOpened(step=name, previous=previous, aligned=aligned, kept=kept, last=last, count=count)
 
 

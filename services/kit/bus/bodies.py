@@ -20,7 +20,7 @@ PATIENCE = 30.0
 SPOILT = (BadObjectMetaError, DigestMismatchError, LinkIsABucketError, UnicodeDecodeError)
 
 
-class Missing(LookupError):  # noqa: N818 - what is the case, said in a word
+class Missing(LookupError):
     """A body that the bucket does not hold (any more)."""
 
 

@@ -26,7 +26,7 @@ MAX_REASON = 500
 """Characters of a dead letter's reason."""
 
 
-class Unreachable(ConnectionError):  # noqa: N818 - what is the case, said in a word
+class Unreachable(ConnectionError):
     """The broker, or whoever should answer, is not there; says what to try."""
 
 
@@ -34,7 +34,7 @@ class NotAdmitted(Unreachable):
     """The broker asks for another user or password; says which setting to look at."""
 
 
-class TooLarge(ValueError):  # noqa: N818 - what is the case, said in a word
+class TooLarge(ValueError):
     """A message above the broker's limit; says what to do with it."""
 
 
@@ -192,6 +192,7 @@ class Bus:
             ack_policy=api.AckPolicy.ALL if ack_all else api.AckPolicy.EXPLICIT,
             ack_wait=ack_wait,
             max_ack_pending=max_ack_pending,
+            mem_storage=ack_all,
         )
         await self.js.add_consumer(stream, config)
 

@@ -30,11 +30,11 @@ APPEND_TIMEOUT = 10.0
 BATCH_BYTES = 8 * 1024 * 1024
 
 
-class Conflict(Exception):  # noqa: N818 - not an error: the log has moved on, decide again
+class Conflict(Exception):
     """The log moved since the decision was made, or already holds it."""
 
 
-class _Interrupted(Exception):  # noqa: N818 - not an error: the rest goes out another way
+class _Interrupted(Exception):
     """What should come directly before a message in the log does not."""
 
 

@@ -26,7 +26,7 @@ Delivery = Msg
 class Pull:
     """Hands each message to `deliver`; the receiver says `finished` when it has room for more."""
 
-    def __init__(  # noqa: PLR0913 - each is one thing to know
+    def __init__(
         self,
         bus: Bus,
         stream: str,
