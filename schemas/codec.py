@@ -93,8 +93,9 @@ def wrap(
     at: datetime,
     actor: Actor,
     cause: str = "",
+    data: bytes = b"",
 ) -> Envelope:
-    """An event in its envelope, ready to be appended."""
+    """An event in its envelope, ready to be appended; `data` is what `encode` makes of it, where that is at hand."""
     return Envelope(
         id=id,
         type=event.TYPE,
@@ -104,7 +105,7 @@ def wrap(
         session=address.session,
         actor=actor,
         cause=cause,
-        data=msgspec.Raw(encode(event)),
+        data=msgspec.Raw(data or encode(event)),
     )
 
 

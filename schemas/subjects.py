@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from functools import lru_cache
 
 import msgspec
 
@@ -11,6 +12,8 @@ SHARDS = 64
 WHOLE_PROJECT = "_"
 """The session token of a fact that belongs to no session, and the project token of a question about all projects."""
 MAX_ID_BYTES = 256
+KEPT = 8192
+"""Spellings kept in memory: the same few ids are written again and again."""
 
 _ESCAPE = re.compile(r"=([0-9A-F]{2})")
 
@@ -19,6 +22,7 @@ class BadSubject(ValueError):
     """A subject or an id that cannot be part of the language."""
 
 
+@lru_cache(KEPT)
 def token(identifier: str) -> str:
     """The subject token of any id: letters, digits, `-` and `_` stay, other bytes become `=XX`, nothing becomes `_`."""
     if not identifier:
@@ -57,6 +61,11 @@ def _utf8(identifier: str) -> bytes:
         raise BadSubject(f"the id {identifier[:40]!r} is not Unicode text; leave out its lone surrogates") from error
 
 
+@lru_cache(KEPT)
+def _log_prefix(project: str, session: str) -> str:
+    return f"log.{shard(project)}.{token(project)}.{token(session)}"
+
+
 class Address(msgspec.Struct, frozen=True):
     """Whose log a fact belongs to."""
 
@@ -65,7 +74,7 @@ class Address(msgspec.Struct, frozen=True):
 
     @property
     def log_prefix(self) -> str:
-        return f"log.{shard(self.project)}.{token(self.project)}.{token(self.session)}"
+        return _log_prefix(self.project, self.session)
 
     @property
     def log_filter(self) -> str:

@@ -29,8 +29,9 @@ def envelopes(
     wrapped = []
     for number, event in enumerate(events, start):
         subject = address.log(event.TYPE)
-        decided = derived_id(subject, str(expected.get(subject, 0)), str(number), encode(event).decode())
-        wrapped.append(wrap(event, address, id=decided, at=at, actor=actor, cause=cause))
+        data = encode(event)
+        decided = derived_id(subject, str(expected.get(subject, 0)), str(number), data.decode())
+        wrapped.append(wrap(event, address, id=decided, at=at, actor=actor, cause=cause, data=data))
     if wrapped:
         wrapped[-1] = replace(wrapped[-1], last=True)
     return wrapped

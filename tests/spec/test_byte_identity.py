@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from schemas.envelope import Envelope
 from schemas.events import DropRequested, Event, FlushRequested, PlanExtended, PlanRebased
-from schemas.inbox import Capability, PartSeen
+from schemas.inbox import Capability, Role
 from schemas.plan import AnyEdit, OmitArc, PrefixText, ReplaceOutput, ReplaceText, Restore
-from services.kit.edits import TAGS, Message, Part, apply, faults
+from services.kit.edits import TAGS, Message, apply, faults
 from services.responder.limits import Limits
 from services.responder.scheduler import HARNESS_CAUSES
 from services.responder.state import Session
@@ -34,60 +34,72 @@ from tests.spec.harness import (
 
 STUB = re.compile(r"\[(dropped|truncated) §\d+§\]")
 
-TEXTS = st.sampled_from(["ok", "word " * 200, "  \n", "§3§ copied", '§7">§7§ torn', "  indented", "𝄞" * 130, "ä"])
-OUTPUTS = st.sampled_from(["line\n" * 300, "x" * 9000, "FILE", "§9§ x", ""])
-LONG = '{"text": "' + "y" * 1500 + '"}'
-ARGUMENTS = st.sampled_from([LONG, LONG, "{}"])
-BEFORE = st.sampled_from(
-    [(said("look"),), (thought(signed=True), said("so")), (), (thought(),), (thought(signed=True),), (said(" "),)]
-)
+# Chosen by name, so that a failing example can be read.
+TEXTS = {
+    "short": "ok",
+    "long": "word " * 200,
+    "blank": "  \n",
+    "tagged": "§3§ copied",
+    "torn tag": '§7">§7§ torn',
+    "indented": "  indented",
+    "surrogates": "𝄞" * 130,
+}
+OUTPUTS = {"lines": "line\n" * 300, "big": "x" * 9000, "short": "FILE", "tagged": "§9§ x", "none": ""}
+ARGUMENTS = {"long": '{"text": "' + "y" * 1500 + '"}', "none": "{}"}
+BEFORE = {
+    "words": (said("look"),),
+    "signed thinking and words": (thought(signed=True), said("so")),
+    "nothing": (),
+    "thinking": (thought(),),
+    "signed thinking": (thought(signed=True),),
+    "a blank": (said(" "),),
+}
 """What an agent says before it calls tools."""
 
 Act = Callable[[Harness], None]
+Calling = tuple[str, str, bool]
+"""What a call brings, its arguments, and whether it is late or has words beside its result."""
 
 
 def saying(text: str) -> Act:
-    return lambda harness: _ignored(harness.user(text))
+    return lambda harness: _ignored(harness.user(TEXTS[text]))
 
 
 def attaching(text: str) -> Act:
-    return lambda harness: _ignored(harness.says("user", attached("data:" + text), said(text)))
+    return lambda harness: _ignored(harness.says("user", attached("data:" + TEXTS[text]), said(TEXTS[text])))
 
 
-def telling(parts: tuple[PartSeen, ...]) -> Act:
-    """An agent's words, at least one of them."""
-    return lambda harness: _ignored(harness.assistant(*parts, said("done")))
+def telling(before: str) -> Act:
+    return lambda harness: _ignored(harness.assistant(*BEFORE[before], said("done")))
 
 
-def calling(before: tuple[PartSeen, ...], calls: list[tuple[str, str, bool]]) -> Act:
+def calling(before: str, calls: list[Calling]) -> Act:
     """Calls and results in one part each, as OpenCode has them."""
 
     def act(harness: Harness) -> None:
         first = len(harness.log)
         parts = [
-            ran("" if late else output, given, call=f"c{n}.{first}", pending=late)
+            ran("" if late else OUTPUTS[output], ARGUMENTS[given], call=f"c{n}.{first}", pending=late)
             for n, (output, given, late) in enumerate(calls)
         ]
-        harness.assistant(*before, *parts)
+        harness.assistant(*BEFORE[before], *parts)
 
     return act
 
 
-def splitting(before: tuple[PartSeen, ...], calls: list[tuple[str, str, bool]], *, role: bool, together: bool) -> Act:
+def splitting(before: str, calls: list[Calling], *, role: Role, together: bool) -> Act:
     """Calls in one message, results in the next: together, or each in its own, some with words beside."""
 
     def act(harness: Harness) -> None:
         first = len(harness.log)
-        harness.assistant(*before, *(asked(f"c{n}.{first}", given) for n, (_, given, _) in enumerate(calls)))
+        made = [asked(f"c{n}.{first}", ARGUMENTS[given]) for n, (_, given, _) in enumerate(calls)]
+        harness.assistant(*BEFORE[before], *made)
         results = [
-            (answered(f"c{n}.{first}", output), *((said("there"),) if beside else ()))
+            (answered(f"c{n}.{first}", OUTPUTS[output]), *((said("there"),) if beside else ()))
             for n, (output, _, beside) in enumerate(calls)
         ]
-        if together:
-            harness.says("tool" if role else "user", *(part for result in results for part in result))
-            return
-        for result in results:
-            harness.says("tool" if role else "user", *result)
+        for parts in [tuple(part for result in results for part in result)] if together else results:
+            harness.says(role, *parts)
 
     return act
 
@@ -168,13 +180,21 @@ def _ignored(_: object) -> None:
     return None
 
 
-CALLS = st.lists(st.tuples(OUTPUTS, ARGUMENTS, st.booleans()), min_size=1, max_size=3)
+CALLS = st.lists(
+    st.tuples(st.sampled_from([*OUTPUTS]), st.sampled_from([*ARGUMENTS]), st.booleans()), min_size=1, max_size=3
+)
 GROWTH: st.SearchStrategy[Act] = st.one_of(
-    TEXTS.map(saying),
-    TEXTS.map(attaching),
-    BEFORE.map(telling),
-    st.builds(calling, BEFORE, CALLS),
-    st.builds(splitting, BEFORE, CALLS, role=st.booleans(), together=st.booleans()),
+    st.sampled_from([*TEXTS]).map(saying),
+    st.sampled_from([*TEXTS]).map(attaching),
+    st.sampled_from([*BEFORE]).map(telling),
+    st.builds(calling, st.sampled_from([*BEFORE]), CALLS),
+    st.builds(
+        splitting,
+        st.sampled_from([*BEFORE]),
+        CALLS,
+        role=st.sampled_from(["tool", "user"]),
+        together=st.booleans(),
+    ),
 )
 CHANCES: st.SearchStrategy[Act] = st.one_of(
     st.lists(st.integers(0, 60), min_size=1, max_size=12).map(dropping),
@@ -236,20 +256,6 @@ class Moment(msgspec.Struct, frozen=True):
     """Whether the harness holds the newest revision."""
     session: Session
     facts: tuple[tuple[Envelope, Event], ...]
-
-    def __repr__(self) -> str:
-        """Short, since a failing example shows all of them."""
-        opened = self.call.opened
-        served = [
-            f"{message.role[0]}:{message.id}" + "".join(brief(part) for part in message.parts)
-            for message in self.call.served
-        ]
-        about = f"kept {opened.kept} of {opened.last}, served {opened.served}, took {len(self.call.took)}"
-        return f"\n{opened.step} ({about}): {self.call.made.kind} {self.call.causes} {' '.join(served)}"
-
-
-def brief(part: Part) -> str:
-    return f" [{part.kind} {(part.output or part.text)[:14]!r}]"
 
 
 def played(around: list[Around], abilities: tuple[Capability, ...], protected: int) -> list[Moment]:

@@ -295,7 +295,7 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
     st.builds(PlanExtended, revision=st.integers(1, 9), step=names("123"), as_of=st.just(1)),
     st.builds(lambda dropped, step: rebased(*dropped, step=step), NUMBERS, names("123")),
 )
-LOGS = st.lists(st.tuples(names("stu"), EVENTS), min_size=1, max_size=40).map(
+LOGS = st.lists(st.tuples(names("st"), EVENTS), min_size=10, max_size=60).map(
     lambda pairs: [fact(seq, event, session) for seq, (session, event) in enumerate(pairs, 1)]
 )
 bounded = settings(max_examples=30, deadline=None)
@@ -325,8 +325,9 @@ def test_views_that_were_rebuilt_are_those_that_grew_in_batches_with_some_facts_
 
 
 @bounded
-@given_any(facts=LOGS, at=st.integers(0, 40))
-def test_a_view_as_of_a_position_says_what_it_said_then(store: Store, facts: list[Fact], at: int) -> None:
+@given_any(facts=LOGS, share=st.integers(0, 100))
+def test_a_view_as_of_a_position_says_what_it_said_then(store: Store, facts: list[Fact], share: int) -> None:
+    at = len(facts) * share // 100
     then = rebuilt(store, facts[:at])
     rebuilt(store, facts)
     assert snapshot(store, as_of=at) == then
