@@ -35,7 +35,9 @@ def _parser() -> argparse.ArgumentParser:
         "--deadline", type=int, default=0, help="milliseconds to wait for a plan; 0: as long as it takes"
     )
     demo = _add(commands, "demo", "play the session that comes along, and show what became of it", _demo)
-    demo.add_argument("--chart", type=Path, default=Path("demo-tokens.svg"), help="where to leave the chart")
+    demo.add_argument(
+        "--chart", type=Path, default=Path("demo-tokens.svg"), help="where to leave the chart, .svg or .png"
+    )
     health = _add(commands, "health", "ask a room on this machine whether it is well", _health)
     health.add_argument("--port", type=int, required=True)
     for room in ROOMS:

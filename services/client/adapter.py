@@ -1,6 +1,7 @@
 """The adapter's work for one session: publish, ask, apply, fall back."""
 
 import time
+import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -70,13 +71,16 @@ class Adapter:
         self._deadline_ms = deadline_ms or NO_DEADLINE
         self._bodies = Bodies(bus, INBOUND_BODIES)
         self._told: dict[str, MessageSeen] = {}
+        self._life = uuid.uuid4().hex[:8]
         self._said = 0
         self.held = held or Held()
 
     async def say(self, name: str, at: datetime, *items: Seen) -> None:
-        """Publish what was seen, under an id made of `name`."""
+        """Publish what was seen, under an id that nothing else ever gets: what is said with one id is said once."""
         ready = [await self._with_bodies(item) for item in items]
-        for piece in pieces(f"{self._harness}/{self._address.session}/{name}", at, ready):
+        self._said += 1
+        unique = f"{self._harness}/{self._address.session}/{name}/{self._life}.{self._said}"
+        for piece in pieces(unique, at, ready):
             self._outbox.put(Letter(self._address.inbound(self._harness), piece.id, encode(piece)))
 
     async def saw(self, *messages: MessageSeen) -> None:
@@ -84,11 +88,10 @@ class Adapter:
         fresh = [message for message in messages if not _is_told(self._told, message)]
         if fresh:
             self._told.update({message.message: message for message in fresh})
-            self._said += 1
-            await self.say(f"messages/{fresh[-1].message}/{self._said}", fresh[-1].at or NOWHEN, *fresh)
+            await self.say(f"messages/{fresh[-1].message}", fresh[-1].at or NOWHEN, *fresh)
 
     async def answered(self, usage: UsageSeen, at: datetime) -> None:
-        await self.say(f"usage/{usage.message}/{usage.input}/{usage.cache_read}", at, usage)
+        await self.say(f"usage/{usage.message}", at, usage)
 
     async def step(self, step: StepSeen, messages: Sequence[MessageSeen], at: datetime) -> Served:
         """Tell the step, get its plan, and apply it; without a plan in time, go on with the one in hand."""

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 import tempfile
+import uuid
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -69,8 +70,9 @@ def _transcripts(paths: Sequence[Path]) -> list[Transcript]:
 
 async def _replay(options: Options, transcripts: Sequence[Transcript]) -> Report:
     async with borrowed_house() as bus:
+        run = f"@{uuid.uuid4().hex[:6]}" if Settings().nats.url else ""
         with progress(sum(calls(one) for one in transcripts)) as step:
-            return report(await play(bus, transcripts, options, step))
+            return report(await play(bus, transcripts, options, step, run=run))
 
 
 def calls(transcript: Transcript) -> int:
@@ -115,15 +117,15 @@ async def _ready(bus: Bus) -> None:
 
 
 async def play(
-    bus: Bus, transcripts: Sequence[Transcript], options: Options, watch: Callable[[Played], None]
+    bus: Bus, transcripts: Sequence[Transcript], options: Options, watch: Callable[[Played], None], *, run: str = ""
 ) -> list[Session]:
-    """Play sessions, several at a time; each is a session of its own even if it was played before."""
+    """Play sessions, several at a time. `run` makes their names differ from those of an earlier run."""
     outbox = Outbox(bus)
     turn = asyncio.Semaphore(options.at_once)
 
     async def one(transcript: Transcript) -> Session:
         async with turn:
-            address = Address(PROJECT, transcript.session)
+            address = Address(PROJECT, f"{transcript.session}{run}")
             adapter = Adapter(bus, outbox, transcript.harness, address, deadline_ms=options.deadline_ms)
             player = Player(adapter, address, transcript, tidy=options.agent == "tidy", limit=options.limit)
             return await player.play(watch)

@@ -27,7 +27,18 @@ class Entry(Generic[S]):
         self.own: set[int] = set()
         """Positions above `seq` that are in the state already, since they were appended from here."""
         self.loading = False
+        self.missed = 0
+        """The newest position that was fed while the entry was being loaded: the load goes on until it has that."""
         self.lock = asyncio.Lock()
+        self.deciding = asyncio.Lock()
+        """Held by who decides on this state until its facts are in the log."""
+
+    def feed(self, evolve: Evolve[S], envelope: Envelope, event: Event | None) -> None:
+        """Take in a fact as it is read from the log by someone who reads all of it in order."""
+        if self.loading:
+            self.missed = envelope.seq
+        else:
+            self.apply(evolve, envelope, event)
 
     def apply(self, evolve: Evolve[S], envelope: Envelope, event: Event | None) -> None:
         """Take in one fact of the log; one that is in already changes nothing."""
@@ -99,6 +110,8 @@ class Sessions(Generic[S]):
         entry.subjects, entry.own = {}, set()
         try:
             await self._read(entry)
+            while entry.missed > entry.seq:
+                await self._read(entry)
         except BaseException:
             self._entries.pop(entry.address, None)
             raise

@@ -17,7 +17,6 @@ class Hot:
     def __init__(self, reader: LogReader, capacity: int) -> None:
         self.sessions: Sessions[Session] = Sessions(reader, evolve, Session(), capacity)
         self._waiting: dict[tuple[Address, str], list[asyncio.Event]] = defaultdict(list)
-        self._missed: set[Address] = set()
 
     def feed(self, envelope: Envelope, event: Event | None) -> None:
         """Take in a fact as it is read, if its session is held."""
@@ -25,20 +24,13 @@ class Hot:
         entry = self.sessions.held(address)
         if entry is None:
             return
-        if entry.loading:
-            self._missed.add(address)
-            return
-        entry.apply(evolve, envelope, event)
+        entry.feed(evolve, envelope, event)
         if isinstance(event, StepOpened):
             self._wake(address, event.step)
 
     async def entry(self, address: Address) -> Entry[Session]:
-        """The session's state, loaded if it is not held; facts that came meanwhile are read after."""
-        entry = await self.sessions.get(address)
-        while address in self._missed:
-            self._missed.discard(address)
-            await self.sessions.catch_up(entry)
-        return entry
+        """The session's state, loaded if it is not held."""
+        return await self.sessions.get(address)
 
     async def step(self, entry: Entry[Session], step: str, timeout: float) -> bool:  # noqa: ASYNC109 - a missed deadline is an answer
         """Wait until this step was read; whether it was."""

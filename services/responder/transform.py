@@ -1,6 +1,5 @@
 """The answer to `ask.transform`: wait for the step, decide, append, and only then reply."""
 
-import asyncio
 import time
 from collections.abc import Sequence
 
@@ -31,7 +30,6 @@ class Transformer:
         self._kit = kit
         self._hot = hot
         self._limits = limits
-        self._locks: dict[Address, asyncio.Lock] = {}
 
     async def answer(self, ask: TransformAsk) -> Plan:
         deadline = time.monotonic() + ask.deadline_ms / 1000
@@ -50,8 +48,7 @@ class Transformer:
 
     async def _advance(self, entry: Entry[Session], step: str, deadline: float) -> Pass | None:
         """Bring the plan up to this step, unless the asker no longer listens: what nobody gets is not served."""
-        lock = self._locks.setdefault(entry.address, asyncio.Lock())
-        async with lock:
+        async with entry.deciding:
             for _ in range(ATTEMPTS):
                 state = entry.state
                 if state.step is None or state.step.step != step:

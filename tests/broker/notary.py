@@ -21,6 +21,7 @@ from services.kit.settings import Settings
 from tests.broker.world import HARBOUR, NOON, kit_of
 
 Words = tuple[str, ...]
+SILENCE: Words = ()
 ROOM = "notary"
 
 
@@ -51,7 +52,7 @@ class Notary:
             evolve=evolve,
             appended=self._appended,
         )
-        self.sessions = Sessions(kit.reader, evolve, (), 64)
+        self.sessions = Sessions(kit.reader, evolve, SILENCE, 64)
         self.loop = Loop(kit, IN, self.judgement, self.sessions)
 
     def gate(self, word: str) -> tuple[asyncio.Event, asyncio.Event]:

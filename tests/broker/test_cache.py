@@ -16,6 +16,7 @@ from tests.broker.world import HARBOUR, facts, titles, wrapped
 pytestmark = pytest.mark.broker
 
 Told = tuple[Event, ...]
+NOTHING: Told = ()
 
 
 def evolve(told: Told, event: Event, _: Envelope) -> Told:
@@ -23,7 +24,7 @@ def evolve(told: Told, event: Event, _: Envelope) -> Told:
 
 
 def sessions(bus: Bus, capacity: int = 8) -> Sessions[Told]:
-    return Sessions(LogReader(bus), evolve, (), capacity)
+    return Sessions(LogReader(bus), evolve, NOTHING, capacity)
 
 
 async def append(bus: Bus, entry: Entry[Told], events: list[Event]) -> None:
@@ -114,13 +115,13 @@ class Gate(LogReader):
 
 async def test_a_session_that_is_being_loaded_is_not_forgotten(bus: Bus) -> None:
     reader = Gate(bus)
-    held = Sessions(reader, evolve, (), capacity=1)
+    held = Sessions(reader, evolve, NOTHING, capacity=1)
     await Appender(bus).append(wrapped(titles(2)), {})
     other = Address("harbour", "s2")
     loads = []
     for address in (HARBOUR, other):
         loads.append(asyncio.create_task(held.get(address)))
-        await reader.reading.acquire()
+        await asyncio.wait_for(reader.reading.acquire(), 5)
     again = asyncio.create_task(held.get(HARBOUR))
     for gate in reader.open.values():
         gate.set()
@@ -131,9 +132,9 @@ async def test_a_session_that_is_being_loaded_is_not_forgotten(bus: Bus) -> None
 
 async def test_one_session_asked_for_twice_at_once_is_loaded_once(bus: Bus) -> None:
     reader = Gate(bus)
-    held = Sessions(reader, evolve, (), capacity=8)
+    held = Sessions(reader, evolve, NOTHING, capacity=8)
     both = [asyncio.create_task(held.get(HARBOUR)) for _ in range(2)]
-    await reader.reading.acquire()
+    await asyncio.wait_for(reader.reading.acquire(), 5)
     reader.open[HARBOUR.log_filter].set()
     first, second = await asyncio.gather(*both)
     assert first is second
@@ -147,7 +148,7 @@ async def test_a_load_that_fails_leaves_nothing_behind(bus: Bus) -> None:
                 yield recorded
             raise ConnectionError
 
-    held = Sessions(Broken(bus), evolve, (), capacity=8)
+    held = Sessions(Broken(bus), evolve, NOTHING, capacity=8)
     with pytest.raises(ConnectionError):
         await held.get(HARBOUR)
     assert held.held(HARBOUR) is None

@@ -214,8 +214,9 @@ async def test_a_body_is_kept_beside_the_log_where_it_is_long_as_json(
 ) -> None:
     """Three of them must fit into one fact, whatever they are made of."""
     reference = await Bodies(bus, INBOUND_BODIES).put(said)
-    kinds = {"text_ref": reference, "input_ref": reference, "output_ref": reference}
-    await see(bus, "long", PartSeen("m1", "tool", "p1", tool="bash", call="c1", status="completed", **kinds))
+    tool = PartSeen("m1", "tool", "p1", tool="bash", call="c1", status="completed")
+    long = msgspec.structs.replace(tool, text_ref=reference, input_ref=reference, output_ref=reference)
+    await see(bus, "long", long)
     (part,) = [event for event in await worked(bus, tagger) if isinstance(event, PartRecorded)]
     expected = ("", reference) if referred else (said, "")
     assert expected == (part.text, part.text_ref)

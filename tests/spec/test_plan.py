@@ -528,6 +528,20 @@ def test_a_message_that_comes_back_after_its_drop_was_served_stays_dropped() -> 
     assert harness.step().text == ["§1§ go", "[dropped §2§]", "§3§ on", "§4§ more"]
 
 
+def test_a_dropped_message_that_was_sent_again_without_a_plan_is_dropped_at_the_next_rebase() -> None:
+    harness = tooled()
+    back = harness.messages[1]
+    harness.without("m2")
+    harness.drop(2)
+    harness.step()
+    harness.messages.append(back)
+    assert harness.step(asks=False).text[-1] == f"§2§ {BIG}"
+    harness.user("more")
+    assert harness.step().text[-2:] == [f"§2§ {BIG}", "§4§ more"]
+    harness.without("m1")
+    assert harness.step().text == ["§3§ on", "[dropped §2§]", "§4§ more"]
+
+
 def test_an_arc_that_comes_back_behind_its_call_keeps_what_was_sent() -> None:
     harness = Harness()
     harness.user("go")

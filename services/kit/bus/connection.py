@@ -203,10 +203,14 @@ class Bus:
     async def lag(self, stream: str, durable: str) -> Lag | None:
         """How far a consumer is behind; None where there is none."""
         try:
+            state = (await self.js.stream_info(stream)).state
             info = await self.js.consumer_info(stream, durable)
         except NotFoundError:
             return None
-        return Lag(int(info.num_pending or 0), int(info.num_ack_pending or 0))
+        waiting = int(info.num_pending or 0)
+        if state.messages and info.delivered is not None and info.delivered.stream_seq < state.last_seq:
+            waiting = max(waiting, 1)  # a consumer counts a message a moment after it was confirmed
+        return Lag(waiting, int(info.num_ack_pending or 0))
 
     async def messages(self, stream: str) -> int:
         """How many messages a stream holds; 0 where there is none."""
