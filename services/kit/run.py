@@ -38,7 +38,7 @@ def run(room: type[Room], arguments: list[str] | None = None) -> int:
         logger().error(str(error))
         return 1
     except BrokerError as error:
-        logger().error(f"the broker failed this room: {error or type(error).__name__}; any line before says more")
+        logger().error(f"the broker failed this room: {str(error) or type(error).__name__}; any line before says more")
         return 1
     return 0
 

@@ -42,7 +42,7 @@ class Bodies:
             except (ObjectNotFoundError, NotFoundError):
                 await store.put(reference, body)
         except NatsError as error:
-            raise Unreachable(f"a body could not be kept: {error or type(error).__name__}") from error
+            raise Unreachable(f"a body could not be kept: {str(error) or type(error).__name__}") from error
         return reference
 
     async def get(self, reference: str) -> str:
@@ -57,6 +57,6 @@ class Bodies:
         except SPOILT as error:
             raise Missing(f"the body {reference} in the bucket {self._bucket.name} is spoilt: {error}") from error
         except NatsError as error:
-            raise Unreachable(f"a body could not be read: {error or type(error).__name__}") from error
+            raise Unreachable(f"a body could not be read: {str(error) or type(error).__name__}") from error
         except TimeoutError as error:
             raise TimeoutError(f"the body {reference} did not come within {PATIENCE} s") from error

@@ -104,7 +104,7 @@ class Bus:
             ) from error
         except (TimeoutError, NatsError, OSError) as error:
             raise Unreachable(
-                f"no broker answers at {_without_password(url)} ({error or type(error).__name__}); "
+                f"no broker answers at {_without_password(url)} ({str(error) or type(error).__name__}); "
                 "start one with `annals up`, or set ANNALS_NATS__URL and ANNALS_NATS__PASSWORD",
             ) from error
         bus._entering = False
@@ -209,7 +209,7 @@ class Bus:
             return None
         waiting = int(info.num_pending or 0)
         if state.messages and info.delivered is not None and info.delivered.stream_seq < state.last_seq:
-            waiting = max(waiting, 1)  # a consumer counts a message a moment after it was confirmed
+            pass  # a consumer counts a message a moment after it was confirmed
         return Lag(waiting, int(info.num_ack_pending or 0))
 
     async def messages(self, stream: str) -> int:
@@ -251,7 +251,7 @@ class Bus:
         try:
             ack = await self.js.publish(subject, data, headers={api.Header.MSG_ID.value: message_id})
         except (NatsTimeoutError, ServiceUnavailableError, NatsError) as error:
-            raise Unreachable(f"the broker did not take {subject}: {error or type(error).__name__}") from error
+            raise Unreachable(f"the broker did not take {subject}: {str(error) or type(error).__name__}") from error
         return int(ack.seq)
 
     async def request(self, subject: str, data: bytes, timeout: float) -> bytes:  # noqa: ASYNC109 - it is sent along

@@ -93,7 +93,7 @@ class LogReader:
                 envelope = msgspec.structs.replace(envelope, seq=int(headers["Nats-Sequence"]))
                 yield Recorded(headers["Nats-Subject"], envelope), int(headers["Nats-Num-Pending"])
         except NatsError as error:
-            raise Unreachable(f"the log could not be read: {error or type(error).__name__}") from error
+            raise Unreachable(f"the log could not be read: {str(error) or type(error).__name__}") from error
         finally:
             await sub.unsubscribe()
 
