@@ -1,9 +1,9 @@
 """The check before a plan is appended: apply it to the known messages, and see what a provider would refuse."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
-from schemas.plan import AnyEdit, OmitArc, OmitMessage, OmitPart, Restore, target
+from schemas.plan import AnyEdit, OmitArc, OmitMessage, OmitPart, target
 from services.kit import edits as applied
 from services.kit.conversation import Conversation, Message, Part
 from services.responder.state import Session
@@ -22,10 +22,11 @@ def new_faults(session: Session, edits: Sequence[AnyEdit]) -> list[str]:
     are about are checked with their neighbours.
     """
     places = {place for edit in edits if isinstance(edit, STRUCTURAL) for place in _places(session, edit)}
+    wanted = {target(edit): edit for edit in edits}
     able = session.step.capabilities if session.step else []
     found: list[str] = []
     for messages in _windows(session.talk, sorted(place for place in places if place in session.talk.order)):
-        found += _faults_within(messages, session, edits, able)
+        found += _faults_within(messages, session, wanted, able)
     return found
 
 
@@ -62,19 +63,12 @@ def _neighbour(talk: Conversation, places: Iterable[int], place: int) -> int:
 
 
 def _faults_within(
-    messages: Sequence[Message], session: Session, edits: Sequence[AnyEdit], able: Sequence[str]
+    messages: Sequence[Message], session: Session, wanted: Mapping[str, AnyEdit], able: Sequence[str]
 ) -> list[str]:
     shapes = [_shape(session, message) for message in messages]
-    wanted = set(_targets(shapes))
-    now = {key: session.edits[key] for key in wanted if key in session.edits}
-    then = dict(now)
-    for edit in edits:
-        if target(edit) not in wanted:
-            continue
-        if isinstance(edit, Restore):
-            then.pop(target(edit), None)
-        else:
-            then[target(edit)] = edit
+    targets = set(_targets(shapes))
+    now = {key: session.edits[key] for key in targets if key in session.edits}
+    then = now | {key: wanted[key] for key in targets if key in wanted}
     already = set(applied.faults(applied.apply(shapes, now), able))
     return [fault for fault in applied.faults(applied.apply(shapes, then), able) if fault not in already]
 

@@ -48,6 +48,7 @@ class Projector:
             credit=CREDIT * kit.settings.views.batch,
             deliver=self._arrived,
             rewind=self._rewind,
+            make=self._make_consumer,
         )
 
     @property
@@ -55,6 +56,12 @@ class Projector:
         return self._read
 
     async def open(self) -> None:
+        await self._make_consumer()
+        await self._pull.start()
+        committer = asyncio.create_task(self._commit_for_ever())
+        self._kit.stack.push_async_callback(self._close, committer)
+
+    async def _make_consumer(self) -> None:
         await self._kit.bus.consumer(
             LOG.name,
             self._durable,
@@ -62,9 +69,6 @@ class Projector:
             max_ack_pending=2 * CREDIT * self._kit.settings.views.batch,
             ack_all=True,
         )
-        await self._pull.start()
-        committer = asyncio.create_task(self._commit_for_ever())
-        self._kit.stack.push_async_callback(self._close, committer)
 
     async def _close(self, committer: asyncio.Task[None]) -> None:
         await self._pull.stop()

@@ -263,17 +263,10 @@ async def test_after_its_end_nothing_more_comes(broker: Broker, bus: Bus) -> Non
 
 
 async def test_a_message_counts_as_waiting_as_soon_as_it_is_confirmed(bus: Bus) -> None:
-    """Else a room that works until it is idle might end before it."""
-    async with reading(bus, credit=400) as reader:
-        for number in range(1, 301):
+    """Else a room that works until it is idle might end before it. A new consumer is slowest to count."""
+    for number in range(1, 41):
+        async with reading(bus) as reader:
             await bus.publish("in.pi.p.s", b"x", f"m{number}")
-            lag = await bus.lag(IN.name, DURABLE)
-            assert lag is not None
-            assert (0, 0) != lag
-            await until(lambda: reader.held)
-            await reader.finish(1)
-            await until(lambda: _is_clear(bus))
-
-
-async def _is_clear(bus: Bus) -> bool:
-    return (0, 0) == await bus.lag(IN.name, DURABLE)
+            assert (0, 0) != await bus.lag(IN.name, DURABLE)
+            await reader.finish_all(number)
+        await bus.js.delete_consumer(IN.name, DURABLE)

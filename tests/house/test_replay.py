@@ -51,7 +51,7 @@ async def test_what_was_played_is_in_the_log_message_by_message(house: HouseFact
         await bus.close()
 
     for transcript in transcripts:
-        sent = transcript.messages[: _last_answer(transcript)]
+        sent = transcript.messages[: _last_answer(transcript) + 1]
         told = {
             fields.message: fields.role  # type: ignore[attr-defined] # of this type only
             for envelope, fields in log

@@ -530,6 +530,7 @@ def test_a_message_that_comes_back_after_its_drop_was_served_stays_dropped() -> 
 
 def test_a_dropped_message_that_was_sent_again_without_a_plan_is_dropped_at_the_next_rebase() -> None:
     harness = tooled()
+    harness.assistant(ran(BIG, call="d"))
     back = harness.messages[1]
     harness.without("m2")
     harness.drop(2)
@@ -537,9 +538,10 @@ def test_a_dropped_message_that_was_sent_again_without_a_plan_is_dropped_at_the_
     harness.messages.append(back)
     assert harness.step(asks=False).text[-1] == f"§2§ {BIG}"
     harness.user("more")
-    assert harness.step().text[-2:] == [f"§2§ {BIG}", "§4§ more"]
-    harness.without("m1")
-    assert harness.step().text == ["§3§ on", "[dropped §2§]", "§4§ more"]
+    assert harness.step().text[-2:] == [f"§2§ {BIG}", "§5§ more"]
+    harness.drop(4)
+    harness.flush()
+    assert harness.step().text == ["§1§ go", "§3§ on", "[dropped §4§]", "[dropped §2§]", "§5§ more"]
 
 
 def test_an_arc_that_comes_back_behind_its_call_keeps_what_was_sent() -> None:
@@ -823,6 +825,14 @@ def test_a_split_call_stays_where_the_results_message_would_say_nothing() -> Non
     harness.assistant(said("look"), asked("c", LONG))
     harness.says("tool", answered("c", BIG))
     assert dropped(harness, 2) == ["§1§ look", "", "[dropped §2§]"]
+
+
+def test_calls_that_can_go_one_by_one_but_not_together_stay() -> None:
+    harness = Harness()
+    harness.assistant(asked("a", LONG), asked("b", LONG), asked("c", LONG))
+    harness.says("tool", answered("a", BIG), answered("b", BIG), said("two"))
+    harness.says("tool", answered("c", "C"))
+    assert dropped(harness, 1, 2) == ["", "", "", "[dropped §1§]", "[dropped §2§]", "§3§ two", "§4§ C"]
 
 
 def test_a_result_whose_call_was_never_seen_is_a_placeholder() -> None:

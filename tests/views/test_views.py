@@ -244,6 +244,15 @@ def test_a_project_is_told_with_its_directories_and_sessions(store: Store) -> No
     ).view("projects").is_({"project": "p", "sessions": 2, "directories": ["/a", "/b"], "last_seen": happened(4)})
 
 
+def test_a_project_as_of_a_position_has_the_directories_that_were_known_then(store: Store) -> None:
+    Given(
+        store,
+        SessionOpened(harness="pi", mode="primary"),
+        ("", ProjectIdentified(directory="/a", harness="pi")),
+        ("", ProjectIdentified(directory="/b", harness="pi")),
+    ).view("projects", as_of=2).is_({"project": "p", "directories": ["/a"]})
+
+
 def test_usage_is_the_newest_count_of_each_answer(store: Store) -> None:
     Given(
         store,

@@ -192,7 +192,6 @@ class Bus:
             ack_policy=api.AckPolicy.ALL if ack_all else api.AckPolicy.EXPLICIT,
             ack_wait=ack_wait,
             max_ack_pending=max_ack_pending,
-            mem_storage=ack_all,
         )
         await self.js.add_consumer(stream, config)
 
@@ -209,7 +208,7 @@ class Bus:
             return None
         waiting = int(info.num_pending or 0)
         if state.messages and info.delivered is not None and info.delivered.stream_seq < state.last_seq:
-            pass  # a consumer counts a message a moment after it was confirmed
+            waiting = max(waiting, 1)  # a consumer counts a message a moment after it was confirmed
         return Lag(waiting, int(info.num_ack_pending or 0))
 
     async def messages(self, stream: str) -> int:

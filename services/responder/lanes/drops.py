@@ -21,26 +21,23 @@ PREVIEW_WORD_UNITS = 220
 
 def extend(session: Session, messages: Sequence[Message]) -> Sequence[AnyEdit]:
     """What comes back stays dropped."""
-    return tuple(_come_back(session, messages))
+    sent = (found for message in messages for found in session.talk.sent_parts(message))
+    return tuple(_shown(session, (name for name, part in sent if part.number in session.dropped)))
 
 
-def _come_back(session: Session, messages: Iterable[Message]) -> Iterator[ReplaceText | ReplaceOutput]:
+def _shown(session: Session, dropped: Iterable[str]) -> Iterator[ReplaceText | ReplaceOutput]:
     """What was dropped and is shown nevertheless: in a message that is listed again, or in a part with another id."""
-    for message in messages:
-        for name, part in session.talk.sent_parts(message):
-            if part.number in session.dropped and _is_shown(session, name):
-                yield _replaced(session, name, part, (part.seq, part.tag_seq))
-
-
-def _is_shown(session: Session, name: str) -> bool:
-    """Whether no edit has taken the part's content away."""
-    return name not in session.omitted and isinstance(session.edits.get(f"part:{name}"), PrefixText | None)
+    for name in dropped:
+        no_edit_hides_it = isinstance(session.edits.get(f"part:{name}"), PrefixText | None)
+        if no_edit_hides_it and name not in session.omitted and session.talk.place(name):
+            part = session.talk.parts[name]
+            yield _replaced(session, name, part, (part.seq, part.tag_seq))
 
 
 def rebase(session: Session, limits: Limits) -> Change:
     """Serve the queued drops that newer tags have pushed out of protection, and those that are served no more."""
     guarded = _protected(session, limits.protected_tags)
-    edits: list[AnyEdit] = [*_come_back(session, session.talk.after(0))]
+    edits: list[AnyEdit] = [*_shown(session, (session.talk.numbered.get(number, "") for number in session.dropped))]
     dropped: list[int] = []
     reclaimed = 0
     held = []
@@ -56,7 +53,23 @@ def rebase(session: Session, limits: Limits) -> Change:
             edits.append(edit)
             reclaimed += saving
             gone.update(edit.parts if isinstance(edit, OmitArc) else ())
-    return Change(tuple(edits), tuple(dropped), reclaimed, tuple(held))
+    return Change(tuple(_untorn(session, edits)), tuple(dropped), reclaimed, tuple(held))
+
+
+def _untorn(session: Session, edits: Sequence[AnyEdit]) -> Sequence[AnyEdit]:
+    """Where a call and its result in two messages cannot go without parting others, only the output goes."""
+    split = [edit for edit in edits if isinstance(edit, OmitArc) and len(edit.parts) > 1]
+    if not new_faults(session, split):
+        return edits
+    torn = {arc.part for arc in split if new_faults(session, [arc])}
+    if new_faults(session, [arc for arc in split if arc.part not in torn]):
+        torn = {arc.part for arc in split}
+    return [
+        _replaced(session, edit.part, session.talk.parts[edit.part], edit.by)
+        if isinstance(edit, OmitArc) and edit.part in torn
+        else edit
+        for edit in edits
+    ]
 
 
 def _protected(session: Session, count: int) -> set[int]:
@@ -105,10 +118,7 @@ def _dropped_tool(
     arc = (name,) if call == name else (call, name)
     if not all(_leaves_meaning(session, one, gone) for one in arc):
         return kept
-    omitted = OmitArc(part=name, parts=arc, by=by)
-    if new_faults(session, [omitted]):
-        return kept
-    return omitted, tokens(recorded.bytes) + tokens(made.input_bytes)
+    return OmitArc(part=name, parts=arc, by=by), tokens(recorded.bytes) + tokens(made.input_bytes)
 
 
 def _call_of(session: Session, result: Part) -> str | None:
