@@ -23,6 +23,7 @@ from services.kit.edits import Message, Part, apply
 NO_DEADLINE = 60_000
 NOWHEN = datetime(1970, 1, 1, tzinfo=UTC)
 RESYNCS = 2
+UNKNOWN = -1
 
 _plans = msgspec.json.Decoder(Plan)
 _answers = msgspec.json.Decoder(Answer)
@@ -129,7 +130,7 @@ class Adapter:
                 Listed(message.message, tuple(part.part for part in message.parts)) for message in messages[common:]
             ),
             count=len(names),
-            served=self.held.revision,
+            served=self.held.revision if self.held.step else UNKNOWN,
         )
         await self.say(f"step/{told.step}", at, told)
         self.held.step, self.held.last = told.step, names

@@ -1,6 +1,5 @@
 """What the facts are in what a harness saw. No clock, no I/O: content comes in masked, times with the content."""
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
@@ -9,13 +8,10 @@ import msgspec
 from schemas.envelope import Actor, Envelope
 from schemas.events import (
     Event,
-    MessageListed,
     MessageRecorded,
-    MessageRemoved,
     ModelChanged,
     NativeCompacted,
     OverflowDetected,
-    PartRecorded,
     PartRemoved,
     SessionClosed,
     SessionForked,
@@ -23,14 +19,12 @@ from schemas.events import (
     SessionOpened,
     SessionRenamed,
     StepOpened,
-    TagAssigned,
     UsageSampled,
 )
 from schemas.inbox import (
     CompactionSeen,
     ErrorSeen,
     Inbound,
-    Listed,
     ListSeen,
     MessageGone,
     MessageSeen,
@@ -47,11 +41,12 @@ from schemas.inbox import (
     SessionClosed as SessionEnded,
 )
 from services.kit.conversation import Conversation, Message
-from services.kit.tokens import tokens
+from services.tagger.listing import from_message, is_present, listed, removed
+from services.tagger.numbering import MAX_NAMES_PER_EVENT, assignments
 from services.tagger.overflow import is_overflow
-from services.tagger.state import Session, evolve, identity
+from services.tagger.parts import part_seen
+from services.tagger.state import Session, evolve
 
-MAX_NAMES_PER_EVENT = 2000
 MAX_ERROR_CHARACTERS = 240
 
 _NOWHEN = Envelope(
@@ -103,13 +98,13 @@ def _facts(session: Session, item: Seen, told: Told) -> Sequence[Event]:
         case SessionEnded(reason=reason):
             return [] if session.closed else [SessionClosed(reason=reason)]
         case SessionReverted(message=message):
-            return _removed(_from(session.talk, message), "reverted")
+            return removed(from_message(session.talk, message), "reverted")
         case MessageSeen():
             return _message_seen(session, item, told.sizes)
         case MessageGone(message=message):
-            return _removed([message] if _is_present(session.talk, message) else [], "deleted")
+            return removed([message] if is_present(session.talk, message) else [], "deleted")
         case PartSeen():
-            return _part_seen(session, item, told.sizes)
+            return part_seen(session, item, told.sizes)
         case PartGone(part=part):
             gone = session.talk.parts.get(part)
             return [PartRemoved(message=gone.recorded.message, part=part)] if gone else []
@@ -120,7 +115,7 @@ def _facts(session: Session, item: Seen, told: Told) -> Sequence[Event]:
         case CompactionSeen():
             return [] if "compacted" in session.said else [NativeCompacted(last_tag=session.last_number)]
         case ListSeen(after=after, messages=messages):
-            return _listed(session, after, messages, is_last=False)
+            return listed(session, after, messages, is_last=False)
         case StepSeen():
             return _step_seen(session, item)
 
@@ -137,7 +132,7 @@ def _session_seen(session: Session, item: SessionSeen, told: Told) -> list[Event
         agent=item.agent,
         version=item.version,
     )
-    return [opened, *_forks(item, told.origin)]
+    return [*_forks(item, told.origin), opened]  # opened last: only then is the copy complete
 
 
 def _forks(item: SessionSeen, origin: Session | None) -> Iterator[Event]:
@@ -174,7 +169,7 @@ def _message_seen(session: Session, item: MessageSeen, sizes: Mapping[str, int])
         session = evolve(session, recorded, _NOWHEN)
     for index, part in enumerate(item.parts):
         placed = part if part.part or part.position else msgspec.structs.replace(part, position=index)
-        for event in _part_seen(session, placed, sizes):
+        for event in part_seen(session, placed, sizes):
             events.append(event)
             session = evolve(session, event, _NOWHEN)
     return events
@@ -193,92 +188,6 @@ def _recorded(item: MessageSeen, known: Message | None) -> MessageRecorded:
         synthetic=item.synthetic,
         listed=before.listed,
     )
-
-
-def _part_seen(session: Session, item: PartSeen, sizes: Mapping[str, int]) -> list[Event]:
-    if item.ephemeral:
-        return []
-    name = part_name(item)
-    digest = content_digest(item)
-    known = session.talk.parts.get(name)
-    if known is not None and known.recorded.digest == digest and known.recorded.message == item.message:
-        return []
-    is_answer = item.type in ("tool", "tool_result")
-    content, reference = (item.output, item.output_ref) if is_answer else (item.text, item.text_ref)
-    size = sizes.get(reference, len(content.encode()))
-    input_size = sizes.get(item.input_ref, len(item.input.encode()))
-    return [
-        PartRecorded(
-            message=item.message,
-            part=name,
-            kind=item.type,
-            position=item.position,
-            tool=item.tool,
-            call=item.call,
-            owner=_owner(session, item, name),
-            status=item.status or ("completed" if item.type == "tool_result" else ""),
-            mime=item.mime,
-            signed=item.signed,
-            ignored=item.ignored,
-            synthetic=item.synthetic,
-            bytes=size,
-            input_bytes=input_size,
-            tokens=0 if item.ignored else tokens(size + input_size),
-            digest=digest,
-            text=item.text,
-            input=item.input,
-            output=item.output,
-            text_ref=item.text_ref,
-            input_ref=item.input_ref,
-            output_ref=item.output_ref,
-        )
-    ]
-
-
-def part_name(item: PartSeen) -> str:
-    """The harness's id of a part, or one made of its message and its index in the full list of parts."""
-    if item.part:
-        return item.part
-    return f"{item.message}:{'file' if item.type == 'file' else 'p'}{item.position}"
-
-
-def content_digest(item: PartSeen) -> str:
-    """Digest of what the harness holds in a part: two parts with the same are the same to a model."""
-    fields = (
-        item.type, item.text, item.tool, item.input, item.output, item.status, item.mime,
-        item.text_ref, item.input_ref, item.output_ref, str(item.signed), str(item.ignored),
-    )  # fmt: skip
-    return hashlib.blake2b("\0".join(fields).encode(), digest_size=8).hexdigest()
-
-
-def _owner(session: Session, item: PartSeen, name: str) -> str:
-    """The message that made a tool call. A part that holds call and result belongs to its own message."""
-    if item.type in ("tool", "tool_call"):
-        return item.message
-    if item.type != "tool_result":
-        return ""
-    known = session.talk.parts.get(name)
-    if known is not None:
-        return known.recorded.owner
-    unanswered = (owner for owner in session.calls.get(item.call, ()) if not _is_gone(session.talk, owner))
-    return next(unanswered, "") or _nearest_owner(session, item)
-
-
-def _nearest_owner(session: Session, item: PartSeen) -> str:
-    """For a result whose call is not seen any more: the last earlier message that made it.
-
-    Of two that were sent at once it is the one with the smaller id.
-    """
-    here = _sent(session.talk, item.message)
-    times = {owner: _sent(session.talk, owner) for owner in session.owners.get(item.call, ())}
-    earlier = [(made, owner) for owner, made in times.items() if made is not None and here is not None and made < here]
-    newest = max((made for made, _ in earlier), default=None)
-    return min((owner for made, owner in earlier if made == newest), default=item.message)
-
-
-def _sent(talk: Conversation, message: str) -> datetime | None:
-    known = talk.messages.get(message)
-    return known.recorded.sent if known else None
 
 
 def _usage_seen(session: Session, item: UsageSeen) -> list[Event]:
@@ -300,78 +209,13 @@ def _error_seen(session: Session, item: ErrorSeen) -> list[Event]:
     return [event] if is_overflow(item.text) and event.text not in session.said else []
 
 
-def _removed(messages: Sequence[str], reason: str) -> list[Event]:
-    return [MessageRemoved(messages=list(messages), reason=reason)] if messages else []
-
-
-def _from(talk: Conversation, message: str) -> list[str]:
-    """List this message and all behind it."""
-    known = talk.messages.get(message)
-    if known is None or not known.present:
-        return []
-    return [behind.recorded.message for behind in talk.after(known.ordinal - 1)]
-
-
-def _listed(session: Session, after: str, messages: Sequence[Listed], *, is_last: bool) -> list[Event]:
-    """Make the conversation behind `after` this list: those left out are removed, new ones get their places.
-
-    What stands behind a piece that is not the last one stays as it was: the pieces to come tell of it.
-    """
-    talk = session.talk
-    if after and not _is_present(talk, after):
-        return []
-    start = talk.messages[after].ordinal if after else 0
-    places = _places(talk, start, messages)
-    end = talk.last_ordinal if is_last else max(places.values(), default=0)
-    left_out = [
-        message.recorded.message
-        for message in talk.after(start)
-        if message.ordinal <= end and message.recorded.message not in places
-    ]
-    return [*_removed(left_out, "unlisted"), *_placed(talk, places), *_parts_listed(talk, messages)]
-
-
-def _places(talk: Conversation, place: int, messages: Sequence[Listed]) -> dict[str, int]:
-    """Where each message of a list stands: where it stood, if that is behind the one before it, else at the end."""
-    last = talk.last_ordinal
-    places: dict[str, int] = {}
-    for listed in messages:
-        known = talk.messages.get(listed.message)
-        if known is not None and known.ordinal > place:
-            place = known.ordinal
-        else:
-            place = last = last + 1
-        places[listed.message] = place
-    return places
-
-
-def _placed(talk: Conversation, places: Mapping[str, int]) -> Iterator[Event]:
-    """Places for messages that have none, lost theirs, or stand elsewhere now."""
-    names = [name for name, place in places.items() if talk.order.get(place) != name]
-    for start in range(0, len(names), MAX_NAMES_PER_EVENT):
-        piece = names[start : start + MAX_NAMES_PER_EVENT]
-        yield MessageListed(messages=piece, ordinals=[places[name] for name in piece])
-
-
-def _parts_listed(talk: Conversation, messages: Sequence[Listed]) -> Iterator[Event]:
-    """Where a harness sends other parts of a message than those that are known, or in another order."""
-    for listed in messages:
-        known = talk.messages.get(listed.message)
-        if known is None:
-            continue
-        parts = [part for part in listed.parts if part in talk.parts]
-        exceptions = [] if tuple(parts) == known.parts or not listed.parts else parts
-        if exceptions != known.recorded.listed:
-            yield msgspec.structs.replace(known.recorded, listed=exceptions)
-
-
 def _step_seen(session: Session, item: StepSeen) -> list[Event]:
     if item.step in session.steps:
         return []
     events: list[Event] = []
     for decision in (
-        lambda now: _listed(now, item.after, item.messages, is_last=True),
-        _assignments,
+        lambda now: listed(now, item.after, item.messages, is_last=True),
+        assignments,
         lambda now: _model(now, item),
         lambda now: [_opened(now, item)],
     ):
@@ -379,62 +223,6 @@ def _step_seen(session: Session, item: StepSeen) -> list[Event]:
             events.append(event)
             session = evolve(session, event, _NOWHEN)
     return events
-
-
-def _assignments(session: Session) -> Iterator[Event]:
-    """Numbers for the parts that are sent for the first time, in the order they stand."""
-    numbers = _numbers(session)
-    run: list[str] = []
-    first = 0
-    for name, number in numbers:
-        if run and (number != first + len(run) or len(run) == MAX_NAMES_PER_EVENT):
-            yield _assigned(session, first, run)
-            run = []
-        if not run:
-            first = number
-        run.append(name)
-    if run:
-        yield _assigned(session, first, run)
-
-
-def _assigned(session: Session, first: int, names: list[str]) -> TagAssigned:
-    parts = [session.talk.parts[name].recorded for name in names]
-    return TagAssigned(
-        first=first,
-        parts=list(names),
-        messages=[part.owner or part.message for part in parts],
-        kinds=[{"text": "message", "file": "file"}.get(part.kind, "tool") for part in parts],
-    )
-
-
-def _numbers(session: Session) -> list[tuple[str, int]]:
-    """Each part that waits for its number, with it: the one it had, the one it inherits, or the next."""
-    taken: dict[str, int] = {}
-    spent: dict[str, int] = {}
-    last = session.last_number
-    numbered = []
-    for name in _sent_in_order(session):
-        part = session.talk.parts[name].recorded
-        key = identity(part)
-        number = session.numbers.get(key) or taken.get(key)
-        if number is None:
-            heirs = session.inherited.get(part.digest, ())[spent.get(part.digest, 0) :]
-            spent[part.digest] = spent.get(part.digest, 0) + 1
-            last = last if heirs else last + 1
-            number = heirs[0] if heirs else last
-        taken[key] = number
-        numbered.append((name, number))
-    return numbered
-
-
-def _sent_in_order(session: Session) -> list[str]:
-    """The waiting parts that are sent now: by message, then by place in it."""
-    places = []
-    for name in session.waiting:
-        message = session.talk.messages.get(session.talk.parts[name].recorded.message)
-        if message is not None and message.present and name in message.sent:
-            places.append((message.ordinal, message.sent.index(name), name))
-    return [name for _, _, name in sorted(places)]
 
 
 def _model(session: Session, item: StepSeen) -> list[Event]:
@@ -473,18 +261,7 @@ def _is_aligned(session: Session, item: StepSeen) -> bool:
         return False
     if not item.after:
         return True
-    return item.previous in ("", session.last_step) and _is_present(session.talk, item.after)
-
-
-def _is_present(talk: Conversation, message: str) -> bool:
-    known = talk.messages.get(message)
-    return known is not None and known.present
-
-
-def _is_gone(talk: Conversation, message: str) -> bool:
-    """Whether it was part of the conversation and is not any more."""
-    known = talk.messages.get(message)
-    return known is not None and known.ordinal > 0 and not known.present
+    return item.previous in ("", session.last_step) and is_present(session.talk, item.after)
 
 
 def _last(talk: Conversation) -> int:

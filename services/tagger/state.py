@@ -103,7 +103,9 @@ def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
 def _forked(session: Session, event: SessionForked) -> Session:
     inherited = session.inherited
     for number, digest in zip(event.tags, event.digests, strict=True):
-        inherited = inherited.insert(digest, (*inherited.get(digest, ()), number))
+        heirs = inherited.get(digest, ())
+        if number not in heirs:
+            inherited = inherited.insert(digest, (*heirs, number))
     return replace(session, inherited=inherited, last_inherited=max(session.last_inherited, event.last_tag))
 
 

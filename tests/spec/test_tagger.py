@@ -50,8 +50,10 @@ from schemas.inbox import (
 from schemas.inbox import (
     SessionClosed as SessionEnded,
 )
-from services.tagger.core import MAX_NAMES_PER_EVENT, Told, content_digest, decide
+from services.tagger.core import Told, decide
+from services.tagger.numbering import MAX_NAMES_PER_EVENT
 from services.tagger.overflow import is_overflow
+from services.tagger.parts import content_digest
 from services.tagger.state import Session, evolve, identity
 from tests.given import Given, given
 
