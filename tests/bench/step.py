@@ -7,8 +7,9 @@ from schemas.subjects import Address
 from services.client.adapter import Adapter
 from services.client.outbox import Outbox
 from services.kit.bus import Bus
-from tests.bench.houses import bare_publishes, bare_requests, house, worked
+from tests.bench.houses import bare_publishes, bare_requests, house
 from tests.bench.measure import Measure, at_most, median_ms, p99_ms, ratio_at_most
+from tests.house.support import settle
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 HISTORY = 500
@@ -41,7 +42,7 @@ async def _steps(bus: Bus) -> list[float]:
         messages.append(_message(HISTORY + number))
         await adapter.saw(messages[-1])
         await outbox.flushed()
-        await worked(bus)
+        await settle(bus)
         served = await adapter.step(_step(number), messages, START + timedelta(seconds=number))
         seconds.append(served.seconds)
         assert served.plan.status == "ready", served.plan
