@@ -28,6 +28,7 @@ def _parser() -> argparse.ArgumentParser:
     replay = _add(commands, "replay", "play recorded sessions through a house of their own", _replay)
     replay.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="session files or folders")
     replay.add_argument("--json", action="store_true", help="print one JSON object")
+    replay.add_argument("--steps", type=Path, metavar="FILE", help="leave one JSON line for each model call there")
     replay.add_argument("--agent", choices=("tidy", "none"), default="tidy", help="whether the agent drops old outputs")
     replay.add_argument("--at-once", type=int, default=4, help="sessions played at the same time")
     replay.add_argument("--limit", type=int, default=0, help="context window in tokens, where a recording names none")
@@ -101,6 +102,7 @@ def _replay(options: argparse.Namespace) -> int:
                 at_once=options.at_once,
                 limit=options.limit,
                 deadline_ms=options.deadline,
+                steps=options.steps,
             )
         )
     except (Unreadable, ConnectionError) as error:

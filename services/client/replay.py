@@ -20,11 +20,12 @@ from services.client.adapter import Adapter
 from services.client.outbox import Outbox
 from services.client.player import Played, Player, Session
 from services.client.readers import read
-from services.client.report import Report, report, table
+from services.client.report import Report, lines, report, table
 from services.client.transcript import Transcript, Unreadable
 from services.kit.bus import Bus, Unreachable
 from services.kit.endpoint import find
 from services.kit.logs import configure
+from services.kit.retry import patiently
 from services.kit.settings import Settings
 from services.launcher.supervisor import House
 
@@ -41,6 +42,8 @@ class Options(msgspec.Struct, frozen=True):
     at_once: int = 4
     limit: int = 0
     deadline_ms: int = 0
+    steps: Path | None = None
+    """Where to leave one JSON line for each model call."""
 
 
 def replay(options: Options) -> int:
@@ -72,7 +75,10 @@ async def _replay(options: Options, transcripts: Sequence[Transcript]) -> Report
     async with borrowed_house() as bus:
         run = f"@{uuid.uuid4().hex[:6]}" if Settings().nats.url else ""
         with progress(sum(calls(one) for one in transcripts)) as step:
-            return report(await play(bus, transcripts, options, step, run=run))
+            sessions = await play(bus, transcripts, options, step, run=run)
+    if options.steps is not None:
+        options.steps.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines(sessions)))
+    return report(sessions)
 
 
 def calls(transcript: Transcript) -> int:
@@ -103,17 +109,9 @@ async def borrowed_house() -> AsyncIterator[Bus]:
 
 async def _ready(bus: Bus) -> None:
     """Wait until the responder answers: it is the last to be ready."""
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + READY
-    while True:
-        try:
+    async for attempt in patiently(Unreachable, seconds=READY):
+        with attempt:
             await bus.request(ask(StatusAsk.NAME), encode(StatusAsk()), 1.0)
-        except Unreachable:
-            if loop.time() > deadline:
-                raise
-            await asyncio.sleep(0.05)
-        else:
-            return
 
 
 async def play(

@@ -50,6 +50,45 @@ class Report(msgspec.Struct, frozen=True):
     transform_ms: Times
 
 
+class Line(msgspec.Struct, frozen=True):
+    """One model call: what was served, and how much of it the call before had sent in the same bytes."""
+
+    session: str
+    step: str
+    pass_: str = msgspec.field(name="pass")
+    causes: tuple[str, ...]
+    edits: int
+    """Edits that came with this call."""
+    messages: int
+    bytes: int
+    prefix_messages: int
+    prefix_bytes: int
+    tokens_before: int
+    tokens_after: int
+    transform_ms: float
+
+
+def lines(sessions: Sequence[Session]) -> list[Line]:
+    return [
+        Line(
+            session=session.address.session,
+            step=step.step,
+            pass_=step.pass_ or step.status,
+            causes=step.causes,
+            edits=step.edits,
+            messages=step.received.messages,
+            bytes=step.received.bytes,
+            prefix_messages=step.received.prefix_messages,
+            prefix_bytes=step.received.prefix_bytes,
+            tokens_before=step.raw_tokens,
+            tokens_after=step.served_tokens,
+            transform_ms=round(1000 * step.seconds, 3),
+        )
+        for session in sessions
+        for step in session.steps
+    ]
+
+
 def report(sessions: Sequence[Session]) -> Report:
     steps = [step for session in sessions for step in session.steps]
     served = sum(step.received.tokens for step in steps)

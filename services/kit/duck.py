@@ -13,6 +13,7 @@ T = TypeVar("T")
 
 Connection = duckdb.DuckDBPyConnection
 DuckError = duckdb.Error
+DuckBusy = duckdb.TransactionException
 
 READERS = 4
 INSISTENCE = 0.05

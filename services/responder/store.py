@@ -8,10 +8,13 @@ from pathlib import Path
 
 from schemas.envelope import Envelope
 from schemas.events import Event
-from services.kit.duck import Connection, Duck, insert
+from services.kit.duck import Connection, Duck, DuckBusy, insert
+from services.kit.retry import patiently
 from services.responder.tables import TABLES, columns_of, fingerprint
 
 LATEST = 2**63 - 1
+COMMIT_PATIENCE = 10.0
+"""Seconds for which a commit that the database could not make just then is tried again."""
 PREFIX = "views-"
 ORDER = ("plans", "tags")
 """Views that others read come first."""
@@ -61,7 +64,9 @@ class Store:
         if through <= self.committed:
             return
         fresh = [fact for fact in facts if fact[0].seq > self.committed]
-        await self.duck.write(lambda db: _commit(db, fresh, through))
+        async for attempt in patiently(DuckBusy, seconds=COMMIT_PATIENCE):
+            with attempt:
+                await self.duck.write(lambda db: _commit(db, fresh, through))
         self.committed = through
 
     async def close(self) -> None:
