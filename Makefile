@@ -41,7 +41,7 @@ test: setup ## run all tests, against a real broker
 	$(PYTEST)
 
 spec: setup ## run the tests of pure code only
-	$(PYTEST) -q -m "not broker and not house"
+	$(PYTEST) -q -n auto -m "not broker and not house"
 
 check: setup ## format, lint, types, contracts, pure tests, generated files: before every commit
 	$(BIN)/ruff format --check $(CODE)
@@ -50,7 +50,7 @@ check: setup ## format, lint, types, contracts, pure tests, generated files: bef
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m services.kit.docs --check
-	$(PYTEST) -q -m "not broker and not house"
+	$(PYTEST) -q -n auto -m "not broker and not house"
 
 format: setup ## format the code and mend what can be mended
 	$(BIN)/ruff format $(CODE)
