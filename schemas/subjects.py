@@ -6,7 +6,6 @@ from functools import lru_cache
 
 import msgspec
 
-PREFIXES = ("in", "do", "log", "ask", "dead", "$SRV")
 SHARDS = 64
 """How many shards LOG subjects are spread over. It can never change: an immutable log cannot be re-addressed."""
 WHOLE_PROJECT = "_"

@@ -56,7 +56,7 @@ class Broker:
         self._max_payload = max_payload
         known = read(data)
         self._passwords = known.passwords if known else {user: secrets.token_urlsafe(24) for user in USERS}
-        self._port = port or _usable(known) or free_port()
+        self._port = port or (_port_of(known) if known else free_port())
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -77,7 +77,9 @@ class Broker:
     async def start(self) -> None:
         """Start, and return when it answers with JetStream ready."""
         self._data.mkdir(parents=True, exist_ok=True)
-        _end_leftover(self._data)
+        _end_leftover(self._data)  # before its port is looked at: harnesses come back to the same one
+        if not _is_free(self._port):
+            self._port = free_port()
         config = self._data / "nats.conf"
         descriptor = os.open(config, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w") as file:
@@ -149,27 +151,21 @@ def _end_leftover(data: Path) -> None:
     process.wait(PATIENCE)
 
 
-def _usable(known: Written | None) -> int:
-    """The port of last time, if nobody has it now."""
-    if known is None:
-        return 0
-    port = int(known.url.rpartition(":")[2])
+def _port_of(known: Written) -> int:
+    return int(known.url.rpartition(":")[2])
+
+
+def _is_free(port: int) -> bool:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((HOST, port))
         except OSError:
-            return 0
-    return port
+            return False
+    return True
 
 
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
-
-
-def is_running(data: Path) -> bool:
-    """Whether the broker that this directory speaks of is alive."""
-    known = read(data)
-    return known is not None and known.pid > 0 and psutil.pid_exists(known.pid)

@@ -44,6 +44,7 @@ class Transformer:
             return Plan("failed", revision=entry.state.revision, reason=f"the plan could not be kept: {error}")
         if made is None:
             return Plan("late", revision=entry.state.revision, reason="the asker has stopped listening")
+        metrics.PASSES.labels(made.kind).inc()
         return _reply(entry.state, made, ask.base_revision)
 
     async def _advance(self, entry: Entry[Session], step: str, deadline: float) -> Pass | None:

@@ -211,3 +211,14 @@ async def test_one_who_asks_ends_the_room(bus: Bus) -> None:
     ending = asyncio.create_task(_until_stopped(stop, bus))
     stop.set()
     await asyncio.wait_for(ending, 10)
+
+
+async def test_a_broker_that_was_left_behind_is_ended_and_its_port_is_kept(tmp_path: Path) -> None:
+    left = Broker(tmp_path, port=0, max_payload=1024 * 1024)
+    await left.start()
+    assert left.process is not None
+    again = Broker(tmp_path, port=0, max_payload=1024 * 1024)
+    await again.start()
+    again.stop()
+    assert left.url == again.url
+    assert left.process.poll() is not None
