@@ -5,7 +5,9 @@ from typing import ClassVar, Literal
 
 import msgspec
 
+from schemas.inbox import Mode
 from schemas.plan import AnyEdit, Revision
+from schemas.tools import Line, Tool
 
 
 class Ask(msgspec.Struct, frozen=True):
@@ -43,6 +45,8 @@ class Plan(msgspec.Struct, frozen=True, omit_defaults=True):
     tokens_after: int = 0
     """The same of what is served."""
     reason: str = ""
+    notices: tuple[str, ...] = ()
+    """Sentences for the person, not for the model."""
 
 
 class SqlAsk(Ask, frozen=True):
@@ -131,4 +135,65 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     counts: dict[str, int] = {}
 
 
-ASKS: tuple[type[Ask], ...] = (TransformAsk, SqlAsk, ExplainAsk, StatusAsk)
+class GuideAsk(Ask, frozen=True):
+    """What should an adapter offer and say? The answer is the same until the service is upgraded."""
+
+    NAME: ClassVar[str] = "guide"
+
+    project: str = ""
+    harness: str = ""
+
+
+class Guide(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The reply to `ask.guide`."""
+
+    digest: str = ""
+    """Names this guide: another one has another."""
+    tools: tuple[Tool, ...] = ()
+    lines: tuple[Line, ...] = ()
+    system: dict[Mode, str] = {}
+    """What stands in the system prompt, by the session's mode; without one: nothing."""
+    skip: tuple[str, ...] = ()
+    """A system prompt that holds one of these is of the harness's own helper agents: leave those calls alone."""
+    date: str = ""
+    """A regular expression that finds the line with the date in a system prompt: the line is frozen."""
+    documents: tuple[str, ...] = ()
+    """Paths from the project's root whose content is wanted."""
+    document_bytes: int = 0
+    """The most of one document."""
+    error: str = ""
+
+
+class SessionAsk(Ask, frozen=True):
+    """How does this session stand? For a person."""
+
+    NAME: ClassVar[str] = "session"
+
+    project: str
+    session: str
+
+
+class Told(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The reply to `ask.session`: a short report in Markdown."""
+
+    text: str = ""
+    error: str = ""
+
+
+class BriefAsk(Ask, frozen=True):
+    """What must the harness's own summary of this session carry on?"""
+
+    NAME: ClassVar[str] = "brief"
+
+    project: str
+    session: str
+
+
+class Brief(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The reply to `ask.brief`: one text to add to the prompt that makes the summary."""
+
+    text: str = ""
+    error: str = ""
+
+
+ASKS: tuple[type[Ask], ...] = (TransformAsk, SqlAsk, ExplainAsk, StatusAsk, GuideAsk, SessionAsk, BriefAsk)

@@ -27,6 +27,16 @@ class Item(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind"):
     """One thing that a harness saw."""
 
 
+class AdapterSeen(Item, frozen=True, tag="adapter.seen"):
+    """The part of us that sits in the harness says what it is."""
+
+    name: str
+    version: str
+    harness_version: str = ""
+    digest: str = ""
+    """sha256 of the bundle that it was loaded from."""
+
+
 class SessionSeen(Item, frozen=True, tag="session.seen"):
     """A session exists, or one of these properties of it changed. Empty fields say nothing."""
 
@@ -41,6 +51,10 @@ class SessionSeen(Item, frozen=True, tag="session.seen"):
     """The session that this one was copied from."""
     forked_at: str = ""
     """The last message of that session that was copied."""
+    root: str = ""
+    """The root directory of the project (its work tree)."""
+    vcs: str = ""
+    """What keeps the project's versions: `git`, or nothing."""
 
 
 class SessionIdle(Item, frozen=True, tag="session.idle"):
@@ -84,6 +98,12 @@ class PartSeen(Item, frozen=True, tag="part.seen"):
     """sha256 of a text kept in the bucket of inbound bodies; `text` is then empty. The same for the two below."""
     input_ref: str = ""
     output_ref: str = ""
+    exit_code: Count | None = None
+    """What a command ended with, where the harness tells."""
+    began: Moment | None = None
+    ended: Moment | None = None
+    child: str = ""
+    """The session that this call started: a sub-agent."""
 
 
 class MessageSeen(Item, frozen=True, tag="message.seen"):
@@ -128,6 +148,8 @@ class UsageSeen(Item, frozen=True, tag="usage.seen"):
     reasoning: Count = 0
     cache_read: Count = 0
     cache_write: Count = 0
+    cost: float = 0.0
+    """US dollars, as the harness reckons."""
 
 
 class ErrorSeen(Item, frozen=True, tag="error.seen"):
@@ -135,10 +157,60 @@ class ErrorSeen(Item, frozen=True, tag="error.seen"):
 
     text: str
     message: str = ""
+    name: str = ""
+    """What the harness calls this kind of error."""
+    status: Count = 0
+    """The HTTP status; 0: there was none."""
 
 
 class CompactionSeen(Item, frozen=True, tag="compaction.seen"):
     """The harness itself summarised the session."""
+
+    auto: bool = False
+    """Whether it did so of its own accord, not because a person asked."""
+
+
+class Todo(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One line of an agent's list of what there is to do, in the harness's words."""
+
+    content: str
+    status: str = "pending"
+    priority: str = ""
+
+
+class TodoSeen(Item, frozen=True, tag="todo.seen"):
+    """The whole list of what there is to do, as it is now."""
+
+    items: tuple[Todo, ...]
+
+
+class ToolSeen(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One tool as a model is offered it."""
+
+    name: str
+    description: str = ""
+    parameters: str = ""
+    """JSON Schema of its arguments."""
+
+
+class ToolsSeen(Item, frozen=True, tag="tools.seen"):
+    """The tools that a model is offered from now on."""
+
+    digest: str
+    """Names the set: the same tools have the same."""
+    tools: tuple[ToolSeen, ...]
+
+
+class DocumentSeen(Item, frozen=True, tag="document.seen"):
+    """A document of the project, as it is now."""
+
+    path: str
+    """Relative to the project's root."""
+    digest: str
+    """sha256 of its bytes in hex; empty: it is gone."""
+    text: str = ""
+    text_ref: str = ""
+    """sha256 of a text kept in the bucket of inbound bodies; `text` is then empty."""
 
 
 class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -178,11 +250,18 @@ class StepSeen(Item, frozen=True, tag="step.seen"):
     output_limit: Count = 0
     capabilities: tuple[Capability, ...] = ()
     system_digest: str = ""
-    """Digest of the system prompt."""
+    """Digest of the system prompt; empty: not known."""
+    toolset: str = ""
+    """Digest of the set of tools (`tools.seen`) that this call offers."""
+    denied: tuple[str, ...] = ()
+    """Tools that are switched off for this call."""
+    variant: str = ""
+    """How the model is to reason, where the harness has a choice of that."""
 
 
 Seen = (
-    SessionSeen
+    AdapterSeen
+    | SessionSeen
     | SessionIdle
     | SessionClosed
     | SessionReverted
@@ -193,6 +272,9 @@ Seen = (
     | UsageSeen
     | ErrorSeen
     | CompactionSeen
+    | TodoSeen
+    | ToolsSeen
+    | DocumentSeen
     | ListSeen
     | StepSeen
 )

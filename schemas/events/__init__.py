@@ -1,7 +1,11 @@
 """The facts of the log. One module per noun; `EVENTS` is the whole vocabulary."""
 
+from schemas.events.adapter import AdapterConnected
 from schemas.events.base import Event, LogOnly
+from schemas.events.call import CallFailed
+from schemas.events.document import DocumentCaptured
 from schemas.events.drop import DropRequested
+from schemas.events.file import FileTouched
 from schemas.events.flush import FlushRequested
 from schemas.events.message import MessageListed, MessageRecorded, MessageRemoved
 from schemas.events.model import ModelChanged
@@ -13,10 +17,15 @@ from schemas.events.project import ProjectIdentified
 from schemas.events.session import SessionClosed, SessionForked, SessionIdled, SessionOpened, SessionRenamed
 from schemas.events.step import StepOpened
 from schemas.events.tag import TagAssigned
+from schemas.events.todo import TodoCaptured
+from schemas.events.tool import ToolRan
+from schemas.events.toolset import ToolsetChanged
 from schemas.events.usage import UsageSampled
 
 EVENTS: tuple[type[Event], ...] = (
     ProjectIdentified,
+    DocumentCaptured,
+    AdapterConnected,
     SessionOpened,
     SessionRenamed,
     SessionIdled,
@@ -27,10 +36,15 @@ EVENTS: tuple[type[Event], ...] = (
     MessageRemoved,
     PartRecorded,
     PartRemoved,
+    ToolRan,
+    FileTouched,
+    TodoCaptured,
     TagAssigned,
     UsageSampled,
     ModelChanged,
+    ToolsetChanged,
     NativeCompacted,
+    CallFailed,
     OverflowDetected,
     StepOpened,
     DropRequested,
@@ -41,8 +55,12 @@ EVENTS: tuple[type[Event], ...] = (
 
 __all__ = [
     "EVENTS",
+    "AdapterConnected",
+    "CallFailed",
+    "DocumentCaptured",
     "DropRequested",
     "Event",
+    "FileTouched",
     "FlushRequested",
     "LogOnly",
     "MessageListed",
@@ -63,5 +81,8 @@ __all__ = [
     "SessionRenamed",
     "StepOpened",
     "TagAssigned",
+    "TodoCaptured",
+    "ToolRan",
+    "ToolsetChanged",
     "UsageSampled",
 ]

@@ -12,3 +12,5 @@ class NativeCompacted(Event, frozen=True):
 
     last_tag: int = 0
     """The highest number given before."""
+    auto: bool = False
+    """Whether the harness did so of its own accord, not because a person asked."""

@@ -30,3 +30,10 @@ class StepOpened(Event, frozen=True):
     output_limit: int = 0
     capabilities: list[str] = []
     system_digest: str = ""
+    """Of the system prompt; empty: not known."""
+    toolset: str = ""
+    """Digest of the set of tools that the call offers."""
+    denied: list[str] = []
+    """Tools that are switched off for this call."""
+    variant: str = ""
+    """How the model is to reason, where the harness has a choice of that."""

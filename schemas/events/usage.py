@@ -17,3 +17,5 @@ class UsageSampled(Event, frozen=True):
     reasoning: int = 0
     cache_read: int = 0
     cache_write: int = 0
+    cost: float = 0.0
+    """US dollars, as the harness reckons."""

@@ -42,11 +42,10 @@ def _free(session: Session, limits: Limits) -> list[str]:
     if _is_idle(session, limits):
         found.append("idle")
     step, before = session.step, session.before
-    if step is not None and before is not None:
-        if (step.provider, step.model) != (before.provider, before.model):
-            found.append("model")
-        if step.system_digest != before.system_digest:
-            found.append("system")
+    if step is not None and before is not None and (step.provider, step.model) != (before.provider, before.model):
+        found.append("model")
+    if session.system_changed:
+        found.append("system")
     return found
 
 

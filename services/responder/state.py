@@ -29,6 +29,7 @@ from services.kit import conversation
 from services.kit.conversation import Conversation
 from services.kit.fold import Map
 from services.kit.tokens import tokens
+from services.responder.notes import Notes, noted
 
 replace = msgspec.structs.replace
 
@@ -43,6 +44,10 @@ class Session(msgspec.Struct, frozen=True):
     step_at: datetime | None = None
     before: StepOpened | None = None
     """The one before it."""
+    system: str = ""
+    """Digest of the newest system prompt that is known, of the agent and the model in work; empty: not known."""
+    system_changed: bool = False
+    """Whether the newest step has another system prompt than the one before, as far as anybody can tell."""
     planned: str = ""
     """The step that the newest revision was made for."""
     revision: int = 0
@@ -73,12 +78,19 @@ class Session(msgspec.Struct, frozen=True):
     """Ordinal of the newest message that a person wrote."""
     signed: int = 0
     """Ordinal of the newest message with signed thinking."""
+    notes: Notes = Notes()
 
 
 def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
     talk = conversation.evolve(session.talk, event, envelope)
     before = session
-    session = replace(session, talk=talk, seq=max(session.seq, envelope.seq), coming=_reasons(session, event))
+    session = replace(
+        session,
+        talk=talk,
+        seq=max(session.seq, envelope.seq),
+        coming=_reasons(session, event),
+        notes=noted(session.notes, event),
+    )
     affected = _affected(talk, event)
     if affected:
         session = replace(session, saved=session.saved + _saving(session, affected) - _saving(before, affected))
@@ -219,8 +231,11 @@ def _is_written(part: PartRecorded) -> bool:
 
 def _step_opened(session: Session, event: StepOpened, envelope: Envelope) -> Session:
     shortened = session.step is not None and event.kept < session.step.last
+    system, system_changed = _system(session, event)
     return replace(
         session,
+        system=system,
+        system_changed=system_changed,
         before=session.step,
         step=event,
         step_at=envelope.at,
@@ -228,6 +243,22 @@ def _step_opened(session: Session, event: StepOpened, envelope: Envelope) -> Ses
         coming=frozenset(),
         flush=session.flush if session.queued else 0,
     )
+
+
+def _system(session: Session, event: StepOpened) -> tuple[str, bool]:
+    """The system prompt now, and whether it is another one.
+
+    A harness may not know it before its agent and model have made a call. Then another agent means another prompt;
+    that it becomes known afterwards changes nothing.
+    """
+    before = session.step
+    other_agent = before is not None and event.agent != before.agent
+    other_model = before is not None and (event.provider, event.model) != (before.provider, before.model)
+    if not event.system_digest:
+        return "" if other_agent or other_model else session.system, other_agent
+    if not session.system:
+        return event.system_digest, other_agent
+    return event.system_digest, event.system_digest != session.system
 
 
 def _planned(session: Session, event: PlanExtended | PlanRebased, envelope: Envelope) -> Session:

@@ -1,11 +1,12 @@
 """The answer to `ask.transform`: wait for the step, decide, append, and only then reply."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from schemas.asks import Plan, TransformAsk
 from schemas.codec import encode
 from schemas.envelope import Actor
+from schemas.events import PlanRebased
 from schemas.plan import Revision
 from schemas.subjects import Address
 from services.kit import metrics
@@ -101,7 +102,16 @@ def _reply(state: Session, made: Pass, base: int) -> Plan:
         more=len(page) < len(revisions),
         tokens_before=state.talk.tokens,
         tokens_after=max(0, state.talk.tokens - state.saved),
+        notices=tuple(_notices(made)),
     )
+
+
+def _notices(made: Pass) -> Iterator[str]:
+    """What a person who asked for a flush is told of it."""
+    for event in made.events:
+        if isinstance(event, PlanRebased) and "flush" in event.causes:
+            saved = event.tokens_before - event.tokens_after
+            yield f"The flush was applied: about {max(0, saved):,} tokens have left the prompt."
 
 
 def _page(revisions: Sequence[Revision]) -> list[Revision]:

@@ -11,26 +11,37 @@ import msgspec
 
 from schemas.asks import (
     Ask,
+    Brief,
+    BriefAsk,
     ExplainAsk,
     Explanation,
+    Guide,
+    GuideAsk,
     Plan,
     Rows,
+    SessionAsk,
     SqlAsk,
     Status,
     StatusAsk,
+    Told,
     TransformAsk,
 )
 from schemas.codec import encode
 from schemas.events import EVENTS, Event, PlanExtended, PlanRebased
+from schemas.subjects import Address
 from services.kit import metrics
 from services.kit.bus import Unreachable
 from services.kit.duck import BadQuery
 from services.kit.room import Kit
+from services.responder.brief import brief
 from services.responder.explain import explain
 from services.responder.files import Files
+from services.responder.guide import GUIDE
 from services.responder.hot import Hot
 from services.responder.limits import Limits
 from services.responder.projector import Projector
+from services.responder.report import report
+from services.responder.state import Session
 from services.responder.transform import Transformer
 
 A = TypeVar("A", bound=Ask)
@@ -58,14 +69,14 @@ class Responder:
         self._hot = Hot(kit.reader, settings.loop.sessions)
         self._projector = Projector(kit, self._files.building, kit.room, self._hot.feed)
         plan = settings.plan
-        limits = Limits(
+        self._limits = Limits(
             cache_ttl=plan.cache_ttl,
             threshold=plan.threshold,
             protected_tags=plan.protected_tags,
             min_reclaim=plan.min_reclaim,
             default_context_limit=plan.default_context_limit,
         )
-        self._transformer = Transformer(kit, self._hot, limits)
+        self._transformer = Transformer(kit, self._hot, self._limits)
         head = await kit.reader.head()
         await self._projector.open()
         swap = asyncio.create_task(self._files.swap_at(head))
@@ -74,6 +85,9 @@ class Responder:
         await self._serve(SqlAsk, self._sql, lambda reason: Rows(error=reason))
         await self._serve(ExplainAsk, self._explain, lambda reason: Explanation(error=reason))
         await self._serve(StatusAsk, self._status, lambda _: Status(0, 0, 0, 0, ""))
+        await self._serve(GuideAsk, self._guide, lambda reason: Guide(error=reason))
+        await self._serve(SessionAsk, self._session, lambda reason: Told(error=reason))
+        await self._serve(BriefAsk, self._brief, lambda reason: Brief(error=reason))
 
     async def idle(self) -> bool:
         return self._files.building.committed >= await self._kit.reader.head()
@@ -126,6 +140,25 @@ class Responder:
     async def _explain(self, ask: ExplainAsk) -> Explanation:
         return await explain(self._kit.reader, ask)
 
+    async def _guide(self, _: GuideAsk) -> Guide:
+        return GUIDE
+
+    async def _session(self, ask: SessionAsk) -> Told:
+        session = await self._held(ask)
+        if session is None:
+            return Told(error=_unknown(ask))
+        lag = await self._kit.reader.head() - self._projector.read_through
+        return Told(report(session, self._limits, lag))
+
+    async def _brief(self, ask: BriefAsk) -> Brief:
+        session = await self._held(ask)
+        return Brief(brief(session.notes)) if session is not None else Brief(error=_unknown(ask))
+
+    async def _held(self, ask: SessionAsk | BriefAsk) -> Session | None:
+        """The session's state in memory; none where the log says nothing of it."""
+        entry = await self._hot.entry(Address(ask.project, ask.session))
+        return entry.state if entry.state.seq else None
+
     async def _status(self, _: StatusAsk) -> Status:
         return Status(
             log_head=await self._kit.reader.head(),
@@ -135,6 +168,10 @@ class Responder:
             file=self._files.serving.duck.path.name,
             building=self._files.is_building,
         )
+
+
+def _unknown(ask: SessionAsk | BriefAsk) -> str:
+    return f"there is no session {ask.session} in the project {ask.project}: ask when it has made its first call"
 
 
 async def _ended(task: "asyncio.Task[None]") -> None:

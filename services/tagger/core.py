@@ -11,7 +11,6 @@ from schemas.events import (
     MessageRecorded,
     ModelChanged,
     NativeCompacted,
-    OverflowDetected,
     PartRemoved,
     SessionClosed,
     SessionForked,
@@ -19,10 +18,11 @@ from schemas.events import (
     SessionOpened,
     SessionRenamed,
     StepOpened,
-    UsageSampled,
 )
 from schemas.inbox import (
+    AdapterSeen,
     CompactionSeen,
+    DocumentSeen,
     ErrorSeen,
     Inbound,
     ListSeen,
@@ -35,6 +35,8 @@ from schemas.inbox import (
     SessionReverted,
     SessionSeen,
     StepSeen,
+    TodoSeen,
+    ToolsSeen,
     UsageSeen,
 )
 from schemas.inbox import (
@@ -42,12 +44,12 @@ from schemas.inbox import (
 )
 from services.kit.conversation import Conversation, Message
 from services.tagger.listing import from_message, is_present, listed, removed
+from services.tagger.notes import adapter_seen, error_seen, todos_seen, tools_seen, usage_seen
 from services.tagger.numbering import MAX_NAMES_PER_EVENT, assignments
-from services.tagger.overflow import is_overflow
 from services.tagger.parts import part_seen
+from services.tagger.runs import tool_seen
 from services.tagger.state import Session, evolve
-
-MAX_ERROR_CHARACTERS = 240
+from services.tagger.use import Use
 
 _NOWHEN = Envelope(
     id="", type="", at=datetime(1970, 1, 1, tzinfo=UTC), project="", session="", actor=Actor("room"), data=msgspec.Raw()
@@ -63,6 +65,10 @@ class Told(msgspec.Struct, frozen=True):
     """The state of the session that this one was copied from, where it says so."""
     sizes: Mapping[str, int] = {}
     """Reference -> UTF-8 bytes, of the bodies that are kept aside."""
+    uses: Mapping[str, Use] = {}
+    """Reference of a call's arguments that are kept aside -> what the call is about."""
+    definitions: Mapping[str, str] = {}
+    """Digest of a set of tools -> reference of its definitions, where these are kept aside."""
 
     @property
     def id(self) -> str:
@@ -91,6 +97,8 @@ def decide(session: Session, told: Told) -> list[Event]:
 
 def _facts(session: Session, item: Seen, told: Told) -> Sequence[Event]:
     match item:
+        case AdapterSeen():
+            return adapter_seen(session, item, told.harness)
         case SessionSeen():
             return _session_seen(session, item, told)
         case SessionIdle():
@@ -100,20 +108,26 @@ def _facts(session: Session, item: Seen, told: Told) -> Sequence[Event]:
         case SessionReverted(message=message):
             return removed(from_message(session.talk, message), "reverted")
         case MessageSeen():
-            return _message_seen(session, item, told.sizes)
+            return _message_seen(session, item, told)
         case MessageGone(message=message):
             return removed([message] if is_present(session.talk, message) else [], "deleted")
         case PartSeen():
-            return part_seen(session, item, told.sizes)
+            return _part_seen(session, item, told)
         case PartGone(part=part):
             gone = session.talk.parts.get(part)
             return [PartRemoved(message=gone.recorded.message, part=part)] if gone else []
         case UsageSeen():
-            return _usage_seen(session, item)
+            return usage_seen(session, item)
         case ErrorSeen():
-            return _error_seen(session, item)
-        case CompactionSeen():
-            return [] if "compacted" in session.said else [NativeCompacted(last_tag=session.last_number)]
+            return error_seen(session, item)
+        case CompactionSeen(auto=auto):
+            return [] if "compacted" in session.said else [NativeCompacted(last_tag=session.last_number, auto=auto)]
+        case TodoSeen():
+            return todos_seen(session, item)
+        case ToolsSeen():
+            return tools_seen(session, item, told.definitions)
+        case DocumentSeen():
+            return []  # it belongs to the project
         case ListSeen(after=after, messages=messages):
             return listed(session, after, messages, is_last=False)
         case StepSeen():
@@ -160,7 +174,13 @@ def _numbered(origin: Session, until: str) -> Iterator[tuple[int, str]]:
             return
 
 
-def _message_seen(session: Session, item: MessageSeen, sizes: Mapping[str, int]) -> list[Event]:
+def _part_seen(session: Session, item: PartSeen, told: Told) -> list[Event]:
+    """The part, and how its call has ended."""
+    facts = part_seen(session, item, told.sizes)
+    return [*facts, *tool_seen(session, item, told.uses, next(iter(facts), None))]
+
+
+def _message_seen(session: Session, item: MessageSeen, told: Told) -> list[Event]:
     events: list[Event] = []
     known = session.talk.messages.get(item.message)
     recorded = _recorded(item, known)
@@ -169,7 +189,7 @@ def _message_seen(session: Session, item: MessageSeen, sizes: Mapping[str, int])
         session = evolve(session, recorded, _NOWHEN)
     for index, part in enumerate(item.parts):
         placed = part if part.part or part.position else msgspec.structs.replace(part, position=index)
-        for event in part_seen(session, placed, sizes):
+        for event in _part_seen(session, placed, told):
             events.append(event)
             session = evolve(session, event, _NOWHEN)
     return events
@@ -190,25 +210,6 @@ def _recorded(item: MessageSeen, known: Message | None) -> MessageRecorded:
     )
 
 
-def _usage_seen(session: Session, item: UsageSeen) -> list[Event]:
-    sample = UsageSampled(
-        message=item.message,
-        input=item.input,
-        output=item.output,
-        reasoning=item.reasoning,
-        cache_read=item.cache_read,
-        cache_write=item.cache_write,
-    )
-    counted = sample.input + sample.cache_read + sample.cache_write
-    return [sample] if counted > 0 and session.usage.get(item.message) != sample else []
-
-
-def _error_seen(session: Session, item: ErrorSeen) -> list[Event]:
-    """Note an overflow. A harness may tell one refusal twice: as the session's error and as the answer's."""
-    event = OverflowDetected(message=item.message, text=item.text[:MAX_ERROR_CHARACTERS])
-    return [event] if is_overflow(item.text) and event.text not in session.said else []
-
-
 def _step_seen(session: Session, item: StepSeen) -> list[Event]:
     if item.step in session.steps:
         return []
@@ -226,13 +227,16 @@ def _step_seen(session: Session, item: StepSeen) -> list[Event]:
 
 
 def _model(session: Session, item: StepSeen) -> list[Event]:
+    """The model and its limits, where they changed. Limits that are not known now stay what they were."""
+    before = session.model
+    known = before if before and (before.provider, before.model) == (item.provider, item.model) else None
     now = ModelChanged(
         provider=item.provider,
         model=item.model,
-        context_limit=item.context_limit,
-        output_limit=item.output_limit,
+        context_limit=item.context_limit or (known.context_limit if known else 0),
+        output_limit=item.output_limit or (known.output_limit if known else 0),
     )
-    return [now] if item.model and session.model != now else []
+    return [now] if item.model and before != now else []
 
 
 def _opened(session: Session, item: StepSeen) -> StepOpened:
@@ -252,6 +256,9 @@ def _opened(session: Session, item: StepSeen) -> StepOpened:
         output_limit=item.output_limit,
         capabilities=list(item.capabilities),
         system_digest=item.system_digest,
+        toolset=item.toolset,
+        denied=list(item.denied),
+        variant=item.variant,
     )
 
 

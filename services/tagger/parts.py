@@ -4,14 +4,14 @@ import hashlib
 from collections.abc import Mapping
 from datetime import datetime
 
-from schemas.events import Event, PartRecorded
+from schemas.events import PartRecorded
 from schemas.inbox import PartSeen
 from services.kit.conversation import Conversation
 from services.kit.tokens import tokens
 from services.tagger.state import Session
 
 
-def part_seen(session: Session, item: PartSeen, sizes: Mapping[str, int]) -> list[Event]:
+def part_seen(session: Session, item: PartSeen, sizes: Mapping[str, int]) -> list[PartRecorded]:
     """The part, unless it is known as it is; `sizes` are those of bodies kept aside, by reference."""
     if item.ephemeral:
         return []

@@ -6,7 +6,10 @@ import msgspec
 
 from schemas.envelope import Envelope
 from schemas.events import (
+    AdapterConnected,
+    CallFailed,
     Event,
+    FileTouched,
     MessageRecorded,
     ModelChanged,
     NativeCompacted,
@@ -20,11 +23,15 @@ from schemas.events import (
     SessionRenamed,
     StepOpened,
     TagAssigned,
+    TodoCaptured,
+    ToolRan,
+    ToolsetChanged,
     UsageSampled,
 )
 from services.kit import conversation
 from services.kit.conversation import Conversation
 from services.kit.fold import Map
+from services.tagger.use import Use, use
 
 replace = msgspec.structs.replace
 
@@ -35,6 +42,8 @@ class Session(msgspec.Struct, frozen=True):
     opened: bool = False
     closed: bool = False
     title: str = ""
+    directory: str = ""
+    adapters: frozenset[AdapterConnected] = frozenset()
     talk: Conversation = Conversation()
     numbers: Map[str, int] = Map()
     """Identity -> number, for ever."""
@@ -45,6 +54,15 @@ class Session(msgspec.Struct, frozen=True):
     """Call id -> messages that made such a call and have no result yet, oldest first."""
     owners: Map[str, tuple[str, ...]] = Map()
     """Call id -> all messages that ever made such a call, oldest first."""
+    uses: Map[str, Use] = Map()
+    """Calls whose results come in other parts, by call id and message: what they are about."""
+    runs: Map[str, ToolRan] = Map()
+    """Part -> how its call ended."""
+    touched: Map[str, None] = Map()
+    """Parts with the paths that they touched."""
+    todos: TodoCaptured = TodoCaptured(contents=[], statuses=[], priorities=[])
+    toolset: str = ""
+    """Digest of the set of tools that holds."""
     waiting: Map[str, None] = Map()
     """Parts that may be numbered and are not yet."""
     usage: Map[str, UsageSampled] = Map()
@@ -86,10 +104,22 @@ def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
             return replace(session, said=session.said | {"compacted"})
         case OverflowDetected(text=text):
             return replace(session, said=session.said | {text})
+        case CallFailed():
+            return replace(session, said=session.said | {refusal(event)})
+        case ToolRan(part=part):
+            return replace(session, runs=session.runs.insert(part, event))
+        case FileTouched(part=part, path=path):
+            return replace(session, touched=session.touched.insert(touch_key(part, path), None))
+        case TodoCaptured():
+            return replace(session, todos=event)
+        case ToolsetChanged(digest=digest):
+            return replace(session, toolset=digest)
+        case AdapterConnected():
+            return replace(session, adapters=session.adapters | {event})
         case ModelChanged():
             return replace(session, model=event)
-        case SessionOpened(title=title):
-            return replace(session, opened=True, title=title)
+        case SessionOpened(title=title, directory=directory):
+            return replace(session, opened=True, title=title, directory=directory)
         case SessionRenamed(title=title):
             return replace(session, title=title)
         case SessionClosed():
@@ -114,6 +144,9 @@ def _with_part(session: Session, event: PartRecorded, *, is_new: bool) -> Sessio
     if not session.talk.parts[event.part].number:
         waiting = session.waiting.discard(event.part)
         session = replace(session, waiting=waiting.insert(event.part, None) if _taggable(event) else waiting)
+    if event.kind == "tool_call":
+        about = use(event.tool, event.input)
+        session = replace(session, uses=session.uses.insert(call_key(event.call, event.owner), about))
     if not is_new or not event.call:
         return session
     made = session.owners.get(event.call, ())
@@ -185,3 +218,16 @@ def identity(part: PartRecorded) -> str:
     if part.call and part.kind in ("tool", "tool_result"):
         return f"call:{part.call}\0{part.owner}"
     return f"part:{part.part}"
+
+
+def call_key(call: str, owner: str) -> str:
+    return f"{call}\0{owner}"
+
+
+def touch_key(part: str, path: str) -> str:
+    return f"{part}\0{path}"
+
+
+def refusal(failed: CallFailed) -> str:
+    """Tell what makes a refusal the same one again: its kind and its words."""
+    return f"{failed.name}\0{failed.text}"

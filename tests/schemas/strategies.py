@@ -55,5 +55,5 @@ def several(info: mi.ListType | mi.VarTupleType | mi.DictType) -> st.SearchStrat
             return st.lists(values(item), max_size=3)
         case mi.VarTupleType(item_type=item):
             return st.lists(values(item), max_size=3).map(tuple)
-        case mi.DictType(value_type=item):
-            return st.dictionaries(TEXTS, values(item), max_size=3)
+        case mi.DictType(key_type=key, value_type=item):
+            return st.dictionaries(values(key), values(item), max_size=3)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.asks import ASKS, Explanation, Plan, Rows, Status
+from schemas.asks import ASKS, Brief, Explanation, Guide, Plan, Rows, Status, Told
 from schemas.codec import Malformed, decode_envelope, decode_event, derived_id, encode, wrap
 from schemas.commands import COMMANDS, Answer
 from schemas.envelope import Actor, Envelope
@@ -64,7 +64,7 @@ def test_every_event_comes_back_from_the_wire_as_it_was(event_class: type[Event]
 
 @pytest.mark.parametrize(
     "struct",
-    [Inbound, *COMMANDS, Answer, *ASKS, Plan, Rows, Explanation, Status],
+    [Inbound, *COMMANDS, Answer, *ASKS, Plan, Rows, Explanation, Status, Guide, Told, Brief],
     ids=lambda struct: struct.__name__,
 )
 @quick

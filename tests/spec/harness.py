@@ -114,6 +114,7 @@ class Harness:
         self.session = Session()
         self.messages: list[MessageSeen] = []
         self.mode: Mode = "primary"
+        self.agent = ""
         self.model = "opus"
         self.system = "v1"
         self.capabilities: tuple[Capability, ...] = ("accepts_empty_content",)
@@ -242,6 +243,7 @@ class Harness:
             messages=tuple(listed),
             count=len(names),
             served=self.revision,
+            agent=self.agent,
             mode=self.mode,
             provider="anthropic",
             model=self.model,

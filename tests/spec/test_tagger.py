@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from schemas.envelope import Actor
 from schemas.events import (
+    CallFailed,
     Event,
     MessageListed,
     MessageRecorded,
@@ -29,6 +30,7 @@ from schemas.events import (
     UsageSampled,
 )
 from schemas.inbox import (
+    AdapterSeen,
     CompactionSeen,
     ErrorSeen,
     Inbound,
@@ -44,6 +46,10 @@ from schemas.inbox import (
     SessionReverted,
     SessionSeen,
     StepSeen,
+    Todo,
+    TodoSeen,
+    ToolSeen,
+    ToolsSeen,
     ToolStatus,
     UsageSeen,
 )
@@ -431,6 +437,13 @@ def test_tools_without_a_call_id_are_told_apart_by_their_parts() -> None:
         PartGone("a", "a0"),
         UsageSeen("a", 10),
         ErrorSeen("prompt is too long"),
+        ErrorSeen("Overloaded", "a", "APIError", 529),
+        AdapterSeen("plugin", "1.0", "1.18", "digest"),
+        TodoSeen((Todo("mend the roof"), Todo("paint it", "in_progress", "high"))),
+        ToolsSeen("d1", (ToolSeen("read", "Reads a file", "{}"),)),
+        PartSeen(
+            "a", "tool", "a9", tool="read", call="c9", input='{"path":"roof.md"}', status="completed", exit_code=0
+        ),
         CompactionSeen(),
         ListSeen("u", listing("ba")),
         step("s2", "b", after="u"),
@@ -759,7 +772,7 @@ OVERFLOWS = [
 @pytest.mark.parametrize("words", OVERFLOWS)
 def test_each_provider_says_in_its_words_that_a_prompt_was_too_long(words: str) -> None:
     assert is_overflow(words)
-    START.when(said(ErrorSeen(words, "a"))).then(OverflowDetected(message="a", text=words))
+    START.when(said(ErrorSeen(words, "a"))).then_only(OverflowDetected, OverflowDetected(message="a", text=words))
 
 
 @pytest.mark.parametrize(
@@ -777,17 +790,17 @@ def test_each_provider_says_in_its_words_that_a_prompt_was_too_long(words: str) 
 )
 def test_another_error_is_no_overflow(words: str) -> None:
     assert not is_overflow(words)
-    START.when(said(ErrorSeen(words))).then()
+    START.when(said(ErrorSeen(words))).then_only(OverflowDetected)
 
 
 def test_of_an_overflow_the_beginning_of_the_words_is_kept() -> None:
     words = "prompt is too long " + "x" * 300
-    START.when(said(ErrorSeen(words))).then(OverflowDetected(text=words[:240]))
+    START.when(said(ErrorSeen(words))).then_only(OverflowDetected, OverflowDetected(text=words[:240]))
 
 
 def test_one_refusal_told_as_the_session_s_and_the_answer_s_error_is_one_fact_until_the_next_step() -> None:
     refused = START.when(said(ErrorSeen("prompt is too long"), ErrorSeen("prompt is too long", "a")))
-    refused.then(OverflowDetected(text="prompt is too long"))
+    refused.then(CallFailed(text="prompt is too long"), OverflowDetected(text="prompt is too long"))
     refused.when(said(step("s1"), ErrorSeen("prompt is too long"))).then_only(
         OverflowDetected, OverflowDetected(text="prompt is too long")
     )
@@ -979,7 +992,13 @@ class Tale:
             case "usage":
                 self.say(UsageSeen(self.fresh("u"), other, cache_read=one))
             case "plain":
-                self.say((SessionIdle(), CompactionSeen(), ErrorSeen("prompt is too long"))[one % 3])
+                self.say((SessionIdle(), CompactionSeen(), ErrorSeen(f"prompt is too long{other % 2}"))[one % 3])
+            case "adapter":
+                self.say(AdapterSeen("plugin", f"1.{one % 2}"))
+            case "todo":
+                self.say(TodoSeen(tuple(Todo(f"t{n}", "pending" if n % 2 else "completed") for n in range(one % 3))))
+            case "tools":
+                self.say(ToolsSeen(f"d{one % 2}", (ToolSeen(f"read{one % 2}"),)))
             case "title":
                 self.say(SessionSeen(title=f"t{one % 2}"))
             case "step":
@@ -989,8 +1008,10 @@ class Tale:
         name, call = self.fresh("p"), f"c{kind % 2}"
         parts = (
             text(name, f"t{kind % 3}", position),
-            tool(name, call, f"o{kind}", position=position),
-            called(name, call),
+            msgspec.structs.replace(
+                tool(name, call, f"o{kind}", position=position), input=f'{{"filePath":"f{kind % 3}"}}', exit_code=kind
+            ),
+            msgspec.structs.replace(called(name, call), tool="edit", input=f'{{"filePath":"f{kind % 3}"}}'),
             answered(name, call, f"o{kind}"),
             tool(name, call, "", "running", position),
             PartSeen("", "reasoning", name, position, text="hm"),
@@ -1022,8 +1043,8 @@ class Tale:
         self.lists[name] = self.told
 
 
-GROWTH = ("message", "message", "part", "step", "step", "usage")
-LIFE = (*GROWTH, "change", "part gone", "gone", "revert", "back", "swap", "plain", "title")
+GROWTH = ("message", "message", "part", "step", "step", "usage", "adapter")
+LIFE = (*GROWTH, "change", "part gone", "gone", "revert", "back", "swap", "plain", "title", "todo", "tools")
 
 
 def tales(actions: tuple[str, ...]) -> st.SearchStrategy[Tale]:

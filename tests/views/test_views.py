@@ -6,8 +6,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from schemas.events import (
+    AdapterConnected,
+    CallFailed,
+    DocumentCaptured,
     DropRequested,
     Event,
+    FileTouched,
     FlushRequested,
     MessageListed,
     MessageRecorded,
@@ -27,6 +31,9 @@ from schemas.events import (
     SessionRenamed,
     StepOpened,
     TagAssigned,
+    TodoCaptured,
+    ToolRan,
+    ToolsetChanged,
     UsageSampled,
 )
 from services.responder.store import Store
@@ -253,6 +260,15 @@ def test_a_project_as_of_a_position_has_the_directories_that_were_known_then(sto
     ).view("projects", as_of=2).is_({"project": "p", "directories": ["/a"]})
 
 
+def test_a_project_is_told_with_the_newest_root_that_is_known(store: Store) -> None:
+    Given(
+        store,
+        SessionOpened(harness="pi", mode="primary"),
+        ("", ProjectIdentified(directory="/a", harness="pi", root="/a", vcs="git")),
+        ("", ProjectIdentified(directory="/a/b", harness="pi")),
+    ).view("projects").is_({"project": "p", "directories": ["/a", "/a/b"], "root": "/a", "vcs": "git"})
+
+
 def test_usage_is_the_newest_count_of_each_answer(store: Store) -> None:
     Given(
         store,
@@ -261,6 +277,96 @@ def test_usage_is_the_newest_count_of_each_answer(store: Store) -> None:
         UsageSampled(message="b", input=7),
     ).view("usage").is_(
         {"message": "a", "prompt": 432, "output": 5, "seq": 2}, {"message": "b", "prompt": 7, "output": 0, "seq": 3}
+    )
+
+
+# todos, files, tool_runs, adapters, documents, call_failures, toolsets
+
+
+def todos(*contents: str, status: str = "pending") -> TodoCaptured:
+    return TodoCaptured(contents=list(contents), statuses=[status] * len(contents), priorities=[""] * len(contents))
+
+
+def test_what_there_is_to_do_are_the_lines_of_the_newest_list(store: Store) -> None:
+    Given(store, todos("a"), todos("b", "c", status="done"), ("other", todos("d"))).view("todos").is_(
+        {"session": "s", "place": 1, "content": "b", "status": "done", "priority": "", "seq": 2},
+        {"session": "s", "place": 2, "content": "c", "status": "done", "priority": "", "seq": 2},
+        {"session": "other", "place": 1, "content": "d", "status": "pending", "priority": "", "seq": 3},
+    )
+
+
+def test_a_list_that_was_emptied_has_no_lines(store: Store) -> None:
+    Given(store, todos("a"), todos()).view("todos").is_()
+
+
+def touched(path: str, action: str, part: str = "p") -> FileTouched:
+    return FileTouched(path=path, action=action, message="m", part=part, tool="t")
+
+
+def test_a_file_is_told_with_its_reads_its_edits_and_what_was_last(store: Store) -> None:
+    Given(
+        store,
+        touched("x", "read", "a"),
+        touched("x", "edited", "b"),
+        touched("x", "written", "c"),
+        touched("y", "read", "d"),
+        ("other", touched("x", "deleted", "e")),
+    ).view("files").is_(
+        {"session": "s", "path": "x", "reads": 1, "edits": 2, "last_action": "written", "last_part": "c", "seq": 3},
+        {"session": "s", "path": "y", "reads": 1, "edits": 0, "last_action": "read", "last_part": "d", "seq": 4},
+        {"session": "other", "path": "x", "reads": 0, "edits": 1, "last_action": "deleted", "last_part": "e", "seq": 5},
+    )
+
+
+def test_a_tool_run_is_as_last_told(store: Store) -> None:
+    Given(
+        store,
+        ToolRan(message="m", part="a", tool="bash", target="make"),
+        ToolRan(message="m", part="a", tool="bash", target="make", exit_code=2, duration_ms=7),
+        ToolRan(message="m", part="b", tool="read", status="error"),
+    ).view("tool_runs").is_(
+        {"part": "a", "tool": "bash", "status": "completed", "exit_code": 2, "duration_ms": 7, "seq": 2},
+        {"part": "b", "tool": "read", "status": "error", "exit_code": None, "duration_ms": 0, "seq": 3},
+    )
+
+
+def test_an_adapter_is_told_at_its_newest_version(store: Store) -> None:
+    one = AdapterConnected(harness="pi", name="plugin", version="1")
+    two = AdapterConnected(harness="pi", name="plugin", version="2")
+    Given(store, one, two, ("other", one)).view("adapters").is_(
+        {"session": "s", "name": "plugin", "version": "2"}, {"session": "other", "name": "plugin", "version": "1"}
+    )
+
+
+def test_a_document_is_told_with_its_newest_content_until_it_is_gone(store: Store) -> None:
+    one, two = DocumentCaptured(path="A.md", digest="d1", bytes=3), DocumentCaptured(path="A.md", digest="d2", bytes=5)
+    other = DocumentCaptured(path="B.md", digest="d1", bytes=7)
+    gone = DocumentCaptured(path="B.md", digest="")
+    now = Given(store, ("", one), ("", other), ("", two), ("", gone))
+    now.view("documents").is_({"project": "p", "path": "A.md", "digest": "d2", "bytes": 5, "seq": 3})
+    now.view("documents", 3).is_({"path": "A.md", "digest": "d2"}, {"path": "B.md", "digest": "d1"})
+
+
+def test_a_failed_call_is_told_with_whether_the_prompt_was_too_long(store: Store) -> None:
+    Given(
+        store,
+        CallFailed(name="APIError", status=529, text="busy"),
+        CallFailed(message="m", name="APIError", status=400, text="too long"),
+        OverflowDetected(text="too long"),
+    ).view("call_failures").is_(
+        {"name": "APIError", "status": 529, "text": "busy", "overflow": False, "seq": 1},
+        {"name": "APIError", "status": 400, "text": "too long", "overflow": True, "seq": 2},
+    )
+
+
+def test_sets_of_tools_are_told_with_their_cost_and_which_is_in_force(store: Store) -> None:
+    Given(
+        store,
+        ToolsetChanged(digest="d1", names=["a", "b"], tokens=[3, 4]),
+        ToolsetChanged(digest="d2", names=[], tokens=[]),
+    ).view("toolsets").is_(
+        {"digest": "d1", "names": ["a", "b"], "tokens": [3, 4], "total_tokens": 7, "in_force": False},
+        {"digest": "d2", "names": [], "tokens": [], "total_tokens": 0, "in_force": True},
     )
 
 
@@ -282,7 +388,9 @@ def several(letters: str) -> st.SearchStrategy[list[str]]:
 
 NUMBERS = st.lists(st.integers(1, 6), min_size=1, max_size=3, unique=True)
 EVENTS: st.SearchStrategy[Event] = st.one_of(
-    st.builds(ProjectIdentified, directory=names("/xyz"), harness=st.just("pi")),
+    st.builds(ProjectIdentified, directory=names("/xyz"), harness=st.just("pi"), root=names("/xy") | st.just("")),
+    st.builds(DocumentCaptured, path=names("AB"), digest=names("xy") | st.just(""), bytes=st.integers(0, 9)),
+    st.builds(AdapterConnected, harness=st.just("pi"), name=names("ab"), version=names("12")),
     st.builds(SessionOpened, harness=st.just("pi"), mode=st.just("primary"), title=names("pq")),
     st.builds(SessionRenamed, title=names("rst")),
     st.just(SessionIdled()),
@@ -294,10 +402,15 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
     st.builds(PartRecorded, message=names("mno"), part=names("abcd"), kind=st.just("text"), bytes=st.integers(0, 9)),
     st.builds(PartRemoved, message=names("mno"), part=names("abcd")),
     st.builds(lambda first, found: tags(first, *found), st.integers(1, 6), several("abcd")),
+    st.builds(ToolRan, message=names("mno"), part=names("abcd"), tool=names("xy"), exit_code=st.none() | st.just(1)),
+    st.builds(touched, names("xyz"), st.sampled_from(["read", "edited"]), names("abcd")),
+    st.lists(names("xyz"), max_size=3).map(lambda found: todos(*found)),
+    st.builds(CallFailed, text=names("xy"), status=st.integers(0, 9)),
+    st.builds(lambda found: ToolsetChanged(digest=found[0], names=found, tokens=[1] * len(found)), several("xyz")),
     st.builds(UsageSampled, message=names("mno"), input=st.integers(1, 9)),
     st.builds(ModelChanged, provider=names("vw"), model=names("xy")),
     st.builds(NativeCompacted, last_tag=st.integers(0, 6)),
-    st.builds(OverflowDetected, text=st.text(max_size=5)),
+    st.builds(OverflowDetected, text=st.text(max_size=5) | names("xy")),
     st.builds(StepOpened, step=names("123"), model=names("xy"), capabilities=st.lists(names("xy"), max_size=2)),
     st.builds(DropRequested, tags=NUMBERS),
     st.just(FlushRequested()),

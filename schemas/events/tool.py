@@ -1,0 +1,25 @@
+"""Facts about tool calls that have ended."""
+
+from typing import ClassVar
+
+from schemas.events.base import Event
+
+
+class ToolRan(Event, frozen=True):
+    """A tool call has ended, or ended otherwise than was known."""
+
+    TYPE: ClassVar[str] = "tool.ran"
+
+    message: str
+    part: str
+    tool: str
+    call: str = ""
+    status: str = "completed"
+    """completed or error."""
+    exit_code: int | None = None
+    """What a command ended with, where the harness tells."""
+    duration_ms: int = 0
+    child: str = ""
+    """The session that it started: a sub-agent."""
+    target: str = ""
+    """What it was about: a path, a command's first line, a pattern; at most 240 characters."""

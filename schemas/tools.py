@@ -1,0 +1,77 @@
+"""What an agent or a person may call in a harness: declared here once, served to the adapters."""
+
+from typing import Literal
+
+import msgspec
+
+from schemas.inbox import Mode
+
+Verb = Literal["wish", "ask"]
+"""Whether a call is a wish on `do.*` or a question on `ask.*`."""
+
+
+class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A tool that a model is offered."""
+
+    name: str
+    description: str
+    parameters: dict[str, object]
+    """JSON Schema of an object: the fields of the wish or of the question."""
+    verb: Verb
+    subject: str
+    """The type of a command (`drop.queue`), or the name of a question."""
+    modes: tuple[Mode, ...] = ("primary",)
+    """The modes of a session in which it is offered."""
+
+
+class Line(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A slash command that a person types."""
+
+    name: str
+    description: str
+    verb: Verb
+    subject: str
+    argument: str = ""
+    """The field that takes what is typed behind the command; empty: nothing is."""
+
+
+TOOLS: tuple[Tool, ...] = (
+    Tool(
+        name="ctx_reduce",
+        description=(
+            "Free context: mark tagged content that you no longer need, such as tool outputs you have already used. "
+            'Give the numbers of the tags that stand in front of it ("§12§" is 12), as numbers and ranges: '
+            '"3-5,8,12-15". Marked content stays until the prompt is rewritten anyway, so marking early costs '
+            "nothing. Keep what you still work with."
+        ),
+        parameters={
+            "type": "object",
+            "properties": {
+                "drop": {
+                    "type": "string",
+                    "description": "Numbers and ranges of tags, separated by commas: 3-5,8,12-15",
+                },
+            },
+            "required": ["drop"],
+            "additionalProperties": False,
+        },
+        verb="wish",
+        subject="drop.queue",
+    ),
+)
+
+LINES: tuple[Line, ...] = (
+    Line(
+        name="ctx-status",
+        description="Show what the context of this session holds, and what waits to be dropped",
+        verb="ask",
+        subject="session",
+    ),
+    Line(
+        name="ctx-flush",
+        description="Apply everything that waits to be dropped at the next model call",
+        verb="wish",
+        subject="flush.request",
+        argument="reason",
+    ),
+)

@@ -1,0 +1,94 @@
+"""The answer to `ask.guide`: what adapters offer and say. The same bytes until the service is upgraded."""
+
+import hashlib
+
+import msgspec
+
+from schemas.asks import Guide
+from schemas.codec import encode
+from schemas.tools import LINES, TOOLS
+
+DOCUMENTS = ("AGENTS.md", "CLAUDE.md", "ARCHITECTURE.md", "STRUCTURE.md", "README.md", "CONTRIBUTING.md")
+DOCUMENT_BYTES = 64 * 1024
+DATE = r"Today's date: [^\r\n]+"
+SKIP = (
+    "<!-- annals: skip -->",
+    "You are a title generator. You output ONLY a thread title.",
+    "Summarize what was done in this conversation. Write like a pull request description.",
+    "You are a context summarization agent. You are given a conversation between a user and an agent.",
+    "You are an anchored context summarization assistant",
+    "You are a helpful AI assistant tasked with summarizing conversations",
+    "You are an elite AI agent architect specializing in crafting high-performance agent configurations.",
+)
+"""Openings of the prompts of a harness's own helper agents, today's and those of earlier releases."""
+
+PRIMARY = """\
+## Context (Annals)
+
+Texts and tool outputs in this conversation may begin with a tag such as §12§. A tag is a number for that one piece of \
+content, put there by the service that keeps your context; it is not part of what was said or printed. Numbers only \
+grow: a higher one is newer.
+
+The tool `ctx_reduce` gives room back. Name in it the tags that you are done with, as numbers and ranges, for example \
+`drop: "3-5,8"`. Naming them does not change anything at once: they are removed later, together, at a moment that \
+costs little, and the newest content stays a while even when it is named. So name things early and whenever you notice \
+them; you need not wait until room is short.
+
+Good to drop: outputs of searches and listings that you have used, files that you have read and since changed or no \
+longer need, long logs of commands of which you know the result, output that a newer one has replaced. Before you end \
+a turn, look at what the next one will not need. Better several small, well-chosen drops than one large range that \
+you have not looked at.
+
+Keep: the user's messages, decisions and their reasons, your own conclusions, errors that are not solved yet, and \
+the content of files that you are editing now. Drop text of your own only when it says nothing that matters.
+
+What was dropped shows as `[dropped §12§]` in place of an output or a text, or as `[truncated §12§]` before the \
+beginning of a longer text; an old call with long arguments may be missing altogether. These placeholders are put \
+there by the service. They tell that something was there and was removed to save room, and nothing else: do not guess \
+what it said. If you need it again, read the file or run the command again.
+
+Two rules. Never write tags or such placeholders yourself: not in your answers, not in arguments of tools, not in \
+files. And never take a placeholder for the way in which tools are called or answer: a call without a real result in \
+front of you has not happened, and you make a call only by really calling the tool.
+"""
+
+WITHOUT_TAGS = """\
+## Context (Annals)
+
+A service keeps the context of this session. It may show a short placeholder in square brackets, such as \
+`[dropped ...]` or `[truncated ...]`, in place of older content, and leave out an old tool call altogether. A \
+placeholder tells that something was there and was removed to save room, and nothing else: do not guess what it said. \
+If you need it again, read the file or run the command again.
+
+Never write such placeholders yourself, and never take one for the way in which tools are called or answer: a call \
+without a real result in front of you has not happened.
+"""
+
+ADDITIVE = """\
+## Context (Annals)
+
+This session is recorded for the project. Nothing that you say or see is changed by that.
+"""
+
+
+def _digested(guide: Guide) -> Guide:
+    digest = hashlib.blake2b(encode(guide), digest_size=8).hexdigest()
+    return msgspec.structs.replace(guide, digest=digest)
+
+
+GUIDE = _digested(
+    Guide(
+        tools=TOOLS,
+        lines=LINES,
+        system={
+            "primary": PRIMARY,
+            "reduce_off": WITHOUT_TAGS,
+            "subagent": WITHOUT_TAGS,
+            "additive": ADDITIVE,
+        },
+        skip=SKIP,
+        date=DATE,
+        documents=DOCUMENTS,
+        document_bytes=DOCUMENT_BYTES,
+    )
+)

@@ -1,0 +1,5 @@
+-- adapters: the adapters that work in each session, each at its newest version.
+create or replace macro adapters_at(as_of) as table
+select * exclude (id, cause, actor_kind, actor_id)
+from adapter_connected where seq <= as_of
+qualify row_number() over (partition by project, session, harness, name order by seq desc) = 1;

@@ -1,0 +1,6 @@
+-- files: each file that a session has worked with: how often it was read and changed, and what was done last.
+create or replace macro files_at(as_of) as table
+select project, session, path, count(*) filter (action = 'read') as reads,
+  count(*) filter (action <> 'read') as edits, arg_max(action, seq) as last_action, arg_max(part, seq) as last_part,
+  max(seq) as seq, arg_max(happened, seq) as happened
+from file_touched where seq <= as_of group by project, session, path;

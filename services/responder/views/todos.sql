@@ -1,0 +1,8 @@
+-- todos: what there is to do in each session, by the newest list: one row for each line, in its order.
+create or replace macro todos_at(as_of) as table
+select project, session, seq, happened, generate_subscripts(contents, 1) as place, unnest(contents) as content,
+  unnest(statuses) as status, unnest(priorities) as priority
+from (
+  select * from todo_captured where seq <= as_of
+  qualify row_number() over (partition by project, session order by seq desc) = 1
+);

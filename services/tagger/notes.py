@@ -1,0 +1,89 @@
+"""What is noted as it is told: counts, refusals, lists of what there is to do, sets of tools, adapters."""
+
+from collections.abc import Mapping
+
+from schemas.codec import encode
+from schemas.events import (
+    AdapterConnected,
+    CallFailed,
+    Event,
+    OverflowDetected,
+    TodoCaptured,
+    ToolsetChanged,
+    UsageSampled,
+)
+from schemas.inbox import AdapterSeen, ErrorSeen, TodoSeen, ToolSeen, ToolsSeen, UsageSeen
+from services.kit.tokens import tokens
+from services.tagger.overflow import is_overflow
+from services.tagger.state import Session, refusal
+
+MAX_ERROR_CHARACTERS = 240
+
+
+def adapter_seen(session: Session, item: AdapterSeen, harness: str) -> list[Event]:
+    connected = AdapterConnected(
+        harness=harness,
+        name=item.name,
+        version=item.version,
+        harness_version=item.harness_version,
+        digest=item.digest,
+    )
+    return [] if connected in session.adapters else [connected]
+
+
+def usage_seen(session: Session, item: UsageSeen) -> list[Event]:
+    sample = UsageSampled(
+        message=item.message,
+        input=item.input,
+        output=item.output,
+        reasoning=item.reasoning,
+        cache_read=item.cache_read,
+        cache_write=item.cache_write,
+        cost=item.cost,
+    )
+    counted = sample.input + sample.cache_read + sample.cache_write
+    return [sample] if counted > 0 and session.usage.get(item.message) != sample else []
+
+
+def error_seen(session: Session, item: ErrorSeen) -> list[Event]:
+    """Note a refusal, and that it was one of length. A harness may tell it twice: of the session and of the answer."""
+    text = item.text[:MAX_ERROR_CHARACTERS]
+    failed = CallFailed(message=item.message, name=item.name, status=item.status, text=text)
+    facts: list[Event] = [] if refusal(failed) in session.said else [failed]
+    if is_overflow(item.text) and text not in session.said:
+        facts.append(OverflowDetected(message=item.message, text=text))
+    return facts
+
+
+def todos_seen(session: Session, item: TodoSeen) -> list[Event]:
+    captured = TodoCaptured(
+        contents=[todo.content for todo in item.items],
+        statuses=[todo.status for todo in item.items],
+        priorities=[todo.priority for todo in item.items],
+    )
+    return [] if captured == session.todos else [captured]
+
+
+def tools_seen(session: Session, item: ToolsSeen, references: Mapping[str, str]) -> list[Event]:
+    """The set of tools, if it is not the one that holds; `references` are of definitions kept aside, by digest."""
+    if item.digest == session.toolset:
+        return []
+    reference = references.get(item.digest, "")
+    return [
+        ToolsetChanged(
+            digest=item.digest,
+            names=[tool.name for tool in item.tools],
+            tokens=[_cost(tool) for tool in item.tools],
+            definitions="" if reference else definitions(item),
+            definitions_ref=reference,
+        )
+    ]
+
+
+def definitions(item: ToolsSeen) -> str:
+    """The tools as JSON."""
+    return encode(item.tools).decode()
+
+
+def _cost(tool: ToolSeen) -> int:
+    return tokens(sum(len(text.encode()) for text in (tool.name, tool.description, tool.parameters)))

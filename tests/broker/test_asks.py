@@ -1,0 +1,141 @@
+"""What people and harnesses ask the responder of a session, over a real broker."""
+
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from statistics import median
+from typing import TypeVar
+
+import msgspec
+import pytest
+
+from schemas.asks import Ask, Brief, BriefAsk, Guide, GuideAsk, SessionAsk, Told
+from schemas.codec import encode
+from schemas.inbox import (
+    Inbound,
+    Listed,
+    MessageSeen,
+    PartSeen,
+    Seen,
+    SessionSeen,
+    StepSeen,
+    Todo,
+    TodoSeen,
+    UsageSeen,
+)
+from schemas.subjects import ask
+from services.kit.bus import Bus
+from services.responder.guide import GUIDE
+from services.responder.worker import Responder
+from services.tagger.worker import Tagger
+from tests.broker.waiting import until
+from tests.broker.world import HARBOUR, NOON, opened, told
+
+pytestmark = pytest.mark.broker
+
+R = TypeVar("R", Guide, Told, Brief)
+PATIENCE = 10.0
+QUICK = 0.05
+"""Seconds that a warm answer may take at the median, on any machine."""
+
+
+@pytest.fixture
+async def house(bus: Bus, tmp_path: Path) -> AsyncIterator[tuple[Tagger, Responder]]:
+    """A tagger and a responder in this process."""
+    interval = sys.getswitchinterval()
+    tagger, responder = Tagger(), Responder()
+    async with opened(tagger, bus, told(tmp_path)), opened(responder, bus, told(tmp_path)):
+        yield tagger, responder
+    sys.setswitchinterval(interval)
+
+
+async def see(bus: Bus, name: str, *items: Seen) -> None:
+    await bus.publish(HARBOUR.inbound("pi"), encode(Inbound(name, NOON, items)), name)
+
+
+async def answer(bus: Bus, question: Ask, kind: type[R]) -> R:
+    subject = ask(question.NAME, HARBOUR.project)
+    return msgspec.json.decode(await bus.request(subject, encode(question), PATIENCE), type=kind)
+
+
+async def play(bus: Bus, house: tuple[Tagger, Responder]) -> None:
+    """A session with one call."""
+    await see(
+        bus,
+        "1",
+        SessionSeen(title="Mend the pier", directory="/w"),
+        MessageSeen("m1", "user", parts=(PartSeen("m1", "text", "p1", text="go"),)),
+        StepSeen("t1", messages=(Listed("m1"),), count=1, provider="p", model="m", context_limit=1000),
+        PartSeen("m2", "tool", "p2", tool="edit", call="c1", input='{"filePath":"/w/pier.py"}', status="completed"),
+        TodoSeen((Todo("paint it"),)),
+        UsageSeen("m2", 100, cache_read=300),
+    )
+    for room in house:
+        await until(room.idle)
+
+
+async def test_the_guide_is_the_same_for_all(bus: Bus, house: tuple[Tagger, Responder]) -> None:
+    assert house
+    assert GUIDE == await answer(bus, GuideAsk(), Guide)
+    assert GUIDE == await answer(bus, GuideAsk("harbour", "pi"), Guide)
+    assert encode(GUIDE) == await bus.request(ask(GuideAsk.NAME), b"{}", PATIENCE)
+
+
+async def test_a_session_is_reported_from_what_is_held_and_from_what_comes(
+    bus: Bus, house: tuple[Tagger, Responder]
+) -> None:
+    await play(bus, house)
+    question = SessionAsk(HARBOUR.project, HARBOUR.session)
+    first = await answer(bus, question, Told)
+    assert "**Mend the pier** (pi, primary)" in first.text
+    assert "p/m, window 1,000 tokens" in first.text
+    assert "400 tokens, 40 % of what is usable; 75 % from the cache" in first.text
+    assert "  - paint it" in first.text
+    assert first.text.endswith("- **Log**: read to its end")
+
+    await see(bus, "2", SessionSeen(title="Paint the pier"), TodoSeen((Todo("paint it", "completed"),)))
+    for room in house:
+        await until(room.idle)
+    second = await answer(bus, question, Told)
+    assert "**Paint the pier**" in second.text
+    assert "0 open of 1" in second.text
+
+
+async def test_a_brief_carries_on_what_is_open(bus: Bus, house: tuple[Tagger, Responder]) -> None:
+    await play(bus, house)
+    told = await answer(bus, BriefAsk(HARBOUR.project, HARBOUR.session), Brief)
+    assert "" == told.error
+    assert "- paint it" in told.text
+    assert "- pier.py (changed)" in told.text
+
+
+async def test_of_an_unknown_session_nothing_is_told_but_why(bus: Bus, house: tuple[Tagger, Responder]) -> None:
+    assert house
+    why = "there is no session s9 in the project harbour: ask when it has made its first call"
+    assert Told(error=why) == await answer(bus, SessionAsk("harbour", "s9"), Told)
+    assert Brief(error=why) == await answer(bus, BriefAsk("harbour", "s9"), Brief)
+
+
+async def test_what_is_no_question_is_answered_with_what_would_be_right(
+    bus: Bus, house: tuple[Tagger, Responder]
+) -> None:
+    assert house
+    for name in (SessionAsk.NAME, BriefAsk.NAME, GuideAsk.NAME):
+        reply = await bus.request(ask(name, "harbour"), b'{"project":7}', PATIENCE)
+        assert "see asks.schema.json" in msgspec.json.decode(reply)["error"]
+
+
+async def test_a_warm_answer_is_quick(bus: Bus, house: tuple[Tagger, Responder]) -> None:
+    await play(bus, house)
+    for question, kind in (
+        (SessionAsk(HARBOUR.project, HARBOUR.session), Told),
+        (BriefAsk(HARBOUR.project, HARBOUR.session), Brief),
+        (GuideAsk(), Guide),
+    ):
+        times = []
+        for _ in range(21):
+            began = time.perf_counter()
+            await answer(bus, question, kind)
+            times.append(time.perf_counter() - began)
+        assert median(times[1:]) < QUICK
