@@ -121,3 +121,14 @@ class Settings(BaseSettings):
     plan: Plan = Plan()
     logs: Logs = Logs()
     http: Http = Http()
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """The variables from which a process of its own parses these very settings."""
+    values = {"ANNALS_DATA": str(settings.data)}
+    for group, fields in settings:
+        if isinstance(fields, Group):
+            for name, value in fields:
+                plain = value.get_secret_value() if isinstance(value, SecretStr) else value
+                values[f"ANNALS_{group}__{name}".upper()] = str(plain)
+    return values

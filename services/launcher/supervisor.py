@@ -10,12 +10,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import msgspec
+from pydantic import SecretStr
 
 from services.kit.bus import Bus, Unreachable
 from services.kit.endpoint import Endpoint, find
 from services.kit.logs import logger
 from services.kit.rooms import ROOMS
-from services.kit.settings import Settings
+from services.kit.settings import Settings, environment
 from services.launcher.broker import Broker
 
 GRACE = 15.0
@@ -47,6 +48,10 @@ class House:
         self.status: dict[str, RoomStatus] = {}
         self.broker: Broker | None = None
         self._stopping = False
+
+    @property
+    def data(self) -> Path:
+        return self._settings.data
 
     @property
     def endpoint(self) -> Endpoint:
@@ -126,15 +131,11 @@ class House:
 
     def _environment(self) -> Mapping[str, str]:
         endpoint = self.endpoint
-        return {
-            **os.environ,
-            "ANNALS_DATA": str(self._settings.data),
-            "ANNALS_NATS__URL": endpoint.url,
-            "ANNALS_NATS__USER": endpoint.user or "room",
-            "ANNALS_NATS__PASSWORD": endpoint.password,
-            "ANNALS_LOGS__LEVEL": self._settings.logs.level,
-            "ANNALS_LOGS__FORMAT": self._settings.logs.format,
-        }
+        user = endpoint.user or "room"
+        reached = self._settings.nats.model_copy(
+            update={"url": endpoint.url, "user": user, "password": SecretStr(endpoint.password)}
+        )
+        return {**os.environ, **environment(self._settings.model_copy(update={"nats": reached}))}
 
     def _write_status(self) -> None:
         draft = self._settings.data / f"{STATUS_FILE}.draft"
