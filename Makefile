@@ -5,12 +5,18 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+ADAPTER := deploy/opencode
+BUNDLE := $(ADAPTER)/dist/annals.mjs
+ADAPTER_READY := $(ADAPTER)/node_modules/.ready
+HARNESS := tests/harness
+HARNESS_READY := $(HARNESS)/node_modules/.ready
+NPM_CI := npm ci --no-fund --no-audit --loglevel=error
 UV := $(shell command -v uv || echo $(BIN)/uv)
 PYTEST := $(BIN)/python -m pytest
 CODE := schemas services tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test spec check format bench schema lock up status clean
+.PHONY: help setup adapter demo test spec check format bench bench-opencode schema lock up status clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -28,6 +34,20 @@ $(READY): requirements-dev.lock pyproject.toml | $(UV)
 	@VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
+adapter: $(BUNDLE) ## build the plugin for OpenCode (needs npm)
+
+$(ADAPTER_READY): $(ADAPTER)/package-lock.json
+	@command -v npm >/dev/null || { echo "The plugin for OpenCode is built with npm; install Node.js 20 or later."; exit 1; }
+	@cd $(ADAPTER) && $(NPM_CI)
+	@touch $@
+
+$(BUNDLE): $(ADAPTER_READY) $(ADAPTER)/build.mjs $(ADAPTER)/package.json $(wildcard $(ADAPTER)/src/*)
+	@cd $(ADAPTER) && node build.mjs
+
+$(HARNESS_READY): $(HARNESS)/package-lock.json
+	@cd $(HARNESS) && $(NPM_CI)
+	@touch $@
+
 demo: setup ## play a recorded session through a house of its own
 	@$(BIN)/annals demo
 
@@ -37,27 +57,32 @@ up: setup ## start the broker and all rooms, until Ctrl-C
 status: setup ## tell what runs, what lags and what failed
 	@$(BIN)/annals status
 
-test: setup ## run all tests, against a real broker
+test: setup $(BUNDLE) $(HARNESS_READY) ## run all tests, against a real broker and a real OpenCode
 	$(PYTEST)
 
-spec: setup ## run the tests of pure code only
-	$(PYTEST) -q -n auto -m "not broker and not house"
+spec: setup $(BUNDLE) ## run the tests of pure code only
+	$(PYTEST) -q -n auto -m "not broker and not house and not harness"
 
-check: setup ## format, lint, types, contracts, pure tests, generated files: before every commit
+check: setup $(BUNDLE) ## format, lint, types, contracts, pure tests, generated files: before every commit
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/codespell $(CODE) docs README.md CHANGELOG.md CONTRIBUTING.md
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m services.kit.docs --check
-	$(PYTEST) -q -n auto -m "not broker and not house"
+	@cd $(ADAPTER) && npm run --silent check
+	$(PYTEST) -q -n auto -m "not broker and not house and not harness"
 
 format: setup ## format the code and mend what can be mended
 	$(BIN)/ruff format $(CODE)
 	$(BIN)/ruff check --fix $(CODE)
+	@cd $(ADAPTER) && npm run --silent format
 
 bench: setup ## measure the budgets, side by side with bare operations
 	$(BIN)/python -m tests.bench
+
+bench-opencode: setup $(BUNDLE) $(HARNESS_READY) ## measure what the plugin adds to a model call inside OpenCode
+	$(BIN)/python -m tests.bench opencode
 
 schema: setup ## write the generated schemas, samples and documents anew
 	$(BIN)/python -m services.kit.docs
@@ -70,4 +95,4 @@ lock: $(UV) ## resolve the dependencies anew
 	done
 
 clean: ## remove what was made here
-	rm -rf $(VENV) .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(ADAPTER)/node_modules $(ADAPTER)/dist $(HARNESS)/node_modules .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis

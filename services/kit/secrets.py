@@ -8,7 +8,7 @@ from enum import Enum, auto
 from functools import cache
 from typing import AnyStr, NamedTuple
 
-__all__ = ["mask"]
+__all__ = ["ISSUERS", "PRIVATE_KEY", "mask", "token_patterns"]
 
 
 class Finding(NamedTuple):
@@ -223,7 +223,7 @@ def _private_keys(text: str) -> Iterator[Finding]:
 
 def _issued_tokens(text: str, folded: bytes) -> Iterator[Finding]:
     for issuer in _possible_issuers(text, folded):
-        for pattern in _token_patterns(issuer):
+        for pattern in token_patterns(issuer):
             covered = 0
             for match in pattern.finditer(text):
                 if match.lastgroup != "no_token" and match.start() >= covered:
@@ -256,7 +256,7 @@ def _long_runs(folded: bytes) -> Iterator[tuple[int, int]]:
 
 
 @cache  # at first need, because detect_secrets imports slowly
-def _token_patterns(issuer: Issuer) -> tuple[re.Pattern[str], ...]:
+def token_patterns(issuer: Issuer) -> tuple[re.Pattern[str], ...]:
     return (re.compile(issuer.pattern, re.ASCII), *_detector_patterns(issuer))
 
 

@@ -19,6 +19,7 @@ from services.kit.docs.schema import (
     plan_schema,
 )
 from services.kit.docs.settings import settings_table
+from services.kit.docs.shapes import token_shapes
 from services.kit.rooms import ROOMS, load
 from services.kit.settings import Settings
 
@@ -35,6 +36,7 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
     (JSON / "asks.schema.json", asks_schema),
     (JSON / "plan.schema.json", plan_schema),
     (JSON / "asyncapi.json", asyncapi),
+    (ROOT / "deploy" / "opencode" / "src" / "secrets.json", token_shapes),
     (DOCS / "events.md", events_page),
     (DOCS / "house.md", lambda: house(all_rooms())),
     (DOCS / "settings.md", lambda: settings_table({"": Settings})),

@@ -1,0 +1,110 @@
+/** Annals for OpenCode: the plugin's hooks. Each of them may fail; none of them lets the harness see it. */
+
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { Adapter } from "./adapter.ts";
+import { TAGS } from "./apply.ts";
+import { Breaker } from "./breaker.ts";
+import type { Options } from "./endpoint.ts";
+import type { BusEvent, Entry, PluginInput } from "./harness.ts";
+import { Service } from "./service.ts";
+import { runLine, toolOf } from "./tools.ts";
+
+declare const ANNALS_VERSION: string;
+
+const BUILD = { version: ANNALS_VERSION, digest: digestOfThisFile() };
+
+/** One connection for all directories of a process. */
+let shared: { service: Service; breaker: Breaker } | undefined;
+
+async function server(input: PluginInput, options: Options = {}) {
+  shared ??= { service: new Service(options), breaker: new Breaker() };
+  const { service, breaker } = shared;
+  const { log } = service;
+  const adapter = new Adapter(service, input, BUILD, breaker);
+  await service.ready();
+  const { tools = [], lines = [] } = service.guide;
+  return {
+    dispose: () =>
+      log.guarded("closing", async () => {
+        await Promise.race([service.outbox.flushed(), new Promise((resolve) => setTimeout(resolve, 1000))]);
+        service.outbox.close();
+      }),
+
+    // asynchronous, since OpenCode's session hangs on what is thrown here
+    event: ({ event }: { event: BusEvent }) => log.guarded(`event ${event.type}`, () => adapter.hear(event)),
+
+    config: (config: { command?: Record<string, unknown> }) =>
+      log.guarded("config", () => {
+        const commands = lines.map((line) => [line.name, { description: line.description, template: "$ARGUMENTS" }]);
+        config.command = { ...Object.fromEntries(commands), ...config.command };
+        setTimeout(() => adapter.warmUp(), 0).unref();
+      }),
+
+    "chat.message": ({ sessionID }: { sessionID: string }) =>
+      log.guarded("chat.message", () => adapter.prepare(sessionID)),
+
+    "tool.definition": ({ toolID }: { toolID: string }, output: object) =>
+      log.guarded("tool.definition", () => adapter.toolset.see(toolID, output)),
+
+    "experimental.chat.messages.transform": (_: object, output: { messages: Entry[] }) =>
+      log.guarded("transform", async () => {
+        const { messages } = output;
+        if (messages.length === 0) return;
+        const served = await adapter.serve(messages);
+        messages.length = 0; // OpenCode reads this very list
+        for (const entry of served) messages.push(entry);
+      }),
+
+    "experimental.chat.system.transform": ({ sessionID }: { sessionID?: string }, output: { system: string[] }) =>
+      log.guarded("system", () => {
+        if (!sessionID) return;
+        const adjusted = adapter.adjustSystem(sessionID, [...output.system]);
+        output.system.length = 0;
+        output.system.push(...adjusted);
+      }),
+
+    "experimental.session.compacting": ({ sessionID }: { sessionID: string }, output: { context: string[] }) =>
+      log.guarded("compacting", async () => {
+        const brief = await adapter.compaction(sessionID);
+        if (brief && options.compaction !== "observe") output.context.push(brief);
+      }),
+
+    "experimental.text.complete": (_: object, output: { text: string }) =>
+      log.guarded("text.complete", () => {
+        output.text = output.text.replace(TAGS, "");
+      }),
+
+    "command.execute.before": async (called: { command: string; sessionID: string; arguments: string }) => {
+      const line = lines.find(({ name }) => name === called.command);
+      if (!line) return;
+      const text = await runLine(service, adapter.project, called.sessionID, line, called.arguments);
+      await log.guarded("showing an answer", () => adapter.show(called.sessionID, text));
+      throw new Answered(); // the only way to end a command without a model call that would cost money
+    },
+
+    tool: Object.fromEntries(tools.map((tool) => [tool.name, toolOf(service, adapter.project, tool)])),
+  };
+}
+
+/** A command has been answered: OpenCode reports this in place of a model's answer. */
+class Answered extends Error {
+  override readonly name = "Answered";
+  constructor() {
+    super("The answer is in the session; no model was called.");
+  }
+}
+
+/** Names this very bundle, so that `annals doctor` can tell an old one. */
+function digestOfThisFile(): string {
+  try {
+    return createHash("sha256")
+      .update(readFileSync(fileURLToPath(import.meta.url)))
+      .digest("hex");
+  } catch {
+    return "";
+  }
+}
+
+export default { id: "annals", server };

@@ -1,0 +1,97 @@
+/** What is kept of a session over restarts: the plan in hand, the frozen date, and how far its events were told. */
+
+import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Edit, type Revision, target } from "./language.ts";
+import type { Log } from "./log.ts";
+
+/** Lines after which the file is written anew. */
+const MANY = 500;
+
+interface Line {
+  revision?: number;
+  edits?: Edit[];
+  /** The newest message whose parts have all been told. */
+  told?: string;
+  /** Position in OpenCode's event log up to which it has been told. */
+  seq?: number;
+  date?: string;
+}
+
+export class Kept {
+  revision = 0;
+  readonly edits = new Map<string, Edit>();
+  told = "";
+  seq = -1;
+  date = "";
+  /** Whether an earlier life left something. */
+  isKnown = false;
+  private readonly path: string;
+
+  constructor(
+    directory: string,
+    session: string,
+    private readonly log: Log,
+  ) {
+    const folder = join(directory, "sessions");
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.path = join(folder, `${session.replace(/[^\w-]/g, "_")}.jsonl`);
+    this.load();
+  }
+
+  take(revisions: readonly Revision[]): void {
+    for (const { revision, edits } of revisions) {
+      this.fold({ revision, edits });
+      this.append({ revision, edits });
+    }
+  }
+
+  note(line: Pick<Line, "told" | "seq" | "date">): void {
+    this.fold(line);
+    this.append(line);
+  }
+
+  forget(): void {
+    rmSync(this.path, { force: true });
+  }
+
+  private fold(line: Line): void {
+    this.isKnown = true;
+    this.revision = line.revision ?? this.revision;
+    this.told = line.told ?? this.told;
+    this.seq = line.seq ?? this.seq;
+    this.date = line.date ?? this.date;
+    for (const edit of line.edits ?? []) {
+      this.edits.delete(target(edit));
+      if (edit.op !== "restore") this.edits.set(target(edit), edit);
+    }
+  }
+
+  private load(): void {
+    try {
+      const lines = readFileSync(this.path, "utf8").split("\n").slice(0, -1); // the last may not be whole
+      for (const line of lines) this.fold(JSON.parse(line) as Line);
+      if (lines.length > MANY) this.rewrite();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+      this.log.note("a session's plan was not read; it is fetched anew", { path: this.path, error: String(error) });
+      [this.revision, this.seq, this.told] = [0, -1, ""];
+      this.edits.clear();
+    }
+  }
+
+  private rewrite(): void {
+    const { revision, told, seq, date } = this;
+    const whole: Line = { revision, edits: [...this.edits.values()], told, seq, date };
+    writeFileSync(`${this.path}.draft`, `${JSON.stringify(whole)}\n`, { mode: 0o600 });
+    renameSync(`${this.path}.draft`, this.path);
+  }
+
+  private append(line: Line): void {
+    try {
+      appendFileSync(this.path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+    } catch (error) {
+      this.log.note("a session's plan is kept in memory only", { path: this.path, error: String(error) });
+    }
+  }
+}

@@ -1,0 +1,8 @@
+/** The adapter's pure functions, for whoever wants to compare them with the service's. */
+
+export { apply } from "./apply.ts";
+export { target } from "./language.ts";
+export { mask } from "./mask.ts";
+export { letters } from "./pieces.ts";
+export { token } from "./subjects.ts";
+export { entry } from "./translate.ts";

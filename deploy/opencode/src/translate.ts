@@ -1,0 +1,162 @@
+/** OpenCode's messages, parts and events in the language of the inbox. Pure. */
+
+import type { BusEvent, Entry, Failure, Info, Part, Session } from "./harness.ts";
+import type { Item, MessageSeen, PartSeen } from "./language.ts";
+
+/** What OpenCode sends in place of an output that it has pruned. */
+const CLEARED = "[Old tool result content cleared]";
+
+export const moment = (milliseconds: number | undefined) =>
+  milliseconds === undefined ? undefined : new Date(milliseconds).toISOString();
+
+/** A part; undefined for those that carry nothing to a model. */
+export function part(seen: Part, position: number): PartSeen | undefined {
+  const base = { kind: "part.seen" as const, message: seen.messageID, part: seen.id, position };
+  switch (seen.type) {
+    case "text":
+      return compact({
+        ...base,
+        type: "text",
+        text: seen.text ?? "",
+        ignored: seen.ignored,
+        synthetic: seen.synthetic,
+      });
+    case "reasoning":
+      return compact({ ...base, type: "reasoning", text: seen.text ?? "", signed: isSigned(seen.metadata) });
+    case "file":
+      return compact({ ...base, type: "file", text: seen.url ?? "", mime: seen.mime });
+    case "compaction":
+      return { ...base, type: "compaction" };
+    case "tool":
+      return tool(seen, base);
+    default:
+      return undefined;
+  }
+}
+
+function tool(seen: Part, base: Pick<PartSeen, "kind" | "message" | "part" | "position">): PartSeen {
+  const state = seen.state ?? {};
+  const { exit, sessionId } = (state.metadata ?? {}) as { exit?: unknown; sessionId?: unknown };
+  return compact({
+    ...base,
+    type: "tool",
+    tool: seen.tool,
+    call: seen.callID,
+    input: state.input === undefined ? "" : JSON.stringify(state.input),
+    output: state.time?.compacted ? CLEARED : ((state.status === "error" ? state.error : state.output) ?? ""),
+    status: isOneOf(state.status, ["completed", "error", "running"]) ? state.status : "pending",
+    exit_code: typeof exit === "number" ? exit : undefined,
+    began: moment(state.time?.start),
+    ended: moment(state.time?.end),
+    child: typeof sessionId === "string" ? sessionId : undefined,
+  });
+}
+
+function isOneOf<T extends string>(value: string | undefined, among: readonly T[]): value is T {
+  return among.includes(value as T);
+}
+
+/** Whether a provider signed the thought; each keeps its signature under its own name. */
+function isSigned(metadata: Record<string, unknown> | undefined): boolean {
+  return Object.values(metadata ?? {}).some(
+    (own) =>
+      typeof own === "object" &&
+      own !== null &&
+      Object.entries(own).some(([key, value]) => key.toLowerCase().endsWith("signature") && Boolean(value)),
+  );
+}
+
+/** A message without its parts. */
+export function message(info: Info): MessageSeen {
+  const meant = info.role === "user" ? info.model : info;
+  return compact({
+    kind: "message.seen",
+    message: info.id,
+    role: info.role,
+    at: moment(info.time?.created),
+    agent: info.agent ?? info.mode,
+    provider: meant?.providerID,
+    model: meant?.modelID,
+    synthetic: info.summary === true ? true : undefined,
+  });
+}
+
+/** A message with all its parts as they are now. */
+export function entry({ info, parts }: Entry, isEphemeral: (part: Part) => boolean): MessageSeen {
+  const seen = parts.flatMap((one, position) => {
+    const told = part(one, position);
+    if (!told) return [];
+    const { kind: _, ...bare } = told;
+    return [isEphemeral(one) ? { ...bare, ephemeral: true } : bare];
+  });
+  return { ...message(info), parts: seen };
+}
+
+/** Whether nothing more will be said of a part. */
+export function isSettled(seen: Part): boolean {
+  if (seen.type === "tool") return seen.state?.status === "completed" || seen.state?.status === "error";
+  return !(seen.time?.start !== undefined && seen.time.end === undefined);
+}
+
+/** What a finished answer tells beside its parts. */
+export function outcome(info: Info): Item[] {
+  const { tokens, error } = info;
+  const items: Item[] = [];
+  const cache = tokens?.cache ?? {};
+  if (tokens && (tokens.input || tokens.output || cache.read || cache.write)) {
+    items.push({
+      kind: "usage.seen",
+      message: info.id,
+      input: tokens.input ?? 0,
+      output: tokens.output ?? 0,
+      reasoning: tokens.reasoning ?? 0,
+      cache_read: cache.read ?? 0,
+      cache_write: cache.write ?? 0,
+      cost: info.cost ?? 0,
+    });
+  }
+  if (error) items.push(failure(error, info.id));
+  return items;
+}
+
+export function failure(error: Failure, messageId?: string): Item {
+  const text = error.data?.message || error.data?.responseBody || error.name || "an error without words";
+  return compact({
+    kind: "error.seen",
+    text,
+    message: messageId,
+    name: error.name,
+    status: error.data?.statusCode,
+  });
+}
+
+export function todos(event: BusEvent): Item {
+  const items = (event.properties?.todos ?? []).map((todo) => ({
+    content: todo.content ?? "",
+    status: todo.status ?? "pending",
+    priority: todo.priority ?? "",
+  }));
+  return { kind: "todo.seen", items };
+}
+
+export function session(seen: Session, place: { root: string; vcs: string }): Item {
+  return compact({
+    kind: "session.seen" as const,
+    title: seen.title,
+    parent: seen.parentID,
+    directory: seen.directory,
+    mode: seen.parentID ? ("subagent" as const) : ("primary" as const),
+    version: seen.version,
+    root: place.root,
+    vcs: place.vcs,
+  });
+}
+
+type Compacted<T> = { [K in keyof T]: Exclude<T[K], undefined> };
+
+/** The same without the fields that say nothing. */
+export function compact<T extends object>(value: T): Compacted<T> {
+  return Object.fromEntries(
+    Object.entries(value).filter(([, held]) => held !== undefined && held !== false),
+  ) as Compacted<T>;
+}

@@ -1,0 +1,215 @@
+"""The adapter does to OpenCode's shapes what the service does to its own."""
+
+import gzip
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from schemas.inbox import Inbound, MessageSeen, StepSeen
+from schemas.plan import (
+    AnyEdit,
+    AppendText,
+    CutBefore,
+    InsertPair,
+    OmitArc,
+    OmitMessage,
+    OmitPart,
+    PrefixText,
+    ReplaceOutput,
+    ReplaceText,
+    SetHead,
+    target,
+)
+from schemas.streams import MAX_PIECE_BYTES
+from schemas.subjects import token
+from services.client.readers import read
+from services.kit.edits import Message, Part, apply
+from services.kit.secrets import mask
+from tests.adapter.conftest import Adapter
+from tests.house.support import DATA
+from tests.kit.test_secrets import TOKENS, key_block
+
+patient = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+texts = st.sampled_from(["", "plain", "§3§ tagged", '§3">§3§ doubled', "zwölf 漢字", "two\nlines"])
+names = st.integers(0, 5).map(lambda number: f"p{number}")
+
+
+@st.composite
+def conversations(draw: st.DrawFn) -> tuple[list[Message], list[AnyEdit]]:
+    count = draw(st.integers(1, 4))
+    messages = [Message("m0", "user", (Part("u", "text", text="begin"),))]
+    for at in range(count):
+        parts = [_part(draw, f"p{at}.{index}") for index in range(draw(st.integers(0, 3)))]
+        messages.append(Message(f"m{at + 1}", draw(st.sampled_from(["user", "assistant"])), tuple(parts)))
+    edits = draw(st.lists(st.deferred(lambda: _edits(messages)), max_size=8))
+    return messages, edits
+
+
+def _part(draw: st.DrawFn, name: str) -> Part:
+    kind = draw(st.sampled_from(["text", "tool", "reasoning", "file"]))
+    if kind == "tool":
+        return Part(name, kind, tool="read", call=f"c{name}", input='{"path":"a"}', output=draw(texts))
+    return Part(name, kind, text=draw(texts))
+
+
+def _edits(messages: list[Message]) -> st.SearchStrategy[AnyEdit]:
+    message = st.sampled_from([one.id for one in messages])
+    part = st.sampled_from([part.id for one in messages for part in one.parts])
+    tool = st.sampled_from([part.id for one in messages for part in one.parts if part.kind == "tool"] or ["none"])
+    return st.one_of(
+        st.builds(CutBefore, message=message),
+        st.builds(SetHead, slot=st.integers(0, 1), text=texts),
+        st.builds(PrefixText, part=part, text=st.just("§9§ ")),
+        st.builds(ReplaceText, part=part, text=texts),
+        st.builds(AppendText, part=part, text=st.just(" more")),
+        st.builds(ReplaceOutput, part=tool, text=texts),
+        st.builds(OmitPart, part=part),
+        st.builds(OmitMessage, message=message),
+        st.builds(lambda one: OmitArc(part=one, parts=(one,)), tool),
+        st.builds(
+            InsertPair, message=message, call=st.just("cx"), tool=st.just("todo"), input=st.just("{}"), output=texts
+        ),
+    )
+
+
+@patient
+@given(conversations())
+def test_applies_edits_as_the_service_does(adapter: Adapter, given_: tuple[list[Message], list[AnyEdit]]) -> None:
+    messages, edits = given_
+    in_force = {target(edit): edit for edit in edits if not _is_unheard_of(edit, messages)}
+
+    served = adapter("apply", [_entry(one) for one in messages], msgspec.to_builtins(list(in_force.values())))
+
+    assert [_message(entry) for entry in served] == [_plain(one) for one in apply(messages, in_force)]
+
+
+def _is_unheard_of(edit: AnyEdit, messages: list[Message]) -> bool:
+    """No lane makes such an edit: a tool has an output and no text, a file has nothing to write before or behind."""
+    kinds = {part.id: part.kind for one in messages for part in one.parts}
+    match edit:
+        case ReplaceText(part=part):
+            return kinds[part] == "tool"
+        case PrefixText(part=part) | AppendText(part=part):
+            return kinds[part] == "file"
+        case _:
+            return False
+
+
+def _entry(message: Message) -> dict[str, Any]:
+    return {
+        "info": {"id": message.id, "sessionID": "s", "role": message.role},
+        "parts": [*map(_opencode, message.parts)],
+    }
+
+
+def _opencode(part: Part) -> dict[str, Any]:
+    common = {"id": part.id, "messageID": "m", "sessionID": "s", "type": part.kind}
+    if part.kind == "tool":
+        state = {"status": "completed", "input": json.loads(part.input), "output": part.output}
+        return {**common, "tool": part.tool, "callID": part.call, "state": state}
+    return {**common, ("url" if part.kind == "file" else "text"): part.text}
+
+
+def _message(entry: dict[str, Any]) -> tuple[object, ...]:
+    return entry["info"]["id"], entry["info"]["role"], [_bare(part) for part in entry["parts"]]
+
+
+def _bare(part: dict[str, Any]) -> tuple[object, ...]:
+    if part["type"] == "tool":
+        return "tool", part["tool"], part["callID"], part["state"]["input"], part["state"]["output"]
+    return part["type"], part.get("text") or part.get("url") or ""
+
+
+def _plain(message: Message) -> tuple[object, ...]:
+    parts = [
+        ("tool", part.tool, part.call, json.loads(part.input), part.output)
+        if part.kind == "tool"
+        else (part.kind, part.text)
+        for part in message.parts
+    ]
+    return message.id, message.role, parts
+
+
+@patient
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
+def test_spells_subjects_as_the_service_does(adapter: Adapter, name: str) -> None:
+    assert adapter("token", name) == token(name)
+
+
+SECRETS = {**{name: token for name, (_, token) in TOKENS.items()}, "private key": key_block("RSA PRIVATE KEY")}
+
+
+@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
+def test_masks_tokens_of_known_shape(adapter: Adapter, secret: str) -> None:
+    text = f"the first line\nhere it is: {secret} and the rest"
+
+    masked = adapter("mask", text)
+
+    assert secret not in masked
+    assert "[masked:" in masked
+    assert mask(masked) == masked
+
+
+def test_masks_the_password_of_an_address(adapter: Adapter) -> None:
+    masked = adapter("mask", "postgres://bob:hunter22@db/x and postgres://bob:${PASSWORD}@db/x")
+
+    assert masked == "postgres://bob:[masked:password]@db/x and postgres://bob:${PASSWORD}@db/x"
+
+
+@patient
+@given(st.text(max_size=200))
+def test_masks_nothing_that_the_service_would_keep(adapter: Adapter, text: str) -> None:
+    clean = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if adapter("mask", clean) != clean:
+        assert mask(clean) != clean
+
+
+@pytest.mark.parametrize("name", ["rec_openai", "rec_anthropic"])
+def test_tells_a_recorded_session_as_the_reader_does(adapter: Adapter, name: str) -> None:
+    recording = DATA / "opencode" / name / "final_session.json.gz"
+    raw = msgspec.json.decode(gzip.decompress(recording.read_bytes()))
+    expected = {message.message: message for transcript in read(recording) for message in transcript.messages}
+
+    told = [msgspec.convert(adapter("entry", entry), MessageSeen) for entry in raw["messages"]]
+
+    for message in told:
+        known = expected[message.message]
+        assert _comparable(message) == _comparable(known)
+    assert len(told) > 50
+
+
+def _comparable(message: MessageSeen) -> object:
+    parts = [
+        (part.part, part.type, part.text, part.tool, part.call, part.output, part.status, part.signed, part.ignored)
+        for part in message.parts
+    ]
+    return message.message, message.role, message.at, message.agent, message.provider, message.model, parts
+
+
+def test_cuts_what_is_long_into_pieces_that_the_service_reads(adapter: Adapter) -> None:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    parts = [
+        {"message": "m", "type": "tool", "part": f"p{index}", "position": index, "output": "x" * 150_000}
+        for index in range(8)
+    ]
+    long = {"message": "m", "type": "text", "part": "long", "position": 9, "text": "é" * 300_000}
+    listed = [{"message": f"m{index}", "parts": [f"p{index}"]} for index in range(4500)]
+    items = [
+        {"kind": "message.seen", "message": "m", "role": "assistant", "parts": [*parts, long]},
+        {"kind": "step.seen", "step": "s", "messages": listed, "count": 4500, "served": 0},
+    ]
+
+    letters = adapter("letters", "in.opencode.p.s", "s/evt", at.isoformat(), items)
+
+    read_back = [msgspec.json.decode(letter["data"], type=Inbound) for letter in letters]
+    assert len({letter["id"] for letter in letters}) == len(letters)
+    assert max(len(letter["data"].encode()) for letter in letters) <= MAX_PIECE_BYTES + 1024
+    assert "é" * 300_000 in [body for letter in letters for body in letter.get("bodies", {}).values()]
+    steps = [item for inbound in read_back for item in inbound.items if isinstance(item, StepSeen)]
+    assert [step.step for step in steps] == ["s"]
+    assert sum(len(getattr(item, "messages", ())) for inbound in read_back for item in inbound.items) == 4500
