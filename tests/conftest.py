@@ -41,7 +41,8 @@ async def bus(broker: Broker) -> AsyncIterator[Bus]:
 
 
 @asynccontextmanager
-async def _house(data: Path, **changes: object) -> AsyncIterator[House]:
+async def running_house(data: Path, **changes: object) -> AsyncIterator[House]:
+    """Run a house in a directory, with some settings changed."""
     settings = Settings(data=data, logs=Logs(level="warning")).model_copy(update=changes)
     async with House(settings).running() as house:
         yield house
@@ -50,4 +51,4 @@ async def _house(data: Path, **changes: object) -> AsyncIterator[House]:
 @pytest.fixture
 def house() -> HouseFactory:
     """A broker and all rooms as processes, as `annals up` starts them, in a directory."""
-    return _house
+    return running_house

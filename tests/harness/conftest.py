@@ -1,0 +1,29 @@
+"""A scripted provider and a real harness that a test module shares: a start takes seconds."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from tests.harness import scenarios
+from tests.harness.isolation import Family
+from tests.harness.opencode import OpenCode
+from tests.harness.provider import Provider
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def provider() -> AsyncIterator[Provider]:
+    """The provider of a module's tests. It refuses what the real ones refuse."""
+    async with Provider() as running:
+        yield running
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def plain(
+    request: pytest.FixtureRequest, provider: Provider, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[OpenCode]:
+    """OpenCode without any plugin, on the models of one family: the parameter."""
+    family: Family = request.param
+    root = tmp_path_factory.mktemp(family.provider)
+    async with OpenCode(root, provider.url, family=family, config=scenarios.CONFIG) as running:
+        yield running

@@ -1,0 +1,119 @@
+"""OpenCode with Annals: a house, the adapter as a user has it, and what the log must hold afterwards."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import msgspec
+
+from schemas.events import MessageRecorded, PartRecorded, PlanRebased
+from services.connect.bundle import source
+from services.kit.bus import Bus
+from services.launcher.supervisor import House
+from tests.conftest import HouseFactory
+from tests.harness import scenarios
+from tests.harness.isolation import OPENAI, Family, Json, Plugin
+from tests.harness.opencode import OpenCode
+from tests.harness.provider import Provider
+from tests.house.support import Fact, connect, facts, settle, told_twice
+
+
+class Connected(msgspec.Struct, frozen=True):
+    """All that runs."""
+
+    house: House
+    bus: Bus
+    provider: Provider
+    oc: OpenCode
+    state: Path
+    """Where the adapter keeps its files."""
+
+    async def log(self) -> list[Fact]:
+        """The log, once all that was said is in it."""
+        await settle(self.bus)
+        return await facts(self.bus)
+
+    def notes(self) -> str:
+        """What the adapter wrote down of its mishaps."""
+        path = self.state / "adapter.log"
+        return path.read_text() if path.exists() else ""
+
+
+def plugin(data: Path, state: Path, **options: object) -> Plugin:
+    """The adapter's entry in OpenCode's settings."""
+    return [source().as_uri(), {"broker": str(data / "broker.json"), "state": str(state), **options}]
+
+
+@asynccontextmanager
+async def connected(
+    root: Path,
+    house: HouseFactory,
+    provider: Provider,
+    family: Family = OPENAI,
+    *,
+    settings: Mapping[str, object] | None = None,
+    **options: object,
+) -> AsyncIterator[Connected]:
+    """A house of its own, and an OpenCode with the adapter; with other settings and options if some are given."""
+    state = root / "state"
+    async with house(root / "data", **(settings or {})) as running:
+        bus = await connect(running)
+        plugins = [plugin(running.data, state, **options)]
+        async with OpenCode(root, provider.url, family=family, plugins=plugins, config=scenarios.CONFIG) as oc:
+            try:
+                yield Connected(running, bus, provider, oc, state)
+            finally:
+                await bus.close()
+
+
+def rebases(log: Sequence[Fact], session: str) -> list[PlanRebased]:
+    return [event for envelope, event in log if envelope.session == session and isinstance(event, PlanRebased)]
+
+
+async def assert_whole(running: Connected, sessions: Sequence[str]) -> list[Fact]:
+    """What the harness holds of these sessions is in the log, as it is, and each fact once."""
+    log = await running.log()
+    twice = told_twice([fact for fact in log if fact[0].session in sessions])
+    assert not twice, twice
+    for session in sessions:
+        recorded = _parts(log, session)
+        for message in await running.oc.messages(session):
+            assert message["info"]["id"] in {name for name, _ in recorded}, f"{message['info']} is not in the log"
+            for part in filter(_is_told, message["parts"]):
+                known = recorded.get((message["info"]["id"], part["id"]))
+                assert known is not None, f"{part} is not in the log"
+                assert _said(part) == _known(known), part
+    return log
+
+
+def _parts(log: Sequence[Fact], session: str) -> dict[tuple[str, str], PartRecorded | None]:
+    found: dict[tuple[str, str], PartRecorded | None] = {}
+    for envelope, event in log:
+        if envelope.session == session and isinstance(event, MessageRecorded):
+            found[event.message, ""] = None
+        elif envelope.session == session and isinstance(event, PartRecorded):
+            found[event.message, event.part] = event
+    return found
+
+
+def _is_told(part: Json) -> bool:
+    return part["type"] in ("text", "reasoning", "tool", "file")
+
+
+def _said(part: Json) -> tuple[str, ...]:
+    state = part.get("state", {})
+    output = state.get("error") if state.get("status") == "error" else state.get("output")
+    return part.get("text") or part.get("url") or "", output or "", part.get("tool", ""), state.get("status", "")
+
+
+def _known(part: PartRecorded) -> tuple[str, ...]:
+    return part.text, part.output, part.tool, part.status
+
+
+def shares(provider: Provider, sessions: Sequence[str]) -> Mapping[str, float]:
+    """The share of its prompts that each session's provider read from its cache."""
+    return {
+        session: sum(request.usage.cached for request in provider.of(session))
+        / max(1, sum(request.usage.prompt for request in provider.of(session)))
+        for session in sessions
+    }

@@ -1,0 +1,43 @@
+"""Every scenario with Annals installed: the prefix holds, the provider accepts each request, nothing is lost."""
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from tests.conftest import running_house
+from tests.harness import scenarios
+from tests.harness.connected import Connected, assert_whole, connected, rebases
+from tests.harness.isolation import ANTHROPIC, OPENAI
+from tests.harness.provider import Provider
+from tests.harness.scenarios import Scenario
+from tests.harness.test_plain import OWN_BREAKS, breaks
+
+pytestmark = [pytest.mark.harness, pytest.mark.asyncio(loop_scope="module")]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def running(
+    request: pytest.FixtureRequest, provider: Provider, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Connected]:
+    """OpenCode with Annals, on the models of one family: the parameter."""
+    root = tmp_path_factory.mktemp(request.param.provider)
+    async with connected(root, running_house, provider, request.param) as all_of_it:
+        yield all_of_it
+
+
+@pytest.mark.parametrize("running", [OPENAI, ANTHROPIC], ids=lambda family: family.format, indirect=True)
+@pytest.mark.parametrize("scenario", scenarios.ALL, ids=lambda scenario: scenario.__name__)
+async def test_breaks_no_prefix_that_the_harness_does_not_break_itself(running: Connected, scenario: Scenario) -> None:
+    sessions = await scenario(running.oc, running.provider)
+
+    found = [reason for session in sessions for reason in breaks(running.provider.of(session))]
+    assert [] == running.provider.faults
+    expected = OWN_BREAKS.get(scenario.__name__, ())
+    assert len(expected) == len(found), "\n".join((*found, running.notes()))
+    for pattern, reason in zip(expected, found, strict=True):
+        assert re.match(pattern, reason), reason
+    log = await assert_whole(running, sessions)
+    for session in sessions:
+        assert len(rebases(log, session)) <= len(expected)
