@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -39,6 +40,22 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument(
         "--chart", type=Path, default=Path("demo-tokens.svg"), help="where to leave the chart, .svg or .png"
     )
+    setup = _add(commands, "setup", "connect a harness on this machine to this house", _setup)
+    setup.add_argument("harness", choices=("opencode",))
+    setup.add_argument("--project", action="store_true", help="in this project's configuration, not in the user's")
+    setup.add_argument("--remove", action="store_true", help="take back what setup did")
+    setup.add_argument("--yes", action="store_true", help="do not ask")
+    setup.add_argument("--dry-run", action="store_true", help="only show what would change")
+    setup.add_argument("--force", action="store_true", help="connect although another plugin is in the way")
+    setup.add_argument(
+        "--compaction",
+        choices=("managed", "assist", "observe"),
+        default="managed",
+        help="managed: Annals keeps the context small, the harness's own compaction is switched off; "
+        "assist: the harness compacts, and is told what to keep; observe: it compacts as ever",
+    )
+    doctor = _add(commands, "doctor", "look whether the house and its harnesses are well, and say what to do", _doctor)
+    doctor.add_argument("--json", action="store_true", help="print one JSON object for each finding")
     health = _add(commands, "health", "ask a room on this machine whether it is well", _health)
     health.add_argument("--port", type=int, required=True)
     for room in ROOMS:
@@ -116,6 +133,35 @@ def _demo(options: argparse.Namespace) -> int:
         return demo(options.chart)
     except ConnectionError as error:
         return _failed(error)
+
+
+def _setup(options: argparse.Namespace) -> int:
+    from services.connect.bundle import Missing  # noqa: PLC0415
+    from services.connect.change import Unsuitable  # noqa: PLC0415
+    from services.connect.setup import Options, Refused, setup  # noqa: PLC0415
+    from services.kit.settings import Settings  # noqa: PLC0415
+
+    wanted = Options(
+        project=options.project,
+        remove=options.remove,
+        yes=options.yes,
+        dry_run=options.dry_run,
+        force=options.force,
+        compaction=options.compaction,
+    )
+    try:
+        return setup(wanted, Settings(), os.environ, Path.cwd())
+    except (Refused, Unsuitable, Missing, OSError) as error:
+        return _failed(error)
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from services.connect.doctor import doctor  # noqa: PLC0415
+    from services.kit.logs import configure  # noqa: PLC0415
+    from services.kit.settings import Settings  # noqa: PLC0415
+
+    configure("doctor", level="error", as_json=False)
+    return asyncio.run(doctor(Settings(), os.environ, Path.cwd(), as_json=options.json))
 
 
 def _health(options: argparse.Namespace) -> int:
