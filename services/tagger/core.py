@@ -97,6 +97,8 @@ def decide(session: Session, told: Told) -> list[Event]:
 
 def _facts(session: Session, item: Seen, told: Told) -> Sequence[Event]:
     match item:
+        case SessionIdle() | ErrorSeen() | CompactionSeen() if told.at < session.since:
+            return []  # told again, after a step: it was judged then
         case AdapterSeen():
             return adapter_seen(session, item, told.harness)
         case SessionSeen():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
+from datetime import UTC, datetime
+
 import msgspec
 
 from schemas.envelope import Envelope
@@ -73,6 +75,8 @@ class Session(msgspec.Struct, frozen=True):
     model: ModelChanged | None = None
     said: frozenset[str] = frozenset()
     """What was said since the last step without an id of its own: idle, compacted, the texts of refusals."""
+    since: datetime = datetime(1970, 1, 1, tzinfo=UTC)
+    """The newest time at which something of this was forgotten: what is older has been judged."""
 
     @property
     def last_number(self) -> int:
@@ -90,14 +94,17 @@ def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
         case TagAssigned():
             return _tags_assigned(session, event)
         case StepOpened(step=step):
-            return replace(session, steps=session.steps.insert(step, None), last_step=step, said=frozenset())
+            since = max(session.since, envelope.at)
+            return replace(
+                session, steps=session.steps.insert(step, None), last_step=step, said=frozenset(), since=since
+            )
         case UsageSampled(message=message):
             return replace(session, usage=session.usage.insert(message, event))
         case PartRemoved(part=part):
             gone = before.parts.get(part)
             return _without_part(session, gone.recorded) if gone else session
         case MessageRecorded():
-            return replace(session, said=session.said - {"idle"})
+            return replace(session, said=session.said - {"idle"}, since=max(session.since, envelope.at))
         case SessionIdled():
             return replace(session, said=session.said | {"idle"})
         case NativeCompacted():
