@@ -16,7 +16,7 @@ PYTEST := $(BIN)/python -m pytest
 CODE := schemas services tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup adapter demo test spec check format bench bench-opencode schema lock up status clean
+.PHONY: help setup adapter demo test spec check format bench bench-opencode record schema lock up status clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -83,6 +83,12 @@ bench: setup ## measure the budgets, side by side with bare operations
 
 bench-opencode: setup $(BUNDLE) $(HARNESS_READY) ## measure what the plugin adds to a model call inside OpenCode
 	$(BIN)/python -m tests.bench opencode
+
+record: setup $(BUNDLE) $(HARNESS_READY) ## play the scenarios through OpenCode and keep what was said, for the tests
+	@for family in openai anthropic; do \
+	  $(BIN)/python -m tests.harness.record .bench/recorded/$$family --family $$family && \
+	  cp .bench/recorded/$$family/traffic.jsonl.gz tests/recorded/opencode_traffic_$$family.jsonl.gz || exit 1; \
+	done
 
 schema: setup ## write the generated schemas, samples and documents anew
 	$(BIN)/python -m services.kit.docs

@@ -41,7 +41,9 @@ class OpenCode(Api):
         config: Json | None = None,
         env: Mapping[str, str] | None = None,
         files: Mapping[str, str] | None = None,
+        keeps_settings: bool = False,
     ) -> None:
+        """With `keeps_settings`, what others write into the settings stays, once they have been written."""
         self.rooms = Rooms(root / "opencode")
         self.rooms.make()
         write(self.rooms.workspace, files)
@@ -51,6 +53,7 @@ class OpenCode(Api):
         self._plugins = plugins
         self._config = config or {}
         self._env = env or {}
+        self._keeps_settings = keeps_settings
         self._process: Process | None = None
         self._pump: asyncio.Task[None] | None = None
         self._log: list[str] = []
@@ -96,7 +99,7 @@ class OpenCode(Api):
 
     async def start(self) -> None:
         """Start it, and return when it listens and its events are heard."""
-        self._configure()
+        self.configure()
         self._process = await self._spawn("serve", "--hostname", "127.0.0.1", "--port", "0", "--print-logs")
         listening = asyncio.get_running_loop().create_future()
         self._pump = asyncio.create_task(self._read(self._process, listening))
@@ -134,7 +137,7 @@ class OpenCode(Api):
 
     async def run_once(self, prompt: str, *arguments: str, model: Model | None = None) -> list[Json]:
         """`opencode run` without a terminal: its own process for one prompt. What it reported, line by line."""
-        self._configure()
+        self.configure()
         chosen = (model or self.family.main).spec
         process = await self._spawn("run", "--format", "json", "--model", chosen, *arguments, prompt)
         try:
@@ -157,7 +160,10 @@ class OpenCode(Api):
             raise Stopped(f"opencode import ended with {process.returncode}:\n{output.decode()[-2000:]}")
         return str(exported["info"]["id"])
 
-    def _configure(self) -> None:
+    def configure(self) -> None:
+        """Write the settings that it starts with."""
+        if self._keeps_settings and self.rooms.settings.exists():
+            return
         content = settings(self._url, self.family, self._plugins, self._config)
         self.rooms.settings.write_text(json.dumps(content, indent=2))
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 import aiohttp
 import pytest
 
-from services.tagger.overflow import is_overflow
+from services.tagger.overflow import read
 from tests.harness.provider import (
     OVERFLOWS,
     Provider,
@@ -136,7 +136,7 @@ async def test_every_wording_of_an_overflow_is_known_to_the_tagger(
     client.says("Too much.")
     heard = await client.asks()
     assert heard.status in {400, 413}
-    assert is_overflow(f"{heard.status} {heard.error['error']['message']}")
+    assert read(f"{heard.status} {heard.error['error']['message']}")
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ async def test_other_refusals_are_no_overflow_and_do_not_fill_the_cache(
     heard = await client.asks()
     assert heard.status in status
     assert heard.error["error"]["type"] in kind
-    assert not is_overflow(str(heard.error))
+    assert read(str(heard.error)) is None
     assert (429 == heard.status) == ("retry-after-ms" in heard.headers)
     assert 0 == (await client.asks()).cached
     assert (await client.asks()).cached

@@ -47,6 +47,8 @@ class _Session(msgspec.Struct):
     source: str | dict[str, Any] | None = None
     title: str | None = None
     cwd: str | None = None
+    parent: str | None = None
+    """The session that started this one as its sub-agent, where that is a session of its own."""
     messages: list[_Message] = []
 
 
@@ -78,7 +80,12 @@ def _lines(data: bytes) -> Iterator[Transcript]:
 
 def _told(session: _Session) -> Iterator[Transcript]:
     harness = _harness(session.source)
-    seen = SessionSeen(title=session.title or "", directory=session.cwd or "")
+    seen = SessionSeen(
+        title=session.title or "",
+        parent=session.parent or "",
+        directory=session.cwd or "",
+        mode="subagent" if session.parent else "primary",
+    )
     yield from transcripts(harness, session.session_id, seen, map(_message, _side(session, sidechain=False)))
     child = SessionSeen(parent=session.session_id, directory=session.cwd or "", mode="subagent")
     name = f"{session.session_id}:sidechain"

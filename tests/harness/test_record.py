@@ -1,0 +1,148 @@
+"""The recorder: what it hears, what it writes, and that nothing of the machine is in it."""
+
+import asyncio
+import gzip
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from schemas.asks import TransformAsk
+from schemas.inbox import MessageSeen, PartSeen
+from schemas.streams import IN
+from schemas.subjects import Address, ask, parse_inbound
+from services.client.readers import read
+from services.client.transcript import Transcript
+from services.kit.bus import Bus, Delivery, Pull
+from tests.harness.isolation import ANTHROPIC, OPENAI, Family
+from tests.harness.record import HOME, PROVIDER, TRAFFIC, TRANSCRIPTS, WORKSPACE, Unfit, elsewhere, places, record
+from tests.harness.scenarios import delegating, planning
+from tests.harness.traffic import Line, Tap, encoded, load
+from tests.harness.transcripts import neutral
+
+RECORDED = Path(__file__).parents[1] / "recorded"
+HERE = {"/var/run/9/workspace": WORKSPACE, "/var/run/9": HOME, "http://127.0.0.1:4711": PROVIDER}
+
+
+def as_neutral(transcript: Transcript) -> Transcript:
+    """A transcript without what a neutral file has no room for."""
+    seen = replace(transcript.seen, agent="", version="")
+    messages = [
+        MessageSeen(
+            message=message.message,
+            role=message.role,
+            at=message.at,
+            synthetic=message.synthetic,
+            parts=tuple(_bare(part) for part in message.parts if part.type != "file"),
+        )
+        for message in transcript.messages
+    ]
+    kept = tuple(message for message in messages if message.parts or message.role == "assistant")
+    return Transcript(transcript.harness, transcript.session, seen, kept)
+
+
+def _bare(part: PartSeen) -> PartSeen:
+    name = f"{part.message}:p{part.position}"
+    status = "pending" if part.status == "running" else part.status
+    return replace(part, part=name, status=status, ignored=False, synthetic=False, signed=False)
+
+
+@pytest.mark.parametrize("name", ["openai", "anthropic"])
+def test_what_is_written_is_what_is_read(name: str, tmp_path: Path) -> None:
+    transcripts = list(read(RECORDED / f"{name}.json.gz"))
+    file = tmp_path / TRANSCRIPTS
+    file.write_bytes(gzip.compress(b"".join(map(neutral, transcripts))))
+
+    assert any(transcript.seen.parent for transcript in transcripts)
+    assert list(map(as_neutral, transcripts)) == list(read(file))
+
+
+def test_what_happened_here_happened_elsewhere() -> None:
+    said = b'{"cwd":"/var/run/9/workspace","at":"/var/run/9/data http://127.0.0.1:4711/v1"}'
+
+    assert {"cwd": WORKSPACE, "at": f"{HOME}/data {PROVIDER}/v1"} == json.loads(elsewhere(said, HERE))
+
+
+@pytest.mark.parametrize("said", [str(Path(__file__)), '"text_ref":"4f2a"'])
+def test_what_cannot_be_kept_is_refused(said: str) -> None:
+    with pytest.raises(Unfit):
+        elsewhere(f"... {said} ...".encode(), HERE)
+
+
+def test_a_place_within_another_is_named_first(tmp_path: Path) -> None:
+    here = places(tmp_path, "http://127.0.0.1:4711")
+
+    assert b"/home/dev/orchard/a.py" == elsewhere(f"{tmp_path}/opencode/workspace/a.py".encode(), here)
+
+
+@pytest.mark.broker
+async def test_what_is_said_is_heard_once_and_in_order_with_its_answers(bus: Bus) -> None:
+    here = Address("garden", "s1")
+    said, asked, wished = here.inbound("opencode"), ask(TransformAsk.NAME, "garden"), here.wish("drop.queue")
+    worked = asyncio.Queue[Delivery]()
+    await bus.consumer(IN.name, "tagger", ack_wait=30, max_ack_pending=10)
+    tagger = Pull(bus, IN.name, "tagger", credit=10, deliver=worked.put_nowait)
+    await bus.serve(asked, "responder", _reply(b'{"status":"ready"}'))
+    await bus.serve(wished, "desk", _reply(b'{"ok":true}'))
+    async with Tap(bus) as tap:
+        await tagger.start()
+        await bus.publish(said, b"1", "one")
+        await worked.get()
+        await bus.request(asked, b"2", 5)
+        await bus.publish(said, b"1", "one")
+        await bus.publish(said, b"3", "two")
+        await bus.request(wished, b"4", 5)
+        await worked.get()
+        await tagger.stop()
+    await bus.publish(said, b"5", "three")
+
+    assert [(said, b"1", "one", b"null"), (asked, b"2", "", b'{"status":"ready"}'), (said, b"3", "two", b"null"),
+            (wished, b"4", "", b'{"ok":true}')] == list(map(_told, tap.lines))  # fmt: skip
+
+
+@pytest.mark.broker
+async def test_a_question_that_nobody_answers_is_a_line_without_a_reply(bus: Bus) -> None:
+    async with Tap(bus) as tap:
+        await bus.client.publish(ask(TransformAsk.NAME, "garden"), b"{}", reply=bus.client.new_inbox())
+
+    assert [(False, "")] == [(line.is_answered, line.status) for line in tap.lines]
+
+
+def _reply(answer: bytes) -> Callable[[str, bytes], Awaitable[bytes]]:
+    async def handle(_subject: str, _data: bytes) -> bytes:
+        return answer
+
+    return handle
+
+
+def _told(line: Line) -> tuple[str, bytes, str, bytes]:
+    return line.subject, bytes(line.payload), line.id, bytes(line.reply)
+
+
+def test_lines_are_read_as_they_were_written(tmp_path: Path) -> None:
+    asked = Line("ask.transform.b", msgspec.Raw(b"{}"), reply=msgspec.Raw(b'{"status":"late"}'))
+    lines = [Line("in.a.b.c", msgspec.Raw(b'{"id":"1"}'), "1"), asked]
+    file = tmp_path / TRAFFIC
+    file.write_bytes(gzip.compress(encoded(lines)))
+
+    assert list(map(_told, lines)) == list(map(_told, load(file)))
+
+
+@pytest.mark.harness
+@pytest.mark.parametrize("family", [OPENAI, ANTHROPIC], ids=lambda family: family.format)
+async def test_a_recording_holds_the_sessions_and_all_that_was_said(tmp_path: Path, family: Family) -> None:
+    made = await record(family, [planning, delegating], tmp_path / "rooms")
+    made.write(tmp_path / "kept")
+
+    main, parent, child = read(tmp_path / "kept" / TRANSCRIPTS)
+    assert ("Plan first", WORKSPACE) == (main.seen.title, main.seen.directory)
+    assert (parent.session, "subagent") == (child.seen.parent, child.seen.mode)
+    assert "status 2" in parent.messages[-1].parts[-1].text
+    lines = load(tmp_path / "kept" / TRAFFIC)
+    told = {parse_inbound(line.subject)[1].session for line in lines if line.is_said}
+    assert {main.session, parent.session, child.session} == told
+    assert {"ready"} == {line.status for line in lines if line.is_asked}
+    assert str(tmp_path).encode() not in made.traffic + made.transcripts
