@@ -1,0 +1,132 @@
+"""What Annals costs where it removes nothing: no prefix, no cache; and a run without a server loses nothing by it."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from services.kit import endpoint
+from tests.conftest import HouseFactory
+from tests.harness import scenarios
+from tests.harness.connected import Connected, assert_whole, connected, plugin, rebases
+from tests.harness.isolation import ANTHROPIC, OPENAI, Family, Json
+from tests.harness.line import Line
+from tests.harness.opencode import OpenCode
+from tests.harness.provider import Provider, Reply, Request, Script
+from tests.harness.saying import bash, calls
+from tests.harness.scenarios import Scenario, growing, mending
+from tests.harness.test_blows import waiting
+from tests.harness.test_plain import breaks
+from tests.house.support import connect, until
+
+pytestmark = pytest.mark.harness
+
+LONG: tuple[Scenario, ...] = (growing, mending)
+BLOCK = 0.005
+"""Shares that differ by less are the same: a provider's cache counts in blocks."""
+families = pytest.mark.parametrize("family", [OPENAI, ANTHROPIC], ids=lambda family: family.format)
+
+
+def cached(requests: Sequence[Request]) -> float:
+    """The share of all prompts behind the first that came from the provider's cache."""
+    _, *later = requests
+    return sum(request.usage.cached for request in later) / sum(request.usage.prompt for request in later)
+
+
+async def played(oc: OpenCode, provider: Provider) -> dict[str, list[Request]]:
+    """The requests of each scenario's session."""
+    return {scenario.__name__: provider.of(session) for scenario in LONG for session in await scenario(oc, provider)}
+
+
+@families
+async def test_the_cache_is_read_as_well_with_annals_as_without(
+    tmp_path: Path, house: HouseFactory, family: Family
+) -> None:
+    async with AsyncExitStack() as stack:
+        providers = [await stack.enter_async_context(Provider()) for _ in range(2)]
+        bare, managed = providers
+        plain = OpenCode(tmp_path / "without", bare.url, family=family, config=scenarios.CONFIG)
+        without = await played(await stack.enter_async_context(plain), bare)
+        await plain.stop()
+        running = await stack.enter_async_context(connected(tmp_path / "with", house, managed, family))
+        with_annals = await played(running.oc, managed)
+        log = await running.log()
+
+    assert [[], []] == [provider.faults for provider in providers]
+    shares = {name: (cached(without[name]), cached(with_annals[name])) for name in without}
+    for name, requests in with_annals.items():
+        assert len(without[name]) == len(requests)
+        assert any("§" in message.decode() for message in requests[-1].messages), running.notes()
+        assert [] == breaks(requests), (name, running.notes())
+        assert [] == rebases(log, requests[0].session)
+    assert all(with_it >= without_it - BLOCK for without_it, with_it in shares.values()), (
+        f"cached without and with Annals: {shares}"
+    )
+
+
+@pytest.fixture
+async def provider() -> AsyncIterator[Provider]:
+    async with Provider(Script(calls(bash("echo from the shell")))) as running:
+        yield running
+
+
+async def test_a_run_without_a_server_is_whole_in_the_log_when_it_ends(
+    provider: Provider, tmp_path: Path, house: HouseFactory
+) -> None:
+    state = tmp_path / "state"
+    async with house(tmp_path / "data") as there:
+        bus = await connect(there)
+        oc = OpenCode(tmp_path, provider.url, plugins=[plugin(there.data, state)], config=scenarios.CONFIG)
+        provider.script.add(Reply(text="It spoke."))
+
+        reported = await oc.run_once("Say something.")
+
+        assert ["It spoke."] == [event["part"]["text"] for event in reported if event["type"] == "text"]
+        assert 0 == waiting(state)
+        await oc.restart(plugins=())  # what the harness holds is asked of one that tells nothing any more
+        try:
+            await assert_whole(Connected(there, bus, provider, oc, state), [session_of(reported)])
+        finally:
+            await oc.stop()
+            await bus.close()
+    assert [] == provider.faults
+
+
+async def test_what_a_run_could_not_say_is_said_by_the_next_one(
+    provider: Provider, tmp_path: Path, house: HouseFactory
+) -> None:
+    state, far = tmp_path / "state", tmp_path / "far"
+    async with house(tmp_path / "data") as there:
+        bus = await connect(there)
+        written = endpoint.read(there.data)
+        assert written is not None
+        async with Line(int(written.url.rpartition(":")[2])) as line:
+            endpoint.write(far, msgspec.structs.replace(written, url=line.url))
+            oc = OpenCode(tmp_path, provider.url, plugins=[plugin(far, state)], config=scenarios.CONFIG)
+
+            def last(_: Request) -> Reply:
+                line.fall_silent()
+                return Reply(text="Nobody heard it.")
+
+            provider.script.add(last)
+            reported = await oc.run_once("Say something.")
+        assert waiting(state) > 0
+
+        await oc.restart(plugins=[plugin(there.data, state)])
+        try:
+            await until(lambda: is_sent(state), "what waited has been sent")
+            await assert_whole(Connected(there, bus, provider, oc, state), [session_of(reported)])
+        finally:
+            await oc.stop()
+            await bus.close()
+
+
+def session_of(reported: Sequence[Json]) -> str:
+    (session,) = {event["sessionID"] for event in reported}
+    return str(session)
+
+
+async def is_sent(state: Path) -> bool:
+    return waiting(state) == 0

@@ -1,0 +1,130 @@
+"""A new user's first hour: connect OpenCode with one command, work, have all examined, and take it back."""
+
+import asyncio
+import os
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from schemas.tools import TOOLS
+from services.connect.findings import Finding
+from services.connect.stub import take_away
+from tests.conftest import HouseFactory
+from tests.harness import scenarios
+from tests.harness.connected import Connected, assert_whole
+from tests.harness.installed import MODULES
+from tests.harness.opencode import OpenCode
+from tests.harness.provider import Provider, Reply
+from tests.harness.saying import Calls, Talk, calls
+from tests.harness.test_plain import breaks
+from tests.house.support import connect
+
+pytestmark = pytest.mark.harness
+
+PATIENCE = 60.0
+OURS = {tool.name for tool in TOOLS}
+THEIRS = ".gitignore"
+"""What OpenCode writes beside its settings by itself, at its first start."""
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """How a command ended, and what it printed."""
+
+    status: int
+    output: str
+
+
+class User:
+    """Somebody with an OpenCode and a house, who knows nothing but the commands."""
+
+    def __init__(self, oc: OpenCode, data: Path) -> None:
+        self._oc = oc
+        inherited = oc.rooms.environment({"ANNALS_DATA": str(data)})
+        self._environment = {**inherited, "PATH": os.pathsep.join([str(MODULES / ".bin"), inherited["PATH"]])}
+
+    @property
+    def state(self) -> Path:
+        """Where the adapter keeps its files unless it is told otherwise."""
+        return Path(self._environment["XDG_STATE_HOME"]) / "annals" / "opencode"
+
+    def settings(self) -> dict[str, bytes]:
+        """The files beside OpenCode's settings, and what stands in them."""
+        folder = self._oc.rooms.settings.parent
+        return {
+            str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b""
+            for path in folder.rglob("*")
+            if path.name != THEIRS
+        }
+
+    async def annals(self, *words: str) -> Ended:
+        """Run a command in the project, as in a terminal."""
+        command = (sys.executable, "-m", "services.cli", *words)
+        process = await asyncio.create_subprocess_exec(
+            *command, cwd=self._oc.workspace, env=self._environment, stdout=PIPE, stderr=PIPE
+        )
+        try:
+            async with asyncio.timeout(PATIENCE):
+                output, errors = await process.communicate()
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+            raise
+        assert process.returncode is not None
+        return Ended(process.returncode, (output + errors).decode())
+
+    async def examined(self) -> list[Finding]:
+        ended = await self.annals("doctor", "--json")
+        return [msgspec.json.decode(line, type=Finding) for line in ended.output.splitlines()]
+
+
+@pytest.fixture
+async def provider() -> AsyncIterator[Provider]:
+    async with Provider() as running:
+        yield running
+
+
+async def test_a_new_user_connects_works_is_well_and_takes_it_back(
+    provider: Provider, tmp_path: Path, house: HouseFactory
+) -> None:
+    oc = OpenCode(tmp_path, provider.url, config=scenarios.CONFIG, keeps_settings=True)
+    oc.configure()
+    take_away(oc.rooms.settings.parent)  # nobody has pretended anything for a new user
+    user = User(oc, tmp_path / "data")
+    before = user.settings()
+    assert {"opencode.json"} == set(before)
+    async with house(tmp_path / "data") as running:
+        bus = await connect(running)
+        connecting = await user.annals("setup", "opencode", "--yes")
+        assert 0 == connecting.status, connecting.output
+        assert "Connected" in connecting.output
+
+        async with oc:
+            assert set(await oc.tool_ids()) >= OURS
+            talk, on = await Talk.open(oc, provider, "First"), Calls(oc)
+            await talk.say("Read the readme.", calls(on.read("README.md")), Reply(text="Read."))
+            await talk.say("Thanks.", Reply(text="Gladly."))
+            there = Connected(running, bus, provider, oc, user.state)
+            said = [text for text in provider.of(talk.session)[-1].texts if text]
+            assert ["§1§ ", "§2§ ", "§3§ ", "§4§ "] == [text[:4] for text in said], (said, there.notes())
+            assert [] == breaks(provider.of(talk.session))
+            await assert_whole(there, [talk.session])
+            findings = await user.examined()
+            assert {"PASS"} == {finding.level for finding in findings}, [finding.line for finding in findings]
+            assert {"plugin", "bundle", "compaction", "adapter"} <= {finding.what for finding in findings}
+        await bus.close()
+
+    removing = await user.annals("setup", "opencode", "--remove", "--yes")
+    assert 0 == removing.status, removing.output
+    assert before == user.settings()
+    assert not (tmp_path / "data" / "adapters").exists()
+    oc.rooms.make()
+    async with oc:
+        assert not OURS & set(await oc.tool_ids())
+        talk = await Talk.open(oc, provider, "Alone again")
+        await talk.say("Hello.", Reply(text="Hello."))
+        assert not any("§" in message.decode() for message in provider.of(talk.session)[-1].messages)
+    assert [] == provider.faults
