@@ -8,6 +8,8 @@ class Edit(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="op", kw_o
 
     by: tuple[int, ...] = ()
     """Log positions of the facts that led to it."""
+    lane: str = ""
+    """What decided it, and how far: `drops`, `caveman:2`. Empty: the tags."""
 
 
 class CutBefore(Edit, frozen=True, tag="cut_before"):
@@ -86,6 +88,12 @@ class Restore(Edit, frozen=True, tag="restore"):
     part: str
 
 
+class Withdraw(Edit, frozen=True, tag="withdraw"):
+    """The edit with this target (see `target`) is withdrawn, whatever it was."""
+
+    what: str
+
+
 AnyEdit = (
     CutBefore
     | SetHead
@@ -98,6 +106,7 @@ AnyEdit = (
     | OmitArc
     | InsertPair
     | Restore
+    | Withdraw
 )
 
 
@@ -114,6 +123,8 @@ def target(edit: AnyEdit) -> str:
             return f"pair:{message}"
         case AppendText(part=part):
             return f"append:{part}"
+        case Withdraw(what=what):
+            return what
         case _:
             return f"part:{edit.part}"
 

@@ -13,3 +13,7 @@ class OverflowDetected(Event, frozen=True):
     message: str = ""
     text: str = ""
     """The provider's words, cut to 240 characters."""
+    limit: int = 0
+    """Tokens that the model takes, as the provider said; 0: it did not."""
+    used: int = 0
+    """Tokens that the prompt had, as the provider said; 0: it did not."""

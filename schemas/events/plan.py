@@ -21,6 +21,12 @@ class PlanExtended(Event, frozen=True):
     """Parts whose edits of an unserved revision are withdrawn: they were sent without them."""
     tokens_before: int = 0
     tokens_after: int = 0
+    held: list[str] = []
+    """Causes of a rebase that was not made, and waits: signed thinking stands behind what it would change."""
+    inherited: list[int] = []
+    """Tags that were dropped in the session that this one is a copy of, and are so here from the first call on."""
+    declined: int = 0
+    """Tokens of the prompt at which a rebase under pressure was looked at and did not pay; 0: none was."""
 
 
 class PlanRebased(Event, frozen=True):
@@ -43,3 +49,19 @@ class PlanRebased(Event, frozen=True):
     tokens_after: int = 0
     sample: str = ""
     """The usage sample that triggered it: it triggers no second one."""
+    used: int = 0
+    """Tokens of the prompt in that sample."""
+    window: int = 0
+    """Tokens that the model takes in, less what is kept free for its answer."""
+    window_source: str = ""
+    """Who knows that: the harness, a refusal, the settings, or nobody (the default)."""
+    threshold: float = 0.0
+    """Percent of the window at which pressure begins."""
+    reclaimed: int = 0
+    """Estimated tokens that it saves at every coming call."""
+    rewritten: int = 0
+    """Estimated tokens that the provider's cache has to be written anew for."""
+    steps: int = 0
+    """Model calls that were expected to come."""
+    break_even: float = 0.0
+    """Calls after which it has paid for itself; 0: the cache was lost anyway."""

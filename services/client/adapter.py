@@ -12,7 +12,7 @@ from schemas.codec import encode
 from schemas.commands import Answer, Command, Wish
 from schemas.envelope import Actor
 from schemas.inbox import Listed, MessageSeen, PartSeen, Seen, StepSeen, UsageSeen
-from schemas.plan import AnyEdit, Restore, target
+from schemas.plan import AnyEdit, Restore, Withdraw, target
 from schemas.streams import INBOUND_BODIES, MAX_BODY_BYTES
 from schemas.subjects import Address, ask
 from services.client.outbox import Letter, Outbox
@@ -154,7 +154,7 @@ class Adapter:
 
     def _take(self, edits: Sequence[AnyEdit]) -> None:
         for edit in edits:
-            if isinstance(edit, Restore):
+            if isinstance(edit, Restore | Withdraw):
                 self.held.edits.pop(target(edit), None)
             else:
                 self.held.edits[target(edit)] = edit

@@ -19,6 +19,7 @@ from schemas.plan import (
     ReplaceText,
     Restore,
     SetHead,
+    Withdraw,
 )
 
 TAGS = re.compile(r'^(?:§\d+">§(?:\d+§)?\s*|§\d+§\s*)+')
@@ -120,7 +121,7 @@ def _part(part: Part, edit: AnyEdit | None, append: AnyEdit | None) -> Part | No
             changed = replace(part, output=text)
         case OmitPart() | OmitArc():
             changed = None
-        case OmitMessage() | CutBefore() | SetHead() | InsertPair() | AppendText():
+        case OmitMessage() | CutBefore() | SetHead() | InsertPair() | AppendText() | Withdraw():
             raise TypeError(f"{edit!r} is not about a part")
     if changed is not None and isinstance(append, AppendText):
         changed = _with_text(changed, _text(changed) + append.text)

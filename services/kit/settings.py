@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic_core import to_json
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -69,19 +70,54 @@ class Views(Group):
     """Memory for DuckDB."""
 
 
+class Prices(Group):
+    """What a token costs beside one that no cache knows of."""
+
+    read: float = Field(default=0.1, ge=0.0, le=1.0)
+    """Read from the cache."""
+    write: float = Field(default=1.25, ge=1.0, le=4.0)
+    """Written to it."""
+
+
 class Plan(Group):
-    """When and how prompts are edited."""
+    """When and how prompts are edited. Values per model are JSON objects; their keys are `provider/model`, `model`,
+    either with less and less of what is behind its hyphens, `provider/*`, or `default`.
+    """
 
     cache_ttl: float = 300.0
     """Seconds without an answer after which the provider's cache is presumed dead."""
-    threshold: float = Field(default=65.0, ge=20.0, le=80.0)
-    """Share of the context window, in percent, at which what waits is applied."""
+    cache_ttls: dict[str, str] = {}
+    """The same per model, such as `5m`, `1h` or `never`."""
+    threshold: float = Field(default=65.0, ge=20.0, le=90.0)
+    """Share of the usable context window, in percent, at which room is made."""
+    thresholds: dict[str, float] = {}
+    """The same per model."""
+    threshold_tokens: dict[str, int] = {}
+    """The same per model in tokens, which holds before the one in percent."""
     protected_tags: int = Field(default=20, ge=1, le=100)
     """The newest tags that are not dropped yet when they are asked for."""
-    min_reclaim: int = 2000
+    min_reclaim: int = Field(default=2000, ge=0)
     """Tokens: a rebase under pressure that would reclaim less is not made."""
-    default_context_limit: int = 128_000
+    prices: dict[str, Prices] = {}
+    """Per model, what cached tokens cost: a rebase is made only when it pays. Default: Anthropic's five-minute cache."""
+    default_context_limit: int = Field(default=128_000, ge=1024)
     """Tokens, for a model whose limit nobody told."""
+    context_limits: dict[str, int] = {}
+    """Per model, its context window in tokens, where a person knows better than the harness."""
+    output_reserves: dict[str, int] = {}
+    """Per model, tokens kept free for an answer; without, the model's output limit, at most a quarter of the window."""
+    clear_reasoning_age: int = Field(default=50, ge=10)
+    """Tags behind the newest one from which on a message's reasoning is left out at a rebase."""
+    auto_drop_tool_age: int = Field(default=0, ge=0)
+    """Tags after which the answer of a tool is dropped at the next rebase; 0: age alone drops nothing."""
+    smart_drops: bool = False
+    """Whether work on files that later work has overtaken, and spent lists and receipts, are dropped as well."""
+    head: bool = True
+    """Whether documents of the project stand at the head of prompts."""
+    head_documents: tuple[str, ...] = ("ARCHITECTURE.md", "STRUCTURE.md")
+    """Which of them, the most important first. Leave out what the harness itself puts into its prompts."""
+    head_tokens: int = Field(default=8000, ge=0)
+    """The most tokens that they take together."""
 
 
 class Logs(Group):
@@ -129,6 +165,12 @@ def environment(settings: Settings) -> dict[str, str]:
     for group, fields in settings:
         if isinstance(fields, Group):
             for name, value in fields:
-                plain = value.get_secret_value() if isinstance(value, SecretStr) else value
-                values[f"ANNALS_{group}__{name}".upper()] = str(plain)
+                values[f"ANNALS_{group}__{name}".upper()] = _written(value)
     return values
+
+
+def _written(value: object) -> str:
+    """A value as a variable holds it: whatever is not plain is JSON."""
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    return value if isinstance(value, str) else to_json(value).decode()

@@ -8,6 +8,8 @@ from schemas.events import Event, StepOpened
 from schemas.subjects import Address
 from services.kit.bus import LogReader
 from services.kit.cache import Entry, Sessions
+from services.responder.head import documents
+from services.responder.head.documents import Documents
 from services.responder.state import Session, evolve
 
 
@@ -16,11 +18,17 @@ class Hot:
 
     def __init__(self, reader: LogReader, capacity: int) -> None:
         self.sessions: Sessions[Session] = Sessions(reader, evolve, Session(), capacity)
+        self.projects: Sessions[Documents] = Sessions(reader, documents.evolve, Documents(), capacity)
         self._waiting: dict[tuple[Address, str], list[asyncio.Event]] = defaultdict(list)
 
     def feed(self, envelope: Envelope, event: Event | None) -> None:
-        """Take in a fact as it is read, if its session is held."""
+        """Take in a fact as it is read, if its session or its project is held."""
         address = Address(envelope.project, envelope.session)
+        if not envelope.session:
+            project = self.projects.held(address)
+            if project is not None:
+                project.feed(documents.evolve, envelope, event)
+            return
         entry = self.sessions.held(address)
         if entry is None:
             return
@@ -31,6 +39,10 @@ class Hot:
     async def entry(self, address: Address) -> Entry[Session]:
         """The session's state, loaded if it is not held."""
         return await self.sessions.get(address)
+
+    async def project(self, project: str) -> Documents:
+        """The project's documents, loaded if they are not held."""
+        return (await self.projects.get(Address(project))).state
 
     async def step(self, entry: Entry[Session], step: str, timeout: float) -> bool:  # noqa: ASYNC109 - a missed deadline is an answer
         """Wait until this step was read; whether it was."""

@@ -1,42 +1,32 @@
 """The pass: from a session's state to the next revision of its plan, or to none."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Literal, TypeVar
+from typing import Literal
 
 import msgspec
 
 from schemas.codec import encode_edits
 from schemas.events import Event, PlanExtended, PlanRebased
-from schemas.plan import (
-    AnyEdit,
-    CutBefore,
-    InsertPair,
-    OmitArc,
-    OmitMessage,
-    OmitPart,
-    PrefixText,
-    ReplaceOutput,
-    ReplaceText,
-    Restore,
-    SetHead,
-    target,
-)
+from schemas.plan import AnyEdit, CutBefore, PrefixText, Restore, SetHead, Withdraw, target
 from services.kit.conversation import Message
+from services.responder.admission import boundary, place
 from services.responder.check import STRUCTURAL, new_faults
-from services.responder.lanes import LANES, Change, Lane
+from services.responder.collect import Collected, collect, guarded, last_wins
+from services.responder.gate import prices_of
+from services.responder.lanes import LANES, Lane, View
 from services.responder.limits import Limits
 from services.responder.scheduler import Causes, causes
-from services.responder.state import Session, with_edits
-
-T = TypeVar("T")
+from services.responder.state import Session, served_tokens, with_edits
 
 MAX_EDITS = 2500
 """Edits in one plan event; a decision with more is several revisions, appended together."""
+STUCK = (
+    "The model refused the prompt as too long, and nothing more can be taken out of it. "
+    "Summarise the session in your harness, or go on in a new one."
+)
 
-
-PartEdit = PrefixText | ReplaceText | ReplaceOutput | OmitPart | OmitArc | Restore
-"""The edits of one part: each replaces the one before it."""
+replace = msgspec.structs.replace
 
 
 class Pass(msgspec.Struct, frozen=True):
@@ -46,107 +36,123 @@ class Pass(msgspec.Struct, frozen=True):
     events: tuple[Event, ...] = ()
     faults: tuple[str, ...] = ()
     """What went wrong and was left out; the request goes on without it."""
+    needs: tuple[str, ...] = ()
+    """Parts whose text must be known to decide: decide again with these."""
+    notices: tuple[str, ...] = ()
+    """What the person should know."""
 
 
-class _Extension(msgspec.Struct, frozen=True):
+class _Waiting(msgspec.Struct, frozen=True):
+    """A rebase that is not made now."""
+
+    held: tuple[str, ...] = ()
+    """Causes to be remembered."""
+    declined: int = 0
+    faults: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+class Extension(msgspec.Struct, frozen=True):
     """Edits of messages that no call has sent before."""
 
     edits: tuple[AnyEdit, ...]
     faults: tuple[str, ...]
 
 
-class _Rebase(msgspec.Struct, frozen=True):
-    """What the lanes want of a rebase, put together."""
-
-    edits: tuple[AnyEdit, ...]
-    dropped: tuple[int, ...]
-    reclaimed: int
-    held: tuple[str, ...]
-    faults: tuple[str, ...]
-
-
-def decide(session: Session, limits: Limits, lanes: Sequence[Lane] = LANES) -> Pass:
+def decide(view: View, lanes: Sequence[Lane] = LANES) -> Pass:
     """Replay what is served already, extend it to what is new, or rebase it."""
+    session, limits = view.session, view.limits
     step = session.step
     if step is None or session.planned == step.step:
         return Pass("replay")
     why = causes(session, limits)
-    faults: tuple[str, ...] = ()
-    if why.forced or why.free or why.pressure:
-        made = _changes(session, limits, lanes)
-        if _is_worth_it(why, made, limits) and (why.forced or not _precedes_signed_thinking(session)):
-            made = _checked(session, made)
-            if why.forced or made.edits:
-                return _rebased(session, lanes, why, made)
-        faults = made.faults
-    return _extended(session, lanes, faults)
+    if not why.any:
+        return _extended(view, lanes, _Waiting())
+    if not why.forced and boundary(session):
+        return _extended(view, lanes, _Waiting(held=tuple(why.lasting)))
+    prices = prices_of(step, limits)
+    made = collect(replace(view, causes=frozenset(why.names)), lanes, prices, used=why.used, ceiling=why.ceiling)
+    if made.needs:
+        return Pass("rebase", needs=made.needs, faults=made.faults)
+    if why.forced or (made.edits and _is_worth_it(why, made, limits)):
+        return _rebased(view, lanes, why, made)
+    return _extended(view, lanes, _declined(why, made))
 
 
-def _extended(session: Session, lanes: Sequence[Lane], faults: Sequence[str]) -> Pass:
+def _is_worth_it(why: Causes, made: Collected, limits: Limits) -> bool:
+    """Where the cache is lost anyway any saving is welcome; else it must be large, and pay unless there is need."""
+    if why.free:
+        return made.verdict.reclaimed > 0 or (made.says_more and set(why.free) != {"idle"})
+    return made.verdict.reclaimed >= limits.min_reclaim and (why.urgent or made.verdict.pays)
+
+
+def _declined(why: Causes, made: Collected) -> _Waiting:
+    stuck = "overflow" in why.names
+    return _Waiting(
+        held=("overflow",) if stuck else (),
+        declined=why.used if why.sample else 0,
+        faults=made.faults,
+        notices=(STUCK,) if stuck else (),
+    )
+
+
+def _extended(view: View, lanes: Sequence[Lane], waiting: _Waiting) -> Pass:
     """An extension is recorded even without edits: these messages are covered from now on."""
-    extension = _extension(session, lanes)
+    session = view.session
+    made = extension(view, lanes)
     forgone = _forgone(session)
-    made = (*forgone, *extension.edits)
-    found = tuple(dict.fromkeys([*faults, *extension.faults]))
+    edits = (*forgone, *made.edits)
+    found = tuple(dict.fromkeys([*waiting.faults, *made.faults]))
+    held = [cause for cause in waiting.held if cause not in session.held]
     step = session.step
-    if step is None or (step.kept == step.last and not made):
-        return Pass("replay", faults=found)
-    after = _served_tokens(with_edits(session, made))
+    if step is None or (step.kept == step.last and not edits and not held and not waiting.declined):
+        return Pass("replay", faults=found, notices=waiting.notices)
+    after = served_tokens(with_edits(session, edits))
     events = [
         PlanExtended(
             revision=revision,
             step=step.step,
             as_of=session.seq,
-            edits=encode_edits(edits),
-            edit_count=len(edits),
-            forgone=[edit.part for edit in forgone] if revision == session.revision + 1 else [],
+            edits=encode_edits(page),
+            edit_count=len(page),
+            forgone=[target(edit).removeprefix("part:") for edit in forgone] if revision == session.revision + 1 else [],
             tokens_before=session.talk.tokens,
             tokens_after=after,
+            held=held if revision == session.revision + 1 else [],
+            declined=waiting.declined,
+            inherited=sorted(view.inherited) if revision == session.revision + 1 else [],
         )
-        for revision, edits in _pages(session.revision, made)
+        for revision, page in _pages(session.revision, edits)
     ]
-    return Pass("extend", tuple(events), found)
+    return Pass("extend", tuple(events), found, notices=waiting.notices)
 
 
-def _extension(session: Session, lanes: Sequence[Lane]) -> _Extension:
+def extension(view: View, lanes: Sequence[Lane]) -> Extension:
     """What the lanes want of new messages. What a provider would refuse is left out, and so is what was sent before."""
+    session = view.session
     kept = session.step.kept if session.step else 0
     fresh = list(session.talk.after(kept))
     edits: list[AnyEdit] = []
     faults: list[str] = []
     for lane in lanes:
-        wanted: tuple[AnyEdit, ...] = _guarded(lane.name, faults, partial(_wanted, lane, session, fresh), ())
+        wanted: tuple[AnyEdit, ...] = guarded(lane.name, faults, partial(_wanted, lane, view, fresh), ())
         for edit in wanted:
-            if kept and _place(session, edit) <= kept:
+            if kept and place(session, edit) <= kept:
                 faults.append(f"the lane {lane.name} wanted to edit {target(edit)}, which was sent before")
             else:
                 edits.append(edit)
     refused = new_faults(session, edits)
     if refused:
         edits = [edit for edit in edits if not isinstance(edit, STRUCTURAL)]
-    return _Extension(_last_wins(edits), (*faults, *refused))
+    return Extension(last_wins(edits), (*faults, *refused))
 
 
-def _wanted(lane: Lane, session: Session, fresh: Sequence[Message]) -> tuple[AnyEdit, ...]:
-    return tuple(lane.extend(session, fresh))
+def _wanted(lane: Lane, view: View, fresh: Sequence[Message]) -> tuple[AnyEdit, ...]:
+    return tuple(lane.extend(view, fresh)) if view.mode in lane.modes else ()
 
 
-def _place(session: Session, edit: AnyEdit) -> int:
-    """The first message that an edit touches; the head of the list is before all of them."""
-    match edit:
-        case OmitArc(parts=parts):
-            return min(session.talk.place(part) for part in parts)
-        case OmitMessage(message=name) | InsertPair(message=name):
-            message = session.talk.messages.get(name)
-            return message.ordinal if message else 0
-        case CutBefore() | SetHead():
-            return 0
-        case _:
-            return session.talk.place(edit.part)
-
-
-def _forgone(session: Session) -> tuple[PartEdit, ...]:
-    """For parts that were sent without their newest edits: what they were sent with, or that they were as they are.
+def _forgone(session: Session) -> tuple[AnyEdit, ...]:
+    """For what was sent without its newest edits: what it was sent with, or that it is as it was.
 
     The call before this one went out with an older revision. Its messages stay as they were sent until a rebase.
     A rebase among the revisions that were not served explains itself.
@@ -157,105 +163,65 @@ def _forgone(session: Session) -> tuple[PartEdit, ...]:
     unserved = [session.revisions[number] for number in range(step.served + 1, session.revision + 1)]
     if any(revision.causes for revision in unserved):
         return ()
-    parts = {
-        edit.part
-        for revision in unserved
-        for edit in revision.edits
-        if isinstance(edit, PartEdit) and 0 < session.talk.place(edit.part) <= step.kept
-    }
-    withdrawn: dict[str, PartEdit] = {}
-    for number in range(step.served if parts else 0, 0, -1):
+    missed = {target(edit) for revision in unserved for edit in revision.edits if _was_sent(session, edit)}
+    served: dict[str, AnyEdit] = {}
+    for number in range(step.served if missed else 0, 0, -1):
         for edit in session.revisions[number].edits:
-            if isinstance(edit, PartEdit) and edit.part in parts:
-                withdrawn.setdefault(edit.part, edit)
-    return tuple(withdrawn.get(part, Restore(part=part)) for part in sorted(parts))
+            if target(edit) in missed:
+                served.setdefault(target(edit), edit)
+    return tuple(served.get(what) or _undone(what) for what in sorted(missed))
 
 
-def _checked(session: Session, made: _Rebase) -> _Rebase:
-    """The rebase, without its edits where a provider would refuse the messages with them."""
-    found = new_faults(session, made.edits)
-    return _Rebase((), (), 0, made.held, (*made.faults, *found)) if found else made
+def _was_sent(session: Session, edit: AnyEdit) -> bool:
+    """Whether what this edit is about was sent already: the head stands before every list."""
+    kept = session.step.kept if session.step else 0
+    where = place(session, edit)
+    return 0 < where <= kept or (where == 0 and isinstance(edit, SetHead | CutBefore))
 
 
-def _rebased(session: Session, lanes: Sequence[Lane], why: Causes, made: _Rebase) -> Pass:
+def _undone(what: str) -> AnyEdit:
+    kind, _, name = what.partition(":")
+    return Restore(part=name) if kind == "part" else Withdraw(what=what)
+
+
+def _rebased(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) -> Pass:
     """What is new and what changes, together. Edits that did not reach the harness yet come to it with this."""
-    step = session.step
-    extension = _extension(session, lanes)
-    edits = _last_wins([*extension.edits, *made.edits])
-    before = _served_tokens(session)
-    after = _served_tokens(with_edits(session, edits))
+    session = view.session
+    fresh = extension(replace(view, session=with_edits(session, made.edits)), lanes)
+    edits = last_wins([*made.edits, *fresh.edits])
+    verdict = made.verdict
+    fact = PlanRebased(
+        revision=0,
+        step=session.step.step if session.step else "",
+        as_of=session.seq,
+        causes=list(why.names),
+        tokens_before=served_tokens(session),
+        tokens_after=served_tokens(with_edits(session, edits)),
+        sample=why.sample,
+        used=why.used,
+        window=why.window,
+        window_source=why.window_source,
+        threshold=why.threshold,
+        reclaimed=verdict.reclaimed,
+        rewritten=verdict.rewritten,
+        steps=verdict.steps,
+        break_even=0.0 if why.forced or why.free else round(verdict.break_even, 2),
+    )
     events = [
-        PlanRebased(
+        replace(
+            fact,
             revision=revision,
-            step=step.step if step else "",
-            as_of=session.seq,
-            causes=[*why.forced, *why.free, *why.pressure],
             edits=encode_edits(page),
             edit_count=len(page),
-            dropped=list(made.dropped) if revision == session.revision + 1 else [],
+            dropped=[*made.dropped, *sorted(view.inherited)] if revision == session.revision + 1 else [],
             held=list(made.held) if revision == session.revision + 1 else [],
-            tokens_before=before,
-            tokens_after=after,
-            sample=why.sample,
         )
         for revision, page in _pages(session.revision, edits)
     ]
-    return Pass("rebase", tuple(events), tuple(dict.fromkeys([*extension.faults, *made.faults])))
-
-
-def _changes(session: Session, limits: Limits, lanes: Sequence[Lane]) -> _Rebase:
-    faults: list[str] = []
-    changes = [_guarded(lane.name, faults, partial(lane.rebase, session, limits), Change()) for lane in lanes]
-    return _Rebase(
-        edits=tuple(edit for change in changes for edit in change.edits),
-        dropped=tuple(number for change in changes for number in change.dropped),
-        reclaimed=sum(change.reclaimed for change in changes),
-        held=tuple(reason for change in changes for reason in change.held),
-        faults=tuple(faults),
-    )
-
-
-def _is_worth_it(why: Causes, made: _Rebase, limits: Limits) -> bool:
-    if why.forced:
-        return True
-    if why.free:
-        return made.reclaimed > 0
-    return made.reclaimed >= limits.min_reclaim
-
-
-def _precedes_signed_thinking(session: Session) -> bool:
-    """Whether the running turn keeps signed thinking: where it is bound to its prefix, no edit may stand before it."""
-    step = session.step
-    binds = step is not None and "binds_signed_thinking" in step.capabilities
-    return binds and session.signed > session.turn > 0
-
-
-def _served_tokens(session: Session) -> int:
-    """What the prompt costs under the edits in force."""
-    return max(0, session.talk.tokens - session.saved)
-
-
-def _last_wins(edits: Sequence[AnyEdit]) -> tuple[AnyEdit, ...]:
-    """One edit for each target: the last. An omitted arc takes the other edits of its parts with it."""
-    by_target = {target(edit): edit for edit in edits}
-    for edit in edits:
-        if isinstance(edit, OmitArc):
-            for part in edit.parts:
-                if part != edit.part:
-                    by_target.pop(f"part:{part}", None)
-    return tuple(by_target.values())
+    return Pass("rebase", tuple(events), tuple(dict.fromkeys([*fresh.faults, *made.faults])))
 
 
 def _pages(revision: int, edits: Sequence[AnyEdit]) -> list[tuple[int, tuple[AnyEdit, ...]]]:
     """Edits as consecutive revisions; without any edits one empty revision."""
     starts = range(0, max(1, len(edits)), MAX_EDITS)
     return [(revision + n, tuple(edits[start : start + MAX_EDITS])) for n, start in enumerate(starts, 1)]
-
-
-def _guarded(name: str, faults: list[str], work: Callable[[], T], nothing: T) -> T:
-    """A lane that breaks costs its own edits of this pass, never the request."""
-    try:
-        return work()
-    except Exception as error:  # noqa: BLE001 - reported with the pass
-        faults.append(f"the lane {name} failed: {type(error).__name__}: {error}")
-        return nothing

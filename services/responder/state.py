@@ -17,19 +17,39 @@ from schemas.events import (
     MessageRecorded,
     MessageRemoved,
     NativeCompacted,
+    OverflowDetected,
     PartRecorded,
     PartRemoved,
     PlanExtended,
     PlanRebased,
+    SessionForked,
     StepOpened,
+    TagAssigned,
     UsageSampled,
 )
-from schemas.plan import AnyEdit, OmitArc, OmitPart, PrefixText, ReplaceOutput, ReplaceText, Restore, Revision, target
+from schemas.plan import (
+    AnyEdit,
+    AppendText,
+    InsertPair,
+    OmitArc,
+    OmitPart,
+    PrefixText,
+    ReplaceOutput,
+    ReplaceText,
+    Restore,
+    Revision,
+    SetHead,
+    Withdraw,
+    target,
+)
 from services.kit import conversation
 from services.kit.conversation import Conversation
 from services.kit.fold import Map
 from services.kit.tokens import tokens
+from services.responder import window
 from services.responder.notes import Notes, noted
+from services.responder.uses import Uses, used
+from services.responder.window import Learned
 
 replace = msgspec.structs.replace
 
@@ -54,10 +74,16 @@ class Session(msgspec.Struct, frozen=True):
     revisions: Map[int, Revision] = Map()
     edits: Map[str, AnyEdit] = Map()
     """Target -> the edit in force."""
+    altered: Map[str, AnyEdit] = Map()
+    """Part -> the edit in force, of those that do more than to show a tag."""
+    bare: Map[str, int] = Map()
+    """Parts with a tag and without any edit -> their tag."""
     omitted: Map[str, str] = Map()
     """Part -> the part that names the tool arc with which it is left out."""
     saved: int = 0
     """Estimated tokens that the edits in force save of what is part of the conversation now."""
+    added: int = 0
+    """Estimated tokens that the edits in force add: heads, appended texts, inserted calls."""
     queued: Map[int, int] = Map()
     """Tag -> position of the wish to drop it, until it is served."""
     dropped: Map[int, None] = Map()
@@ -65,6 +91,8 @@ class Session(msgspec.Struct, frozen=True):
     """Tags up to this one were summarised away by the harness."""
     flush: int = 0
     """Position of a flush that was not served yet."""
+    rebased_step: str = ""
+    """The step that the newest rebase was made for."""
     rebased_at: datetime | None = None
     """When the newest rebase was made: the call with it has written the provider's cache anew."""
     usage: UsageSampled | None = None
@@ -74,6 +102,18 @@ class Session(msgspec.Struct, frozen=True):
     reasons: frozenset[str] = frozenset()
     """Why the conversation before the newest step is not what it was at the step before; `coming` collects them."""
     coming: frozenset[str] = frozenset()
+    origin: str = ""
+    """The session that this one was copied from."""
+    steps: int = 0
+    """Model calls so far."""
+    held: frozenset[str] = frozenset()
+    """Causes of rebases that had to wait for the end of a turn with signed thinking."""
+    declined: int = 0
+    """Tokens of the prompt at which a rebase under pressure was last found not to pay."""
+    overflow: int = 0
+    """Position of a refusal because of length that nothing was done about yet."""
+    learned: Learned = Learned()
+    uses: Uses = Uses()
     turn: int = 0
     """Ordinal of the newest message that a person wrote."""
     signed: int = 0
@@ -90,6 +130,8 @@ def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
         seq=max(session.seq, envelope.seq),
         coming=_reasons(session, event),
         notes=noted(session.notes, event),
+        learned=window.evolve(session.learned, event),
+        uses=used(session.uses, event),
     )
     affected = _affected(talk, event)
     if affected:
@@ -99,17 +141,27 @@ def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
             return _part_recorded(session, event)
         case MessageListed():
             return _listed(session, event)
+        case TagAssigned(first=first, parts=names):
+            bare = session.bare
+            for number, name in enumerate(names, first):
+                if f"part:{name}" not in session.edits:
+                    bare = bare.insert(name, number)
+            return replace(session, bare=bare)
         case StepOpened():
             return _step_opened(session, event, envelope)
         case PlanExtended() | PlanRebased():
             return _planned(session, event, envelope)
         case UsageSampled():
-            return replace(session, usage=event, usage_at=envelope.at)
+            return _usage_sampled(session, event, envelope)
+        case SessionForked(origin=origin):
+            return replace(session, origin=origin)
+        case OverflowDetected():
+            return replace(session, overflow=envelope.seq)
         case DropRequested(tags=tags):
             queued = session.queued
             for number in tags:
                 queued = queued.insert(number, envelope.seq)
-            return replace(session, queued=queued)
+            return replace(session, queued=queued, declined=0)
         case FlushRequested():
             return replace(session, flush=envelope.seq)
         case NativeCompacted(last_tag=last):
@@ -166,7 +218,7 @@ def _saving_of(session: Session, name: str) -> int:
     if not session.talk.place(name):
         return 0
     part = session.talk.parts[name].recorded
-    if name in session.omitted:
+    if name in session.omitted or f"message:{part.message}" in session.edits:
         return part.tokens
     match session.edits.get(f"part:{name}"):
         case PrefixText(text=text):
@@ -179,26 +231,70 @@ def _saving_of(session: Session, name: str) -> int:
             return 0
 
 
+def served_tokens(session: Session) -> int:
+    """What the prompt costs under the edits in force, as estimated."""
+    return max(0, session.talk.tokens - session.saved + session.added)
+
+
 def with_edits(session: Session, made: Iterable[AnyEdit]) -> Session:
-    """The session with these edits in force, and what all edits save then."""
-    edits, omitted = session.edits, session.omitted
+    """The session with these edits in force, and what all edits save and add then."""
+    edits, omitted, added = session.edits, session.omitted, session.added
+    altered, bare = session.altered, session.bare
     affected: dict[str, None] = {}
     for edit in made:
         key = target(edit)
         before = edits.get(key)
-        if isinstance(before, OmitArc):
-            affected |= dict.fromkeys(before.parts)
-            for part in before.parts:
-                omitted = omitted.discard(part)
-        if isinstance(edit, OmitArc):
-            affected |= dict.fromkeys(edit.parts)
-            for part in edit.parts:
-                omitted = omitted.insert(part, edit.part)
-        elif hasattr(edit, "part"):
-            affected[edit.part] = None
-        edits = edits.discard(key) if isinstance(edit, Restore) else edits.insert(key, edit)
-    after = replace(session, edits=edits, omitted=omitted)
+        for arc in (before, edit):
+            if isinstance(arc, OmitArc):
+                affected |= dict.fromkeys(arc.parts)
+                for part in arc.parts:
+                    omitted = omitted.insert(part, arc.part) if arc is edit else omitted.discard(part)
+        affected |= dict.fromkeys(_parts_of(session, key))
+        is_withdrawn = isinstance(edit, Restore | Withdraw)
+        added += (0 if is_withdrawn else _adds(edit)) - (_adds(before) if before else 0)
+        edits = edits.discard(key) if is_withdrawn else edits.insert(key, edit)
+        kind, _, name = key.partition(":")
+        if kind == "part":
+            is_tag = is_withdrawn or isinstance(edit, PrefixText)
+            altered = altered.discard(name) if is_tag else altered.insert(name, edit)
+            known = session.talk.parts.get(name)
+            bare = bare.insert(name, known.number) if is_withdrawn and known and known.number else bare.discard(name)
+    after = replace(session, edits=edits, omitted=omitted, added=added, altered=altered, bare=bare)
     return replace(after, saved=session.saved + _saving(after, affected) - _saving(session, affected))
+
+
+def _parts_of(session: Session, key: str) -> Iterable[str]:
+    """The parts that an edit with this target is about."""
+    kind, _, name = key.partition(":")
+    if kind == "part":
+        return (name,)
+    message = session.talk.messages.get(name) if kind == "message" else None
+    return message.parts if message else ()
+
+
+def _adds(edit: AnyEdit) -> int:
+    match edit:
+        case SetHead(text=text) | AppendText(text=text):
+            return tokens(len(text.encode()))
+        case InsertPair(input=given, output=output):
+            return tokens(len(given.encode()) + len(output.encode()))
+        case _:
+            return 0
+
+
+def _usage_sampled(session: Session, event: UsageSampled, envelope: Envelope) -> Session:
+    """A late sample of an older answer never replaces that of a newer one."""
+    if session.usage is not None and _is_older(session.talk, event.message, session.usage.message):
+        return session
+    return replace(session, usage=event, usage_at=envelope.at, overflow=0)
+
+
+def _is_older(talk: Conversation, one: str, other: str) -> bool:
+    """Whether a message stands before another. One that has no place yet is an answer that just came."""
+    first, second = talk.messages.get(one), talk.messages.get(other)
+    if first is None or not first.ordinal:
+        return False
+    return second is None or not second.ordinal or first.ordinal < second.ordinal
 
 
 def _part_recorded(session: Session, event: PartRecorded) -> Session:
@@ -239,6 +335,7 @@ def _step_opened(session: Session, event: StepOpened, envelope: Envelope) -> Ses
         before=session.step,
         step=event,
         step_at=envelope.at,
+        steps=session.steps + 1,
         reasons=(session.coming or frozenset({"changed"})) if shortened else frozenset(),
         coming=frozenset(),
         flush=session.flush if session.queued else 0,
@@ -273,7 +370,7 @@ def _planned(session: Session, event: PlanExtended | PlanRebased, envelope: Enve
         revisions=session.revisions.insert(event.revision, revision),
     )
     if isinstance(event, PlanExtended):
-        return session
+        return _waiting(session, event)
     queued, dropped = session.queued, session.dropped
     for number in event.dropped:
         queued = queued.discard(number)
@@ -283,6 +380,26 @@ def _planned(session: Session, event: PlanExtended | PlanRebased, envelope: Enve
         queued=queued,
         dropped=dropped,
         flush=session.flush if session.flush > event.as_of else 0,
+        rebased_step=event.step,
         rebased_at=envelope.at,
         latched=event.sample or session.latched,
+        held=frozenset(),
+        declined=0,
+        overflow=session.overflow if session.overflow > event.as_of else 0,
+    )
+
+
+def _waiting(session: Session, event: PlanExtended) -> Session:
+    """Enter what an extension says of the rebase that was not made."""
+    dropped = session.dropped
+    for number in event.inherited:
+        dropped = dropped.insert(number, None)
+    is_stuck = "overflow" in event.held and session.overflow <= event.as_of
+    more_waits = any(seq > event.as_of for seq in session.queued.values())
+    return replace(
+        session,
+        dropped=dropped,
+        held=session.held | (set(event.held) - {"overflow"}),
+        overflow=0 if is_stuck else session.overflow,
+        declined=0 if event.declined and more_waits else (event.declined or session.declined),
     )

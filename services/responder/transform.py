@@ -1,23 +1,32 @@
 """The answer to `ask.transform`: wait for the step, decide, append, and only then reply."""
 
+import asyncio
 import time
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from schemas.asks import Plan, TransformAsk
-from schemas.codec import encode
+from schemas.codec import decode_event, encode
 from schemas.envelope import Actor
-from schemas.events import PlanRebased
+from schemas.events import DocumentCaptured, PartRecorded, PlanRebased
 from schemas.plan import Revision
+from schemas.streams import BODIES
 from schemas.subjects import Address
 from services.kit import metrics
-from services.kit.bus import Conflict, Unreachable
+from services.kit.bus import Bodies, Conflict, Unreachable
 from services.kit.cache import Entry
 from services.kit.decide import envelopes
 from services.kit.room import Kit
+from services.responder.admission import is_held_back
+from services.responder.head.documents import Captured, Document
 from services.responder.hot import Hot
+from services.responder.lanes import View
 from services.responder.limits import Limits
 from services.responder.plan import Pass, decide
 from services.responder.state import Session, evolve
+
+replace = msgspec.structs.replace
 
 ATTEMPTS = 4
 MAX_REPLY_BYTES = 700 * 1024
@@ -31,6 +40,9 @@ class Transformer:
         self._kit = kit
         self._hot = hot
         self._limits = limits
+        self._bodies = Bodies(kit.bus, BODIES)
+        self._texts_by_seq: dict[int, str] = {}
+        """Texts of documents, which are few and small."""
 
     async def answer(self, ask: TransformAsk) -> Plan:
         deadline = time.monotonic() + ask.deadline_ms / 1000
@@ -46,7 +58,10 @@ class Transformer:
         if made is None:
             return Plan("late", revision=entry.state.revision, reason="the asker has stopped listening")
         metrics.PASSES.labels(made.kind).inc()
-        return _reply(entry.state, made, ask.base_revision)
+        if is_held_back(entry.state, ask.base_revision):
+            made = Pass("replay", notices=made.notices)
+            return _reply(entry.state, made, ask.base_revision, ask.base_revision)
+        return _reply(entry.state, made, ask.base_revision, entry.state.revision)
 
     async def _advance(self, entry: Entry[Session], step: str, deadline: float) -> Pass | None:
         """Bring the plan up to this step, unless the asker no longer listens: what nobody gets is not served."""
@@ -55,7 +70,7 @@ class Transformer:
                 state = entry.state
                 if state.step is None or state.step.step != step:
                     return Pass("replay")
-                made = decide(state, self._limits)
+                made = await self._decide(entry)
                 for fault in made.faults:
                     self._kit.log.error("left out of the plan", session=entry.address.session, fault=fault)
                 if not made.events:
@@ -70,6 +85,57 @@ class Transformer:
                     continue
                 return made
         raise Conflict("another responder keeps writing this plan")
+
+    async def _decide(self, entry: Entry[Session]) -> Pass:
+        """Decide; where a lane wants to see texts that memory does not hold, with these."""
+        state = entry.state
+        view = View(
+            state,
+            self._limits,
+            documents=await self._documents(entry.address.project),
+            inherited=await self._inherited(entry),
+        )
+        made = decide(view)
+        if made.needs:
+            made = decide(replace(view, texts=await self._texts(state, made.needs)))
+        return made
+
+    async def _documents(self, project: str) -> tuple[Document, ...]:
+        """The documents for the head, with their texts: these are read once for each of their versions."""
+        captured = (await self._hot.project(project)).among(self._limits.head_documents)
+        for one in captured:
+            if one.digest and one.seq not in self._texts_by_seq and (text := await self._document(one)):
+                self._texts_by_seq[one.seq] = text
+        return tuple(
+            Document(one.path, one.digest, self._texts_by_seq.get(one.seq, ""), one.seq) for one in captured
+        )
+
+    async def _document(self, captured: Captured) -> str:
+        if captured.text_ref:
+            return await self._bodies.get(captured.text_ref)
+        envelope = await self._kit.reader.at(captured.seq)
+        event = decode_event(envelope) if envelope else None
+        return event.text if isinstance(event, DocumentCaptured) else ""
+
+    async def _inherited(self, entry: Entry[Session]) -> frozenset[int]:
+        """What was dropped in the session that this one is a copy of, until its own plan tells that."""
+        if not entry.state.origin or entry.state.revision:
+            return frozenset()
+        origin = await self._hot.entry(Address(entry.address.project, entry.state.origin))
+        return frozenset((*origin.state.dropped, *origin.state.queued))
+
+    async def _texts(self, state: Session, names: Sequence[str]) -> dict[str, str]:
+        """The pristine texts and outputs of parts, from the log. One that cannot be had is empty: left alone."""
+        found = await asyncio.gather(*(self._text(state.talk.parts[name].seq) for name in names))
+        return dict(zip(names, found, strict=True))
+
+    async def _text(self, seq: int) -> str:
+        envelope = await self._kit.reader.at(seq)
+        event = decode_event(envelope) if envelope else None
+        if not isinstance(event, PartRecorded):
+            return ""
+        reference = event.output_ref or event.text_ref
+        return await self._bodies.get(reference) if reference else (event.output or event.text)
 
     async def _append(self, entry: Entry[Session], made: Pass) -> None:
         step_at = entry.state.step_at
@@ -91,13 +157,13 @@ class Transformer:
         entry.take(facts, seqs, state)
 
 
-def _reply(state: Session, made: Pass, base: int) -> Plan:
-    revisions = [state.revisions[number] for number in range(base + 1, state.revision + 1)]
+def _reply(state: Session, made: Pass, base: int, newest: int) -> Plan:
+    revisions = [state.revisions[number] for number in range(base + 1, newest + 1)]
     page = _page(revisions)
     return Plan(
         "ready",
         pass_="rebase" if any(revision.causes for revision in revisions) else made.kind,
-        revision=page[-1].revision if page else state.revision,
+        revision=page[-1].revision if page else newest,
         revisions=tuple(page),
         more=len(page) < len(revisions),
         tokens_before=state.talk.tokens,
@@ -107,7 +173,8 @@ def _reply(state: Session, made: Pass, base: int) -> Plan:
 
 
 def _notices(made: Pass) -> Iterator[str]:
-    """What a person who asked for a flush is told of it."""
+    """What the person should know, and what one who asked for a flush is told of it."""
+    yield from made.notices
     for event in made.events:
         if isinstance(event, PlanRebased) and "flush" in event.causes:
             saved = event.tokens_before - event.tokens_after

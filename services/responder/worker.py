@@ -68,14 +68,7 @@ class Responder:
         kit.stack.push_async_callback(self._files.close)
         self._hot = Hot(kit.reader, settings.loop.sessions)
         self._projector = Projector(kit, self._files.building, kit.room, self._hot.feed)
-        plan = settings.plan
-        self._limits = Limits(
-            cache_ttl=plan.cache_ttl,
-            threshold=plan.threshold,
-            protected_tags=plan.protected_tags,
-            min_reclaim=plan.min_reclaim,
-            default_context_limit=plan.default_context_limit,
-        )
+        self._limits = msgspec.convert(settings.plan.model_dump(), Limits)
         self._transformer = Transformer(kit, self._hot, self._limits)
         head = await kit.reader.head()
         await self._projector.open()

@@ -14,7 +14,7 @@ from schemas.events import (
 )
 from schemas.inbox import AdapterSeen, ErrorSeen, TodoSeen, ToolSeen, ToolsSeen, UsageSeen
 from services.kit.tokens import tokens
-from services.tagger.overflow import is_overflow
+from services.tagger.overflow import read
 from services.tagger.state import Session, refusal
 
 MAX_ERROR_CHARACTERS = 240
@@ -50,8 +50,9 @@ def error_seen(session: Session, item: ErrorSeen) -> list[Event]:
     text = item.text[:MAX_ERROR_CHARACTERS]
     failed = CallFailed(message=item.message, name=item.name, status=item.status, text=text)
     facts: list[Event] = [] if refusal(failed) in session.said else [failed]
-    if is_overflow(item.text) and text not in session.said:
-        facts.append(OverflowDetected(message=item.message, text=text))
+    overflow = read(item.text) if text not in session.said else None
+    if overflow is not None:
+        facts.append(OverflowDetected(message=item.message, text=text, limit=overflow.limit, used=overflow.used))
     return facts
 
 

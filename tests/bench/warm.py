@@ -23,6 +23,7 @@ from services.kit.cache import Entry
 from services.kit.decide import envelopes
 from services.kit.room import Kit
 from services.responder.hot import Hot
+from services.responder.lanes import View
 from services.responder.limits import Limits
 from services.responder.plan import decide
 from services.responder.state import Session
@@ -144,7 +145,7 @@ async def _rebase(writer: Writer, entry: Entry[Session]) -> float:
         [DropRequested(wanted), FlushRequested(), replace(opened, last=writer.messages, count=writer.messages)]
     )
     began = time.perf_counter()
-    made = decide(entry.state, Limits())
+    made = decide(View(entry.state, Limits()))
     seconds = time.perf_counter() - began
     assert made.kind == "rebase", made
     return seconds

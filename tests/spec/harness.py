@@ -13,6 +13,7 @@ from schemas.events import (
     Event,
     FlushRequested,
     NativeCompacted,
+    PartRecorded,
     PlanExtended,
     PlanRebased,
     StepOpened,
@@ -30,12 +31,13 @@ from schemas.inbox import (
     ToolStatus,
     UsageSeen,
 )
-from schemas.plan import AnyEdit, Restore, Revision, target
+from schemas.plan import AnyEdit, Restore, Revision, Withdraw, target
 from schemas.subjects import Address
 from services.client.adapter import as_sent
 from services.kit.edits import Message, apply
 from services.kit.tokens import tokens
-from services.responder.lanes import LANES, Lane
+from services.responder.admission import is_held_back
+from services.responder.lanes import LANES, Lane, View
 from services.responder.limits import Limits
 from services.responder.plan import Pass, decide
 from services.responder.state import Session, evolve
@@ -216,10 +218,10 @@ class Harness:
         opened = state.step
         if opened is None:
             raise ValueError("no step was opened")
-        made = decide(state, self.limits, self.lanes) if asks else Pass("replay")
+        made = self._decide(state) if asks else Pass("replay")
         self.append_plan(made.events, meanwhile)
         revisions = [self.session.revisions[n] for n in range(self.revision + 1, self.session.revision + 1)]
-        took = tuple(revisions[:takes]) if asks else ()
+        took = tuple(revisions[:takes]) if asks and not is_held_back(self.session, self.revision) else ()
         for revision in took:
             self._take(revision)
         raw = tuple(as_sent(message) for message in self.messages)
@@ -268,9 +270,24 @@ class Harness:
         if events:
             self.session = replace(self.session, seq=len(self.log))
 
+    def _decide(self, state: Session) -> Pass:
+        """Decide, with the texts that a lane wants to see."""
+        made = decide(View(state, self.limits), self.lanes)
+        if made.needs:
+            made = decide(
+                View(state, self.limits, texts={name: self._text(state, name) for name in made.needs}), self.lanes
+            )
+        return made
+
+    def _text(self, state: Session, name: str) -> str:
+        """The pristine text or output of a part, from the log."""
+        _, event = self.log[state.talk.parts[name].seq - 1]
+        assert isinstance(event, PartRecorded)
+        return event.output or event.text
+
     def _take(self, revision: Revision) -> None:
         for edit in revision.edits:
-            if isinstance(edit, Restore):
+            if isinstance(edit, Restore | Withdraw):
                 self.edits.pop(target(edit), None)
             else:
                 self.edits[target(edit)] = edit

@@ -19,7 +19,7 @@ from schemas.plan import (
 )
 from services.kit.edits import faults
 from services.responder import plan
-from services.responder.lanes import LANES, Change, Lane
+from services.responder.lanes import LANES, Change, Lane, View
 from services.responder.lanes.drops import placeholder, preview, truncated
 from services.responder.limits import Limits
 from services.responder.plan import Pass, decide
@@ -96,7 +96,7 @@ def test_a_step_that_is_asked_again_is_a_replay() -> None:
     harness = Harness()
     harness.user("fix bug")
     harness.step()
-    assert decide(harness.session, LIMITS) == Pass("replay")
+    assert decide(View(harness.session, LIMITS)) == Pass("replay")
 
 
 def test_a_step_with_the_same_messages_is_a_replay() -> None:
@@ -108,7 +108,7 @@ def test_a_step_with_the_same_messages_is_a_replay() -> None:
 
 
 def test_without_a_step_there_is_nothing_to_plan() -> None:
-    assert decide(Session(), LIMITS) == Pass("replay")
+    assert decide(View(Session(), LIMITS)) == Pass("replay")
 
 
 def test_new_messages_without_anything_to_edit_are_covered_by_an_empty_revision() -> None:
@@ -233,6 +233,7 @@ def test_where_no_provider_ever_counted_no_cache_is_presumed_dead() -> None:
 
 def test_pressure_serves_drops_that_reclaim_enough() -> None:
     harness = tooled()
+    harness.user("more")
     harness.drop(2)
     harness.use(65_000)
     call = harness.step()
@@ -250,6 +251,7 @@ def test_below_the_threshold_there_is_no_pressure() -> None:
 def test_cache_reads_and_writes_fill_the_window_too() -> None:
     harness = tooled()
     harness.context_limit = 200_000
+    harness.user("more")
     harness.drop(2)
     sample = next(event for _, event in harness.log if event.TYPE == "usage.sampled")
     harness.append(replace(sample, message="b", input=2_000, cache_read=118_000, cache_write=10_000))
@@ -259,12 +261,13 @@ def test_cache_reads_and_writes_fill_the_window_too() -> None:
 def test_a_window_that_nobody_told_is_the_default_one() -> None:
     harness = tooled(Limits(protected_tags=1, default_context_limit=10_000))
     harness.context_limit = 0
+    harness.user("more")
     harness.drop(2)
     harness.use(6_500)
     assert harness.step().causes == ("pressure",)
 
 
-@pytest.mark.parametrize(("size", "causes"), [(8_016, ("pressure",)), (8_012, ())])
+@pytest.mark.parametrize(("size", "causes"), [(8_016, ("force",)), (7_980, ())])
 def test_pressure_changes_nothing_for_less_than_the_least_reclaim(size: int, causes: tuple[str, ...]) -> None:
     harness = tooled(outputs=("x" * size,))
     harness.drop(2)
@@ -274,22 +277,98 @@ def test_pressure_changes_nothing_for_less_than_the_least_reclaim(size: int, cau
 
 def test_one_usage_sample_makes_pressure_once() -> None:
     harness = tooled(outputs=(BIG, BIG))
+    harness.user("more")
     harness.drop(2)
-    harness.use(70_000, "a")
-    assert harness.step().causes == ("pressure",)
+    harness.use(86_000, "a")
+    assert harness.step().causes == ("force",)
     harness.drop(3)
+    harness.user("more")
     assert harness.step().causes == ()
-    harness.use(70_000, "b")
-    assert harness.step().causes == ("pressure",)
+    harness.use(86_000, "b")
+    harness.user("more")
+    assert harness.step().causes == ("force",)
 
 
-def test_a_sample_that_could_reclaim_too_little_presses_on() -> None:
+def test_a_sample_that_could_reclaim_too_little_presses_on_when_more_waits() -> None:
     harness = tooled(outputs=("small", BIG))
+    harness.user("more")
     harness.drop(2)
     harness.use(70_000)
     assert harness.step().causes == ()
+    harness.user("more")
     harness.drop(3)
     assert harness.step().causes == ("pressure",)
+
+
+def test_what_did_not_pay_is_looked_at_again_only_when_the_prompt_has_grown() -> None:
+    harness = tooled(outputs=("small",))
+    harness.user("more")
+    harness.drop(2)
+    harness.use(70_000, "a")
+    assert [70_000] == [event.declined for event in extensions(harness.step().made)]
+    harness.use(71_999, "b")
+    harness.user("more")
+    assert [0] == [event.declined for event in extensions(harness.step().made)]
+    harness.use(72_000, "c")
+    harness.user("more")
+    assert [72_000] == [event.declined for event in extensions(harness.step().made)]
+
+
+def test_pressure_waits_for_the_end_of_the_turn_and_need_does_not() -> None:
+    harness = tooled(outputs=(BIG, BIG))
+    harness.drop(2)
+    harness.use(70_000, "a")
+    assert harness.step().causes == ()
+    harness.use(84_999, "b")
+    assert harness.step().causes == ()
+    harness.use(85_000, "c")
+    assert harness.step().causes == ("force",)
+
+
+def test_the_next_message_of_a_person_ends_the_hold_whatever_became_of_the_turn() -> None:
+    harness = tooled(outputs=(BIG, BIG))
+    harness.drop(2, 3)
+    harness.use(70_000, "a")
+    harness.assistant(ran("", call="c9", pending=True))
+    assert harness.step().causes == ()
+    harness.user("what happened?")
+    assert harness.step().causes == ("pressure",)
+
+
+def test_a_rebase_that_does_not_pay_is_not_made() -> None:
+    """Little is saved far at the front of a long prompt: it would have to be written anew for that."""
+    harness = tooled(outputs=(BIG, *(["y" * 400_000] * 3)))
+    harness.capabilities = ("accepts_empty_content", "caches_exact_prefix")
+    harness.user("more")
+    harness.drop(2)
+    harness.use(70_000)
+    assert harness.step().causes == ()
+    harness.use(86_000, "b")
+    assert harness.step().causes == ("force",)
+
+
+def test_a_late_sample_of_an_older_answer_does_not_replace_a_newer_one() -> None:
+    harness = tooled()
+    harness.assistant(said("done"))
+    harness.user("more")
+    harness.step()
+    harness.use(60_000, "m4")
+    harness.use(90_000, "m2")
+    harness.drop(2)
+    harness.user("still")
+    assert harness.step().causes == ()
+
+
+def test_the_numbers_of_the_decision_are_kept() -> None:
+    harness = tooled()
+    harness.capabilities = ("accepts_empty_content", "caches_exact_prefix")
+    harness.user("more")
+    harness.drop(2)
+    harness.use(70_000)
+    (rebase,) = rebases(harness.step().made)
+    assert (rebase.used, rebase.window, rebase.window_source, rebase.threshold) == (70_000, 100_000, "harness", 65.0)
+    assert rebase.reclaimed > 2_000
+    assert 0 < rebase.break_even < rebase.steps
 
 
 # Flush
@@ -410,7 +489,7 @@ def test_all_causes_of_one_rebase_are_named() -> None:
     harness.use(90_000)
     harness.wait(3600)
     harness.without(gone)
-    assert harness.step().causes == ("unlisted", "flush", "idle", "model", "system", "pressure")
+    assert harness.step().causes == ("unlisted", "flush", "idle", "model", "system", "force")
 
 
 def test_another_model_without_anything_waiting_is_no_rebase() -> None:
@@ -660,7 +739,7 @@ def test_where_the_revision_of_the_call_before_is_not_known_nothing_is_withdrawn
     step = harness.session.step
     assert step is not None
     session = replace(harness.session, step=replace(step, served=-1))
-    assert [PrefixText] == [type(edit) for edit in edits_of(decide(session, LIMITS))]
+    assert [PrefixText] == [type(edit) for edit in edits_of(decide(View(session, LIMITS)))]
 
 
 # Signed thinking
@@ -817,7 +896,9 @@ def test_both_halves_of_a_split_call_go_together() -> None:
     harness.assistant(said("look"), asked("c", LONG))
     harness.says("user", answered("c", BIG), said("there"))
     assert dropped(harness, 2) == ["§1§ look", "§3§ there"]
-    assert harness.edits["part:m2.0"] == OmitArc(part="m2.0", parts=("m1.1", "m2.0"), by=harness.edits["part:m2.0"].by)
+    assert harness.edits["part:m2.0"] == OmitArc(
+        part="m2.0", parts=("m1.1", "m2.0"), by=harness.edits["part:m2.0"].by, lane="drops"
+    )
 
 
 def test_a_split_call_stays_where_the_results_message_would_say_nothing() -> None:
@@ -914,11 +995,11 @@ def test_a_step_that_comes_while_a_rebase_is_appended_keeps_its_own_reasons() ->
     harness = tooled()
     harness.without("m1")
     harness.tell_step()
-    made = decide(harness.session, LIMITS)
+    made = decide(View(harness.session, LIMITS))
     harness.without("m2")
     harness.tell_step()
     harness.append_plan(made.events, ())
-    assert decide(harness.session, LIMITS).kind == "rebase"
+    assert decide(View(harness.session, LIMITS)).kind == "rebase"
 
 
 # Breakdowns
@@ -946,7 +1027,7 @@ def test_a_lane_that_breaks_does_not_hold_up_a_rebase() -> None:
 
 
 def test_an_edit_of_new_messages_that_a_provider_would_refuse_is_left_out_and_reported() -> None:
-    tearing = Lane("tearing", extend=lambda _, __: (OmitPart(part="m3.0"),), rebase=lambda _, __: Change())
+    tearing = Lane("tearing", extend=lambda _, __: (OmitPart(part="m3.0"),), rebase=lambda _: Change())
     harness = Harness(lanes=(*LANES, tearing))
     harness.user("go")
     harness.assistant(asked("c"))
@@ -957,7 +1038,7 @@ def test_an_edit_of_new_messages_that_a_provider_would_refuse_is_left_out_and_re
 
 
 def test_the_check_of_new_messages_sees_the_ones_before_them() -> None:
-    tearing = Lane("tearing", extend=lambda _, __: (OmitMessage(message="m3"),), rebase=lambda _, __: Change())
+    tearing = Lane("tearing", extend=lambda _, __: (OmitMessage(message="m3"),), rebase=lambda _: Change())
     harness = Harness(lanes=LANES)
     harness.user("go")
     harness.assistant(asked("c"))
@@ -970,9 +1051,7 @@ def test_the_check_of_new_messages_sees_the_ones_before_them() -> None:
 
 
 def test_a_lane_of_new_messages_cannot_edit_what_was_sent() -> None:
-    reaching = Lane(
-        "reaching", extend=lambda _, __: (ReplaceText(part="m1.0", text="!"),), rebase=lambda _, __: Change()
-    )
+    reaching = Lane("reaching", extend=lambda _, __: (ReplaceText(part="m1.0", text="!"),), rebase=lambda _: Change())
     harness = tooled()
     harness.lanes = (*LANES, reaching)
     harness.user("more")
@@ -988,7 +1067,7 @@ def test_a_lane_of_new_messages_cannot_edit_what_was_sent() -> None:
 )
 def test_a_lane_of_new_messages_cannot_change_what_stands_before_them(edit: AnyEdit) -> None:
     harness = tooled()
-    harness.lanes = (*LANES, Lane("reaching", extend=lambda _, __: (edit,), rebase=lambda _, __: Change()))
+    harness.lanes = (*LANES, Lane("reaching", extend=lambda _, __: (edit,), rebase=lambda _: Change()))
     harness.user("more")
     call = harness.step()
     assert call.text == ["§1§ go", f"§2§ {BIG}", "§3§ on", "§4§ more"]
@@ -996,7 +1075,7 @@ def test_a_lane_of_new_messages_cannot_change_what_stands_before_them(edit: AnyE
 
 
 def test_a_lane_may_set_a_head_at_the_first_step() -> None:
-    head = Lane("head", extend=lambda _, __: (SetHead(slot=0, text="head"),), rebase=lambda _, __: Change())
+    head = Lane("head", extend=lambda _, __: (SetHead(slot=0, text="head"),), rebase=lambda _: Change())
     harness = Harness(lanes=(*LANES, head))
     harness.user("go")
     assert harness.step().text == ["head", "§1§ go"]
@@ -1006,7 +1085,7 @@ def omitting(message: str) -> Lane:
     return Lane(
         "omitting",
         extend=lambda _, __: (),
-        rebase=lambda _, __: Change(edits=(OmitMessage(message=message),), reclaimed=5_000),
+        rebase=lambda _: Change(edits=(OmitMessage(message=message),)),
     )
 
 
@@ -1072,7 +1151,7 @@ def test_a_cut_away_message_or_a_withdrawn_edit_is_checked_as_it_would_be_served
         Lane(
             "both",
             extend=lambda _, __: (),
-            rebase=lambda _, __: Change(
+            rebase=lambda _: Change(
                 edits=(OmitMessage(message="m3"), OmitPart(part="m2.0"), Restore(part="m1.0")), reclaimed=5_000
             ),
         ),
@@ -1137,13 +1216,84 @@ def test_of_several_revisions_the_ones_that_did_not_arrive_are_forgone(monkeypat
 
 
 def test_lanes_want_nothing_without_a_step() -> None:
-    assert [((), Change())] * 2 == [
-        (tuple(lane.extend(Session(), ())), lane.rebase(Session(), LIMITS)) for lane in LANES
-    ]
+    view = View(Session(), LIMITS)
+    assert [((), Change())] * len(LANES) == [(tuple(lane.extend(view, ())), lane.rebase(view)) for lane in LANES]
 
 
 def test_a_message_without_parts_is_left_alone() -> None:
     harness = Harness()
     harness.append(MessageListed(messages=["unseen"], ordinals=[1]))
     harness.append(StepOpened(step="s", last=1, count=1))
-    assert [("extend", 0)] == [("extend", event.edit_count) for event in extensions(decide(harness.session, LIMITS))]
+    assert [("extend", 0)] == [
+        ("extend", event.edit_count) for event in extensions(decide(View(harness.session, LIMITS)))
+    ]
+
+
+# Signed thinking
+
+
+def thinking(*signs: bool) -> Harness:
+    """A session whose model binds signed thinking, with a large output in an earlier turn."""
+    harness = Harness()
+    harness.capabilities = ("accepts_empty_content", "binds_signed_thinking")
+    harness.user("go")
+    harness.assistant(*(thought(signed=sign) for sign in signs), ran(BIG, call="c1"))
+    harness.user("on")
+    harness.step()
+    harness.use(10_000)
+    return harness
+
+
+def test_a_cause_that_met_signed_thinking_waits_for_the_end_of_the_turn() -> None:
+    harness = thinking()
+    harness.drop(2)
+    harness.assistant(thought(signed=True), ran("small", call="c2"))
+    harness.model = "sonnet"
+    held = harness.step()
+    assert (held.causes, [["model"]]) == ((), [event.held for event in extensions(held.made)])
+    harness.assistant(thought(signed=True), ran("small", call="c3"))
+    assert harness.step().causes == ()
+    harness.restart()
+    harness.user("thanks")
+    released = harness.step()
+    assert released.causes == ("model",)
+    assert "[dropped §2§]" in released.text
+
+
+def test_a_rebase_before_older_signed_thinking_takes_all_of_it_along() -> None:
+    harness = thinking(True)
+    harness.assistant(thought(signed=True), said("done"))
+    harness.user("more")
+    harness.step()
+    harness.drop(2)
+    harness.flush()
+    call = harness.step()
+    assert call.causes == ("flush",)
+    assert not any(part.signed for message in call.served for part in message.parts)
+    assert "[dropped §2§]" in call.text
+
+
+def test_a_rebase_that_was_missed_is_not_delivered_behind_new_signed_thinking() -> None:
+    harness = thinking()
+    harness.drop(2)
+    harness.flush()
+    harness.user("more")
+    missed = harness.step(takes=0)
+    assert missed.made.kind == "rebase"
+    harness.assistant(thought(signed=True), ran("small", call="c2"))
+    assert BIG in "".join(harness.step().text)
+    harness.user("thanks")
+    assert "[dropped §2§]" in harness.step().text
+
+
+def test_what_was_dropped_in_the_original_is_dropped_in_its_copy() -> None:
+    harness = Harness()
+    harness.user("go")
+    harness.assistant(ran(BIG))
+    harness.user("on")
+    harness.tell_step()
+    made = decide(View(harness.session, LIMITS, inherited=frozenset({2})))
+    assert [[2]] == [event.inherited for event in extensions(made)]
+    assert placeholder(2) in [edit.text for edit in edits_of(made) if isinstance(edit, ReplaceOutput)]
+    harness.append_plan(made.events, ())
+    assert 2 in harness.session.dropped

@@ -8,7 +8,7 @@ import { isFork, type Origin, originOf } from "./forks.ts";
 import type { BusEvent, Client, Entry, Info, PluginInput, Session as Seen } from "./harness.ts";
 import { History } from "./history.ts";
 import { Kept } from "./kept.ts";
-import { HARNESS, type Item, type Plan, type StepSeen } from "./language.ts";
+import { type Guide, HARNESS, type Item, type Mode, type Plan, type StepSeen } from "./language.ts";
 import { Models } from "./models.ts";
 import { letters } from "./pieces.ts";
 import type { Service } from "./service.ts";
@@ -21,6 +21,8 @@ import * as translate from "./translate.ts";
 const DEADLINE = 250;
 const RESYNCS = 2;
 const BRIEF_DEADLINE = 150;
+/** The tool without which an agent has no use for tags. */
+const REDUCE = "ctx_reduce";
 /** Milliseconds that a new turn may wait for what the harness knows of its models and of a fork. */
 const PATIENCE = 1500;
 
@@ -39,6 +41,7 @@ export class Adapter {
 
   constructor(
     readonly service: Service,
+    private readonly guide: Guide,
     input: PluginInput,
     private readonly build: { version: string; digest: string },
     breaker: { allows(now: number): boolean; succeeded(): void; failed(now: number): void },
@@ -92,7 +95,6 @@ export class Adapter {
   private hearSession(session: Session, event: BusEvent, seen: Seen): void {
     const isNew = event.type === "session.created";
     session.seen = seen;
-    session.mode = seen.parentID ? "subagent" : "primary";
     if (isNew) session.isFollowed = true;
     if (isNew && isFork(seen)) this.held.set(session.id, []);
     if (session.isIntroduced && seen.title === session.title) return;
@@ -149,17 +151,16 @@ export class Adapter {
       this.modelsLoaded,
       session.seen ? undefined : this.learn(session),
       this.held.has(id) ? this.release(session) : undefined,
+      this.service.log.guarded("telling documents", () => this.tellDocuments(session)),
     ]);
     this.introduce(session);
     if (session.kept.isKnown && !session.isFollowed) void this.service.log.guarded("filling", () => this.fill(session));
-    void this.service.log.guarded("telling documents", () => this.tellDocuments(session));
   }
 
   private async learn(session: Session): Promise<void> {
     const { data } = await this.client.session.get({ path: { id: session.id } });
     if (!data) return;
     session.seen = data;
-    session.mode = data.parentID ? "subagent" : "primary";
   }
 
   private introduce(session: Session): void {
@@ -243,18 +244,38 @@ export class Adapter {
   private details(session: Session): Partial<StepSeen> {
     const { user } = session;
     const { providerID = "", modelID = "", variant } = user?.model ?? {};
-    const denied = Object.entries(user?.tools ?? {}).flatMap(([name, isOn]) => (isOn ? [] : [name]));
     return {
       agent: user?.agent ?? "",
-      mode: session.mode,
+      mode: this.modeOf(session),
       provider: providerID,
       model: modelID,
       ...this.models.of(providerID, modelID),
       system_digest: session.systems.get(systemKey(user)) ?? "",
       toolset: this.toolset.item()?.digest ?? "",
-      denied,
+      denied: this.denied(session),
       variant: variant ?? "",
     };
+  }
+
+  /** The session's mode, decided at its first step from who started it and from the tools that it may use. */
+  private modeOf(session: Session): Mode {
+    if (session.mode === "") {
+      session.mode = session.kept.mode || this.decidedMode(session);
+      if (session.mode !== session.kept.mode) session.kept.note({ mode: session.mode });
+    }
+    return session.mode;
+  }
+
+  private decidedMode(session: Session): Mode {
+    if (this.service.options.compaction === "observe") return "additive"; // somebody else makes the prompt smaller
+    if (session.seen?.parentID) return "subagent";
+    const offers = this.guide.tools?.some(({ name }) => name === REDUCE);
+    return offers && !this.denied(session).includes(REDUCE) ? "primary" : "reduce_off";
+  }
+
+  /** Tools that the person's message switched off. */
+  private denied(session: Session): string[] {
+    return Object.entries(session.user?.tools ?? {}).flatMap(([name, isOn]) => (isOn ? [] : [name]));
   }
 
   /** Ask for the plan, page by page, as long as there is time; without an answer the plan in hand is the plan. */
@@ -307,12 +328,12 @@ export class Adapter {
 
   /** The system prompt as it is sent, and its digest for the next step. */
   adjustSystem(id: string, entries: string[]): string[] {
-    const { guide } = this.service;
+    const { guide } = this;
     if (system.isHelper(entries, guide)) return entries;
     const session = this.session(id);
     const date = system.dateOf(entries, guide);
     if (date && (session.kept.date === "" || session.isRebased)) session.kept.note({ date });
-    const adjusted = system.adjusted(entries, guide, session.mode, session.kept.date);
+    const adjusted = system.adjusted(entries, guide, this.modeOf(session), session.kept.date);
     session.systems.set(systemKey(session.user), system.digestOf(adjusted, guide));
     return adjusted;
   }

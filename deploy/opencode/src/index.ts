@@ -22,9 +22,10 @@ async function server(input: PluginInput, options: Options = {}) {
   shared ??= { service: new Service(options), breaker: new Breaker() };
   const { service, breaker } = shared;
   const { log } = service;
-  const adapter = new Adapter(service, input, BUILD, breaker);
   await service.ready();
-  const { tools = [], lines = [] } = service.guide;
+  const { guide } = service; // this one for as long as the harness runs: tools and guidance must go together
+  const adapter = new Adapter(service, guide, input, BUILD, breaker);
+  const { tools = [], lines = [] } = guide;
   return {
     dispose: () =>
       log.guarded("closing", async () => {

@@ -2,7 +2,7 @@
 
 import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Edit, type Revision, target } from "./language.ts";
+import { type Edit, type Mode, type Revision, target } from "./language.ts";
 import type { Log } from "./log.ts";
 
 /** Lines after which the file is written anew. */
@@ -16,6 +16,7 @@ interface Line {
   /** Position in OpenCode's event log up to which it has been told. */
   seq?: number;
   date?: string;
+  mode?: Mode;
 }
 
 export class Kept {
@@ -24,6 +25,7 @@ export class Kept {
   told = "";
   seq = -1;
   date = "";
+  mode: Mode | "" = "";
   /** Whether an earlier life left something. */
   isKnown = false;
   private readonly path: string;
@@ -46,7 +48,7 @@ export class Kept {
     }
   }
 
-  note(line: Pick<Line, "told" | "seq" | "date">): void {
+  note(line: Pick<Line, "told" | "seq" | "date" | "mode">): void {
     this.fold(line);
     this.append(line);
   }
@@ -61,9 +63,10 @@ export class Kept {
     this.told = line.told ?? this.told;
     this.seq = line.seq ?? this.seq;
     this.date = line.date ?? this.date;
+    this.mode = line.mode ?? this.mode;
     for (const edit of line.edits ?? []) {
       this.edits.delete(target(edit));
-      if (edit.op !== "restore") this.edits.set(target(edit), edit);
+      if (edit.op !== "restore" && edit.op !== "withdraw") this.edits.set(target(edit), edit);
     }
   }
 
@@ -81,8 +84,8 @@ export class Kept {
   }
 
   private rewrite(): void {
-    const { revision, told, seq, date } = this;
-    const whole: Line = { revision, edits: [...this.edits.values()], told, seq, date };
+    const { revision, told, seq, date, mode } = this;
+    const whole: Line = { revision, edits: [...this.edits.values()], told, seq, date, ...(mode ? { mode } : {}) };
     writeFileSync(`${this.path}.draft`, `${JSON.stringify(whole)}\n`, { mode: 0o600 });
     renameSync(`${this.path}.draft`, this.path);
   }

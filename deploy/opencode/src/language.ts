@@ -127,6 +127,7 @@ export type Edit =
   | { op: "omit_part" | "restore"; part: string }
   | { op: "omit_message"; message: string }
   | { op: "omit_arc"; part: string; parts: string[] }
+  | { op: "withdraw"; what: string }
   | { op: "insert_pair"; message: string; call: string; tool: string; input: string; output: string };
 
 export interface Revision {
@@ -186,6 +187,8 @@ export function target(edit: Edit): string {
       return `pair:${edit.message}`;
     case "append_text":
       return `append:${edit.part}`;
+    case "withdraw":
+      return edit.what;
     default:
       return `part:${edit.part}`;
   }

@@ -10,7 +10,8 @@ import * as translate from "./translate.ts";
 const UNKNOWN = -1;
 
 export class Session {
-  mode: Mode = "primary";
+  /** Decided at the first step, once and for all; empty before that. */
+  mode: Mode | "" = "";
   title = "";
   /** The harness's record of it, once it has been seen. */
   seen: Seen | undefined;

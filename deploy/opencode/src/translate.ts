@@ -120,7 +120,9 @@ export function outcome(info: Info): Item[] {
 }
 
 export function failure(error: Failure, messageId?: string): Item {
-  const text = error.data?.message || error.data?.responseBody || error.name || "an error without words";
+  const { message = "", responseBody = "" } = error.data ?? {};
+  const said = responseBody.includes(message) ? responseBody : `${message}\n${responseBody}`.trim();
+  const text = said || error.name || "an error without words";
   return compact({
     kind: "error.seen",
     text,

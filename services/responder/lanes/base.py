@@ -1,13 +1,80 @@
 """What a lane is: edits for what is new, and edits for everything at a rebase."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
-from schemas.plan import AnyEdit
-from services.kit.conversation import Message
+from schemas.plan import AnyEdit, OmitArc, OmitPart, ReplaceOutput, ReplaceText
+from services.kit.conversation import Message, Part
+from services.responder.head.documents import Document
 from services.responder.limits import Limits
 from services.responder.state import Session
+
+ALL_MODES = frozenset({"primary", "reduce_off", "subagent"})
+"""The modes whose prompts are made smaller; `additive` sessions are only added to, `hidden` ones are left alone."""
+
+
+class Placed(msgspec.Struct, frozen=True):
+    """A message in its place with the parts that are sent of it."""
+
+    ordinal: int
+    message: Message
+    parts: tuple[tuple[str, Part], ...]
+
+    @property
+    def role(self) -> str:
+        return self.message.recorded.role
+
+    @property
+    def name(self) -> str:
+        return self.message.recorded.message
+
+
+class View(msgspec.Struct, frozen=True):
+    """What a pass is decided on. `survey` is the whole conversation at a rebase, and empty otherwise."""
+
+    session: Session
+    limits: Limits
+    causes: frozenset[str] = frozenset()
+    """Why this is a rebase; empty: it is an extension."""
+    survey: tuple[Placed, ...] = ()
+    texts: Mapping[str, str] = {}
+    """Part -> its pristine text or output, of those that a lane needs (see `Lane.needs`)."""
+    documents: tuple[Document, ...] = ()
+    """The project's documents that may stand at the head."""
+    inherited: frozenset[int] = frozenset()
+    """Tags that were dropped in the session that this one is a copy of; empty once the first plan has told them."""
+    target: int = 0
+    """Tokens that a rebase under pressure should reclaim; 0: what waits, and no more."""
+
+    @property
+    def mode(self) -> str:
+        return self.session.step.mode if self.session.step else "primary"
+
+    @property
+    def able(self) -> frozenset[str]:
+        """The capabilities of the model in work."""
+        return frozenset(self.session.step.capabilities if self.session.step else ())
+
+    def edit_of(self, part: str) -> AnyEdit | None:
+        return self.session.edits.get(f"part:{part}")
+
+    def is_whole(self, part: str) -> bool:
+        """Whether its content is served as it is, at most with a tag before it."""
+        return part not in self.session.altered and part not in self.session.omitted
+
+    def is_served(self, part: str) -> bool:
+        """Whether something of its own content is still served: it was neither dropped nor left out."""
+        edit = self.session.altered.get(part)
+        if edit is None:
+            return part not in self.session.omitted
+        if isinstance(edit, OmitPart | OmitArc):
+            return False
+        return not (isinstance(edit, ReplaceText | ReplaceOutput) and edit.lane.partition(":")[0] in FINAL_LANES)
+
+
+FINAL_LANES = frozenset({"drops", "eviction", "duplicates", "superseded", "spent", "images", "errors"})
+"""Lanes after which nothing of a part's content is left."""
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -22,17 +89,28 @@ class Change(msgspec.Struct, frozen=True):
     """What it would do and may not yet, with the reason."""
 
 
-Extend = Callable[[Session, Sequence[Message]], Sequence[AnyEdit]]
-Rebase = Callable[[Session, Limits], Change]
+Extend = Callable[[View, Sequence[Message]], Iterable[AnyEdit]]
+Rebase = Callable[[View], Change]
+Needs = Callable[[View], Iterable[str]]
+
+
+def nothing_new(_: View, __: Sequence[Message]) -> Iterable[AnyEdit]:
+    return ()
+
+
+def nothing_needed(_: View) -> Iterable[str]:
+    return ()
 
 
 class Lane(msgspec.Struct, frozen=True):
-    """Two pure functions under a name.
+    """Pure functions under a name.
 
     `extend` edits messages that were never sent. `rebase` edits any message, where the prefix changes anyway;
-    it yields only edits that are not in force yet.
+    it yields only edits that are not in force yet. `needs` names the parts whose pristine text `rebase` wants to see.
     """
 
     name: str
-    extend: Extend
     rebase: Rebase
+    extend: Extend = nothing_new
+    needs: Needs = nothing_needed
+    modes: frozenset[str] = ALL_MODES

@@ -7,10 +7,10 @@ from schemas.plan import AnyEdit, OmitArc, PrefixText, ReplaceOutput, ReplaceTex
 from services.kit.conversation import Message, Part
 from services.kit.tokens import tokens
 from services.responder.check import new_faults
-from services.responder.lanes.base import Change
-from services.responder.limits import Limits
+from services.responder.lanes.base import Change, View
 from services.responder.state import Session
 
+NAME = "drops"
 MAX_KEPT_INPUT = 1024
 """Bytes of arguments that a dropped call keeps; with longer ones the whole call goes: real arguments or none."""
 PREVIEW_UNITS = 250
@@ -19,10 +19,15 @@ PREVIEW_WORD_UNITS = 220
 """... cut at the last white space behind this one, if there is any."""
 
 
-def extend(session: Session, messages: Sequence[Message]) -> Sequence[AnyEdit]:
+def extend(view: View, messages: Sequence[Message]) -> Iterable[AnyEdit]:
     """What comes back stays dropped."""
+    session = view.session
     sent = (found for message in messages for found in session.talk.sent_parts(message))
-    return tuple(_shown(session, (name for name, part in sent if part.number in session.dropped)))
+    return tuple(
+        _shown(
+            session, (name for name, part in sent if part.number in session.dropped or part.number in view.inherited)
+        )
+    )
 
 
 def _shown(session: Session, dropped: Iterable[str]) -> Iterator[ReplaceText | ReplaceOutput]:
@@ -34,9 +39,10 @@ def _shown(session: Session, dropped: Iterable[str]) -> Iterator[ReplaceText | R
             yield _replaced(session, name, part, (part.seq, part.tag_seq))
 
 
-def rebase(session: Session, limits: Limits) -> Change:
+def rebase(view: View) -> Change:
     """Serve the queued drops that newer tags have pushed out of protection, and those that are served no more."""
-    guarded = _protected(session, limits.protected_tags)
+    session, limits = view.session, view.limits
+    guarded = protected(session, limits.protected_tags)
     edits: list[AnyEdit] = [*_shown(session, (session.talk.numbered.get(number, "") for number in session.dropped))]
     dropped: list[int] = []
     reclaimed = 0
@@ -49,14 +55,14 @@ def rebase(session: Session, limits: Limits) -> Change:
         dropped.append(number)
         name = session.talk.numbered.get(number, "")
         if session.talk.place(name):
-            edit, saving = _dropped(session, name, session.talk.parts[name], seq, gone)
+            edit, saving = dropped_part(session, name, session.talk.parts[name], seq, gone)
             edits.append(edit)
             reclaimed += saving
             gone.update(edit.parts if isinstance(edit, OmitArc) else ())
-    return Change(tuple(_untorn(session, edits)), tuple(dropped), reclaimed, tuple(held))
+    return Change(tuple(untorn(session, edits)), tuple(dropped), reclaimed, tuple(held))
 
 
-def _untorn(session: Session, edits: Sequence[AnyEdit]) -> Sequence[AnyEdit]:
+def untorn(session: Session, edits: Sequence[AnyEdit]) -> Sequence[AnyEdit]:
     """Where a call and its result in two messages cannot go without parting others, only the output goes."""
     split = [edit for edit in edits if isinstance(edit, OmitArc) and len(edit.parts) > 1]
     if not new_faults(session, split):
@@ -72,7 +78,7 @@ def _untorn(session: Session, edits: Sequence[AnyEdit]) -> Sequence[AnyEdit]:
     ]
 
 
-def _protected(session: Session, count: int) -> set[int]:
+def protected(session: Session, count: int) -> set[int]:
     """The highest tags that are neither dropped nor summarised away."""
     numbers: set[int] = set()
     number = session.talk.last_number
@@ -83,7 +89,7 @@ def _protected(session: Session, count: int) -> set[int]:
     return numbers
 
 
-def _dropped(session: Session, name: str, part: Part, seq: int, gone: AbstractSet[str]) -> tuple[AnyEdit, int]:
+def dropped_part(session: Session, name: str, part: Part, seq: int, gone: AbstractSet[str]) -> tuple[AnyEdit, int]:
     """The edit that serves a drop, and the tokens it saves. `gone`: parts that other drops leave out."""
     by = (part.seq, part.tag_seq, seq)
     if part.recorded.kind in ("tool", "tool_result"):
@@ -96,11 +102,11 @@ def _replaced(session: Session, name: str, part: Part, by: tuple[int, ...]) -> R
     """What stands in the place of a text or an output."""
     recorded = part.recorded
     if recorded.kind in ("tool", "tool_result"):
-        return ReplaceOutput(part=name, text=placeholder(part.number), by=by)
+        return ReplaceOutput(part=name, text=placeholder(part.number), by=by, lane=NAME)
     if session.talk.messages[recorded.message].recorded.role == "user":
         text = truncated(part.number, part.head if recorded.kind == "text" else "")
-        return ReplaceText(part=name, text=text, by=by)
-    return ReplaceText(part=name, text=placeholder(part.number), by=by)
+        return ReplaceText(part=name, text=text, by=by, lane=NAME)
+    return ReplaceText(part=name, text=placeholder(part.number), by=by, lane=NAME)
 
 
 def _dropped_tool(
@@ -118,7 +124,7 @@ def _dropped_tool(
     arc = (name,) if call == name else (call, name)
     if not all(_leaves_meaning(session, one, gone) for one in arc):
         return kept
-    return OmitArc(part=name, parts=arc, by=by), tokens(recorded.bytes) + tokens(made.input_bytes)
+    return OmitArc(part=name, parts=arc, by=by, lane=NAME), tokens(recorded.bytes) + tokens(made.input_bytes)
 
 
 def _call_of(session: Session, result: Part) -> str | None:

@@ -3,32 +3,26 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from schemas.plan import AnyEdit, PrefixText
-from services.kit.conversation import Message
-from services.responder.lanes.base import Change
-from services.responder.limits import Limits
-from services.responder.state import Session
-
-SHOWN_IN = frozenset({"primary"})
-"""The modes whose agent has the tool to drop by tag; tags that an agent cannot use only confuse it."""
+from services.kit.conversation import Message, Part
+from services.responder.lanes.base import Change, View
+from services.responder.lanes.face import SHOWS_TAGS, tag
 
 
-def extend(session: Session, messages: Sequence[Message]) -> Sequence[AnyEdit]:
-    return tuple(_prefixes(session, messages))
+def extend(view: View, messages: Sequence[Message]) -> Iterable[AnyEdit]:
+    parts = (found for message in messages for found in view.session.talk.sent_parts(message))
+    return tuple(_prefixes(view, parts))
 
 
-def rebase(session: Session, _: Limits) -> Change:
+def rebase(view: View) -> Change:
     """Show the tags that came too late for their message: those were served without."""
-    return Change(edits=tuple(_prefixes(session, session.talk.after(0))))
+    parts = view.session.talk.parts
+    bare = ((name, parts[name]) for name in view.session.bare if view.session.talk.place(name))
+    return Change(edits=tuple(_prefixes(view, bare)))
 
 
-def _prefixes(session: Session, messages: Iterable[Message]) -> Iterator[PrefixText]:
-    if session.step is None or session.step.mode not in SHOWN_IN:
+def _prefixes(view: View, parts: Iterable[tuple[str, Part]]) -> Iterator[PrefixText]:
+    if view.mode not in SHOWS_TAGS:
         return
-    for message in messages:
-        for name, part in session.talk.sent_parts(message):
-            if part.number and part.recorded.kind != "file" and f"part:{name}" not in session.edits:
-                yield PrefixText(part=name, text=prefix(part.number), by=(part.seq, part.tag_seq))
-
-
-def prefix(number: int) -> str:
-    return f"§{number}§ "
+    for name, part in parts:
+        if name in view.session.bare and part.recorded.kind != "file":
+            yield PrefixText(part=name, text=tag(part.number), by=(part.seq, part.tag_seq))

@@ -1,0 +1,180 @@
+"""What the lanes want of a rebase, put together and weighed."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TypeVar
+
+import msgspec
+
+from schemas.plan import AnyEdit, AppendText, OmitArc, OmitPart, SetHead, target
+from services.kit.tokens import tokens
+from services.responder.admission import first_place, place
+from services.responder.check import new_faults
+from services.responder.gate import Verdict, forecast, judge
+from services.responder.lanes import Change, Lane, View
+from services.responder.lanes.base import Placed
+from services.responder.limits import Prices
+from services.responder.state import Session, served_tokens, with_edits
+
+T = TypeVar("T")
+
+replace = msgspec.structs.replace
+
+HEADROOM = 0.30
+"""Share of the room between what cannot go and where pressure begins that may stay filled."""
+TOOLS = frozenset({"tool", "tool_result"})
+
+
+class Collected(msgspec.Struct, frozen=True):
+    """The edits of a rebase with what they are worth."""
+
+    edits: tuple[AnyEdit, ...] = ()
+    dropped: tuple[int, ...] = ()
+    held: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    """Parts whose text must be known first; the rest is empty then."""
+    verdict: Verdict = Verdict(0, 0, 0, 0.0)
+    says_more: bool = False
+    """Whether it changes what the model is told, and not only how much: the head."""
+
+
+def collect(view: View, lanes: Sequence[Lane], prices: Prices, *, used: int = 0, ceiling: int = 0) -> Collected:
+    """Ask every lane, in order. Each is told how much is still to be reclaimed.
+
+    `used` and `ceiling` are the provider's count of the newest prompt, and where pressure begins; 0: no pressure.
+    """
+    view = replace(view, survey=survey(view.session))
+    view = replace(view, target=_target(view, used, ceiling) if ceiling else 0)
+    working = [lane for lane in lanes if view.mode in lane.modes]
+    faults: list[str] = []
+    needs = _needs(view, working, faults)
+    if needs:
+        return Collected(needs=needs, faults=tuple(faults))
+    changes: list[Change] = []
+    for lane in working:
+        changes.append(guarded(lane.name, faults, partial(lane.rebase, view), Change()))
+        view = replace(view, target=max(0, view.target - changes[-1].reclaimed))
+    edits = last_wins([edit for change in changes for edit in change.edits])
+    refused = new_faults(view.session, edits)
+    if refused:  # some lane's edits do not go together with the others': find those that do
+        edits, changes = _without_faults(view, working, changes)
+    edits = last_wins([*edits, *_older_thinking(view, edits)])
+    return Collected(
+        edits=edits,
+        dropped=tuple(dict.fromkeys(number for change in changes for number in change.dropped)),
+        held=tuple(reason for change in changes for reason in change.held),
+        faults=(*faults, *refused),
+        verdict=_verdict(view, edits, prices),
+        says_more=any(isinstance(edit, SetHead) for edit in edits),
+    )
+
+
+def _target(view: View, used: int, ceiling: int) -> int:
+    """Estimated tokens to reclaim: down to a little above what cannot go, so that the next pressure is far away."""
+    session = view.session
+    served = served_tokens(session)
+    scale = served / used if used else 1.0
+    guarded_from = session.talk.last_number - view.limits.protected_tags
+    reclaimable = sum(
+        tokens(part.recorded.bytes)
+        for placed in view.survey
+        for name, part in placed.parts
+        if 0 < part.number <= guarded_from and part.recorded.kind in TOOLS and view.is_served(name)
+    )
+    floor = served - reclaimable
+    goal = floor + HEADROOM * max(0.0, ceiling * scale - floor)
+    return max(0, int(served - goal))
+
+
+def survey(session: Session) -> tuple[Placed, ...]:
+    """The conversation in order, looked through once for all lanes."""
+    known = session.talk.parts.get
+    placed = []
+    for message in session.talk.after(0):
+        parts = tuple((name, part) for name in message.sent if (part := known(name)) is not None)
+        placed.append(Placed(message.ordinal, message, parts))
+    return tuple(placed)
+
+
+def _needs(view: View, lanes: Sequence[Lane], faults: list[str]) -> tuple[str, ...]:
+    wanted: dict[str, None] = {}
+    for lane in lanes:
+        names: Sequence[str] = guarded(lane.name, faults, partial(_named, lane, view), ())
+        wanted |= dict.fromkeys(name for name in names if name not in view.texts)
+    return tuple(wanted)
+
+
+def _named(lane: Lane, view: View) -> Sequence[str]:
+    return tuple(lane.needs(view))
+
+
+def _without_faults(
+    view: View, lanes: Sequence[Lane], changes: Sequence[Change]
+) -> tuple[tuple[AnyEdit, ...], list[Change]]:
+    """Take the lanes' edits in order, without those of lanes that a provider would refuse."""
+    edits: tuple[AnyEdit, ...] = ()
+    kept: list[Change] = []
+    for _, change in zip(lanes, changes, strict=True):
+        together = last_wins([*edits, *change.edits])
+        if not new_faults(view.session, together):
+            edits = together
+            kept.append(change)
+    return edits, kept
+
+
+def _older_thinking(view: View, edits: Sequence[AnyEdit]) -> Iterator[OmitPart]:
+    """Signed thinking of older turns goes where something before it changes: its signature would be void."""
+    if "binds_signed_thinking" not in view.able or not edits:
+        return
+    first = first_place(view.session, edits)
+    for placed in view.survey:
+        if first <= placed.ordinal < view.session.turn:
+            for name, part in placed.parts:
+                if part.recorded.signed and view.is_served(name):
+                    yield OmitPart(part=name, by=(part.seq,), lane="admission")
+
+
+def _verdict(view: View, edits: Sequence[AnyEdit], prices: Prices) -> Verdict:
+    """What the edits of messages that were sent before are worth; new ones are edited in any case."""
+    session = view.session
+    kept = session.step.kept if session.step else 0
+    covered = [edit for edit in edits if place(session, edit) <= kept]
+    if not covered:
+        return Verdict(0, 0, 0, 0.0)
+    first = first_place(session, covered)
+    after = served_tokens(with_edits(session, covered))
+    before_first = sum(placed.message.tokens for placed in view.survey if placed.ordinal < first)
+    rewritten = max(0, after - before_first)
+    return judge(served_tokens(session) - after, rewritten, forecast(session.steps), prices)
+
+
+def last_wins(edits: Sequence[AnyEdit]) -> tuple[AnyEdit, ...]:
+    """One edit for each target: the last. An omitted arc takes the other edits of its parts with it.
+
+    What several lanes want to append to one part is appended together.
+    """
+    by_target: dict[str, AnyEdit] = {}
+    for edit in edits:
+        key = target(edit)
+        before = by_target.get(key)
+        if isinstance(edit, AppendText) and isinstance(before, AppendText) and before != edit:
+            lane = "+".join(filter(None, (before.lane, edit.lane)))
+            by_target[key] = replace(edit, text=before.text + edit.text, lane=lane, by=(*before.by, *edit.by))
+        else:
+            by_target[key] = edit
+    for edit in edits:
+        if isinstance(edit, OmitArc):
+            for part in edit.parts:
+                if part != edit.part:
+                    by_target.pop(f"part:{part}", None)
+    return tuple(by_target.values())
+
+
+def guarded(name: str, faults: list[str], work: Callable[[], T], nothing: T) -> T:
+    """A lane that breaks costs its own edits of this pass, never the request."""
+    try:
+        return work()
+    except Exception as error:  # noqa: BLE001 - reported with the pass
+        faults.append(f"the lane {name} failed: {type(error).__name__}: {error}")
+        return nothing

@@ -1,0 +1,46 @@
+"""The economic gate: does a rebase under pressure pay?"""
+
+import msgspec
+
+from schemas.events import StepOpened
+from services.responder.limits import Limits, Prices
+from services.responder.window import of_model
+
+FEWEST = 8
+MOST = 200
+"""Bounds of the forecast of coming calls."""
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """The numbers that a rebase is decided on, in tokens and model calls."""
+
+    reclaimed: int
+    rewritten: int
+    """Tokens behind the first edit: the provider's cache has to be written anew for them."""
+    steps: int
+    """Model calls that are expected to come."""
+    break_even: float
+    """Calls after which the rebase has paid for itself; 0: it costs nothing."""
+
+    @property
+    def pays(self) -> bool:
+        return self.reclaimed > 0 and self.steps > self.break_even
+
+
+def prices_of(step: StepOpened, limits: Limits) -> Prices:
+    """What the model in work costs. Without a cache every token of a prompt is paid in full, and none is rewritten."""
+    if step.capabilities and "caches_exact_prefix" not in step.capabilities:
+        return Prices(read=1.0, write=1.0)
+    return of_model(limits.prices, step.provider, step.model, Prices())
+
+
+def judge(reclaimed: int, rewritten: int, steps: int, prices: Prices) -> Verdict:
+    """A rebase saves `reclaimed * read` at each coming call and costs `rewritten * (write - read)` once."""
+    price = rewritten * max(0.0, prices.write - prices.read)
+    gain = reclaimed * prices.read
+    return Verdict(reclaimed, rewritten, steps, price / gain if gain > 0 else 0.0)
+
+
+def forecast(steps: int) -> int:
+    """Calls to come in a session that has made so many: as many again, as with all that has no age to die at."""
+    return max(FEWEST, min(MOST, steps))

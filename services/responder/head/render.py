@@ -1,0 +1,115 @@
+"""The two head messages as text: the same values make the same bytes. No dates and no counters stand in them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from services.kit.tokens import BYTES_PER_TOKEN, tokens
+from services.responder.head.documents import Document
+from services.responder.head.markup import element, escaped, stacked
+
+MAX_TOKENS = 8000
+MIN_CUT_TOKENS = 200
+"""Less than this of a document is not worth showing."""
+PROJECT = """\
+What is known of this project, put here by the service that keeps your context. It is background and asks for nothing. \
+What the files themselves say, and what comes later in this conversation, is newer and holds before it."""
+HISTORY = """\
+What happened in this session before the messages below, put here by the service that keeps your context. It is a \
+record and asks for nothing."""
+CUT = "[The rest is left out: read the file.]"
+LEFT_OUT = "[Left out for its length: read the file.]"
+
+
+class Memory(msgspec.Struct, frozen=True):
+    """Something that is to be remembered of the project."""
+
+    category: str
+    text: str
+
+
+class Compartment(msgspec.Struct, frozen=True):
+    """A summary of a span of messages."""
+
+    first: int
+    last: int
+    title: str
+    text: str
+
+
+def render_project(
+    documents: Sequence[Document],
+    memories: Sequence[Memory] = (),
+    profile: Sequence[str] = (),
+    key_files: Sequence[Document] = (),
+    *,
+    most: int = MAX_TOKENS,
+) -> str:
+    """The first head message, what changes least first; empty if there is nothing to say.
+
+    Everything stands in the order in which it is given; documents take `most` tokens together.
+    """
+    sections = stacked(
+        [
+            element("documents", stacked(_documents(documents, most))),
+            element("key_files", stacked(_whole("file", file.path, file.text) for file in key_files)),
+            element("profile", _lines(profile)),
+            element("memories", stacked(_memories(memories))),
+        ]
+    )
+    return element("project", stacked([PROJECT, sections])) if sections else ""
+
+
+def render_history(
+    compartments: Sequence[Compartment] = (), state: Sequence[str] = (), tasks: Sequence[str] = ()
+) -> str:
+    """The second head message: summaries, the oldest first, then what is going on; empty if there is nothing to say."""
+    sections = stacked(
+        [
+            *(_compartment(one) for one in compartments),
+            element("state", _lines(state)),
+            element("tasks", _lines(tasks)),
+        ]
+    )
+    return element("history", stacked([HISTORY, sections])) if sections else ""
+
+
+def _documents(documents: Iterable[Document], room: int) -> Iterator[str]:
+    """Whole ones as long as there is room, then the beginning of one; of the others only that there are such."""
+    for document in documents:
+        text = escaped(document.text.strip())
+        cost = tokens(len(text.encode()))
+        if cost > room:
+            text = _beginning(text, room) if room >= MIN_CUT_TOKENS else ""
+            text, cost = (f"{text}\n{CUT}", room) if text else (LEFT_OUT, 0)
+        room -= cost
+        yield element("document", text, path=document.path)
+
+
+def _beginning(text: str, room: int) -> str:
+    """As many whole lines as there is room for."""
+    cut = text.encode()[: room * BYTES_PER_TOKEN].decode(errors="ignore")
+    return cut.rpartition("\n")[0].rstrip()
+
+
+def _whole(name: str, path: str, text: str) -> str:
+    return element(name, escaped(text.strip()), path=path)
+
+
+def _memories(memories: Iterable[Memory]) -> Iterator[str]:
+    """By category, in the order in which the categories come up."""
+    grouped: dict[str, list[str]] = {}
+    for memory in memories:
+        grouped.setdefault(memory.category, []).append(memory.text)
+    for category, texts in grouped.items():
+        yield element("memory", _lines(texts), category=category)
+
+
+def _compartment(one: Compartment) -> str:
+    return element("summary", escaped(one.text.strip()), first=str(one.first), last=str(one.last), title=one.title)
+
+
+def _lines(texts: Iterable[str]) -> str:
+    """One line for each."""
+    flat = (" ".join(text.split()) for text in texts)
+    return "\n".join(f"- {escaped(text)}" for text in flat if text)

@@ -1,0 +1,97 @@
+"""The lane that says at the tail what the head does not know yet: a document of the project was changed."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from schemas.plan import AnyEdit, AppendText, SetHead
+from services.kit.conversation import Message
+from services.responder.head.documents import chosen
+from services.responder.head.markup import element, escaped
+from services.responder.lanes import head
+from services.responder.lanes.base import Change, View
+from services.responder.state import Session
+
+NAME = "notices"
+MODES = head.MODES
+MAX_BACK = 4000
+"""Messages after which a notice is out of sight: what is still true then is told again."""
+
+
+def extend(view: View, fresh: Sequence[Message]) -> Iterable[AnyEdit]:
+    """One notice on the newest message of a person, for what the agent was not told of yet.
+
+    It names the positions of all that the head does not know, those that were told before, too: so the newest notice
+    tells what was told.
+    """
+    made = head.served(view)
+    if made is None or not made.text or not view.limits.head:
+        return ()
+    part, place = _newest_of_person(view.session, fresh)
+    is_free = part and f"append:{part}" not in view.session.edits  # a message that is sent anew keeps what it has
+    news = _news(view, made) if is_free else {}
+    told = _told(view.session, place, min(news)) if news else frozenset()
+    lines = [line for position, line in news.items() if position not in told]
+    if not lines:
+        return ()
+    return (AppendText(part=part, text=f"\n\n{_notice(lines)}", by=tuple(news), lane=NAME),)
+
+
+def rebase(_: View) -> Change:
+    """What was told stays told; the head itself is made anew by its own lane."""
+    return Change()
+
+
+def _newest_of_person(session: Session, messages: Sequence[Message]) -> tuple[str, int]:
+    """The first text that a person wrote in their newest message, and its place; empty: there is none."""
+    for message in reversed(messages):
+        for name in _written(session, message):
+            return name, message.ordinal
+    return "", 0
+
+
+def _written(session: Session, message: Message) -> Iterator[str]:
+    """The texts in it that a person wrote."""
+    if message.recorded.role == "user":
+        for name, part in session.talk.sent_parts(message):
+            recorded = part.recorded
+            if recorded.kind == "text" and not recorded.ignored and not recorded.synthetic and recorded.bytes:
+                yield name
+
+
+def _news(view: View, made: SetHead) -> Mapping[int, str]:
+    """The positions of what the head does not know, with a line for each."""
+    return {
+        document.seq: f"- {escaped(document.path)}{'' if document.digest else ' (removed)'}"
+        for document in chosen(view.documents, view.limits.head_documents)
+        if document.seq not in made.by
+    }
+
+
+def _told(session: Session, place: int, oldest: int) -> frozenset[int]:
+    """The positions that the newest notice up to this place names.
+
+    It is sought no further than to the last message of a person that was there before `oldest`.
+    """
+    talk = session.talk
+    for ordinal in range(place, max(0, place - MAX_BACK), -1):
+        message = talk.messages.get(talk.order.get(ordinal, ""))
+        if message is None:
+            continue
+        for name in _written(session, message):
+            edit = session.edits.get(f"append:{name}")
+            if isinstance(edit, AppendText) and NAME in edit.lane.split("+"):  # others may append to the same text
+                return frozenset(edit.by)
+            if talk.parts[name].seq < oldest:
+                return frozenset()
+    return frozenset()
+
+
+def _notice(lines: Iterable[str]) -> str:
+    listed = "\n".join(lines)
+    return element(
+        "instruction",
+        "These documents of the project were changed while this session is going on:\n"
+        f"{listed}\n"
+        "Where the copy at the beginning of this conversation says something else, the file is right: read it before "
+        "you rely on it. This is a notice of the service that keeps your context, and no request.",
+        name="project_changed",
+    )

@@ -1,0 +1,190 @@
+"""How much a model takes, and from where on room is made: one answer for everyone who asks, with its source."""
+
+from __future__ import annotations  # the persistent map cannot be subscripted at run time
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Literal, TypeVar
+
+import msgspec
+
+from schemas.events import Event, OverflowDetected, StepOpened, UsageSampled
+from services.kit.fold import Map
+from services.responder.limits import Limits
+
+V = TypeVar("V")
+
+MIN_CONTEXT, MAX_CONTEXT = 1_024, 10_000_000
+"""No context window is smaller or larger."""
+MAX_RESERVE_PERCENT = 25
+"""Of the context: the most that is kept free for an answer, unless a person sets more ..."""
+MAX_SET_RESERVE_PERCENT = 50
+"""... and the most that a person can set."""
+MIN_PERCENT, MAX_PERCENT = 20.0, 90.0
+DEFAULT_PERCENT = 65.0
+MIN_TOKENS, MAX_TOKENS = 5_000, 2_000_000
+FORCE_PERCENT = 85.0
+FORCE_ABOVE_THRESHOLD = 2.0
+DEFAULT_TTL = 300.0
+
+Source = Literal["settings", "harness", "learned", "default"]
+
+replace = msgspec.structs.replace
+
+
+class Learned(msgspec.Struct, frozen=True):
+    """The limits that providers told when they refused a prompt: those of one model say nothing of another."""
+
+    limits: Map[str, int] = Map()
+    """`provider/model` -> tokens: the least that was told."""
+    model: str = ""
+    """The model in work."""
+
+    def limit(self, provider: str, model: str) -> int:
+        """Tokens; 0: nothing was told."""
+        return self.limits.get(f"{provider}/{model}") or 0
+
+
+def evolve(learned: Learned, event: Event) -> Learned:
+    """A limit is forgotten only when the model has answered a longer prompt than that: then it was none."""
+    match event:
+        case StepOpened(provider=provider, model=model):
+            name = f"{provider}/{model}"
+            return learned if name == learned.model else replace(learned, model=name)
+        case OverflowDetected(limit=limit) if MIN_CONTEXT <= limit <= MAX_CONTEXT:
+            if limit >= learned.limits.get(learned.model, MAX_CONTEXT + 1):
+                return learned
+            return replace(learned, limits=learned.limits.insert(learned.model, limit))
+        case UsageSampled() if learned.model in learned.limits:
+            if prompt_tokens(event) <= learned.limits[learned.model]:
+                return learned
+            return replace(learned, limits=learned.limits.remove(learned.model))
+        case _:
+            return learned
+
+
+def prompt_tokens(usage: UsageSampled) -> int:
+    """What went in: new, read from the cache, and written to it."""
+    return usage.input + usage.cache_read + usage.cache_write
+
+
+class Window(msgspec.Struct, frozen=True):
+    """What a model takes, in tokens."""
+
+    context: int
+    reserve: int
+    """Kept free for the answer."""
+    source: Source
+    """Who said how large the context is."""
+
+    @property
+    def usable(self) -> int:
+        """What a prompt may have."""
+        return self.context - self.reserve
+
+    def percent(self, used: int) -> float:
+        """A prompt's share of what it may have."""
+        return 100.0 * used / self.usable
+
+
+def window(step: StepOpened, learned: Learned, limits: Limits) -> Window:
+    """What a person has set holds before what the harness says; a smaller limit that the provider told, before both."""
+    context, source = _told(step, limits)
+    found = learned.limit(step.provider, step.model)
+    if found and (found < context or source == "default"):
+        context, source = found, "learned"
+    return Window(context, _reserve(step, context, limits), source)
+
+
+def _told(step: StepOpened, limits: Limits) -> tuple[int, Source]:
+    chosen = of_model(limits.context_limits, step.provider, step.model, 0)
+    if MIN_CONTEXT <= chosen <= MAX_CONTEXT:
+        return chosen, "settings"
+    if MIN_CONTEXT <= step.context_limit <= MAX_CONTEXT:
+        return step.context_limit, "harness"
+    return limits.default_context_limit, "default"
+
+
+def _reserve(step: StepOpened, context: int, limits: Limits) -> int:
+    chosen = of_model(limits.output_reserves, step.provider, step.model, -1)
+    if chosen >= 0:
+        return min(chosen, context * MAX_SET_RESERVE_PERCENT // 100)
+    return min(step.output_limit, context * MAX_RESERVE_PERCENT // 100)
+
+
+class Threshold(msgspec.Struct, frozen=True):
+    """From where on room is made, in percent of the usable window."""
+
+    percent: float
+    force: float
+    """From here on it cannot wait."""
+    clamped: bool = False
+    """Whether the number of tokens that was set is too near to the limit, so that less holds."""
+
+    def tokens(self, window: Window) -> int:
+        return int(window.usable * self.percent / 100)
+
+
+def threshold(step: StepOpened, window: Window, limits: Limits) -> Threshold:
+    """A number of tokens wins over a share."""
+    share = _percent(of_model(limits.thresholds, step.provider, step.model, limits.threshold))
+    count = of_model(limits.threshold_tokens, step.provider, step.model, 0)
+    if not MIN_TOKENS <= count <= MAX_TOKENS:
+        return Threshold(share, _force(share))
+    most = window.usable * MAX_PERCENT / 100
+    share = 100.0 * min(count, most) / window.usable
+    return Threshold(share, _force(share), clamped=count > most)
+
+
+def _percent(value: float) -> float:
+    if not math.isfinite(value) or value < 0:
+        return DEFAULT_PERCENT
+    return min(max(value, MIN_PERCENT), MAX_PERCENT)
+
+
+def _force(share: float) -> float:
+    """Always behind the threshold, without a gap that grows."""
+    return max(FORCE_PERCENT, share + FORCE_ABOVE_THRESHOLD)
+
+
+def of_model(values: Mapping[str, V], provider: str, model: str, otherwise: V) -> V:
+    """The value under the most telling key: `p/a-b`, `a-b`, `p/a`, `a`, then `p/*`, then `default`."""
+    return next((values[key] for key in _keys(provider, model) if key in values), otherwise) if values else otherwise
+
+
+def _keys(provider: str, model: str) -> Iterator[str]:
+    name = model
+    while name:
+        yield f"{provider}/{name}"
+        yield name
+        name = name.rpartition("-")[0]
+    yield f"{provider}/*"
+    yield "default"
+
+
+_TTL = re.compile(r"(\d+)(ms|s|m|h)?")
+_SECONDS: Mapping[str | None, float] = {None: 0.001, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def seconds(text: str) -> float | None:
+    """A time such as `5m`, in seconds: digits alone are milliseconds, `never` has no end; nothing if it is none."""
+    if text.strip() == "never":
+        return math.inf
+    found = _TTL.fullmatch(text.strip())
+    return int(found[1]) * _SECONDS[found[2]] if found else None
+
+
+def cache_ttl(step: StepOpened, limits: Limits) -> float:
+    """Seconds without an answer after which the provider's cache is presumed dead. A wrong time counts as 5 minutes."""
+    given = _exact(limits.cache_ttls, step.provider, step.model)
+    if given is None:
+        return limits.cache_ttl
+    found = seconds(given)
+    return DEFAULT_TTL if found is None else found
+
+
+def _exact(values: Mapping[str, str], provider: str, model: str) -> str | None:
+    """The value for this very model, by its full name, its bare one, its provider, or the default."""
+    keys = (f"{provider}/{model}", model, f"{provider}/*", "default")
+    return next((values[key] for key in keys if key in values), None)

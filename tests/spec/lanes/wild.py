@@ -1,0 +1,253 @@
+"""Sessions in which anything happens, played with a lane that drops by itself, and what must hold in all of them."""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise, takewhile
+
+import msgspec
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from schemas.envelope import Envelope
+from schemas.events import Event
+from schemas.inbox import Capability, Role
+from schemas.plan import AnyEdit, OmitPart
+from services.kit.edits import Message, apply, faults
+from services.responder.lanes import DROPS, TAGS, Lane
+from services.responder.lanes.drops import protected
+from services.responder.limits import Limits
+from services.responder.state import Session
+from tests.spec.harness import Call, Harness, edits_of, fold, said, thought
+from tests.spec.lanes.calls import Rebase, called, returned, touched, view_of, wished
+
+Act = Callable[[Harness], object]
+
+TOOLS = ("read", "mcp_grep", "edit", "write", "bash", "ctx_reduce", "todowrite", "plan_exit")
+ARGUMENTS: dict[str, dict[str, object]] = {
+    "a": {"filePath": "a.py"},
+    "b": {"filePath": "b.py"},
+    "some of a": {"filePath": "a.py", "offset": 5, "limit": 5},
+    "long": {"filePath": "a.py", "newString": "y" * 1500},
+}
+OUTPUTS = {"lines": "line\n" * 300, "big": "x" * 9000, "short": "FILE", "receipt": "done " * 20, "none": ""}
+BEFORE = {
+    "words": (said("look"),),
+    "signed thinking and words": (thought(signed=True), said("so")),
+    "nothing": (),
+    "thinking": (thought(),),
+    "signed thinking": (thought(signed=True),),
+    "a blank": (said(" "),),
+}
+"""What an agent says before it calls tools."""
+
+Calling = tuple[str, str, str]
+"""Tool, arguments, output."""
+
+
+def calling(before: str, calls: list[Calling]) -> Act:
+    """Calls and results in one part each."""
+
+    def act(harness: Harness) -> None:
+        first = len(harness.log)
+        parts = [
+            called(tool, ARGUMENTS[given], OUTPUTS[output], call=f"c{n}.{first}")
+            for n, (tool, given, output) in enumerate(calls)
+        ]
+        harness.assistant(*BEFORE[before], *parts)
+
+    return act
+
+
+def splitting(before: str, calls: list[Calling], *, role: Role, together: bool) -> Act:
+    """Calls in one message, results in the next: together, or each in its own."""
+
+    def act(harness: Harness) -> None:
+        first = len(harness.log)
+        named = [(f"c{n}.{first}", *one) for n, one in enumerate(calls)]
+        harness.assistant(
+            *BEFORE[before], *(wished(tool, ARGUMENTS[given], call=call) for call, tool, given, _ in named)
+        )
+        results = [returned(tool, call=call, output=OUTPUTS[output]) for call, tool, _, output in named]
+        for parts in [tuple(results)] if together else [(result,) for result in results]:
+            harness.says(role, *parts)
+
+    return act
+
+
+def changing(at: int) -> Act:
+    """The harness holds another answer than it told."""
+
+    def act(harness: Harness) -> None:
+        ended = [part.part for message in harness.messages for part in message.parts if part.output]
+        if ended:
+            harness.change(ended[at % len(ended)], output=f"changed {at} " * 50)
+
+    return act
+
+
+def removing(at: int) -> Act:
+    def act(harness: Harness) -> None:
+        if harness.messages:
+            harness.without(harness.messages[at % len(harness.messages)].message)
+
+    return act
+
+
+def bringing_back(at: int) -> Act:
+    """A message that was listed once is listed again, anywhere."""
+
+    def act(harness: Harness) -> None:
+        listed = {message.message for message in harness.messages}
+        gone = [message for message in harness.known.values() if message.message not in listed]
+        if gone:
+            harness.messages.insert(at % (len(harness.messages) + 1), gone[at % len(gone)])
+
+    return act
+
+
+def dropping(wanted: int) -> Act:
+    """An agent names a tag; the desk lets through what is neither queued nor gone."""
+
+    def act(harness: Harness) -> None:
+        session = harness.session
+        number = wanted % (session.talk.last_number or 1) + 1
+        is_open = number not in session.queued and number not in session.dropped
+        if session.compacted < number <= session.talk.last_number and is_open:
+            harness.drop(number)
+
+    return act
+
+
+def idling(harness: Harness) -> None:
+    harness.use(1000, f"u{len(harness.log)}")
+    harness.wait(301)
+
+
+def switching(harness: Harness) -> None:
+    harness.model = "sonnet" if harness.model == "opus" else "opus"
+
+
+def compacting(harness: Harness) -> None:
+    harness.compact()
+    harness.messages = harness.messages[-1:]
+    harness.user("summary")
+
+
+def using(prompt: int) -> Act:
+    return lambda harness: harness.use(prompt, f"a{prompt}.{len(harness.log)}")
+
+
+CALLS = st.lists(
+    st.tuples(st.sampled_from(TOOLS), st.sampled_from([*ARGUMENTS]), st.sampled_from([*OUTPUTS])),
+    min_size=1,
+    max_size=3,
+)
+GROWTH: st.SearchStrategy[Act] = st.one_of(
+    st.sampled_from(["go on", "words " * 200]).map(lambda text: lambda harness: harness.user(text)),
+    st.sampled_from([*BEFORE]).map(lambda before: lambda harness: harness.assistant(*BEFORE[before], said("done"))),
+    st.builds(calling, st.sampled_from([*BEFORE]), CALLS),
+    st.builds(calling, st.sampled_from([*BEFORE]), CALLS),
+    st.builds(
+        splitting, st.sampled_from([*BEFORE]), CALLS, role=st.sampled_from(["tool", "user"]), together=st.booleans()
+    ),
+)
+CHANCES: st.SearchStrategy[Act] = st.one_of(
+    st.just(idling),
+    st.just(idling),
+    st.sampled_from([64_000, 70_000, 90_000]).map(using),
+    st.integers(0, 60).map(dropping),
+    st.just(Harness.flush),
+    st.just(switching),
+    st.integers(0, 40).map(changing),
+    st.integers(0, 40).map(removing),
+    st.integers(0, 40).map(bringing_back),
+    st.just(compacting),
+    st.just(Harness.restart),
+    st.just(Harness.restart_harness),
+)
+ABILITIES: st.SearchStrategy[tuple[Capability, ...]] = st.sampled_from(
+    [
+        ("accepts_empty_content",),
+        ("requires_alternation",),
+        ("requires_alternation", "merges_adjacent_assistants", "binds_signed_thinking"),
+        ("binds_signed_thinking", "caches_exact_prefix"),
+        (),
+    ]
+)
+AROUND = st.tuples(st.lists(GROWTH, max_size=3), st.lists(CHANCES, max_size=3))
+"""What happens before a model call."""
+
+
+class Story(msgspec.Struct, frozen=True):
+    """What a session is made of."""
+
+    around: list[tuple[list[Act], list[Act]]]
+    abilities: tuple[Capability, ...]
+    protected: int
+
+
+STORIES = st.builds(
+    Story,
+    around=st.lists(AROUND, min_size=2, max_size=12),
+    abilities=ABILITIES,
+    protected=st.sampled_from([1, 3]),
+)
+wildly = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+class Moment(msgspec.Struct, frozen=True):
+    """A model call, with what both sides held then."""
+
+    call: Call
+    held_before: dict[str, AnyEdit]
+    session: Session
+    facts: tuple[tuple[Envelope, Event], ...]
+
+
+def play(story: Story, lane: Lane, **limits: object) -> list[Moment]:
+    given = msgspec.structs.replace(Limits(protected_tags=story.protected, min_reclaim=200), **limits)
+    harness = Harness(given, lanes=(TAGS, DROPS, lane))
+    harness.capabilities = story.abilities
+    harness.user("go")
+    moments = []
+    for growth, chances in story.around:
+        for act in (*growth, *chances):
+            act(harness)
+        before = dict(harness.edits)
+        call = harness.step()
+        moments.append(Moment(call, before, harness.session, tuple(harness.log)))
+        harness.wait(1)
+    return moments
+
+
+def holds(moments: Sequence[Moment], rebase: Rebase, limits: Limits, name: str) -> None:
+    """All that must hold, whatever has happened."""
+    for before, now in pairwise(moments):
+        if not now.call.causes:
+            both = zip(before.call.raw, now.call.raw, strict=False)
+            common = [old for old, _ in takewhile(lambda pair: pair[0] == pair[1], both)]
+            sent = as_bytes(apply(common, now.held_before))
+            assert as_bytes(now.call.served)[: len(sent)] == sent
+    for moment in moments:
+        able = moment.call.opened.capabilities
+        assert set(faults(moment.call.served, able)) <= set(faults(moment.call.raw, able))
+        assert fold(moment.facts) == moment.session
+        _spares(moment, limits, name)
+        if moment.call.causes and not moment.call.made.faults:
+            assert rebase(view_of(moment.session, limits)).edits == ()
+
+
+def as_bytes(messages: Sequence[Message]) -> list[bytes]:
+    return [msgspec.json.encode(message) for message in messages]
+
+
+def _spares(moment: Moment, limits: Limits, name: str) -> None:
+    """What is protected, and every word of a person or an agent."""
+    state = moment.call.state
+    guarded = protected(state, limits.protected_tags)
+    for edit in edits_of(moment.call.made):
+        if edit.lane == name:
+            for part in touched([edit]):
+                known = state.talk.parts[part]
+                assert known.number not in guarded or known.recorded.kind == "tool_call"
+                assert known.recorded.kind in ("tool", "tool_call", "tool_result") or isinstance(edit, OmitPart)
+                assert known.recorded.kind != "text" or not known.head.strip()
