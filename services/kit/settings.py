@@ -112,6 +112,10 @@ class Plan(Group):
     """Tags after which the answer of a tool is dropped at the next rebase; 0: age alone drops nothing."""
     smart_drops: bool = False
     """Whether work on files that later work has overtaken, and spent lists and receipts, are dropped as well."""
+    caveman: bool = False
+    """Whether old English texts are shortened mechanically, from the newest fifth but two to the oldest ever more."""
+    caveman_min_chars: int = Field(default=500, ge=100, le=10_000)
+    """Bytes from which on a text is worth it."""
     head: bool = True
     """Whether documents of the project stand at the head of prompts."""
     head_documents: tuple[str, ...] = ("ARCHITECTURE.md", "STRUCTURE.md")

@@ -1,18 +1,19 @@
 """What the lanes want of a rebase, put together and weighed."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
 import msgspec
 
-from schemas.plan import AnyEdit, AppendText, OmitArc, OmitPart, SetHead, target
+from schemas.plan import AnyEdit, AppendText, OmitArc, SetHead, target
 from services.kit.tokens import tokens
 from services.responder.admission import first_place, place
 from services.responder.check import new_faults
 from services.responder.gate import Verdict, forecast, judge
 from services.responder.lanes import Change, Lane, View
 from services.responder.lanes.base import Placed
+from services.responder.lanes.reasoning import older_thinking
 from services.responder.limits import Prices
 from services.responder.state import Session, served_tokens, with_edits
 
@@ -51,10 +52,7 @@ def collect(view: View, lanes: Sequence[Lane], prices: Prices, *, used: int = 0,
     needs = _needs(view, working, faults)
     if needs:
         return Collected(needs=needs, faults=tuple(faults))
-    changes: list[Change] = []
-    for lane in working:
-        changes.append(guarded(lane.name, faults, partial(lane.rebase, view), Change()))
-        view = replace(view, target=max(0, view.target - changes[-1].reclaimed))
+    changes = _asked(view, working, faults)
     edits = last_wins([edit for change in changes for edit in change.edits])
     refused = new_faults(view.session, edits)
     if refused:  # some lane's edits do not go together with the others': find those that do
@@ -68,6 +66,18 @@ def collect(view: View, lanes: Sequence[Lane], prices: Prices, *, used: int = 0,
         verdict=_verdict(view, edits, prices),
         says_more=any(isinstance(edit, SetHead) for edit in edits),
     )
+
+
+def _asked(view: View, lanes: Sequence[Lane], faults: list[str]) -> list[Change]:
+    """What each lane wants, told what those before it have decided and how much is still to be reclaimed."""
+    changes: list[Change] = []
+    for lane in lanes:
+        change = guarded(lane.name, faults, partial(lane.rebase, view), Change())
+        changes.append(change)
+        if change.edits:
+            session = with_edits(view.session, change.edits)
+            view = replace(view, session=session, target=max(0, view.target - change.reclaimed))
+    return changes
 
 
 def _target(view: View, used: int, ceiling: int) -> int:
@@ -123,16 +133,13 @@ def _without_faults(
     return edits, kept
 
 
-def _older_thinking(view: View, edits: Sequence[AnyEdit]) -> Iterator[OmitPart]:
+def _older_thinking(view: View, edits: Sequence[AnyEdit]) -> tuple[AnyEdit, ...]:
     """Signed thinking of older turns goes where something before it changes: its signature would be void."""
     if "binds_signed_thinking" not in view.able or not edits:
-        return
-    first = first_place(view.session, edits)
-    for placed in view.survey:
-        if first <= placed.ordinal < view.session.turn:
-            for name, part in placed.parts:
-                if part.recorded.signed and view.is_served(name):
-                    yield OmitPart(part=name, by=(part.seq,), lane="admission")
+        return ()
+    then = replace(view, session=with_edits(view.session, edits))
+    thinking = older_thinking(then, first_place(view.session, edits))
+    return () if new_faults(then.session, thinking) else thinking
 
 
 def _verdict(view: View, edits: Sequence[AnyEdit], prices: Prices) -> Verdict:

@@ -8,7 +8,7 @@ import msgspec
 
 from schemas.codec import encode_edits
 from schemas.events import Event, PlanExtended, PlanRebased
-from schemas.plan import AnyEdit, CutBefore, PrefixText, Restore, SetHead, Withdraw, target
+from schemas.plan import AnyEdit, CutBefore, Restore, SetHead, Withdraw, target
 from services.kit.conversation import Message
 from services.responder.admission import boundary, place
 from services.responder.check import STRUCTURAL, new_faults
@@ -115,7 +115,7 @@ def _extended(view: View, lanes: Sequence[Lane], waiting: _Waiting) -> Pass:
             as_of=session.seq,
             edits=encode_edits(page),
             edit_count=len(page),
-            forgone=[target(edit).removeprefix("part:") for edit in forgone] if revision == session.revision + 1 else [],
+            forgone=_names(forgone) if revision == session.revision + 1 else [],
             tokens_before=session.talk.tokens,
             tokens_after=after,
             held=held if revision == session.revision + 1 else [],
@@ -170,6 +170,10 @@ def _forgone(session: Session) -> tuple[AnyEdit, ...]:
             if target(edit) in missed:
                 served.setdefault(target(edit), edit)
     return tuple(served.get(what) or _undone(what) for what in sorted(missed))
+
+
+def _names(forgone: Sequence[AnyEdit]) -> list[str]:
+    return [target(edit).removeprefix("part:") for edit in forgone]
 
 
 def _was_sent(session: Session, edit: AnyEdit) -> bool:

@@ -48,6 +48,7 @@ from services.kit.fold import Map
 from services.kit.tokens import tokens
 from services.responder import window
 from services.responder.notes import Notes, noted
+from services.responder.reclaim import Reclaim, reclaimed
 from services.responder.uses import Uses, used
 from services.responder.window import Learned
 
@@ -114,6 +115,7 @@ class Session(msgspec.Struct, frozen=True):
     """Position of a refusal because of length that nothing was done about yet."""
     learned: Learned = Learned()
     uses: Uses = Uses()
+    reclaim: Reclaim = Reclaim()
     turn: int = 0
     """Ordinal of the newest message that a person wrote."""
     signed: int = 0
@@ -122,6 +124,12 @@ class Session(msgspec.Struct, frozen=True):
 
 
 def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
+    after = _evolved(session, event, envelope)
+    counts = reclaimed(session, after, event)
+    return after if counts is after.reclaim else replace(after, reclaim=counts)
+
+
+def _evolved(session: Session, event: Event, envelope: Envelope) -> Session:
     talk = conversation.evolve(session.talk, event, envelope)
     before = session
     session = replace(

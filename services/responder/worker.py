@@ -29,7 +29,7 @@ from schemas.asks import (
 from schemas.codec import encode
 from schemas.events import EVENTS, Event, PlanExtended, PlanRebased
 from schemas.subjects import Address
-from services.kit import metrics
+from services.kit import language, metrics
 from services.kit.bus import Unreachable
 from services.kit.duck import BadQuery
 from services.kit.room import Kit
@@ -69,6 +69,8 @@ class Responder:
         self._hot = Hot(kit.reader, settings.loop.sessions)
         self._projector = Projector(kit, self._files.building, kit.room, self._hot.feed)
         self._limits = msgspec.convert(settings.plan.model_dump(), Limits)
+        if self._limits.caveman:
+            await asyncio.to_thread(language.load)  # it takes most of a second: no question shall wait for it
         self._transformer = Transformer(kit, self._hot, self._limits)
         head = await kit.reader.head()
         await self._projector.open()

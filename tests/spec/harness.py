@@ -37,7 +37,7 @@ from services.client.adapter import as_sent
 from services.kit.edits import Message, apply
 from services.kit.tokens import tokens
 from services.responder.admission import is_held_back
-from services.responder.lanes import LANES, Lane, View
+from services.responder.lanes import DROPS, TAGS, Lane, View
 from services.responder.limits import Limits
 from services.responder.plan import Pass, decide
 from services.responder.state import Session, evolve
@@ -49,6 +49,8 @@ replace = msgspec.structs.replace
 ADDRESS = Address("p", "s")
 START = datetime(2026, 1, 1, tzinfo=UTC)
 LIMITS = Limits(protected_tags=1, min_reclaim=2000)
+BASIC: tuple[Lane, ...] = (TAGS, DROPS)
+"""The lanes that every session has."""
 ALL = 1 << 30
 """As many revisions as there are."""
 
@@ -107,7 +109,7 @@ class Call(msgspec.Struct, frozen=True):
 class Harness:
     """One session. Its messages are what it would send; everything it tells and everything decided is in `log`."""
 
-    def __init__(self, limits: Limits = LIMITS, lanes: Sequence[Lane] = LANES) -> None:
+    def __init__(self, limits: Limits = LIMITS, lanes: Sequence[Lane] = BASIC) -> None:
         self.limits = limits
         self.lanes = lanes
         self.now = START

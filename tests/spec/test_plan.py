@@ -25,6 +25,7 @@ from services.responder.limits import Limits
 from services.responder.plan import Pass, decide
 from services.responder.state import Session
 from tests.spec.harness import (
+    BASIC,
     LIMITS,
     Harness,
     answered,
@@ -96,7 +97,7 @@ def test_a_step_that_is_asked_again_is_a_replay() -> None:
     harness = Harness()
     harness.user("fix bug")
     harness.step()
-    assert decide(View(harness.session, LIMITS)) == Pass("replay")
+    assert decide(View(harness.session, LIMITS), BASIC) == Pass("replay")
 
 
 def test_a_step_with_the_same_messages_is_a_replay() -> None:
@@ -739,7 +740,7 @@ def test_where_the_revision_of_the_call_before_is_not_known_nothing_is_withdrawn
     step = harness.session.step
     assert step is not None
     session = replace(harness.session, step=replace(step, served=-1))
-    assert [PrefixText] == [type(edit) for edit in edits_of(decide(View(session, LIMITS)))]
+    assert [PrefixText] == [type(edit) for edit in edits_of(decide(View(session, LIMITS), BASIC))]
 
 
 # Signed thinking
@@ -995,11 +996,11 @@ def test_a_step_that_comes_while_a_rebase_is_appended_keeps_its_own_reasons() ->
     harness = tooled()
     harness.without("m1")
     harness.tell_step()
-    made = decide(View(harness.session, LIMITS))
+    made = decide(View(harness.session, LIMITS), BASIC)
     harness.without("m2")
     harness.tell_step()
     harness.append_plan(made.events, ())
-    assert decide(View(harness.session, LIMITS)).kind == "rebase"
+    assert decide(View(harness.session, LIMITS), BASIC).kind == "rebase"
 
 
 # Breakdowns
@@ -1010,7 +1011,7 @@ def broken(*_: object) -> NoReturn:
 
 
 def test_a_lane_that_breaks_costs_only_its_own_edits() -> None:
-    lanes = (Lane("bad", extend=broken, rebase=broken), *LANES)
+    lanes = (Lane("bad", extend=broken, rebase=broken), *BASIC)
     harness = Harness(lanes=lanes)
     harness.user("go")
     call = harness.step()
@@ -1019,7 +1020,7 @@ def test_a_lane_that_breaks_costs_only_its_own_edits() -> None:
 
 def test_a_lane_that_breaks_does_not_hold_up_a_rebase() -> None:
     harness = tooled()
-    harness.lanes = (Lane("bad", extend=lambda _, __: (), rebase=broken), *LANES)
+    harness.lanes = (Lane("bad", extend=lambda _, __: (), rebase=broken), *BASIC)
     harness.drop(2)
     harness.flush()
     call = harness.step()
@@ -1028,7 +1029,7 @@ def test_a_lane_that_breaks_does_not_hold_up_a_rebase() -> None:
 
 def test_an_edit_of_new_messages_that_a_provider_would_refuse_is_left_out_and_reported() -> None:
     tearing = Lane("tearing", extend=lambda _, __: (OmitPart(part="m3.0"),), rebase=lambda _: Change())
-    harness = Harness(lanes=(*LANES, tearing))
+    harness = Harness(lanes=(*BASIC, tearing))
     harness.user("go")
     harness.assistant(asked("c"))
     harness.says("tool", answered("c", "FILE"))
@@ -1043,7 +1044,7 @@ def test_the_check_of_new_messages_sees_the_ones_before_them() -> None:
     harness.user("go")
     harness.assistant(asked("c"))
     harness.step()
-    harness.lanes = (*LANES, tearing)
+    harness.lanes = (*BASIC, tearing)
     harness.says("tool", answered("c", "FILE"))
     call = harness.step()
     assert call.made.faults == ("the call c in m2 has no result right behind it",)
@@ -1053,7 +1054,7 @@ def test_the_check_of_new_messages_sees_the_ones_before_them() -> None:
 def test_a_lane_of_new_messages_cannot_edit_what_was_sent() -> None:
     reaching = Lane("reaching", extend=lambda _, __: (ReplaceText(part="m1.0", text="!"),), rebase=lambda _: Change())
     harness = tooled()
-    harness.lanes = (*LANES, reaching)
+    harness.lanes = (*BASIC, reaching)
     harness.user("more")
     call = harness.step()
     assert call.text == ["§1§ go", f"§2§ {BIG}", "§3§ on", "§4§ more"]
@@ -1067,7 +1068,7 @@ def test_a_lane_of_new_messages_cannot_edit_what_was_sent() -> None:
 )
 def test_a_lane_of_new_messages_cannot_change_what_stands_before_them(edit: AnyEdit) -> None:
     harness = tooled()
-    harness.lanes = (*LANES, Lane("reaching", extend=lambda _, __: (edit,), rebase=lambda _: Change()))
+    harness.lanes = (*BASIC, Lane("reaching", extend=lambda _, __: (edit,), rebase=lambda _: Change()))
     harness.user("more")
     call = harness.step()
     assert call.text == ["§1§ go", f"§2§ {BIG}", "§3§ on", "§4§ more"]
@@ -1076,7 +1077,7 @@ def test_a_lane_of_new_messages_cannot_change_what_stands_before_them(edit: AnyE
 
 def test_a_lane_may_set_a_head_at_the_first_step() -> None:
     head = Lane("head", extend=lambda _, __: (SetHead(slot=0, text="head"),), rebase=lambda _: Change())
-    harness = Harness(lanes=(*LANES, head))
+    harness = Harness(lanes=(*BASIC, head))
     harness.user("go")
     assert harness.step().text == ["head", "§1§ go"]
 
@@ -1090,7 +1091,7 @@ def omitting(message: str) -> Lane:
 
 
 def test_a_rebase_that_a_provider_would_refuse_is_not_made_and_is_reported() -> None:
-    harness = Harness(lanes=(*LANES, omitting("m3")))
+    harness = Harness(lanes=(*BASIC, omitting("m3")))
     harness.user("go")
     harness.assistant(asked("c"))
     harness.says("tool", answered("c", "FILE"))
@@ -1105,7 +1106,7 @@ def test_a_rebase_that_a_provider_would_refuse_is_not_made_and_is_reported() -> 
 
 
 def test_a_forced_rebase_that_a_provider_would_refuse_is_made_without_its_edits() -> None:
-    harness = Harness(lanes=(*LANES, omitting("m3")))
+    harness = Harness(lanes=(*BASIC, omitting("m3")))
     harness.user("go")
     harness.assistant(asked("c"))
     harness.says("tool", answered("c", "FILE"))
@@ -1128,7 +1129,7 @@ def test_faults_of_the_harnesss_own_list_hold_nothing_up() -> None:
 def test_what_must_alternate_is_checked_where_the_model_demands_it(
     capabilities: tuple[Capability, ...], kind: str
 ) -> None:
-    harness = Harness(lanes=(*LANES, omitting("m2")))
+    harness = Harness(lanes=(*BASIC, omitting("m2")))
     harness.capabilities = ("accepts_empty_content", *capabilities)
     harness.user("go")
     harness.assistant(said("ok"))
@@ -1140,7 +1141,7 @@ def test_what_must_alternate_is_checked_where_the_model_demands_it(
 
 
 def test_a_cut_away_message_or_a_withdrawn_edit_is_checked_as_it_would_be_served() -> None:
-    harness = Harness(lanes=(*LANES, omitting("m3")))
+    harness = Harness(lanes=(*BASIC, omitting("m3")))
     harness.user("go")
     harness.assistant(asked("c"))
     harness.says("tool", answered("c", "FILE"))
@@ -1225,19 +1226,19 @@ def test_a_message_without_parts_is_left_alone() -> None:
     harness.append(MessageListed(messages=["unseen"], ordinals=[1]))
     harness.append(StepOpened(step="s", last=1, count=1))
     assert [("extend", 0)] == [
-        ("extend", event.edit_count) for event in extensions(decide(View(harness.session, LIMITS)))
+        ("extend", event.edit_count) for event in extensions(decide(View(harness.session, LIMITS), BASIC))
     ]
 
 
 # Signed thinking
 
 
-def thinking(*signs: bool) -> Harness:
+def thoughtful(thoughts: int = 0) -> Harness:
     """A session whose model binds signed thinking, with a large output in an earlier turn."""
     harness = Harness()
     harness.capabilities = ("accepts_empty_content", "binds_signed_thinking")
     harness.user("go")
-    harness.assistant(*(thought(signed=sign) for sign in signs), ran(BIG, call="c1"))
+    harness.assistant(*(thought(signed=True) for _ in range(thoughts)), ran(BIG, call="c1"))
     harness.user("on")
     harness.step()
     harness.use(10_000)
@@ -1245,7 +1246,7 @@ def thinking(*signs: bool) -> Harness:
 
 
 def test_a_cause_that_met_signed_thinking_waits_for_the_end_of_the_turn() -> None:
-    harness = thinking()
+    harness = thoughtful()
     harness.drop(2)
     harness.assistant(thought(signed=True), ran("small", call="c2"))
     harness.model = "sonnet"
@@ -1261,7 +1262,7 @@ def test_a_cause_that_met_signed_thinking_waits_for_the_end_of_the_turn() -> Non
 
 
 def test_a_rebase_before_older_signed_thinking_takes_all_of_it_along() -> None:
-    harness = thinking(True)
+    harness = thoughtful(1)
     harness.assistant(thought(signed=True), said("done"))
     harness.user("more")
     harness.step()
@@ -1274,7 +1275,7 @@ def test_a_rebase_before_older_signed_thinking_takes_all_of_it_along() -> None:
 
 
 def test_a_rebase_that_was_missed_is_not_delivered_behind_new_signed_thinking() -> None:
-    harness = thinking()
+    harness = thoughtful()
     harness.drop(2)
     harness.flush()
     harness.user("more")

@@ -28,7 +28,7 @@ from services.kit.tokens import tokens
 from services.responder.brief import MAX_TOKENS, OPENING, brief
 from services.responder.guide import ADDITIVE, GUIDE, PRIMARY, WITHOUT_TAGS
 from services.responder.lanes.drops import placeholder, truncated
-from services.responder.lanes.tags import SHOWN_IN, prefix
+from services.responder.lanes.face import SHOWS_TAGS, tag
 from services.responder.notes import MAX_FAILURES, MAX_FILES, MAX_REBASES, File, Notes, Rebase, noted
 from services.responder.report import MAX_LINES, report
 from services.responder.state import Session
@@ -278,10 +278,10 @@ def test_every_tool_and_line_leads_to_a_command_or_a_question() -> None:
 
 
 def test_the_guidance_names_tags_and_their_tool_only_where_they_are_shown() -> None:
-    assert {mode for mode, text in GUIDE.system.items() if "§" in text} == SHOWN_IN
-    assert {mode for tool in TOOLS for mode in tool.modes} == SHOWN_IN
+    assert {mode for mode, text in GUIDE.system.items() if "§" in text} == SHOWS_TAGS
+    assert {mode for tool in TOOLS for mode in tool.modes} == SHOWS_TAGS
     assert TOOLS[0].name in PRIMARY
-    assert prefix(12).strip() in PRIMARY
+    assert tag(12).strip() in PRIMARY
     assert placeholder(12) in PRIMARY
     assert truncated(12, "").strip() in PRIMARY
     for text in (WITHOUT_TAGS, ADDITIVE):

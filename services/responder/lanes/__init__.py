@@ -1,15 +1,66 @@
 """The lanes: each one kind of edit, decided once and kept. A new lane is a new file and its name in `LANES`."""
 
-from services.responder.lanes import drops, head, notices, tags
+from services.responder.lanes import (
+    caveman,
+    channel,
+    drops,
+    duplicates,
+    emptied,
+    errors,
+    eviction,
+    head,
+    images,
+    injected,
+    notices,
+    reasoning,
+    reminders,
+    spent,
+    superseded,
+    tags,
+    thinking,
+    todo,
+)
 from services.responder.lanes.base import Change, Lane, View
 
+HEAD = Lane(head.NAME, extend=head.extend, rebase=head.rebase, modes=head.MODES)
 TAGS = Lane("tags", extend=tags.extend, rebase=tags.rebase)
-DROPS = Lane("drops", extend=drops.extend, rebase=drops.rebase)
+CAVEMAN = Lane(caveman.NAME, rebase=caveman.rebase, needs=caveman.needs, modes=caveman.MODES)
+DROPS = Lane(drops.NAME, extend=drops.extend, rebase=drops.rebase)
+SPENT = Lane(spent.NAME, rebase=spent.rebase)
+SUPERSEDED = Lane(superseded.NAME, rebase=superseded.rebase)
+DUPLICATES = Lane(duplicates.NAME, rebase=duplicates.rebase)
+IMAGES = Lane(images.NAME, rebase=images.rebase)
+ERRORS = Lane(errors.NAME, rebase=errors.rebase, needs=errors.needs)
+THINKING = Lane(thinking.NAME, rebase=thinking.rebase, needs=thinking.needs)
+INJECTED = Lane(injected.NAME, rebase=injected.rebase, needs=injected.needs)
+REASONING = Lane(reasoning.NAME, extend=reasoning.extend, rebase=reasoning.rebase)
+EVICTION = Lane(eviction.NAME, rebase=eviction.rebase)
+EMPTIED = Lane(emptied.NAME, rebase=emptied.rebase)
+TODO = Lane(todo.NAME, rebase=todo.rebase, modes=todo.MODES)
+REMINDERS = Lane(reminders.NAME, extend=reminders.extend, rebase=reminders.rebase, modes=reminders.MODES)
+CHANNEL = Lane(channel.NAME, extend=channel.extend, rebase=channel.rebase, modes=channel.MODES)
+NOTICES = Lane(notices.NAME, extend=notices.extend, rebase=notices.rebase, modes=notices.MODES)
 
-HEAD = Lane("head", extend=head.extend, rebase=head.rebase, modes=head.MODES)
-NOTICES = Lane("notices", extend=notices.extend, rebase=notices.rebase, modes=notices.MODES)
-
-LANES: tuple[Lane, ...] = (HEAD, TAGS, DROPS, NOTICES)
-"""In the order of their precedence: a later lane's edit of a part replaces an earlier one's."""
+LANES: tuple[Lane, ...] = (
+    HEAD,
+    TAGS,
+    CAVEMAN,
+    DROPS,
+    SPENT,
+    SUPERSEDED,
+    DUPLICATES,
+    IMAGES,
+    ERRORS,
+    THINKING,
+    INJECTED,
+    REASONING,
+    EVICTION,
+    EMPTIED,
+    TODO,
+    REMINDERS,
+    CHANNEL,
+    NOTICES,
+)
+"""In the order in which they are asked: each knows what those before it want, and the last edit of a part holds."""
 
 __all__ = ["DROPS", "LANES", "TAGS", "Change", "Lane", "View"]

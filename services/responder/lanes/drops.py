@@ -115,7 +115,7 @@ def _dropped_tool(
     recorded = part.recorded
     edit = _replaced(session, name, part, by)
     kept = edit, tokens(recorded.bytes) - tokens(len(edit.text.encode()))
-    call = name if recorded.kind == "tool" else _call_of(session, part)
+    call = name if recorded.kind == "tool" else call_of(session, part)
     if call is None:
         return kept
     made = session.talk.parts[call].recorded
@@ -127,7 +127,7 @@ def _dropped_tool(
     return OmitArc(part=name, parts=arc, by=by, lane=NAME), tokens(recorded.bytes) + tokens(made.input_bytes)
 
 
-def _call_of(session: Session, result: Part) -> str | None:
+def call_of(session: Session, result: Part) -> str | None:
     """The part that made the call of this result, where call and result are two parts."""
     message = session.talk.messages.get(result.recorded.owner)
     for name in message.parts if message else ():
@@ -141,13 +141,13 @@ def _leaves_meaning(session: Session, name: str, gone: AbstractSet[str]) -> bool
     """Whether the part's message still says something without it and without what is left out already."""
     message = session.talk.messages[session.talk.parts[name].recorded.message]
     return any(
-        _has_meaning(part)
+        has_meaning(part)
         for other, part in session.talk.sent_parts(message)
         if other != name and other not in gone and other not in session.omitted
     )
 
 
-def _has_meaning(part: Part) -> bool:
+def has_meaning(part: Part) -> bool:
     """Whether it says something to a model."""
     recorded = part.recorded
     if recorded.ignored or recorded.kind in ("reasoning", "compaction"):

@@ -1,4 +1,4 @@
-"""The lane that shows an agent its tags: `§7§ ` before the text or the output that has the number 7."""
+"""The lane that writes before a text: `§7§ ` where an agent has the tag 7 for it, and how long a person was away."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -6,23 +6,28 @@ from schemas.plan import AnyEdit, PrefixText
 from services.kit.conversation import Message, Part
 from services.responder.lanes.base import Change, View
 from services.responder.lanes.face import SHOWS_TAGS, tag
+from services.responder.lanes.temporal import marked, marker_for
 
 
 def extend(view: View, messages: Sequence[Message]) -> Iterable[AnyEdit]:
-    parts = (found for message in messages for found in view.session.talk.sent_parts(message))
-    return tuple(_prefixes(view, parts))
+    return tuple(edit for message in messages for edit in _prefixes(view, message))
 
 
 def rebase(view: View) -> Change:
-    """Show the tags that came too late for their message: those were served without."""
-    parts = view.session.talk.parts
-    bare = ((name, parts[name]) for name in view.session.bare if view.session.talk.place(name))
-    return Change(edits=tuple(_prefixes(view, bare)))
+    """Show what came too late for its message: that was served without."""
+    talk = view.session.talk
+    late = dict.fromkeys(talk.parts[name].recorded.message for name in view.session.bare if talk.place(name))
+    return Change(edits=tuple(edit for name in late for edit in _prefixes(view, talk.messages[name])))
 
 
-def _prefixes(view: View, parts: Iterable[tuple[str, Part]]) -> Iterator[PrefixText]:
-    if view.mode not in SHOWS_TAGS:
-        return
-    for name, part in parts:
-        if name in view.session.bare and part.recorded.kind != "file":
-            yield PrefixText(part=name, text=tag(part.number), by=(part.seq, part.tag_seq))
+def _prefixes(view: View, message: Message) -> Iterator[PrefixText]:
+    bearer = marked(view, message) if message.recorded.role == "user" else ""
+    for name, part in view.session.talk.sent_parts(message):
+        if part.number and name in view.session.bare and part.recorded.kind != "file":
+            text = _tag(view, part) + (marker_for(view, message) if name == bearer else "")
+            if text:
+                yield PrefixText(part=name, text=text, by=(part.seq, part.tag_seq))
+
+
+def _tag(view: View, part: Part) -> str:
+    return tag(part.number) if view.mode in SHOWS_TAGS else ""

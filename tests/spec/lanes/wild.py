@@ -229,7 +229,8 @@ def holds(moments: Sequence[Moment], rebase: Rebase, limits: Limits, name: str) 
             assert as_bytes(now.call.served)[: len(sent)] == sent
     for moment in moments:
         able = moment.call.opened.capabilities
-        assert set(faults(moment.call.served, able)) <= set(faults(moment.call.raw, able))
+        if not faults(moment.call.raw, able):  # what the harness itself has torn apart is refused in any case
+            assert not faults(moment.call.served, able)
         assert fold(moment.facts) == moment.session
         _spares(moment, limits, name)
         if moment.call.causes and not moment.call.made.faults:

@@ -1,0 +1,146 @@
+"""Texts for the end of a person's message: notes that wait, and what a search for the message's words has found.
+
+Values in, text out: whoever knows notes and hits decides here what is said of them, and says it once.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import islice
+from typing import Literal
+
+import msgspec
+
+from services.kit.edits import TAGS
+from services.responder.head.markup import element, escaped
+
+COOLDOWN = 900.0
+"""Seconds after a note reminder in which there is no other."""
+MIN_PROMPT_CHARACTERS = 20
+MIN_SCORE = 0.60
+MAX_HITS = 3
+MAX_HIT_CHARACTERS = 80
+MAX_HINT_CHARACTERS = 800
+_BLOCKS = ("system-reminder", "instruction")
+"""Elements in a message that no person wrote."""
+_COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+_EDGE = re.compile(rf"<(?P<end>/?)(?P<name>{'|'.join(_BLOCKS)})(?:\s[^<>]*)?>", re.IGNORECASE)
+
+
+class Notes(msgspec.Struct, frozen=True):
+    """What is known of a session's notes when a person has said something."""
+
+    deferred: int = 0
+    """Notes that wait for their time."""
+    ready: int = 0
+    """Those whose condition has come true."""
+    triggered_in: str = ""
+    """The person's message at which something happened that makes it worth to look; empty: nothing did."""
+    newest: str = ""
+    """The person's newest message."""
+    seconds_since: float | None = None
+    """Since the last reminder; none: there was none."""
+    is_read: bool = False
+    """Whether the agent has read them since they last changed, and what it read is still served."""
+
+
+class Hit(msgspec.Struct, frozen=True):
+    """Something that a search has found."""
+
+    text: str
+    score: float
+    sha: str = ""
+    """Of a commit, with its age in words; empty: it is none."""
+    age: str = ""
+
+
+def note_verdict(notes: Notes) -> Literal["none", "wait", "cancel", "tell"]:
+    """Whether to remind of notes. `cancel`: the matter is closed until something happens again."""
+    if not notes.triggered_in:
+        return "none"
+    if notes.triggered_in == notes.newest:
+        return "wait"
+    is_too_soon = notes.seconds_since is not None and notes.seconds_since < COOLDOWN
+    if is_too_soon or notes.is_read or notes.deferred + notes.ready == 0:
+        return "cancel"
+    return "tell"
+
+
+def note_reminder(notes: Notes) -> str:
+    """What is appended to the person's newest message; empty: nothing."""
+    if note_verdict(notes) != "tell":
+        return ""
+    counts = [
+        f"{count} {kind} {'note' if count == 1 else 'notes'}"
+        for count, kind in ((notes.deferred, "deferred"), (notes.ready, "ready"))
+        if count
+    ]
+    text = (
+        f"This session has {' and '.join(counts)}. A piece of work seems to be done: read them with `ctx_note` when it "
+        "suits, and see whether their time has come. This is a notice of the service that keeps your context, and no "
+        "request."
+    )
+    return f"\n\n{element('instruction', text, name='deferred_notes')}"
+
+
+def query_of(text: str) -> str:
+    """What a person has written, without tags, comments and elements that were put around it; empty: too little."""
+    bare = _COMMENT.sub("", _without_blocks(TAGS.sub("", text))).strip()
+    return bare if len(bare) >= MIN_PROMPT_CHARACTERS else ""
+
+
+def search_hint(hits: Sequence[Hit], served: Sequence[str] = (), least: float = MIN_SCORE) -> str:
+    """What is appended to the person's message; empty: nothing was found that is near enough.
+
+    `served`: texts that stand in the prompt already, such as memories in the head.
+    """
+    known = {_line(text) for text in served}
+    found = [hit for hit in hits if _line(hit.text) and _line(hit.text) not in known]
+    if max((hit.score for hit in found), default=0.0) < least:
+        return ""
+    best = sorted(found, key=lambda hit: -hit.score)
+    lines = [f"- {_fragment(hit)}" for hit in islice(best, MAX_HITS)]
+    while lines:
+        hint = _hint(len(found), lines)
+        if len(hint) <= MAX_HINT_CHARACTERS:
+            return hint
+        lines.pop()
+    return ""
+
+
+def _hint(count: int, lines: Sequence[str]) -> str:
+    listed = "\n".join(lines)
+    things = "1 thing" if count == 1 else f"{count} things"
+    text = (
+        f"The memory of this project holds {things} that may bear on this message:\n"
+        f"{listed}\n"
+        "`ctx_search` shows more of it. Ignore this where it does not help."
+    )
+    return f"\n\n{element('instruction', text, name='search_hint')}"
+
+
+def _fragment(hit: Hit) -> str:
+    prefix = " ".join(filter(None, ("commit", hit.sha[:7], hit.age))) + ": " if hit.sha else ""
+    line = prefix + _line(hit.text)
+    return escaped(line if len(line) <= MAX_HIT_CHARACTERS else line[: MAX_HIT_CHARACTERS - 1].rstrip() + "…")
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _without_blocks(text: str) -> str:
+    """The text outside of these elements, which may stand within each other. One that does not end goes to the end."""
+    kept: list[str] = []
+    open_: list[str] = []
+    at = 0
+    for edge in _EDGE.finditer(text):
+        name = edge["name"].lower()
+        if not open_:
+            kept.append(text[at : edge.start()])
+        if not edge["end"]:
+            open_.append(name)
+        elif name in open_:
+            while open_.pop() != name:
+                pass
+        at = edge.end()
+    return "".join(kept) + ("" if open_ else text[at:])

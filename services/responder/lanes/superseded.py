@@ -1,0 +1,85 @@
+"""The lane for work on files that later work has overtaken: changes that were changed again, readings made anew."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from services.kit.conversation import Part
+from services.responder.lanes.base import Change, View
+from services.responder.lanes.dropping import Wanted, calls, drop, guarded
+from services.responder.uses import Asked
+
+NAME = "superseded"
+MAX_SURE_BYTES = 40_000
+"""Harnesses cut long readings: of a longer one it is not known whether it shows all the lines it was to show."""
+MAX_READINGS = 32
+"""Later readings of a file that an older one is compared with."""
+CHANGES = frozenset({"edited", "written"})
+
+
+class Work(msgspec.Struct, frozen=True, gc=False):
+    """What one call did to one file."""
+
+    name: str
+    part: Part
+    action: str
+    asked: Asked | None = None
+
+
+def rebase(view: View) -> Change:
+    if not view.limits.smart_drops:
+        return Change()
+    return drop(view, NAME, sorted(_overtaken(view), key=lambda one: one.part.number))
+
+
+def _overtaken(view: View) -> Iterator[Wanted]:
+    """A call that has touched several files goes when later work has overtaken all that it did."""
+    uses, protected = view.session.uses, guarded(view)
+    by_file: defaultdict[str, list[Work]] = defaultdict(list)
+    parts: dict[str, Part] = {}
+    for name, part in calls(view, lambda name, _: uses.files(name)):
+        for file in uses.files(name):
+            parts[name] = part
+            by_file[file.path].append(Work(name, part, file.action, uses.question(part.recorded)))
+    reasons: defaultdict[str, list[int]] = defaultdict(list)
+    for works in by_file.values():
+        for work, why in _idle(works):
+            reasons[work.name].append(why)
+    for name, found in reasons.items():
+        part = parts[name]
+        if len(found) == len(uses.files(name)) and part.number not in protected:
+            yield Wanted(name, part, max(found))
+
+
+def _idle(works: Sequence[Work]) -> Iterator[tuple[Work, int]]:
+    """Work on one file that was overtaken, each with the position of what has overtaken it.
+
+    A file that was written whole is only overtaken by being written again: a later change shows a small part of it.
+    """
+    changed = written = 0
+    readings: list[Work] = []
+    for work in reversed(works):
+        match work.action:
+            case "edited" if changed:
+                yield work, changed
+            case "written" if written:
+                yield work, written
+            case "read":
+                why = written or next((later.part.seq for later in readings if _covers(later, work)), 0)
+                if why:
+                    yield work, why
+                elif len(readings) < MAX_READINGS:
+                    readings.append(work)
+        changed = changed or (work.part.seq if work.action in CHANGES else 0)
+        written = written or (work.part.seq if work.action == "written" else 0)
+
+
+def _covers(later: Work, earlier: Work) -> bool:
+    """Whether the later reading shows all the lines of the earlier one."""
+    if later.asked is None or earlier.asked is None or not (later.asked.end and earlier.asked.end):
+        return False
+    now, then = later.asked, earlier.asked
+    if (now.first, now.end) == (then.first, then.end):
+        return True
+    return now.first <= then.first and then.end <= now.end and later.part.recorded.bytes <= MAX_SURE_BYTES

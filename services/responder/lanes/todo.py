@@ -1,0 +1,189 @@
+"""The lane that shows an agent its list of what there is to do, once its own call with it has left the prompt."""
+
+import hashlib
+from collections.abc import Iterable
+
+import msgspec
+
+from schemas.events import TodoCaptured
+from schemas.plan import AnyEdit, CutBefore, InsertPair, OmitPart, Withdraw
+from services.kit.conversation import Part
+from services.kit.tokens import tokens
+from services.responder.admission import boundary
+from services.responder.lanes.ages import is_free
+from services.responder.lanes.base import Change, View
+from services.responder.notes import OPEN
+from services.responder.uses import plain
+
+NAME = "todo"
+MODES = frozenset({"primary", "reduce_off"})
+TOOL = "todowrite"
+CALL = "annals_todo_"
+"""The id of the call begins like this; what follows is a pure function of the list."""
+DEFAULT_PRIORITY = "medium"
+HELD = "the list of what there is to do waits for the end of the turn, whose thinking is signed"
+_ANSWERS = frozenset({"tool", "tool_result"})
+_UNFIT = frozenset({"tool_call", "compaction"})
+"""A call that ends in another message would be torn from its result."""
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One line of the list, as a call of the tool has it."""
+
+    content: str
+    status: str
+    priority: str = ""
+
+    @property
+    def complete(self) -> "Line":
+        return self if self.priority else Line(self.content, self.status, DEFAULT_PRIORITY)
+
+
+class _Call(msgspec.Struct, frozen=True):
+    """The newest real call that wrote the list."""
+
+    name: str
+    part: Part
+
+
+_lines = msgspec.json.Decoder(tuple[Line, ...])
+
+
+def lines_of(todos: TodoCaptured) -> tuple[Line, ...]:
+    captured = zip(todos.contents, todos.statuses, todos.priorities, strict=True)
+    return tuple(Line(*line).complete for line in captured)
+
+
+def json_of(lines: Iterable[Line]) -> str:
+    return msgspec.json.encode(tuple(lines)).decode()
+
+
+def call_id(state: str) -> str:
+    return CALL + hashlib.sha256(state.encode()).hexdigest()[:16]
+
+
+def needs(view: View) -> tuple[str, ...]:
+    """The answer of the newest real call: it repeats the list, so that it tells whether this is still the list."""
+    call = _real(view) if _is_open(view) and not _kept(view) else None
+    return (call.name,) if call is not None and _is_seen(view, call) else ()
+
+
+def rebase(view: View) -> Change:
+    """Place the list, or a newer one, or take it away; where it stands already, it stays."""
+    standing = _standing(view)
+    kept = _kept(view)
+    placed = kept or _wanted(view)
+    taken = [pair for pair in standing if all(pair.message != other.message for other in placed)]
+    edits: tuple[AnyEdit, ...] = (*map(_withdrawn, taken), *(() if kept else placed))
+    if edits and boundary(view.session):
+        return Change(held=(HELD,))
+    return Change(edits, reclaimed=max(0, sum(map(_cost, standing)) - sum(map(_cost, placed))))
+
+
+def _kept(view: View) -> tuple[InsertPair, ...]:
+    """The pair that shows this very list already."""
+    if not _is_open(view):
+        return ()
+    call = call_id(json_of(lines_of(view.session.notes.todos)))
+    found = [pair for pair in _standing(view) if pair.call == call and _may_bear(view, pair.message)]
+    return tuple(found[-1:])
+
+
+def _wanted(view: View) -> tuple[InsertPair, ...]:
+    """The pair with the list behind the newest answer; none if nothing is open, or the agent sees it anyway."""
+    if not _is_open(view):
+        return ()
+    lines = lines_of(view.session.notes.todos)
+    real = _real(view)
+    anchor = next((placed.name for placed in reversed(view.survey) if _may_bear(view, placed.name)), "")
+    if not anchor or (real is not None and _is_seen(view, real) and _tells(view, real, lines)):
+        return ()
+    state = json_of(lines)
+    pair = InsertPair(
+        message=anchor,
+        call=call_id(state),
+        tool=real.part.recorded.tool if real else TOOL,
+        input=f'{{"todos":{state}}}',
+        output=msgspec.json.format(state, indent=2),
+        by=(real.part.seq,) if real else (),
+        lane=NAME,
+    )
+    return (pair,)
+
+
+def _is_open(view: View) -> bool:
+    return view.limits.todo and any(status in OPEN for status in view.session.notes.todos.statuses)
+
+
+def _real(view: View) -> _Call | None:
+    """The newest call of the agent that wrote a list."""
+    for placed in reversed(view.survey):
+        for name, part in reversed(placed.parts):
+            recorded = part.recorded
+            if recorded.kind in _ANSWERS and recorded.status == "completed" and plain(recorded.tool) == TOOL:
+                return _Call(name, part)
+    return None
+
+
+def _is_seen(view: View, call: _Call) -> bool:
+    """Whether its answer is served whole, and will be after this rebase as far as anybody can tell."""
+    part = call.part
+    is_kept = part.number > view.session.compacted and is_free(view, part)
+    return is_kept and view.is_whole(call.name) and _is_sent(view, part.recorded.message)
+
+
+def _tells(view: View, call: _Call, lines: tuple[Line, ...]) -> bool:
+    """Whether the call wrote this very list. An answer that is no list only says that one was written: the newest."""
+    try:
+        told = _lines.decode(view.texts.get(call.name, ""))
+    except msgspec.DecodeError:
+        return True
+    return tuple(line.complete for line in told) == lines
+
+
+def _may_bear(view: View, name: str) -> bool:
+    """Whether a pair can stand at the end of it: an answer that is served, and whose own calls end in it.
+
+    Where a model wants to see the thinking that led to a call, only an answer that thought and called will do.
+    """
+    message = view.session.talk.messages.get(name)
+    if message is None or message.recorded.role != "assistant" or not _is_sent(view, name):
+        return False
+    sent = view.session.talk.sent_parts(message)
+    kinds = {part.recorded.kind for one, part in sent if _remains(view, one, part)}
+    if not kinds - {"reasoning"} or kinds & _UNFIT:
+        return False
+    return "requires_reasoning_on_tool_calls" not in view.able or kinds >= {"reasoning", "tool"}
+
+
+def _remains(view: View, name: str, part: Part) -> bool:
+    """Whether it holds its message in the prompt: words do while they are served, a call does without its answer."""
+    if part.recorded.ignored or (part.recorded.kind == "text" and not part.head.strip()):
+        return False
+    if part.recorded.kind == "text":
+        return view.is_served(name)
+    return name not in view.session.omitted and not isinstance(view.edit_of(name), OmitPart)
+
+
+def _is_sent(view: View, name: str) -> bool:
+    """Whether the message is part of what is served."""
+    message = view.session.talk.messages.get(name)
+    if message is None or not message.present or f"message:{name}" in view.session.edits:
+        return False
+    cut = view.session.edits.get("cut")
+    first = view.session.talk.messages.get(cut.message) if isinstance(cut, CutBefore) else None
+    return first is None or first.ordinal <= message.ordinal
+
+
+def _standing(view: View) -> tuple[InsertPair, ...]:
+    """The pairs in force, also those behind messages that are not listed now: they may come back."""
+    found = (view.session.edits.get(f"pair:{message}") for message in view.session.reclaim.pairs)
+    return tuple(edit for edit in found if isinstance(edit, InsertPair) and edit.lane == NAME)
+
+
+def _withdrawn(pair: InsertPair) -> Withdraw:
+    return Withdraw(what=f"pair:{pair.message}", by=pair.by, lane=NAME)
+
+
+def _cost(pair: InsertPair) -> int:
+    return tokens(len(pair.input.encode()) + len(pair.output.encode()))

@@ -1,0 +1,148 @@
+"""What the tests of the lanes that add something share: sessions in which there is something to tell, and anything."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise, takewhile
+
+import msgspec
+from hypothesis import strategies as st
+
+from schemas.events import PartRecorded
+from schemas.inbox import Capability, Todo, TodoSeen
+from schemas.plan import AnyEdit
+from services.kit.edits import apply, faults
+from services.responder.collect import survey
+from services.responder.lanes import DROPS, TAGS, Change, Lane, View
+from services.responder.limits import Limits
+from services.responder.state import Session
+from tests.spec.harness import Harness, edits_of, fold, said
+from tests.spec.lanes.calls import called
+from tests.spec.lanes.wild import AROUND, Act, Moment, Story, as_bytes, play, wildly
+
+__all__ = ["STORIES", "Story", "edits_by", "is_steady", "play", "view_at", "wildly", "with_lane"]
+
+A_TODO, B_TODO, C_TODO = Todo("A", "in_progress", "high"), Todo("B", "completed"), Todo("C", "cancelled")
+LISTS = {"one": (A_TODO, B_TODO, C_TODO), "other": (Todo("D"),), "done": (B_TODO, C_TODO), "none": ()}
+BIG = "line\n" * 12_000
+"""An answer of 15,000 tokens."""
+
+
+def with_lane(lane: Lane, *, protected: int = 1, **limits: object) -> Harness:
+    given = msgspec.structs.replace(Limits(protected_tags=protected, min_reclaim=1), **limits)
+    return Harness(given, lanes=(TAGS, DROPS, lane))
+
+
+def view_at(session: Session, limits: Limits, texts: dict[str, str] | None = None) -> View:
+    """What a rebase would be decided on now."""
+    return View(session, limits, frozenset({"idle"}), survey(session), texts or {})
+
+
+def writing(name: str, *, through_a_call: bool) -> Act:
+    """The agent has another list of what there is to do, and has called a tool to write it or not."""
+
+    def act(harness: Harness) -> None:
+        items = LISTS[name]
+        if through_a_call:
+            output = msgspec.json.format(msgspec.json.encode(items), indent=2).decode()
+            harness.assistant(called("todowrite", {"todos": []}, output, call=f"t{len(harness.log)}"))
+        harness.tell(TodoSeen(items))
+
+    return act
+
+
+def working(calls: int, output: str) -> Act:
+    """The agent reads files, and ends its turn or not."""
+
+    def act(harness: Harness) -> None:
+        for n in range(calls):
+            harness.assistant(called("read", {"filePath": f"{n}.py"}, output, call=f"w{n}.{len(harness.log)}"))
+        if calls % 2:
+            harness.assistant(said("done"))
+
+    return act
+
+
+def turning(calls: int, output: str) -> Act:
+    """A turn of the agent, and the next message of the person."""
+
+    def act(harness: Harness) -> None:
+        working(calls, output)(harness)
+        harness.assistant(said("done"))
+        harness.user("next")
+
+    return act
+
+
+def cleaning(*, by_the_agent: bool) -> Act:
+    """All that is known is dropped at the next call: the agent has named it, or a person."""
+
+    def act(harness: Harness) -> None:
+        session = harness.session
+        wanted = [
+            number
+            for number in range(session.compacted + 1, session.talk.last_number + 1)
+            if number not in session.queued and number not in session.dropped
+        ]
+        if by_the_agent:
+            harness.assistant(called("ctx_reduce", {"drop": "1-"}, "noted", call=f"r{len(harness.log)}"))
+        if wanted:
+            harness.drop(*wanted)
+            harness.flush()
+
+    return act
+
+
+OUTPUTS = st.sampled_from(["line\n" * 300, BIG])
+TELLING: st.SearchStrategy[Act] = st.one_of(
+    st.builds(writing, st.sampled_from([*LISTS]), through_a_call=st.booleans()),
+    st.builds(writing, st.just("one"), through_a_call=st.booleans()),
+    st.builds(working, st.integers(1, 6), OUTPUTS),
+    st.builds(turning, st.integers(4, 6), OUTPUTS),
+    st.builds(cleaning, by_the_agent=st.booleans()),
+)
+
+ABILITIES: list[tuple[Capability, ...]] = [
+    ("accepts_empty_content",),
+    ("requires_alternation", "merges_adjacent_assistants", "binds_signed_thinking"),
+    ("binds_signed_thinking", "caches_exact_prefix"),
+    ("requires_reasoning_on_tool_calls",),
+    (),
+]
+
+
+@st.composite
+def _stories(draw: st.DrawFn) -> Story:
+    around = draw(st.lists(st.tuples(AROUND, st.lists(TELLING, max_size=3)), min_size=2, max_size=10))
+    played = [([*told, *growth], chances) for (growth, chances), told in around]
+    return Story(played, draw(st.sampled_from(ABILITIES)), draw(st.sampled_from([1, 3])))
+
+
+STORIES = _stories()
+
+
+def is_steady(moments: Sequence[Moment], lane: Lane, limits: Limits) -> bool:
+    """See that nothing of what must hold for every lane is broken."""
+    for before, now in pairwise(moments):
+        if not now.call.causes:
+            both = zip(before.call.raw, now.call.raw, strict=False)
+            common = [old for old, _ in takewhile(lambda pair: pair[0] == pair[1], both)]
+            sent = as_bytes(apply(common, now.held_before))
+            assert as_bytes(now.call.served)[: len(sent)] == sent
+    for moment in moments:
+        able = moment.call.opened.capabilities
+        assert set(faults(moment.call.served, able)) <= set(faults(moment.call.raw, able))
+        assert moment.call.made.faults == ()
+        assert fold(moment.facts) == moment.session
+        if moment.call.made.kind == "rebase":
+            assert _rest(moment, lane, limits).edits == ()
+    return True
+
+
+def _rest(moment: Moment, lane: Lane, limits: Limits) -> Change:
+    """What the lane wants after the call, on the state after its own edits."""
+    recorded = [event for _, event in moment.facts if isinstance(event, PartRecorded)]
+    return lane.rebase(view_at(moment.session, limits, {event.part: event.output or event.text for event in recorded}))
+
+
+def edits_by(moments: Sequence[Moment], lane: str) -> Iterator[AnyEdit]:
+    for moment in moments:
+        yield from (edit for edit in edits_of(moment.call.made) if edit.lane.partition(":")[0] == lane)

@@ -1,0 +1,164 @@
+from hypothesis import given
+
+from schemas.codec import encode_edits
+from schemas.events import NativeCompacted, PlanExtended
+from schemas.plan import InsertPair, ReplaceOutput
+from services.kit.tokens import tokens
+from services.responder.lanes import DROPS, TAGS, Lane, channel, eviction, todo
+from services.responder.reclaim import OUTPUTS, worth
+from services.responder.state import Session
+from tests.spec.harness import Harness, fold, ran, replace, said
+from tests.spec.lanes.calls import called
+from tests.spec.lanes.telling import STORIES, Story, play, wildly, with_lane
+
+OUTPUT = "x" * 400
+"""100 tokens."""
+
+
+def working(*outputs: str) -> Harness:
+    """A question, and a message for each output (tags 2, 3, ...)."""
+    harness = with_lane(Lane("none", channel.rebase))
+    harness.user("go")
+    for n, output in enumerate(outputs):
+        harness.assistant(ran(output, call=f"c{n}"))
+    harness.step()
+    return harness
+
+
+def counts(harness: Harness) -> tuple[int, int, int]:
+    found = harness.session.reclaim
+    return found.tokens, found.count, found.oldest
+
+
+def test_outputs_count_and_texts_do_not() -> None:
+    harness = working(OUTPUT, OUTPUT)
+    harness.assistant(said("x" * 4000))
+    harness.step()
+    assert (200, 2, 2) == counts(harness)
+
+
+def test_a_call_that_has_no_answer_yet_counts_when_it_has_one() -> None:
+    harness = working("")
+    assert (0, 0) == counts(harness)[:2]
+    harness.change("m2.0", output=OUTPUT)
+    harness.step()
+    assert (100, 1, 2) == counts(harness)
+
+
+def test_what_is_to_be_dropped_counts_no_more() -> None:
+    harness = working(OUTPUT, OUTPUT)
+    harness.drop(2)
+    assert (100, 1, 3) == counts(harness)
+
+
+def test_what_is_not_listed_counts_when_it_is_again() -> None:
+    harness = working(OUTPUT, OUTPUT)
+    gone = harness.messages[1]
+    harness.without("m2")
+    harness.step()
+    assert (100, 1, 3) == counts(harness)
+    harness.messages.insert(1, gone)
+    harness.step()
+    assert (200, 2, 2) == counts(harness)
+
+
+def test_what_was_summarised_away_counts_no_more_even_if_it_was_to_be_dropped() -> None:
+    harness = working(OUTPUT, OUTPUT)
+    harness.drop(2)
+    harness.compact()
+    assert (0, 0) == counts(harness)[:2]
+    harness.assistant(ran(OUTPUT, call="d"))
+    harness.step()
+    assert (100, 1, 4) == counts(harness)
+
+
+def test_a_wish_that_a_summary_has_ended_counts_again() -> None:
+    harness = working(OUTPUT, OUTPUT)
+    harness.drop(3)
+    assert (100, 1, 2) == counts(harness)
+    harness.append(NativeCompacted(last_tag=2))
+    assert (100, 1, 3) == counts(harness)
+
+
+def test_what_a_plan_says_to_be_dropped_counts_no_more() -> None:
+    harness = working(OUTPUT, OUTPUT)
+    extended = PlanExtended(
+        revision=2, step="s1", as_of=harness.session.seq, edits=encode_edits([]), edit_count=0, tokens_before=0,
+        tokens_after=0, inherited=[2],
+    )  # fmt: skip
+    harness.append_plan([extended], ())
+    assert (100, 1, 3) == counts(harness)
+
+
+def test_a_drop_by_a_lane_counts_as_one_by_the_agent() -> None:
+    harness = Harness(
+        replace(with_lane(Lane("none", channel.rebase)).limits, auto_drop_tool_age=1),
+        lanes=(TAGS, DROPS, Lane(eviction.NAME, eviction.rebase)),
+    )
+    harness.user("go")
+    for n in range(6):
+        harness.assistant(called("bash", {"command": "ls"}, OUTPUT, call=f"c{n}"))
+    harness.step()
+    before = counts(harness)
+    harness.use(1000)
+    harness.wait(301)
+    assert ("idle",) == harness.step().causes
+    assert (600, 6) == before[:2]
+    assert recount(harness.session) == counts(harness)[:2]
+    assert counts(harness)[0] < 600
+
+
+def test_what_has_no_tag_cannot_be_dropped() -> None:
+    harness = working(OUTPUT)
+    harness.assistant(replace(ran(OUTPUT), status="error"))
+    harness.step()
+    assert (100, 1, 2) == counts(harness)
+
+
+def test_an_answer_that_says_something_else_now_counts_no_more() -> None:
+    harness = working(OUTPUT, OUTPUT)
+    part = harness.session.talk.parts["m2.0"]
+    edit = ReplaceOutput(part="m2.0", text="short", by=(part.seq,), lane="errors")
+    plan = PlanExtended(
+        revision=2, step="s1", as_of=harness.session.seq, edits=encode_edits([edit]), edit_count=1, tokens_before=0,
+        tokens_after=0,
+    )  # fmt: skip
+    harness.append_plan([plan], ())
+    assert (100, 1, 3) == counts(harness)
+
+
+def recount(session: Session) -> tuple[int, int]:
+    """The same from scratch, the slow way."""
+    found = [worth(session, name) for name in session.talk.parts]
+    return sum(found), sum(one > 0 for one in found)
+
+
+def slow(session: Session) -> int:
+    """The same once more, as a sentence: sent, numbered, not summarised away, not wished away, and shown whole."""
+    total = 0
+    for name, part in session.talk.parts.items():
+        is_numbered = part.number > session.compacted and part.number not in {*session.dropped, *session.queued}
+        edit = session.edits.get(f"part:{name}")
+        is_whole = edit is None or type(edit).__name__ in {"PrefixText", "Restore"}
+        is_left_out = name in session.omitted or f"message:{part.recorded.message}" in session.edits
+        if part.recorded.kind in OUTPUTS and is_numbered and is_whole and not is_left_out and session.talk.place(name):
+            total += tokens(part.recorded.bytes)
+    return total
+
+
+@wildly
+@given(STORIES)
+def test_the_count_is_that_of_all_outputs_at_any_time(story: Story) -> None:
+    for moment in play(story, Lane(channel.NAME, todo.rebase, channel.extend, modes=channel.MODES)):
+        for session in (moment.session, moment.call.state):
+            assert recount(session) == (session.reclaim.tokens, session.reclaim.count)
+            assert slow(session) == session.reclaim.tokens
+            first = session.reclaim.oldest
+            assert not any(worth(session, session.talk.numbered.get(number, "")) for number in range(1, first))
+        told = moment.session.reclaim.told
+        if told:
+            newer = range(told.number + 1, moment.session.talk.last_number + 1)
+            assert told.since == sum(worth(moment.session, moment.session.talk.numbered.get(n, "")) for n in newer)
+        pairs = {edit.message for edit in moment.session.edits.values() if isinstance(edit, InsertPair)}
+        assert pairs == {*moment.session.reclaim.pairs}
+        assert fold(moment.facts).reclaim == moment.session.reclaim
