@@ -112,6 +112,12 @@ class Plan(Group):
     """Tags after which the answer of a tool is dropped at the next rebase; 0: age alone drops nothing."""
     smart_drops: bool = False
     """Whether work on files that later work has overtaken, and spent lists and receipts, are dropped as well."""
+    temporal: bool = True
+    """Whether a person's message after a pause of five minutes or more says how long it was."""
+    todo: bool = True
+    """Whether an open todo list that is no longer in sight is shown again at a rebase."""
+    reminders: bool = True
+    """Whether an agent is reminded of what it could drop."""
     caveman: bool = False
     """Whether old English texts are shortened mechanically, from the newest fifth but two to the oldest ever more."""
     caveman_min_chars: int = Field(default=500, ge=100, le=10_000)

@@ -8,7 +8,7 @@ import msgspec
 
 from schemas.plan import AnyEdit, AppendText, OmitArc, SetHead, target
 from services.kit.tokens import tokens
-from services.responder.admission import first_place, place
+from services.responder.admission import first_place
 from services.responder.check import new_faults
 from services.responder.gate import Verdict, forecast, judge
 from services.responder.lanes import Change, Lane, View
@@ -36,6 +36,8 @@ class Collected(msgspec.Struct, frozen=True):
     needs: tuple[str, ...] = ()
     """Parts whose text must be known first; the rest is empty then."""
     verdict: Verdict = Verdict(0, 0, 0, 0.0)
+    after: Session = Session()
+    """The session with these edits in force."""
     says_more: bool = False
     """Whether it changes what the model is told, and not only how much: the head."""
 
@@ -52,23 +54,27 @@ def collect(view: View, lanes: Sequence[Lane], prices: Prices, *, used: int = 0,
     needs = _needs(view, working, faults)
     if needs:
         return Collected(needs=needs, faults=tuple(faults))
-    changes = _asked(view, working, faults)
+    changes, after = _asked(view, working, faults)
     edits = last_wins([edit for change in changes for edit in change.edits])
     refused = new_faults(view.session, edits)
     if refused:  # some lane's edits do not go together with the others': find those that do
         edits, changes = _without_faults(view, working, changes)
-    edits = last_wins([*edits, *_older_thinking(view, edits)])
+        after = with_edits(view.session, edits)
+    thinking = _older_thinking(view, edits, after)
+    after = with_edits(after, thinking)
+    edits = last_wins([*edits, *thinking])
     return Collected(
         edits=edits,
         dropped=tuple(dict.fromkeys(number for change in changes for number in change.dropped)),
         held=tuple(reason for change in changes for reason in change.held),
         faults=(*faults, *refused),
-        verdict=_verdict(view, edits, prices),
+        verdict=_verdict(view, edits, after, prices),
+        after=after,
         says_more=any(isinstance(edit, SetHead) for edit in edits),
     )
 
 
-def _asked(view: View, lanes: Sequence[Lane], faults: list[str]) -> list[Change]:
+def _asked(view: View, lanes: Sequence[Lane], faults: list[str]) -> tuple[list[Change], Session]:
     """What each lane wants, told what those before it have decided and how much is still to be reclaimed."""
     changes: list[Change] = []
     for lane in lanes:
@@ -77,7 +83,7 @@ def _asked(view: View, lanes: Sequence[Lane], faults: list[str]) -> list[Change]
         if change.edits:
             session = with_edits(view.session, change.edits)
             view = replace(view, session=session, target=max(0, view.target - change.reclaimed))
-    return changes
+    return changes, view.session
 
 
 def _target(view: View, used: int, ceiling: int) -> int:
@@ -133,27 +139,22 @@ def _without_faults(
     return edits, kept
 
 
-def _older_thinking(view: View, edits: Sequence[AnyEdit]) -> tuple[AnyEdit, ...]:
+def _older_thinking(view: View, edits: Sequence[AnyEdit], after: Session) -> tuple[AnyEdit, ...]:
     """Signed thinking of older turns goes where something before it changes: its signature would be void."""
     if "binds_signed_thinking" not in view.able or not edits:
         return ()
-    then = replace(view, session=with_edits(view.session, edits))
-    thinking = older_thinking(then, first_place(view.session, edits))
-    return () if new_faults(then.session, thinking) else thinking
+    thinking = older_thinking(replace(view, session=after), first_place(view.session, edits))
+    return () if new_faults(after, thinking) else thinking
 
 
-def _verdict(view: View, edits: Sequence[AnyEdit], prices: Prices) -> Verdict:
-    """What the edits of messages that were sent before are worth; new ones are edited in any case."""
-    session = view.session
-    kept = session.step.kept if session.step else 0
-    covered = [edit for edit in edits if place(session, edit) <= kept]
-    if not covered:
+def _verdict(view: View, edits: Sequence[AnyEdit], after: Session, prices: Prices) -> Verdict:
+    if not edits:
         return Verdict(0, 0, 0, 0.0)
-    first = first_place(session, covered)
-    after = served_tokens(with_edits(session, covered))
+    session = view.session
+    first = first_place(session, edits)
+    served = served_tokens(after)
     before_first = sum(placed.message.tokens for placed in view.survey if placed.ordinal < first)
-    rewritten = max(0, after - before_first)
-    return judge(served_tokens(session) - after, rewritten, forecast(session.steps), prices)
+    return judge(served_tokens(session) - served, max(0, served - before_first), forecast(session.steps), prices)
 
 
 def last_wins(edits: Sequence[AnyEdit]) -> tuple[AnyEdit, ...]:

@@ -191,7 +191,7 @@ def _undone(what: str) -> AnyEdit:
 def _rebased(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) -> Pass:
     """What is new and what changes, together. Edits that did not reach the harness yet come to it with this."""
     session = view.session
-    fresh = extension(replace(view, session=with_edits(session, made.edits)), lanes)
+    fresh = extension(replace(view, session=made.after), lanes)
     edits = last_wins([*made.edits, *fresh.edits])
     verdict = made.verdict
     fact = PlanRebased(
@@ -200,7 +200,7 @@ def _rebased(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) ->
         as_of=session.seq,
         causes=list(why.names),
         tokens_before=served_tokens(session),
-        tokens_after=served_tokens(with_edits(session, edits)),
+        tokens_after=served_tokens(with_edits(made.after, fresh.edits)),
         sample=why.sample,
         used=why.used,
         window=why.window,

@@ -168,7 +168,8 @@ def _evolved(session: Session, event: Event, envelope: Envelope) -> Session:
         case DropRequested(tags=tags):
             queued = session.queued
             for number in tags:
-                queued = queued.insert(number, envelope.seq)
+                if number not in session.dropped:
+                    queued = queued.insert(number, envelope.seq)
             return replace(session, queued=queued, declined=0)
         case FlushRequested():
             return replace(session, flush=envelope.seq)

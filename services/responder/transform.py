@@ -106,9 +106,7 @@ class Transformer:
         for one in captured:
             if one.digest and one.seq not in self._texts_by_seq and (text := await self._document(one)):
                 self._texts_by_seq[one.seq] = text
-        return tuple(
-            Document(one.path, one.digest, self._texts_by_seq.get(one.seq, ""), one.seq) for one in captured
-        )
+        return tuple(Document(one.path, one.digest, self._texts_by_seq.get(one.seq, ""), one.seq) for one in captured)
 
     async def _document(self, captured: Captured) -> str:
         if captured.text_ref:

@@ -11,8 +11,19 @@ from hypothesis import strategies as st
 from schemas.envelope import Envelope
 from schemas.events import DropRequested, Event, FlushRequested, PlanExtended, PlanRebased
 from schemas.inbox import Capability, Role
-from schemas.plan import AnyEdit, OmitArc, PrefixText, ReplaceOutput, ReplaceText, Restore
+from schemas.plan import (
+    AnyEdit,
+    AppendText,
+    OmitArc,
+    OmitPart,
+    PrefixText,
+    ReplaceOutput,
+    ReplaceText,
+    Restore,
+    Withdraw,
+)
 from services.kit.edits import TAGS, Message, apply, faults
+from services.responder.lanes import LANES
 from services.responder.limits import Limits
 from services.responder.scheduler import HARNESS_CAUSES
 from services.responder.state import Session
@@ -259,7 +270,7 @@ class Moment(msgspec.Struct, frozen=True):
 
 
 def played(around: list[Around], abilities: tuple[Capability, ...], protected: int) -> list[Moment]:
-    harness = Harness(Limits(protected_tags=protected, min_reclaim=200))
+    harness = Harness(Limits(protected_tags=protected, min_reclaim=200), lanes=LANES)
     harness.capabilities = abilities
     harness.user("go")
     moments = []
@@ -348,13 +359,15 @@ def test_an_extension_edits_only_what_was_not_sent_before_or_takes_back_what_did
         for event in extensions(moment.call.made):
             talk, kept = moment.call.state.talk, moment.call.opened.kept
             named = {part for edit in edits_of(moment.call.made) for part in parts_of(edit)}
-            assert {part for part in named if talk.place(part) <= kept} <= set(event.forgone)
+            assert {part for part in named if talk.place(part.partition(":")[2] or part) <= kept} <= set(event.forgone)
 
 
 def parts_of(edit: AnyEdit) -> tuple[str, ...]:
     if isinstance(edit, OmitArc):
         return edit.parts
-    assert isinstance(edit, PrefixText | ReplaceText | ReplaceOutput | Restore)
+    if isinstance(edit, Withdraw):
+        return (edit.what,)
+    assert isinstance(edit, PrefixText | ReplaceText | ReplaceOutput | Restore | AppendText | OmitPart)
     return (edit.part,)
 
 

@@ -1,13 +1,15 @@
+from collections.abc import Sequence
+
 from hypothesis import given
 
 from schemas.codec import encode_edits
 from schemas.events import NativeCompacted, PlanExtended
-from schemas.plan import InsertPair, ReplaceOutput
+from schemas.plan import AnyEdit, InsertPair, OmitArc, ReplaceOutput, Restore
 from services.kit.tokens import tokens
 from services.responder.lanes import DROPS, TAGS, Lane, channel, eviction, todo
 from services.responder.reclaim import OUTPUTS, worth
 from services.responder.state import Session
-from tests.spec.harness import Harness, fold, ran, replace, said
+from tests.spec.harness import Harness, answered, asked, fold, ran, replace, said
 from tests.spec.lanes.calls import called
 from tests.spec.lanes.telling import STORIES, Story, play, wildly, with_lane
 
@@ -23,6 +25,21 @@ def working(*outputs: str) -> Harness:
         harness.assistant(ran(output, call=f"c{n}"))
     harness.step()
     return harness
+
+
+def plan(harness: Harness, *edits: AnyEdit, inherited: Sequence[int] = ()) -> None:
+    """The next revision."""
+    extended = PlanExtended(
+        revision=harness.session.revision + 1,
+        step="s1",
+        as_of=harness.session.seq,
+        edits=encode_edits(edits),
+        edit_count=len(edits),
+        tokens_before=0,
+        tokens_after=0,
+        inherited=list(inherited),
+    )
+    harness.append_plan([extended], ())
 
 
 def counts(harness: Harness) -> tuple[int, int, int]:
@@ -82,11 +99,7 @@ def test_a_wish_that_a_summary_has_ended_counts_again() -> None:
 
 def test_what_a_plan_says_to_be_dropped_counts_no_more() -> None:
     harness = working(OUTPUT, OUTPUT)
-    extended = PlanExtended(
-        revision=2, step="s1", as_of=harness.session.seq, edits=encode_edits([]), edit_count=0, tokens_before=0,
-        tokens_after=0, inherited=[2],
-    )  # fmt: skip
-    harness.append_plan([extended], ())
+    plan(harness, inherited=[2])
     assert (100, 1, 3) == counts(harness)
 
 
@@ -117,14 +130,19 @@ def test_what_has_no_tag_cannot_be_dropped() -> None:
 
 def test_an_answer_that_says_something_else_now_counts_no_more() -> None:
     harness = working(OUTPUT, OUTPUT)
-    part = harness.session.talk.parts["m2.0"]
-    edit = ReplaceOutput(part="m2.0", text="short", by=(part.seq,), lane="errors")
-    plan = PlanExtended(
-        revision=2, step="s1", as_of=harness.session.seq, edits=encode_edits([edit]), edit_count=1, tokens_before=0,
-        tokens_after=0,
-    )  # fmt: skip
-    harness.append_plan([plan], ())
+    plan(harness, ReplaceOutput(part="m2.0", text="short", lane="errors"))
     assert (100, 1, 3) == counts(harness)
+
+
+def test_a_call_that_is_left_out_with_its_answer_counts_when_it_is_served_again() -> None:
+    harness = working(OUTPUT)
+    harness.assistant(asked("a"))
+    harness.says("tool", answered("a", OUTPUT))
+    harness.step()
+    plan(harness, OmitArc(part="m3.0", parts=("m3.0", "m4.0")))
+    assert (100, 1, 2) == counts(harness)
+    plan(harness, Restore(part="m3.0"))
+    assert (200, 2, 2) == counts(harness)
 
 
 def recount(session: Session) -> tuple[int, int]:

@@ -134,12 +134,12 @@ def _is_quiet(view: View) -> bool:
 
 
 def _newest_output(view: View, fresh: Sequence[Message]) -> str:
-    """The last output among what is new, unless something stands behind it already; empty: there is none."""
+    """The last output among what is new, unless it is one that comes back dropped; empty: there is none."""
     session = view.session
     for message in reversed(fresh):
         for name, part in reversed(tuple(session.talk.sent_parts(message))):
             if part.recorded.kind in OUTPUTS and part.recorded.status == "completed":
-                return name if worth(session, name) and f"append:{name}" not in session.edits else ""
+                return name if worth(session, name) else ""
     return ""
 
 

@@ -279,6 +279,14 @@ def test_at_a_rebase_nothing_is_told_since_much_goes_with_it() -> None:
     assert () == channel.extend(replace(view, causes=frozenset({"idle"})), new)
 
 
+def test_an_output_that_comes_back_dropped_bears_nothing() -> None:
+    harness = working(100_000, 15_000, 15_000)
+    view, new = fresh_output(harness)
+    dropped = view.session.dropped.insert(harness.session.talk.last_number, None)
+    assert () != channel.extend(view, new)
+    assert () == channel.extend(replace(view, session=replace(view.session, dropped=dropped)), new)
+
+
 @pytest.mark.parametrize(("words", "also"), [(100_000, ""), (1_000, "next")])
 def test_what_stands_there_already_is_not_replaced(words: int, also: str) -> None:
     view, new = fresh_output(working(words, 30_000, 30_000), also=also)
