@@ -80,8 +80,10 @@ class Prices(Group):
 
 
 class Plan(Group):
-    """When and how prompts are edited. Values per model are JSON objects; their keys are `provider/model`, `model`,
-    either with less and less of what is behind its hyphens, `provider/*`, or `default`.
+    """When and how prompts are edited.
+
+    Values per model are JSON objects. Their keys are `provider/model`, `model`, either with less and less of what is
+    behind its hyphens, `provider/*`, or `default`.
     """
 
     cache_ttl: float = 300.0
@@ -99,7 +101,7 @@ class Plan(Group):
     min_reclaim: int = Field(default=2000, ge=0)
     """Tokens: a rebase under pressure that would reclaim less is not made."""
     prices: dict[str, Prices] = {}
-    """Per model, what cached tokens cost: a rebase is made only when it pays. Default: Anthropic's five-minute cache."""
+    """Per model, what cached tokens cost: a rebase is made only when it pays. By default as at Anthropic."""
     default_context_limit: int = Field(default=128_000, ge=1024)
     """Tokens, for a model whose limit nobody told."""
     context_limits: dict[str, int] = {}

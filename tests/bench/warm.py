@@ -74,7 +74,8 @@ class Writer:
         parts += [
             PartRecorded(
                 name, f"{name}c{n}", "tool", position=n + 1, tool="read", call=f"{name}{n}", owner=name,
-                status="completed", bytes=3000, input=f'{{"path": "{name}{n}.py"}}', input_bytes=60, tokens=765, digest="d",
+                status="completed", bytes=3000, input=f'{{"path": "{name}{n}.py"}}', input_bytes=60, tokens=765,
+                digest="d",
             )
             for n in range(tools)
         ]  # fmt: skip
