@@ -13,10 +13,11 @@ HARNESS_READY := $(HARNESS)/node_modules/.ready
 NPM_CI := npm ci --no-fund --no-audit --loglevel=error
 UV := $(shell command -v uv || echo $(BIN)/uv)
 PYTEST := $(BIN)/python -m pytest
+PURE := not broker and not house and not harness
 CODE := schemas services tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup adapter demo test spec check format bench bench-opencode record schema lock up status clean
+.PHONY: help setup adapter demo test spec lint check format bench bench-opencode record schema lock up status clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -58,12 +59,15 @@ status: setup ## tell what runs, what lags and what failed
 	@$(BIN)/annals status
 
 test: setup $(BUNDLE) $(HARNESS_READY) ## run all tests, against a real broker and a real OpenCode
-	$(PYTEST)
+	$(PYTEST) -q -n auto -m "$(PURE)"
+	$(PYTEST) -m "broker or house or harness"
 
 spec: setup $(BUNDLE) ## run the tests of pure code only
-	$(PYTEST) -q -n auto -m "not broker and not house and not harness"
+	$(PYTEST) -q -n auto -m "$(PURE)"
 
-check: setup $(BUNDLE) ## format, lint, types, contracts, pure tests, generated files: before every commit
+check: lint spec ## format, lint, types, contracts, generated files, pure tests: before every commit
+
+lint: setup $(BUNDLE) ## all of that but the tests
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/codespell $(CODE) docs README.md CHANGELOG.md CONTRIBUTING.md
@@ -71,7 +75,6 @@ check: setup $(BUNDLE) ## format, lint, types, contracts, pure tests, generated 
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m services.kit.docs --check
 	@cd $(ADAPTER) && npm run --silent check
-	$(PYTEST) -q -n auto -m "not broker and not house and not harness"
 
 format: setup ## format the code and mend what can be mended
 	$(BIN)/ruff format $(CODE)

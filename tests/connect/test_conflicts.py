@@ -9,7 +9,7 @@ from services.connect.config import Entry
 from services.connect.conflicts import HOOKS, Discovered, conflicts, disabled_hooks, imports
 
 CONFIG = Path("/home/ada/.config/opencode/opencode.json")
-FOLDER = Path("/work/shop/.opencode/plugin")
+FOLDER = Path("/home/dev/shop/.opencode/plugin")
 
 
 def listed(*specs: str) -> list[Entry]:

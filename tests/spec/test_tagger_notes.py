@@ -235,7 +235,7 @@ def test_a_patch_without_files_is_about_nothing() -> None:
         ("/w", "/w/a/b.py", "a/b.py"),
         ("/w/", "/w/a/../b.py", "b.py"),
         ("/", "/etc/hosts", "etc/hosts"),
-        ("/w", "/work/b.py", "/work/b.py"),
+        ("/w", "/src/b.py", "/src/b.py"),
         ("/w", "./a/b.py", "a/b.py"),
         ("/w", "../b.py", "../b.py"),
         ("", "/w/b.py", "/w/b.py"),
