@@ -7,6 +7,10 @@ const calls = {
   mask: (text) => pure.mask(text),
   entry: (entry) => pure.entry(entry, () => false),
   letters: (subject, name, at, items) => pure.letters(subject, name, new Date(at), items),
+  isHelper: pure.isHelper,
+  dateOf: pure.dateOf,
+  digestOf: pure.digestOf,
+  adjusted: pure.adjusted,
   apply: (entries, edits) => pure.apply(entries, new Map(edits.map((edit) => [pure.target(edit), edit]))),
 };
 for await (const line of createInterface({ input: process.stdin })) {

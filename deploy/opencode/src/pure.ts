@@ -5,4 +5,5 @@ export { target } from "./language.ts";
 export { mask } from "./mask.ts";
 export { letters } from "./pieces.ts";
 export { token } from "./subjects.ts";
+export { adjusted, dateOf, digestOf, isHelper } from "./system.ts";
 export { entry } from "./translate.ts";
