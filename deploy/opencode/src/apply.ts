@@ -68,7 +68,7 @@ function replaced(part: Part, edit: Edit | undefined): Part | undefined {
     case "prefix_text":
       return withText(part, edit.text + textOf(part).replace(TAGS, ""));
     case "replace_text":
-      return part.type === "file" ? asText(part, edit.text) : withText(part, edit.text);
+      return isText(part) ? withText(part, edit.text) : asText(part, edit.text);
     case "replace_output":
       return withOutput(part, edit.text, false);
     case "omit_part":
@@ -77,6 +77,8 @@ function replaced(part: Part, edit: Edit | undefined): Part | undefined {
       return part;
   }
 }
+
+const isText = (part: Part) => part.type === "text" || part.type === "tool";
 
 const CLEARED = "[Old tool result content cleared]";
 
