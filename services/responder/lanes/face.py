@@ -4,6 +4,7 @@ import re
 
 from schemas.plan import PrefixText, ReplaceOutput, ReplaceText
 from services.responder.lanes.base import View
+from services.responder.lanes.temporal import marked, marker_for
 
 SHOWS_TAGS = frozenset({"primary"})
 """The modes whose agent has the tool to drop by tag; tags that an agent cannot use only confuse it."""
@@ -23,5 +24,7 @@ def prefix_of(view: View, name: str) -> str:
             found = _PREFIX.match(text)
             return found[0] if found else ""
         case _:
-            number = view.session.talk.parts[name].number
-            return tag(number) if number and view.mode in SHOWS_TAGS else ""
+            part = view.session.talk.parts[name]
+            message = view.session.talk.messages[part.recorded.message]
+            shown = tag(part.number) if part.number and view.mode in SHOWS_TAGS else ""
+            return shown + (marker_for(view, message) if marked(view, message) == name else "")
