@@ -14,8 +14,9 @@ from services.connect.edit import append, replace
 from services.connect.jsonc import value
 from services.connect.places import Place, Scope
 from tests.connect.texts import comments, configurations
+from tests.examples import examples
 
-bounded = settings(max_examples=100, deadline=None)
+bounded = settings(max_examples=examples(100), deadline=None)
 
 SPEC = "file:///var/annals/annals.mjs"
 WANTED = Wanted(SPEC, {"broker": "/var/broker.json", "compaction": "managed"})

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from services.connect.edit import append, patch, remove, replace
 from services.connect.jsonc import Unreadable, parse, value
 from tests.connect.texts import comments, configurations
+from tests.examples import examples
 
-bounded = settings(max_examples=100, deadline=None)
+bounded = settings(max_examples=examples(100), deadline=None)
 
 SPREAD = """{
   // what we like

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from services.responder.caveman.regions import mask, prose, unmask
 from services.responder.caveman.tiers import FULL, LITE, ULTRA, compress
 from services.responder.caveman.words import ABBREVIATIONS, CONNECTIVES, PHRASES
+from tests.examples import examples
 
 BUG = (
     "I think we should just really configure the session in order to fix the bug, because the message was broken "
@@ -231,7 +232,7 @@ SPACES = st.sampled_from([" ", " ", " ", "  ", "\n", "\n\n", "\n\n\n", "\t", " \
 TEXTS = st.lists(st.tuples(st.one_of(WORDS, WORDS, REGIONS, st.text(max_size=4)), SPACES), max_size=40).map(
     lambda pieces: "".join(word + space for word, space in pieces)
 )
-thorough = settings(max_examples=400, deadline=None)
+thorough = settings(max_examples=examples(400), deadline=None)
 
 
 @thorough
@@ -274,7 +275,7 @@ def test_lines_with_something_left_are_never_joined(text: str, depth: int) -> No
         assert at < len(lines), left
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.text(st.characters(codec=None), max_size=80), st.sampled_from([LITE, FULL, ULTRA]))
 def test_no_text_is_too_strange(text: str, depth: int) -> None:
     assert compress(text, depth) == compress(text, depth)

@@ -19,6 +19,7 @@ from schemas.plan import (
     target,
 )
 from services.kit.edits import Message, Part, apply, faults, has_meaning
+from tests.examples import examples
 
 USER = Message("u", "user", (Part("u.0", "text", text="go"),))
 AGENT = Message(
@@ -176,7 +177,7 @@ EDITS: st.SearchStrategy[AnyEdit] = st.one_of(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(EDITS, max_size=6))
 def test_the_same_edits_make_the_same_messages_in_whatever_order_they_came(edits: list[AnyEdit]) -> None:
     held = {target(edit): edit for edit in edits}
@@ -184,14 +185,14 @@ def test_the_same_edits_make_the_same_messages_in_whatever_order_they_came(edits
     assert apply(TALK, held) == apply(TALK, backwards)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(EDITS.filter(lambda edit: not isinstance(edit, SetHead)), max_size=6))
 def test_edits_of_messages_that_are_edited_already_change_nothing(edits: list[AnyEdit]) -> None:
     once = served(*edits)
     assert served(*edits, messages=once) == once
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(EDITS, max_size=6))
 def test_edits_leave_the_harnesss_own_messages_as_they_were(edits: list[AnyEdit]) -> None:
     talk = [USER, AGENT, LAST]

@@ -37,6 +37,7 @@ from schemas.events import (
     UsageSampled,
 )
 from services.responder.store import Store
+from tests.examples import examples
 from tests.views.facts import VIEWS, Fact, Given, Row, close, commit, empty, fact, happened, open_store, snapshot
 
 
@@ -420,7 +421,7 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
 LOGS = st.lists(st.tuples(names("st"), EVENTS), min_size=10, max_size=60).map(
     lambda pairs: [fact(seq, event, session) for seq, (session, event) in enumerate(pairs, 1)]
 )
-bounded = settings(max_examples=30, deadline=None)
+bounded = settings(max_examples=examples(30), deadline=None)
 
 
 def rebuilt(store: Store, facts: list[Fact]) -> dict[str, list[Row]]:

@@ -16,6 +16,7 @@ from services.responder.collect import survey
 from services.responder.lanes import DROPS, TAGS, Change, Lane, View
 from services.responder.limits import Limits
 from services.responder.state import Session
+from tests.examples import examples
 from tests.spec.harness import Call, Harness, attached, fold, ran, replace, said, thought
 
 LIMITS = Limits(protected_tags=2, clear_reasoning_age=3, min_reclaim=200)
@@ -196,7 +197,7 @@ SESSIONS = st.tuples(
     ABILITIES,
     st.lists(st.tuples(st.lists(GROWTH, max_size=4), st.lists(CHANCES, max_size=2)), min_size=3, max_size=10),
 )
-bounded = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+bounded = settings(max_examples=examples(50), deadline=None, suppress_health_check=list(HealthCheck))
 
 RandomSession = tuple[tuple[Capability, ...], list[tuple[list[Act], list[Act]]]]
 

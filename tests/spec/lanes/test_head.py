@@ -22,6 +22,7 @@ from services.responder.head.render import (
 from services.responder.lanes import View, head
 from services.responder.limits import Limits
 from services.responder.state import Session
+from tests.examples import examples
 from tests.given import envelope
 from tests.spec.harness import LIMITS, Harness, edits_of, extensions, ran, rebases, replace
 from tests.spec.lanes.project import FIRST, Project, headed, noticed, session
@@ -352,7 +353,7 @@ def test_a_changed_document_waits_for_a_rebase_and_stands_in_the_head_from_then_
 ACTS = ("user", "agent", "write", "remove", "flush", "idle", "drop", "restart", "late", "model", "without")
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.lists(st.tuples(st.sampled_from(ACTS), st.integers(0, 9)), min_size=10, max_size=60),
     st.sampled_from([{}, {"ARCHITECTURE": "# Rooms"}]),
