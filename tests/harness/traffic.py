@@ -1,5 +1,6 @@
 """What an adapter and the service say to each other, heard on the broker and kept as lines that can be sent again."""
 
+import asyncio
 import gzip
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -59,6 +60,8 @@ class Tap:
         self._waiting: dict[str, int] = {}
         self._said: set[str] = set()
         self._subscription: Subscription | None = None
+        self._last = bus.client.new_inbox()
+        self._closing = asyncio.Event()
 
     @property
     def lines(self) -> Sequence[Line]:
@@ -76,10 +79,15 @@ class Tap:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._subscription is not None and self._bus.connected:
+            # the library's drain asks past what it has yet to send: a word of its own comes after all of that
+            await self._bus.client.publish(self._last, b"")
+            await self._closing.wait()
             await self._subscription.drain()  # type: ignore[no-untyped-call] # the library does not say its types
 
     async def _heard(self, message: Msg) -> None:
-        if message.subject in self._waiting:
+        if message.subject == self._last:
+            self._closing.set()
+        elif message.subject in self._waiting:
             self._answered(self._waiting.pop(message.subject), message)
         elif message.reply.startswith(DELIVERED):
             return
