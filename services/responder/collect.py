@@ -7,6 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from schemas.plan import AnyEdit, AppendText, OmitArc, SetHead, target
+from services.kit.limits import Prices
 from services.kit.tokens import tokens
 from services.responder.admission import first_place
 from services.responder.check import new_faults
@@ -14,7 +15,6 @@ from services.responder.gate import Verdict, forecast, judge
 from services.responder.lanes import Change, Lane, View
 from services.responder.lanes.base import Placed
 from services.responder.lanes.reasoning import older_thinking
-from services.responder.limits import Prices
 from services.responder.state import Session, served_tokens, with_edits
 
 T = TypeVar("T")

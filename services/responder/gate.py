@@ -3,8 +3,8 @@
 import msgspec
 
 from schemas.events import StepOpened
-from services.responder.limits import Limits, Prices
-from services.responder.window import of_model
+from services.kit.limits import Limits, Prices
+from services.kit.window import of_model
 
 FEWEST = 8
 MOST = 200

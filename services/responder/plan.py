@@ -10,12 +10,12 @@ from schemas.codec import encode_edits
 from schemas.events import Event, PlanExtended, PlanRebased
 from schemas.plan import AnyEdit, CutBefore, Restore, SetHead, Withdraw, target
 from services.kit.conversation import Message
+from services.kit.limits import Limits
 from services.responder.admission import boundary, place
 from services.responder.check import STRUCTURAL, new_faults
 from services.responder.collect import Collected, collect, guarded, last_wins
 from services.responder.gate import prices_of
 from services.responder.lanes import LANES, Lane, View
-from services.responder.limits import Limits
 from services.responder.scheduler import Causes, causes
 from services.responder.state import Session, served_tokens, with_edits
 

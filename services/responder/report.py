@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from schemas.events import StepOpened
-from services.responder.limits import Limits
+from services.kit.limits import Limits
 from services.responder.notes import Notes
 from services.responder.state import Session
 

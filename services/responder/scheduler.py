@@ -2,10 +2,10 @@
 
 import msgspec
 
-from services.responder.limits import Limits
+from services.kit.limits import Limits
+from services.kit.window import Threshold, cache_ttl, prompt_tokens, threshold
+from services.kit.window import window as window_of
 from services.responder.state import Session
-from services.responder.window import Threshold, cache_ttl, prompt_tokens, threshold
-from services.responder.window import window as window_of
 
 HARNESS_CAUSES = frozenset({"deleted", "reverted", "unlisted", "changed", "compacted"})
 """The harness itself changed what was sent: the rebase only says so, and takes along what waits."""

@@ -42,15 +42,14 @@ from schemas.plan import (
     Withdraw,
     target,
 )
-from services.kit import conversation
+from services.kit import conversation, window
 from services.kit.conversation import Conversation
 from services.kit.fold import Map
 from services.kit.tokens import tokens
-from services.responder import window
+from services.kit.window import Learned
 from services.responder.notes import Notes, noted
 from services.responder.reclaim import Reclaim, reclaimed
 from services.responder.uses import Uses, used
-from services.responder.window import Learned
 
 replace = msgspec.structs.replace
 

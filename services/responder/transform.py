@@ -17,12 +17,12 @@ from services.kit import metrics
 from services.kit.bus import Bodies, Conflict, Unreachable
 from services.kit.cache import Entry
 from services.kit.decide import envelopes
+from services.kit.limits import Limits
 from services.kit.room import Kit
 from services.responder.admission import is_held_back
 from services.responder.head.documents import Captured, Document
 from services.responder.hot import Hot
 from services.responder.lanes import View
-from services.responder.limits import Limits
 from services.responder.plan import Pass, decide
 from services.responder.state import Session, evolve
 

@@ -32,13 +32,13 @@ from schemas.subjects import Address
 from services.kit import language, metrics
 from services.kit.bus import Unreachable
 from services.kit.duck import BadQuery
+from services.kit.limits import Limits
 from services.kit.room import Kit
 from services.responder.brief import brief
 from services.responder.explain import explain
 from services.responder.files import Files
 from services.responder.guide import GUIDE
 from services.responder.hot import Hot
-from services.responder.limits import Limits
 from services.responder.projector import Projector
 from services.responder.report import report
 from services.responder.state import Session

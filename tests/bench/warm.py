@@ -21,10 +21,10 @@ from schemas.events import (
 from schemas.subjects import Address
 from services.kit.cache import Entry
 from services.kit.decide import envelopes
+from services.kit.limits import Limits
 from services.kit.room import Kit
 from services.responder.hot import Hot
 from services.responder.lanes import View
-from services.responder.limits import Limits
 from services.responder.plan import decide
 from services.responder.state import Session
 from services.responder.transform import Transformer

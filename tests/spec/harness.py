@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 
 import msgspec
 
@@ -34,11 +35,11 @@ from schemas.inbox import (
 from schemas.plan import AnyEdit, Restore, Revision, Withdraw, target
 from schemas.subjects import Address
 from services.client.adapter import as_sent
-from services.kit.edits import Message, apply
+from services.kit.edits import Message, apply, faults
+from services.kit.limits import Limits
 from services.kit.tokens import tokens
 from services.responder.admission import is_held_back
 from services.responder.lanes import DROPS, TAGS, Lane, View
-from services.responder.limits import Limits
 from services.responder.plan import Pass, decide
 from services.responder.state import Session, evolve
 from services.tagger import core as tagger
@@ -294,6 +295,14 @@ class Harness:
             else:
                 self.edits[target(edit)] = edit
         self.revision = revision.revision
+
+
+def is_sound(calls: Iterable[Call]) -> bool:
+    """See that no provider refuses what is served, until a harness tears a call from its result: such a list is
+    refused without a plan, too, and what is decided then stays.
+    """
+    whole = takewhile(lambda call: not faults(call.raw, call.opened.capabilities), calls)
+    return all(not faults(call.served, call.opened.capabilities) for call in whole)
 
 
 def fold(facts: Iterable[tuple[Envelope, Event]]) -> Session:

@@ -22,9 +22,9 @@ from schemas.plan import (
     Restore,
     Withdraw,
 )
-from services.kit.edits import TAGS, Message, apply, faults
+from services.kit.edits import TAGS, Message, apply
+from services.kit.limits import Limits
 from services.responder.lanes import LANES
-from services.responder.limits import Limits
 from services.responder.scheduler import HARNESS_CAUSES
 from services.responder.state import Session
 from tests.examples import examples
@@ -39,6 +39,7 @@ from tests.spec.harness import (
     edits_of,
     extensions,
     fold,
+    is_sound,
     ran,
     said,
     thought,
@@ -346,12 +347,7 @@ def test_a_reason_of_the_harness_is_given_only_where_it_changed_something(moment
 @bounded
 @given(SESSIONS)
 def test_no_provider_refuses_what_it_would_not_refuse_without_a_plan(moments: list[Moment]) -> None:
-    is_torn = False
-    for moment in moments:
-        able = moment.call.opened.capabilities
-        is_torn = is_torn or bool(faults(moment.call.raw, able))
-        if not is_torn:  # a harness that has torn a call from its result was refused then, and what was decided stays
-            assert faults(moment.call.served, able) == []
+    assert is_sound(moment.call for moment in moments)
 
 
 @bounded

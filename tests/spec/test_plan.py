@@ -18,10 +18,10 @@ from schemas.plan import (
     target,
 )
 from services.kit.edits import faults
+from services.kit.limits import Limits
 from services.responder import plan
 from services.responder.lanes import LANES, Change, Lane, View
 from services.responder.lanes.drops import placeholder, preview, truncated
-from services.responder.limits import Limits
 from services.responder.plan import Pass, decide
 from services.responder.state import Session
 from tests.spec.harness import (

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from schemas.events import Event, OverflowDetected, StepOpened, UsageSampled
 from services.kit.fold import fold
-from services.responder.limits import Limits
-from services.responder.window import (
+from services.kit.limits import Limits
+from services.kit.window import (
     Learned,
     Threshold,
     Window,

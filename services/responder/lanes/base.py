@@ -6,8 +6,8 @@ import msgspec
 
 from schemas.plan import AnyEdit, OmitArc, OmitPart, ReplaceOutput, ReplaceText
 from services.kit.conversation import Message, Part
+from services.kit.limits import Limits
 from services.responder.head.documents import Document
-from services.responder.limits import Limits
 from services.responder.state import Session
 
 ALL_MODES = frozenset({"primary", "reduce_off", "subagent"})

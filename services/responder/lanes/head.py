@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from schemas.plan import AnyEdit, SetHead
 from services.kit.conversation import Message
 from services.kit.tokens import tokens
+from services.kit.window import window
 from services.responder.head.documents import chosen
 from services.responder.head.render import render_project
 from services.responder.lanes.base import Change, View
-from services.responder.window import window
 
 NAME = "head"
 MODES = frozenset({"primary", "reduce_off"})

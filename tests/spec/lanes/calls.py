@@ -7,9 +7,9 @@ import msgspec
 
 from schemas.inbox import PartSeen, ToolStatus
 from schemas.plan import AnyEdit, OmitArc, OmitPart, ReplaceOutput
+from services.kit.limits import Limits
 from services.responder.collect import survey
 from services.responder.lanes import DROPS, TAGS, Change, Lane, View
-from services.responder.limits import Limits
 from services.responder.state import Session
 from tests.spec.harness import Call, Harness
 

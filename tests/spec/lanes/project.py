@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from schemas.events import SessionIdled
 from schemas.plan import AppendText, SetHead
+from services.kit.limits import Limits
 from services.responder.head.documents import Document
 from services.responder.lanes import DROPS, TAGS, Lane, View, head, notices
-from services.responder.limits import Limits
 from tests.spec.harness import LIMITS, Harness, replace
 
 FIRST = -100

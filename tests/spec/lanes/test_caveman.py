@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from schemas.inbox import Mode, PartSeen
 from schemas.plan import ReplaceText, Restore
+from services.kit.limits import Limits
 from services.responder.caveman.tiers import FULL, LITE, ULTRA, compress
 from services.responder.lanes import DROPS, TAGS, Lane, View, caveman
-from services.responder.limits import Limits
 from tests.spec.harness import Call, Harness, ran, replace, said, thought
 from tests.spec.lanes.strips import (
     ABILITIES,

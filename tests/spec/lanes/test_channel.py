@@ -6,8 +6,8 @@ from hypothesis import given
 from schemas.inbox import Mode, ToolStatus
 from schemas.plan import AppendText, SetHead
 from services.kit.conversation import Message
+from services.kit.limits import Limits
 from services.responder.lanes import DROPS, TAGS, Lane, View, channel, reminders
-from services.responder.limits import Limits
 from services.responder.reclaim import Told
 from services.responder.state import with_edits
 from tests.spec.harness import Harness, answered, asked, edits_of, replace, said

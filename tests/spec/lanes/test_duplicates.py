@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 
+from services.kit.limits import Limits
 from services.responder.lanes import Lane, duplicates
-from services.responder.limits import Limits
 from tests.spec.harness import rebases
 from tests.spec.lanes.calls import LINES, after_a_pause, answers, called, returned, view_of, wished, with_lane
 from tests.spec.lanes.wild import STORIES, Story, holds, play, wildly

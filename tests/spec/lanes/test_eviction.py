@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 
 from schemas.inbox import Mode
+from services.kit.limits import Limits
 from services.responder.lanes import Lane, eviction
 from services.responder.lanes.base import Change
 from services.responder.lanes.eviction import SUBAGENT_AGE
-from services.responder.limits import Limits
 from tests.spec.harness import Harness, said
 from tests.spec.lanes.calls import LINES, after_a_pause, answers, called, view_of, with_lane
 from tests.spec.lanes.wild import STORIES, Story, holds, play, wildly

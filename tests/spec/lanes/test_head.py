@@ -8,6 +8,7 @@ from schemas.events import DocumentCaptured, Event, OverflowDetected, PlanExtend
 from schemas.inbox import Mode
 from schemas.plan import SetHead
 from services.kit.edits import faults
+from services.kit.limits import Limits
 from services.kit.tokens import tokens
 from services.responder.head.documents import Captured, Document, Documents, chosen, evolve
 from services.responder.head.markup import element
@@ -20,11 +21,10 @@ from services.responder.head.render import (
     render_project,
 )
 from services.responder.lanes import View, head
-from services.responder.limits import Limits
 from services.responder.state import Session
 from tests.examples import examples
 from tests.given import envelope
-from tests.spec.harness import LIMITS, Harness, edits_of, extensions, ran, rebases, replace
+from tests.spec.harness import LIMITS, Harness, edits_of, extensions, is_sound, ran, rebases, replace
 from tests.spec.lanes.project import FIRST, Project, headed, noticed, session
 
 TALL = "# Shape\n" + "A line of it.\n" * 4000
@@ -370,7 +370,7 @@ def test_outside_of_rebases_no_byte_changes_that_was_sent(acts: list[tuple[str, 
         assert state == harness.session
         call = harness.step()
         assert not call.made.faults
-        assert set(faults(call.served, harness.capabilities)) <= set(faults(call.raw, harness.capabilities))
+        assert is_sound([call])
         if not call.causes:
             assert call.served[: len(sent)] == sent
             extended = [

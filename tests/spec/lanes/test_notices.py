@@ -1,8 +1,8 @@
 import pytest
 
 from schemas.plan import AppendText, target
+from services.kit.limits import Limits
 from services.responder.lanes import View, notices
-from services.responder.limits import Limits
 from tests.spec.harness import LIMITS, Harness, attached, edits_of, ran, replace, said
 from tests.spec.lanes.project import Project, headed, noticed, session
 

@@ -3,8 +3,8 @@ from hypothesis import given
 
 from schemas.inbox import Capability
 from schemas.plan import OmitPart, Restore
+from services.kit.limits import Limits
 from services.responder.lanes import Lane, reasoning
-from services.responder.limits import Limits
 from tests.spec.harness import Harness, ran, replace, said, thought
 from tests.spec.lanes.strips import (
     LIMITS,

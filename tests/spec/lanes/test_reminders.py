@@ -3,8 +3,8 @@ from hypothesis import given
 
 from schemas.inbox import Mode
 from schemas.plan import AppendText, Withdraw
+from services.kit.limits import Limits
 from services.responder.lanes import Lane, View, reminders
-from services.responder.limits import Limits
 from services.responder.state import with_edits
 from tests.spec.harness import Harness, attached, edits_of, ran, replace, said
 from tests.spec.lanes.calls import after_a_pause, called

@@ -6,8 +6,8 @@ from hypothesis import given
 from schemas.inbox import PartSeen
 from schemas.plan import ReplaceOutput
 from services.kit.edits import faults
+from services.kit.limits import Limits
 from services.responder.lanes import Lane, spent
-from services.responder.limits import Limits
 from tests.spec.harness import Harness, edits_of, said, thought
 from tests.spec.lanes.calls import LINES, after_a_pause, answers, called, returned, view_of, wished, with_lane
 from tests.spec.lanes.wild import STORIES, Story, holds, play, wildly

@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given
 
+from services.kit.limits import Limits
 from services.responder.lanes import Lane, superseded
 from services.responder.lanes.superseded import MAX_READINGS, MAX_SURE_BYTES
-from services.responder.limits import Limits
 from tests.spec.harness import Harness, said, thought
 from tests.spec.lanes.calls import LINES, after_a_pause, answers, called, returned, view_of, wished, with_lane
 from tests.spec.lanes.wild import STORIES, Story, holds, play, wildly

@@ -6,9 +6,9 @@ from hypothesis import given
 from schemas.events import TodoCaptured
 from schemas.inbox import Mode, Todo, TodoSeen
 from schemas.plan import CutBefore, InsertPair, OmitMessage, ReplaceText, Withdraw
+from services.kit.limits import Limits
 from services.kit.tokens import tokens
 from services.responder.lanes import Change, Lane, todo
-from services.responder.limits import Limits
 from services.responder.state import with_edits
 from tests.spec.harness import Harness, asked, edits_of, ran, replace, said, thought
 from tests.spec.lanes.calls import after_a_pause, called, returned, wished

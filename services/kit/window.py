@@ -11,7 +11,7 @@ import msgspec
 
 from schemas.events import Event, OverflowDetected, StepOpened, UsageSampled
 from services.kit.fold import Map
-from services.responder.limits import Limits
+from services.kit.limits import Limits
 
 V = TypeVar("V")
 
