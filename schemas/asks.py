@@ -180,6 +180,35 @@ class Told(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
 
 
+class ExpandAsk(Ask, frozen=True):
+    """What was said, word for word? One of: a range of messages, a message, a tag, a compartment."""
+
+    NAME: ClassVar[str] = "expand"
+
+    project: str
+    session: str
+    start: int = 0
+    """The first message of a range, as history counts them ..."""
+    end: int = 0
+    """... and the last one; 0: only the first."""
+    message: str = ""
+    """A message by its number or by its id."""
+    tag: int = 0
+    compartment: str = ""
+    """A part of history, by its id or by any message in it."""
+    verbose: bool = False
+    """Whether a range is shown with everything: arguments and outputs of tools, too."""
+    page: int = 1
+    """Of what is longer than one answer."""
+
+
+class Expanded(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The reply to `ask.expand`: what it is about, and the words."""
+
+    text: str = ""
+    error: str = ""
+
+
 class BriefAsk(Ask, frozen=True):
     """What must the harness's own summary of this session carry on?"""
 
@@ -196,4 +225,13 @@ class Brief(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
 
 
-ASKS: tuple[type[Ask], ...] = (TransformAsk, SqlAsk, ExplainAsk, StatusAsk, GuideAsk, SessionAsk, BriefAsk)
+ASKS: tuple[type[Ask], ...] = (
+    TransformAsk,
+    SqlAsk,
+    ExplainAsk,
+    StatusAsk,
+    GuideAsk,
+    SessionAsk,
+    ExpandAsk,
+    BriefAsk,
+)

@@ -30,7 +30,63 @@ class FlushRequest(Command, frozen=True):
     reason: str = ""
 
 
-COMMANDS: tuple[type[Command], ...] = (DropQueue, FlushRequest)
+class HistoryOrder(Command, frozen=True):
+    """Compress all of a session's history that can be compressed, now."""
+
+    TYPE: ClassVar[str] = "history.order"
+
+
+class HistoryRebuild(Command, frozen=True):
+    """Make compressed history anew, or give that up."""
+
+    TYPE: ClassVar[str] = "history.rebuild"
+
+    range: str = ""
+    """`12-80`, in ordinals of messages; empty: everything; `stop`: what was begun is given up."""
+
+
+class MemoryPropose(Command, frozen=True):
+    """Something may be worth remembering of the project. The session of the wish is empty: it is about the project."""
+
+    TYPE: ClassVar[str] = "memory.propose"
+
+    category: str
+    text: str
+    session: str = ""
+    evidence: tuple[int, ...] = ()
+
+
+class SpendReserve(Command, frozen=True):
+    """A room is about to ask a model. It is refused when the project's budget of the day does not hold that."""
+
+    TYPE: ClassVar[str] = "spend.reserve"
+
+    reservation: str
+    purpose: str
+    tokens: int
+    usd: float = 0.0
+    session: str = ""
+
+
+class SpendSettle(Command, frozen=True):
+    """What a reserved call cost in the end."""
+
+    TYPE: ClassVar[str] = "spend.settle"
+
+    reservation: str
+    tokens: int
+    usd: float = 0.0
+
+
+COMMANDS: tuple[type[Command], ...] = (
+    DropQueue,
+    FlushRequest,
+    HistoryOrder,
+    HistoryRebuild,
+    MemoryPropose,
+    SpendReserve,
+    SpendSettle,
+)
 
 
 class Wish(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -58,6 +58,31 @@ TOOLS: tuple[Tool, ...] = (
         verb="wish",
         subject="drop.queue",
     ),
+    Tool(
+        name="ctx_expand",
+        description=(
+            "Read again what was said earlier in this session and is shown only as a summary, shortened or dropped. "
+            "Name one thing: a range of messages as the history counts them (start and end), one message, a tag "
+            "(§12§ is 12), or a part of the history. A range comes as a transcript; with verbose, and for a message "
+            "or a tag, every word is there. Long answers have pages."
+        ),
+        parameters={
+            "type": "object",
+            "properties": {
+                "start": {"type": "integer", "minimum": 1, "description": "First message of a range"},
+                "end": {"type": "integer", "minimum": 1, "description": "Last message of the range"},
+                "message": {"type": "string", "description": "One message, by its number or its id"},
+                "tag": {"type": "integer", "minimum": 1, "description": "The number between the section signs"},
+                "compartment": {"type": "string", "description": "A part of the history: any message number in it"},
+                "verbose": {"type": "boolean", "description": "With arguments and outputs of tools, word for word"},
+                "page": {"type": "integer", "minimum": 1, "description": "Which page of a long answer"},
+            },
+            "additionalProperties": False,
+        },
+        verb="ask",
+        subject="expand",
+        modes=("primary", "reduce_off"),
+    ),
 )
 
 LINES: tuple[Line, ...] = (
@@ -66,6 +91,19 @@ LINES: tuple[Line, ...] = (
         description="Show what the context of this session holds, and what waits to be dropped",
         verb="ask",
         subject="session",
+    ),
+    Line(
+        name="ctx-wrapup",
+        description="Compress all history of this session that can be compressed, now",
+        verb="wish",
+        subject="history.order",
+    ),
+    Line(
+        name="ctx-rebuild",
+        description="Make the compressed history of this session anew: all of it, or a range of messages such as 12-80",
+        verb="wish",
+        subject="history.rebuild",
+        argument="range",
     ),
     Line(
         name="ctx-flush",

@@ -58,6 +58,12 @@ def _parser() -> argparse.ArgumentParser:
     doctor.add_argument("--json", action="store_true", help="print one JSON object for each finding")
     health = _add(commands, "health", "ask a room on this machine whether it is well", _health)
     health.add_argument("--port", type=int, required=True)
+    bench = _add(commands, "bench", "leave texts for a scorer to judge", _bench)
+    bench.add_argument("what", choices=("carryover",), help="carryover: history up to a cut, compressed by rules")
+    bench.add_argument("cases", type=Path, metavar="CASES", help="JSON: the sessions and where they are cut")
+    bench.add_argument("transcripts", type=Path, metavar="TRANSCRIPTS", help="folder of neutral transcripts")
+    bench.add_argument("out", type=Path, metavar="OUT", help="where to leave one JSON line for each case")
+    bench.add_argument("--budget", type=int, default=4000, metavar="N", help="tokens of each text")
     for room in ROOMS:
         commands.add_parser(room, help="run this room alone, as a container does")
     return parser
@@ -123,6 +129,15 @@ def _replay(options: argparse.Namespace) -> int:
             )
         )
     except (Unreadable, ConnectionError) as error:
+        return _failed(error)
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from services.client.carryover import carryover  # noqa: PLC0415
+
+    try:
+        return carryover(options.cases, options.transcripts, options.out, options.budget)
+    except OSError as error:
         return _failed(error)
 
 

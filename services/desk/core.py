@@ -3,33 +3,57 @@
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-import msgspec
-
-from schemas.commands import Command, DropQueue, FlushRequest
+from schemas.commands import (
+    Command,
+    DropQueue,
+    FlushRequest,
+    HistoryOrder,
+    HistoryRebuild,
+    MemoryPropose,
+    SpendReserve,
+    SpendSettle,
+)
 from schemas.events import DropRequested, Event, FlushRequested
+from schemas.subjects import Address
+from services.desk import ledger, memories, orders
 from services.desk.grammar import BadRange, parse_tags
 from services.desk.state import Book
+from services.desk.verdict import Terms, Verdict
+
+OF_PROJECTS = (MemoryPropose, SpendReserve, SpendSettle)
+OF_SESSIONS = (HistoryOrder, HistoryRebuild)
 
 
-class Verdict(msgspec.Struct, frozen=True):
-    """The facts of a wish that is granted, and what is said to the one who wished."""
+def misplaced(address: Address, command: Command) -> str:
+    """What is wrong with the address of a wish; empty: nothing is."""
+    if isinstance(command, OF_PROJECTS) and address.session:
+        right = Address(address.project).wish(command.TYPE)
+        return f"{command.TYPE} is about the whole project: wish it on {right}, and name the session in `session`."
+    if isinstance(command, OF_SESSIONS) and not address.session:
+        return f"{command.TYPE} is about one session: name it in the subject."
+    return ""
 
-    ok: bool
-    text: str
-    events: tuple[Event, ...] = ()
 
-
-def decide(book: Book, command: Command, protected: int) -> Verdict:
-    """`protected` is how many of the newest tags are not dropped before newer ones have come."""
+def decide(book: Book, command: Command, terms: Terms) -> Verdict:
     match command:
         case DropQueue(drop=drop):
-            return _drop(book, drop, protected)
+            return _drop(book, drop, terms.protected)
         case FlushRequest(reason=reason):
             return Verdict(
                 ok=True,
                 text="Everything that waits will be applied at the next model call.",
                 events=(FlushRequested(reason=reason),),
             )
+        case HistoryOrder():
+            return orders.wrapup()
+        case HistoryRebuild():
+            return orders.rebuild(command)
+        case MemoryPropose():
+            return memories.propose(book.memories, command, terms)
+        case SpendReserve():
+            return ledger.reserve(book.ledger, command, terms)
+        case SpendSettle():
+            return ledger.settle(book.ledger, command)
         case _:
             raise TypeError(f"no rule for {command!r}")
 

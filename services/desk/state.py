@@ -1,18 +1,31 @@
-"""What the desk knows of a session: which tags there are, and which were asked to go."""
+"""What the desk knows: the tags of a session, and what a project's models spend and what it may remember."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
 import msgspec
 
 from schemas.envelope import Envelope
-from schemas.events import DropRequested, Event, NativeCompacted, TagAssigned
+from schemas.events import (
+    DropRequested,
+    Event,
+    MemoryProposed,
+    MemoryReinforced,
+    NativeCompacted,
+    SpendRefused,
+    SpendReserved,
+    SpendSettled,
+    TagAssigned,
+)
+from services.desk import ledger, memories
+from services.desk.ledger import Ledger
+from services.desk.memories import Memories
 from services.kit.fold import Map
 
 replace = msgspec.structs.replace
 
 
 class Book(msgspec.Struct, frozen=True):
-    """The tags of a session."""
+    """What was decided at one address."""
 
     tags: Map[int, None] = Map()
     """Every number that was given."""
@@ -22,12 +35,14 @@ class Book(msgspec.Struct, frozen=True):
     """Numbers up to this one were summarised away by the harness itself."""
     newest: tuple[int, ...] = ()
     """The highest numbers that nobody asked to drop, ascending; as many as can be protected."""
+    ledger: Ledger = Ledger()
+    memories: Memories = Memories()
 
 
 MOST_PROTECTED = 100
 
 
-def evolve(book: Book, event: Event, _: Envelope) -> Book:
+def evolve(book: Book, event: Event, envelope: Envelope) -> Book:
     match event:
         case TagAssigned(first=first, parts=parts):
             given = range(first, first + len(parts))
@@ -48,6 +63,10 @@ def evolve(book: Book, event: Event, _: Envelope) -> Book:
         case NativeCompacted(last_tag=last):
             newest = tuple(number for number in book.newest if number > last)
             return replace(book, compacted=max(book.compacted, last), newest=newest)
+        case SpendReserved() | SpendSettled() | SpendRefused():
+            return replace(book, ledger=ledger.evolve(book.ledger, event, envelope.seq))
+        case MemoryProposed() | MemoryReinforced():
+            return replace(book, memories=memories.evolve(book.memories, event))
         case _:
             return book
 

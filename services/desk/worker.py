@@ -1,15 +1,29 @@
 """The desk's wiring: a request in, facts appended, an answer with their position out."""
 
+from datetime import UTC, datetime
 from typing import ClassVar
 
 import msgspec
 
 from schemas.codec import encode
 from schemas.commands import COMMANDS, Answer, Command, Wish
-from schemas.events import DropRequested, Event, FlushRequested, NativeCompacted, TagAssigned
+from schemas.events import (
+    DropRequested,
+    Event,
+    FlushRequested,
+    HistoryOrdered,
+    MemoryProposed,
+    MemoryReinforced,
+    NativeCompacted,
+    SpendRefused,
+    SpendReserved,
+    SpendSettled,
+    TagAssigned,
+)
 from schemas.subjects import Address, BadSubject, parse_wish
-from services.desk.core import Verdict, decide
+from services.desk.core import decide, misplaced
 from services.desk.state import Book, evolve
+from services.desk.verdict import Terms, Verdict
 from services.kit import metrics
 from services.kit.bus import Conflict, Unreachable
 from services.kit.cache import Entry, Sessions
@@ -19,15 +33,34 @@ from services.kit.secrets import mask
 
 _wishes = msgspec.json.Decoder(Wish)
 _commands = {command.TYPE: msgspec.json.Decoder(command) for command in COMMANDS}
-ATTEMPTS = 8
+ATTEMPTS = 32
+"""Decisions on one wish while other desks write to the same log."""
 
 
 class Desk:
     """Checks wishes against the log and writes them down, or refuses with a reason."""
 
     NAME: ClassVar[str] = "desk"
-    READS: ClassVar[tuple[type[Event], ...]] = (TagAssigned, NativeCompacted, DropRequested)
-    WRITES: ClassVar[tuple[type[Event], ...]] = (DropRequested, FlushRequested)
+    READS: ClassVar[tuple[type[Event], ...]] = (
+        TagAssigned,
+        NativeCompacted,
+        DropRequested,
+        SpendReserved,
+        SpendSettled,
+        SpendRefused,
+        MemoryProposed,
+        MemoryReinforced,
+    )
+    WRITES: ClassVar[tuple[type[Event], ...]] = (
+        DropRequested,
+        FlushRequested,
+        HistoryOrdered,
+        SpendReserved,
+        SpendSettled,
+        SpendRefused,
+        MemoryProposed,
+        MemoryReinforced,
+    )
 
     async def open(self, kit: Kit) -> None:
         self._kit = kit
@@ -60,21 +93,36 @@ class Desk:
 
     async def _grant(self, address: Address, wish: Wish, command: Command) -> Answer:
         """Decide on the newest state and append; when the log has moved, decide again."""
+        wrong = misplaced(address, command)
+        if wrong:
+            return Answer(ok=False, text=f"Nothing was written: {wrong}")
         entry = await self._sessions.get(address)
-        for _ in range(ATTEMPTS):
-            await self._sessions.catch_up(entry)
-            verdict = decide(entry.state, command, self._kit.settings.plan.protected_tags)
-            try:
-                seq = await self._write(entry, wish, verdict)
-            except Conflict:
-                metrics.CONFLICTS.labels(self._kit.room).inc()
-                continue
-            return Answer(ok=verdict.ok, text=verdict.text, seq=seq)
+        async with entry.deciding:
+            for _ in range(ATTEMPTS):
+                await self._sessions.catch_up(entry)
+                verdict = decide(entry.state, command, self._terms(wish))
+                try:
+                    seq = await self._write(entry, wish, verdict)
+                except Conflict:
+                    metrics.CONFLICTS.labels(self._kit.room).inc()
+                    continue
+                return Answer(ok=verdict.ok, text=verdict.text, seq=seq)
         return Answer(ok=False, text="Nothing was written: others kept writing to this session. Try again.")
+
+    def _terms(self, wish: Wish) -> Terms:
+        """Days are told by our own clock: whoever wishes could have any."""
+        settings = self._kit.settings
+        return Terms(
+            actor=wish.actor,
+            day=datetime.now(UTC).date().isoformat(),
+            protected=settings.plan.protected_tags,
+            daily_tokens=settings.model.daily_tokens,
+            daily_usd=settings.model.daily_usd,
+        )
 
     async def _write(self, entry: Entry[Book], wish: Wish, verdict: Verdict) -> int:
         if not verdict.events:
-            return 0
+            return verdict.seq
         facts = envelopes(verdict.events, entry.address, entry.subjects, at=wish.at, actor=wish.actor, cause=wish.id)
         seqs = await self._kit.appender.append(facts, entry.subjects)
         for fact in facts:

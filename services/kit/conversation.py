@@ -99,6 +99,19 @@ class Conversation(msgspec.Struct, frozen=True):
                 yield name, part
 
 
+def precedes(talk: Conversation, one: str, other: str) -> bool:
+    """Whether a message stands before another. One that has no place yet is an answer that just came."""
+    first, second = talk.messages.get(one), talk.messages.get(other)
+    if first is None or not first.ordinal:
+        return False
+    return second is None or not second.ordinal or first.ordinal < second.ordinal
+
+
+def is_written(part: PartRecorded) -> bool:
+    """Whether a person wrote it, where its message is a person's."""
+    return part.kind == "text" and not part.ignored and not part.synthetic and part.bytes > 0
+
+
 def evolve(talk: Conversation, event: Event, envelope: Envelope) -> Conversation:
     match event:
         case PartRecorded():

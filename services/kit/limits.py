@@ -40,6 +40,10 @@ class Limits(msgspec.Struct, frozen=True):
     """Which of them, the most important first. Leave out what the harness itself puts into its prompts."""
     head_tokens: int = 8000
     """The most that they take together."""
+    history: bool = True
+    """Whether compressed history takes the place of old messages."""
+    history_percent: float = 15.0
+    """What it may take, in percent of what a prompt may have before room is made."""
     auto_drop_tool_age: int = 0
     """Tags after which the answer of a tool is dropped at the next rebase; 0: age alone drops nothing."""
     smart_drops: bool = False

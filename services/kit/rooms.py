@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # the list is all that the command line needs at once; a room brings half a second of imports
     from services.kit.room import Room
 
-ROOMS = ("tagger", "desk", "responder")
+ROOMS = ("tagger", "desk", "historian", "responder")
 
 
 def load(name: str) -> "type[Room]":

@@ -1,10 +1,11 @@
 """Settings: parsed once at the door, frozen, and handed on as plain values."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 from pydantic_core import to_json
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -130,6 +131,98 @@ class Plan(Group):
     """Which of them, the most important first. Leave out what the harness itself puts into its prompts."""
     head_tokens: int = Field(default=8000, ge=0)
     """The most tokens that they take together."""
+    history: bool = True
+    """Whether compressed history takes the place of old messages."""
+    history_percent: float = Field(default=15.0, ge=5.0, le=50.0)
+    """What it may take, as a share of what a prompt may have before room is made."""
+
+
+class Provider(Group):
+    """Who offers models, and how it is reached."""
+
+    kind: Literal["openai", "anthropic"] = "openai"
+    """What it speaks: OpenAI's chat completions, as most do, or Anthropic's messages."""
+    url: str = Field(default="", pattern="^(https?://.+)?$")
+    """Where, such as `http://127.0.0.1:11434/v1`; empty: at the vendor itself. Anthropic's has no `/v1` at its end."""
+    key: SecretStr = SecretStr("")
+    """What it asks for ..."""
+    key_variable: str = ""
+    """... or the environment variable that holds that. Empty: `OPENAI_API_KEY` or `ANTHROPIC_API_KEY` for the vendor
+    itself, and nothing for others."""
+
+
+class Price(Group):
+    """What a model costs, in USD for a million tokens."""
+
+    input: float = Field(default=0.0, ge=0.0)
+    output: float = Field(default=0.0, ge=0.0)
+    cached: float | None = Field(default=None, ge=0.0)
+    """Input that the provider's cache knows of; without, as other input."""
+
+
+class Model(Group):
+    """Models that rooms ask in the background, and what they may cost. Without a chain none is asked.
+
+    `providers` is a JSON object: a name of yours and how it is reached, such as
+    `{"local": {"url": "http://127.0.0.1:11434/v1", "key": "..."}}`, with the fields `kind` (`openai` or `anthropic`),
+    `url`, `key`, and `key_variable`, which names an environment variable instead. `openai` and `anthropic` need no
+    entry where `OPENAI_API_KEY` or `ANTHROPIC_API_KEY` is set. Values per model are JSON objects, too. Their keys are
+    `provider/model`, `model`, either with less and less of what is behind its hyphens, `provider/*`, or `default`.
+    """
+
+    chain: tuple[str, ...] = ()
+    """The models, as `provider/model`: the first is asked, the next ones where those before fail."""
+    providers: dict[str, Provider] = {}
+    """Who offers them."""
+    windows: dict[str, int] = {}
+    """Per model, its context window in tokens."""
+    default_window: int = Field(default=128_000, ge=1024)
+    """The same for a model that is not named there."""
+    prices: dict[str, Price] = {}
+    """Per model, USD for a million tokens: `input`, `output`, and `cached` for input that the provider's cache knows.
+    A model without costs nothing, as far as the budget knows."""
+    max_output: int = Field(default=16_000, ge=256)
+    """The most tokens of one answer; never more than a quarter of the window."""
+    temperature: float = Field(default=0.1, ge=0.0, le=2.0)
+    """Not sent to models that are known to take none."""
+    timeout: float = Field(default=180.0, gt=0.0)
+    """Seconds for one answer."""
+    deadline: float = Field(default=600.0, gt=0.0)
+    """Seconds for one question with all its tries."""
+    daily_tokens: int = Field(default=2_000_000, ge=0)
+    """The most tokens, in and out, that a project may spend in a day of UTC."""
+    daily_usd: float = Field(default=5.0, ge=0.0)
+    """The most that it may cost a day, as far as prices are known."""
+
+    @model_validator(mode="after")
+    def _names_what_is_known(self) -> Self:
+        for name in self.chain:
+            provider, _, model = name.partition("/")
+            if not provider or not model:
+                raise ValueError(f"{name!r} in ANNALS_MODEL__CHAIN is no model: write provider/model")
+            if provider not in {"openai", "anthropic", *self.providers}:
+                raise ValueError(
+                    f"nothing is known of the provider of {name!r}: describe it in ANNALS_MODEL__PROVIDERS"
+                )
+        for provider, known in self.providers.items():
+            if provider not in {"openai", "anthropic"} and not known.url:
+                raise ValueError(f"the provider {provider!r} in ANNALS_MODEL__PROVIDERS needs a url")
+        return self
+
+
+class History(Group):
+    """When sessions are compressed in the background."""
+
+    enabled: bool = True
+    """Whether they are."""
+    tail_percent: float = Field(default=40.0, ge=5.0, le=80.0)
+    """The newest messages stay as they are: this share of what a prompt may have before room is made ..."""
+    tail_tokens: int = Field(default=96_000, ge=1_000)
+    """... and at most so many tokens."""
+    commit_clusters: int = Field(default=3, ge=0)
+    """Turns with a commit after which what they finished is compressed; 0: commits are no reason."""
+    at_once: int = Field(default=2, ge=1)
+    """Sessions that are compressed at the same time."""
 
 
 class Logs(Group):
@@ -159,6 +252,7 @@ class Settings(BaseSettings):
         frozen=True,
         extra="forbid",
         use_attribute_docstrings=True,
+        hide_input_in_errors=True,  # it may hold a key
     )
 
     data: Path = Field(default_factory=default_data_dir)
@@ -167,6 +261,8 @@ class Settings(BaseSettings):
     loop: Loop = Loop()
     views: Views = Views()
     plan: Plan = Plan()
+    history: History = History()
+    model: Model = Model()
     logs: Logs = Logs()
     http: Http = Http()
 
@@ -183,6 +279,20 @@ def environment(settings: Settings) -> dict[str, str]:
 
 def _written(value: object) -> str:
     """A value as a variable holds it: whatever is not plain is JSON."""
-    if isinstance(value, SecretStr):
-        return value.get_secret_value()
-    return value if isinstance(value, str) else to_json(value).decode()
+    plain = _plain(value)
+    return plain if isinstance(plain, str) else to_json(plain).decode()
+
+
+def _plain(value: object) -> object:
+    """A value with its secrets, also those within: pydantic itself would write asterisks."""
+    match value:
+        case SecretStr():
+            return value.get_secret_value()
+        case BaseModel():
+            return {name: _plain(inner) for name, inner in value}
+        case Mapping():
+            return {name: _plain(inner) for name, inner in value.items()}
+        case tuple() | list():
+            return [_plain(inner) for inner in value]
+        case _:
+            return value

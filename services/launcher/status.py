@@ -7,7 +7,7 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from schemas.asks import Status, StatusAsk
+from schemas.asks import Rows, SqlAsk, Status, StatusAsk
 from schemas.codec import encode
 from schemas.streams import DEAD, IN, LOG
 from schemas.subjects import ask
@@ -16,8 +16,17 @@ from services.kit.endpoint import find
 from services.kit.settings import Settings
 from services.launcher.supervisor import RoomStatus, read_status
 
-CONSUMERS = {"tagger": IN.name, "responder": LOG.name}
+CONSUMERS = {"tagger": IN.name, "historian": LOG.name, "responder": LOG.name}
 ANSWER = 2.0
+RUNS = 20
+"""The most runs that are told."""
+HISTORY = """\
+from (
+  from history_runs qualify row_number() over (partition by project, session order by seq desc) = 1
+)
+select project, session, reason, status, "first", "last", through, tokens_left, code,
+  strftime(retry_at, '%Y-%m-%d %H:%M:%S UTC') as retry_at
+where status in ('open', 'failed') order by seq desc"""
 
 
 class Room(msgspec.Struct, frozen=True):
@@ -28,6 +37,22 @@ class Room(msgspec.Struct, frozen=True):
     restarts: int = 0
     last_exit: int | None = None
     lag: Lag | None = None
+
+
+class HistoryRun(msgspec.Struct, frozen=True):
+    """A run that compresses a session's history and is not done, or that was the session's last and failed."""
+
+    project: str
+    session: str
+    reason: str
+    status: str
+    first: int
+    last: int
+    through: int
+    """The last message that is done."""
+    tokens_left: int
+    code: str | None = None
+    retry_at: str | None = None
 
 
 class Overview(msgspec.Struct, frozen=True):
@@ -41,6 +66,7 @@ class Overview(msgspec.Struct, frozen=True):
     dead: int
     """Letters that nobody could deliver."""
     responder: Status | None = None
+    history: tuple[HistoryRun, ...] = ()
 
 
 async def show(settings: Settings, *, as_json: bool) -> int:
@@ -70,6 +96,7 @@ async def look(settings: Settings) -> Overview:
             log=await bus.messages(LOG.name),
             dead=await bus.messages(DEAD.name),
             responder=await _responder(bus),
+            history=await _history(bus),
         )
     finally:
         await bus.close()
@@ -92,6 +119,25 @@ async def _responder(bus: Bus) -> Status | None:
         return None
 
 
+async def _history(bus: Bus) -> tuple[HistoryRun, ...]:
+    """The newest run of each session, where it is open or has failed."""
+    try:
+        answer = await bus.request(ask(SqlAsk.NAME), encode(SqlAsk(HISTORY, max_rows=RUNS)), ANSWER)
+    except Unreachable:
+        return ()
+    rows = msgspec.json.decode(answer, type=Rows)
+    return tuple(msgspec.convert(dict(zip(rows.columns, row, strict=True)), HistoryRun) for row in rows.rows)
+
+
+def _progress(run: HistoryRun) -> str:
+    """One line about a run."""
+    what = f"{run.project}/{run.session}, messages {run.first}-{run.last} ({run.reason})"
+    if run.status == "failed":
+        return f"{what}: failed with {run.code}; next try {run.retry_at or 'when there is reason to'}"
+    done = max(0, run.through - run.first + 1)
+    return f"{what}: {done} of {run.last - run.first + 1} done, about {run.tokens_left:,} tokens left"
+
+
 def _print(overview: Overview, console: Console) -> None:
     rooms = Table("room", "runs", "restarts", "waiting", "in hand", title="Rooms", title_justify="left")
     for room in overview.rooms:
@@ -103,6 +149,8 @@ def _print(overview: Overview, console: Console) -> None:
     console.print(f"inbound   {overview.inbound:,} messages of the last seven days")
     console.print(f"log       {overview.log:,} facts")
     console.print(f"dead      {overview.dead:,} letters" + ("; read them on the stream DEAD" if overview.dead else ""))
+    for run in overview.history:
+        console.print(f"history   {_progress(run)}")
     if overview.responder is None:
         console.print("views     the responder does not answer; its log lines say why")
     else:

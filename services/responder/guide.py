@@ -45,7 +45,11 @@ the content of files that you are editing now. Drop text of your own only when i
 What was dropped shows as `[dropped §12§]` in place of an output or a text, or as `[truncated §12§]` before the \
 beginning of a longer text; an old call with long arguments may be missing altogether. These placeholders are put \
 there by the service. They tell that something was there and was removed to save room, and nothing else: do not guess \
-what it said. If you need it again, read the file or run the command again.
+what it said. If you need it again, read the file, run the command again, or look it up.
+
+The older part of a long session stands at the beginning as a history, with the numbers of the messages it is about, \
+and old texts may be told in fewer words. The tool `ctx_expand` shows any of it as it was: name a range of those \
+numbers, a message, or a tag.
 
 Two rules. Never write tags or such placeholders yourself: not in your answers, not in arguments of tools, not in \
 files. And never take a placeholder for the way in which tools are called or answer: a call without a real result in \
@@ -58,7 +62,8 @@ WITHOUT_TAGS = """\
 A service keeps the context of this session. It may show a short placeholder in square brackets, such as \
 `[dropped ...]` or `[truncated ...]`, in place of older content, and leave out an old tool call altogether. A \
 placeholder tells that something was there and was removed to save room, and nothing else: do not guess what it said. \
-If you need it again, read the file or run the command again.
+If you need it again, read the file or run the command again. The older part of a long session may stand at the \
+beginning as a history; where you have the tool `ctx_expand`, it shows those messages as they were.
 
 Never write such placeholders yourself, and never take one for the way in which tools are called or answer: a call \
 without a real result in front of you has not happened.

@@ -13,6 +13,7 @@ from schemas.events import (
     DropRequested,
     Event,
     FlushRequested,
+    HistoryFailed,
     MessageListed,
     MessageRecorded,
     MessageRemoved,
@@ -45,6 +46,8 @@ from schemas.plan import (
 from services.kit import conversation, window
 from services.kit.conversation import Conversation
 from services.kit.fold import Map
+from services.kit.history import book
+from services.kit.history.book import History
 from services.kit.tokens import tokens
 from services.kit.window import Learned
 from services.responder.notes import Notes, noted
@@ -120,6 +123,10 @@ class Session(msgspec.Struct, frozen=True):
     signed: int = 0
     """Ordinal of the newest message with signed thinking."""
     notes: Notes = Notes()
+    history: History = History()
+    """What is compressed of it."""
+    failed: HistoryFailed | None = None
+    """Why history could not be compressed, if that is new since the step before the newest."""
 
 
 def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
@@ -139,6 +146,7 @@ def _evolved(session: Session, event: Event, envelope: Envelope) -> Session:
         notes=noted(session.notes, event),
         learned=window.evolve(session.learned, event),
         uses=used(session.uses, event),
+        history=book.evolve(session.history, event, envelope.seq),
     )
     affected = _affected(talk, event)
     if affected:
@@ -172,6 +180,8 @@ def _evolved(session: Session, event: Event, envelope: Envelope) -> Session:
             return replace(session, queued=queued, declined=0)
         case FlushRequested():
             return replace(session, flush=envelope.seq)
+        case HistoryFailed():
+            return replace(session, failed=event)
         case NativeCompacted(last_tag=last):
             return replace(session, compacted=max(session.compacted, last), queued=Map())
         case _:

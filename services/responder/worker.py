@@ -13,6 +13,8 @@ from schemas.asks import (
     Ask,
     Brief,
     BriefAsk,
+    ExpandAsk,
+    Expanded,
     ExplainAsk,
     Explanation,
     Guide,
@@ -32,9 +34,11 @@ from schemas.subjects import Address
 from services.kit import language, metrics
 from services.kit.bus import Unreachable
 from services.kit.duck import BadQuery
+from services.kit.history.contents import Contents
 from services.kit.limits import Limits
 from services.kit.room import Kit
 from services.responder.brief import brief
+from services.responder.expand import BadAsk, resolve, shown
 from services.responder.explain import explain
 from services.responder.files import Files
 from services.responder.guide import GUIDE
@@ -71,6 +75,7 @@ class Responder:
         self._limits = msgspec.convert(settings.plan.model_dump(), Limits)
         if self._limits.caveman:
             await asyncio.to_thread(language.load)  # it takes most of a second: no question shall wait for it
+        self._contents = Contents(kit.bus, kit.reader)
         self._transformer = Transformer(kit, self._hot, self._limits)
         head = await kit.reader.head()
         await self._projector.open()
@@ -82,6 +87,7 @@ class Responder:
         await self._serve(StatusAsk, self._status, lambda _: Status(0, 0, 0, 0, ""))
         await self._serve(GuideAsk, self._guide, lambda reason: Guide(error=reason))
         await self._serve(SessionAsk, self._session, lambda reason: Told(error=reason))
+        await self._serve(ExpandAsk, self._expand, lambda reason: Expanded(error=reason))
         await self._serve(BriefAsk, self._brief, lambda reason: Brief(error=reason))
 
     async def idle(self) -> bool:
@@ -145,11 +151,23 @@ class Responder:
         lag = await self._kit.reader.head() - self._projector.read_through
         return Told(report(session, self._limits, lag))
 
+    async def _expand(self, ask: ExpandAsk) -> Expanded:
+        session = await self._held(ask)
+        if session is None:
+            return Expanded(error=_unknown(ask))
+        try:
+            span = resolve(session, ask)
+            address = Address(ask.project, ask.session)
+            said = await self._contents.said(address, session.talk, span.messages)
+            return Expanded(await asyncio.to_thread(shown, span, said, ask))
+        except BadAsk as error:
+            return Expanded(error=f"Nothing is shown: {error}.")
+
     async def _brief(self, ask: BriefAsk) -> Brief:
         session = await self._held(ask)
         return Brief(brief(session.notes)) if session is not None else Brief(error=_unknown(ask))
 
-    async def _held(self, ask: SessionAsk | BriefAsk) -> Session | None:
+    async def _held(self, ask: SessionAsk | BriefAsk | ExpandAsk) -> Session | None:
         """The session's state in memory; none where the log says nothing of it."""
         entry = await self._hot.entry(Address(ask.project, ask.session))
         return entry.state if entry.state.seq else None
@@ -165,7 +183,7 @@ class Responder:
         )
 
 
-def _unknown(ask: SessionAsk | BriefAsk) -> str:
+def _unknown(ask: SessionAsk | BriefAsk | ExpandAsk) -> str:
     return f"there is no session {ask.session} in the project {ask.project}: ask when it has made its first call"
 
 

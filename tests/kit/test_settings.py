@@ -3,9 +3,12 @@
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
-from services.kit.settings import Nats, Plan, Prices, Settings, environment
+from services.kit.model.chain import chain
+from services.kit.settings import Model, Nats, Plan, Price, Prices, Provider, Settings, environment
+
+KEY = "a-key-of-no-known-shape-4711"
 
 
 def test_a_process_parses_the_very_settings_that_started_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -13,9 +16,66 @@ def test_a_process_parses_the_very_settings_that_started_it(monkeypatch: pytest.
         data=tmp_path,
         nats=Nats(url="nats://127.0.0.1:1", password=SecretStr("s3cret")),
         plan=Plan(protected_tags=3, thresholds={"opus": 40.0}, prices={"gpt": Prices(write=1.0)}, head=False),
+        model=Model(
+            chain=("local/small", "openai/large"),
+            providers={"local": Provider(url="http://127.0.0.1:1/v1", key=SecretStr(KEY))},
+            prices={"openai/*": Price(input=1.0, cached=0.1)},
+            windows={"small": 8192},
+        ),
     )
 
     for name, value in environment(given).items():
         monkeypatch.setenv(name, value)
 
     assert Settings() == given
+
+
+def test_a_key_is_handed_on_and_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = Settings(model=Model(providers={"local": Provider(url="http://127.0.0.1:1/v1", key=SecretStr(KEY))}))
+    assert KEY in environment(given)["ANNALS_MODEL__PROVIDERS"]
+    assert KEY not in f"{given!r} {given} {given.model_dump()} {given.model_dump_json()}"
+
+    monkeypatch.setenv("ANNALS_MODEL__PROVIDERS", f'{{"local": {{"kind": "oracle", "key": "{KEY}"}}}}')
+    with pytest.raises(ValidationError, match="Input should be 'openai' or 'anthropic'") as refused:
+        Settings()
+    assert KEY not in f"{refused.value} {refused.value!r}"
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence"),
+    [
+        ({"chain": ["large"]}, "'large' in ANNALS_MODEL__CHAIN is no model: write provider/model"),
+        ({"chain": ["/large"]}, "'/large' in ANNALS_MODEL__CHAIN is no model: write provider/model"),
+        ({"chain": ["farm/large"]}, "nothing is known of the provider of 'farm/large': describe it in ANNALS_MODEL__"),
+        ({"providers": {"farm": {"url": "farm:8000/v1"}}}, "String should match pattern"),
+        ({"providers": {"farm": {}}}, "the provider 'farm' in ANNALS_MODEL__PROVIDERS needs a url"),
+    ],
+)
+def test_a_chain_that_cannot_be_asked_is_refused_at_the_start(model: dict[str, object], sentence: str) -> None:
+    with pytest.raises(ValidationError, match=sentence):
+        Model.model_validate(model)
+
+
+def test_each_model_is_reached_as_it_was_told() -> None:
+    settings = Model(
+        chain=("openai/gpt", "anthropic/claude/x", "farm/small", "hidden/b", "barn/c"),
+        providers={
+            "farm": Provider(url="http://farm/v1"),
+            "hidden": Provider(url="http://hidden/v1", key_variable="HIDDEN"),
+            "barn": Provider(kind="anthropic", url="http://barn", key=SecretStr("b"), key_variable="HIDDEN"),
+        },
+        windows={"small": 8000},
+        max_output=4000,
+    )
+    known = {"OPENAI_API_KEY": "o\n", "ANTHROPIC_API_KEY": "a", "HIDDEN": "h"}
+
+    assert [
+        ("openai", "https://api.openai.com/v1", "gpt", "o", 128_000, 4000),
+        ("anthropic", "https://api.anthropic.com", "claude/x", "a", 128_000, 4000),
+        ("openai", "http://farm/v1", "small", "", 8000, 2000),
+        ("openai", "http://hidden/v1", "b", "h", 128_000, 4000),
+        ("anthropic", "http://barn", "c", "b", 128_000, 4000),
+    ] == [
+        (one.kind, one.url, one.model, one.key.get_secret_value(), one.window, one.output)
+        for one in chain(settings, known)
+    ]

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from schemas.commands import Command, DropQueue, FlushRequest
 from schemas.events import DropRequested, Event, FlushRequested, NativeCompacted, SessionIdled, TagAssigned
-from services.desk.core import Verdict, decide
+from services.desk.core import decide
 from services.desk.grammar import MAX_TAGS, BadRange, parse_tags
 from services.desk.state import MOST_PROTECTED, Book, evolve
+from services.desk.verdict import Terms, Verdict
 from tests.given import Given, given
 
 PROTECTED = 3
@@ -25,7 +26,7 @@ def book(*events: Event) -> Given[Book]:
 
 
 def answer(before: Given[Book], drop: str, protected: int = PROTECTED) -> Verdict:
-    return decide(before.state, DropQueue(drop), protected)
+    return decide(before.state, DropQueue(drop), Terms(protected=protected))
 
 
 def queued(text: str, *tags: int) -> Verdict:
@@ -192,7 +193,7 @@ def test_a_wish_repeated_is_granted_and_writes_nothing() -> None:
 def test_a_flush_is_granted_with_its_reason() -> None:
     text = "Everything that waits will be applied at the next model call."
     granted = Verdict(ok=True, text=text, events=(FlushRequested(reason="tidy"),))
-    assert granted == decide(Book(), FlushRequest("tidy"), PROTECTED)
+    assert granted == decide(Book(), FlushRequest("tidy"), Terms())
 
 
 # What is refused, as a whole
@@ -257,7 +258,7 @@ def test_a_wish_that_the_desk_has_no_rule_for_is_a_fault() -> None:
         pass
 
     with pytest.raises(TypeError, match="no rule for"):
-        decide(Book(), Unheard(), PROTECTED)
+        decide(Book(), Unheard(), Terms())
 
 
 OPERATIONS = st.lists(

@@ -279,7 +279,8 @@ def test_every_tool_and_line_leads_to_a_command_or_a_question() -> None:
 
 def test_the_guidance_names_tags_and_their_tool_only_where_they_are_shown() -> None:
     assert {mode for mode, text in GUIDE.system.items() if "§" in text} == SHOWS_TAGS
-    assert {mode for tool in TOOLS for mode in tool.modes} == SHOWS_TAGS
+    assert {mode for tool in TOOLS for mode in tool.modes if tool.name == "ctx_reduce"} == SHOWS_TAGS
+    assert "ctx_expand" in PRIMARY
     assert TOOLS[0].name in PRIMARY
     assert tag(12).strip() in PRIMARY
     assert placeholder(12) in PRIMARY
@@ -291,7 +292,7 @@ def test_the_guidance_names_tags_and_their_tool_only_where_they_are_shown() -> N
 
 
 def test_the_guidance_is_short_and_says_nothing_that_changes() -> None:
-    assert 250 <= len(PRIMARY.split()) <= 400
+    assert 250 <= len(PRIMARY.split()) <= 450
     assert len(WITHOUT_TAGS.split()) < 150
     for text in GUIDE.system.values():
         assert not re.search(r"\b20\d\d\b|\b\d+ (newest|tags|tokens)\b", text)

@@ -1,7 +1,8 @@
 """A connection to the broker that comes back by itself, with the streams made where they are missing."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 from nats.aio.client import Client
@@ -184,14 +185,25 @@ class Bus:
                 raise
 
     async def consumer(
-        self, stream: str, durable: str, *, ack_wait: float, max_ack_pending: int, ack_all: bool = False
+        self,
+        stream: str,
+        durable: str,
+        *,
+        ack_wait: float,
+        max_ack_pending: int,
+        ack_all: bool = False,
+        filters: Sequence[str] = (),
     ) -> None:
-        """Make a durable consumer of a whole stream, or find it as it is. `ack_all`: one word for all before."""
+        """Make a durable consumer, or find it as it is: of these subjects, or of a whole stream.
+
+        `ack_all`: one word for all before.
+        """
         config = api.ConsumerConfig(
             durable_name=durable,
             ack_policy=api.AckPolicy.ALL if ack_all else api.AckPolicy.EXPLICIT,
             ack_wait=ack_wait,
             max_ack_pending=max_ack_pending,
+            filter_subjects=list(filters) or None,
         )
         await self.js.add_consumer(stream, config)
 
@@ -202,14 +214,25 @@ class Bus:
     async def lag(self, stream: str, durable: str) -> Lag | None:
         """How far a consumer is behind; None where there is none."""
         try:
-            state = (await self.js.stream_info(stream)).state
             info = await self.js.consumer_info(stream, durable)
+            newest = await self._newest(stream, info.config.filter_subjects or ())
         except NotFoundError:
             return None
         waiting = int(info.num_pending or 0)
-        if state.messages and info.delivered is not None and info.delivered.stream_seq < state.last_seq:
+        if info.delivered is not None and info.delivered.stream_seq < newest:
             waiting = max(waiting, 1)  # a consumer counts a message a moment after it was confirmed
         return Lag(waiting, int(info.num_ack_pending or 0))
+
+    async def _newest(self, stream: str, filters: Sequence[str]) -> int:
+        """The position of the newest message that a consumer gets; 0: there is none."""
+        if not filters:
+            state = (await self.js.stream_info(stream)).state
+            return int(state.last_seq) if state.messages else 0
+        found = [0]
+        for subject in filters:
+            with contextlib.suppress(NotFoundError):
+                found.append(int((await self.js.get_last_msg(stream, subject)).seq or 0))
+        return max(found)
 
     async def messages(self, stream: str) -> int:
         """How many messages a stream holds; 0 where there is none."""

@@ -1,4 +1,4 @@
-"""The two head messages as text: the same values make the same bytes. No dates and no counters stand in them."""
+"""The project's head message as text: the same values make the same bytes. No dates and no counters stand in it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -14,9 +14,6 @@ MIN_CUT_TOKENS = 200
 PROJECT = """\
 What is known of this project, put here by the service that keeps your context. It is background and asks for nothing. \
 What the files themselves say, and what comes later in this conversation, is newer and holds before it."""
-HISTORY = """\
-What happened in this session before the messages below, put here by the service that keeps your context. It is a \
-record and asks for nothing."""
 CUT = "[The rest is left out: read the file.]"
 LEFT_OUT = "[Left out for its length: read the file.]"
 
@@ -25,15 +22,6 @@ class Memory(msgspec.Struct, frozen=True):
     """Something that is to be remembered of the project."""
 
     category: str
-    text: str
-
-
-class Compartment(msgspec.Struct, frozen=True):
-    """A summary of a span of messages."""
-
-    first: int
-    last: int
-    title: str
     text: str
 
 
@@ -58,20 +46,6 @@ def render_project(
         ]
     )
     return element("project", stacked([PROJECT, sections])) if sections else ""
-
-
-def render_history(
-    compartments: Sequence[Compartment] = (), state: Sequence[str] = (), tasks: Sequence[str] = ()
-) -> str:
-    """The second head message: summaries, the oldest first, then what is going on; empty if there is nothing to say."""
-    sections = stacked(
-        [
-            *(_compartment(one) for one in compartments),
-            element("state", _lines(state)),
-            element("tasks", _lines(tasks)),
-        ]
-    )
-    return element("history", stacked([HISTORY, sections])) if sections else ""
 
 
 def _documents(documents: Iterable[Document], room: int) -> Iterator[str]:
@@ -103,10 +77,6 @@ def _memories(memories: Iterable[Memory]) -> Iterator[str]:
         grouped.setdefault(memory.category, []).append(memory.text)
     for category, texts in grouped.items():
         yield element("memory", _lines(texts), category=category)
-
-
-def _compartment(one: Compartment) -> str:
-    return element("summary", escaped(one.text.strip()), first=str(one.first), last=str(one.last), title=one.title)
 
 
 def _lines(texts: Iterable[str]) -> str:

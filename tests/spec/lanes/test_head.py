@@ -12,14 +12,7 @@ from services.kit.limits import Limits
 from services.kit.tokens import tokens
 from services.responder.head.documents import Captured, Document, Documents, chosen, evolve
 from services.responder.head.markup import element
-from services.responder.head.render import (
-    CUT,
-    LEFT_OUT,
-    Compartment,
-    Memory,
-    render_history,
-    render_project,
-)
+from services.responder.head.render import CUT, LEFT_OUT, Memory, render_project
 from services.responder.lanes import View, head
 from services.responder.state import Session
 from tests.examples import examples
@@ -100,26 +93,9 @@ def test_the_project_s_message_in_full() -> None:
     )
 
 
-def test_the_history_s_message_in_full() -> None:
-    text = render_history(
-        (Compartment(1, 12, "Set up", "It <works>.\n"), Compartment(13, 40, 'The "bug"', "Fixed.")),
-        ("src/a.py (edited)",),
-        ("Ship it",),
-    )
-    opening, _, rest = text.partition("\n\n")
-    assert opening.startswith("<history>\nWhat happened in this session")
-    assert rest == (
-        '<summary first="1" last="12" title="Set up">\nIt &lt;works&gt;.\n</summary>\n\n'
-        '<summary first="13" last="40" title="The &quot;bug&quot;">\nFixed.\n</summary>\n\n'
-        "<state>\n- src/a.py (edited)\n</state>\n\n"
-        "<tasks>\n- Ship it\n</tasks>\n</history>"
-    )
-
-
 def test_nothing_to_say_is_no_message() -> None:
     assert render_project(()) == ""
     assert render_project((document("A.md", " \n"), document("B.md", "")), (Memory("x", " "),), ("\n",)) == ""
-    assert render_history() == ""
 
 
 def test_no_text_can_leave_its_element() -> None:

@@ -1,0 +1,55 @@
+"""Facts about compartments: spans of messages with what stays of them."""
+
+from datetime import datetime
+from typing import ClassVar
+
+from schemas.events.base import Event
+
+
+class CompartmentSealed(Event, frozen=True):
+    """A span of messages was summarised, in four tiers from the fullest to the shortest."""
+
+    TYPE: ClassVar[str] = "compartment.sealed"
+
+    compartment: str
+    """Its id: over the session, the generation and the first message."""
+    run: str
+    generation: int
+    first: int
+    """The ordinal of its first message ..."""
+    last: int
+    """... and of its last; compartments in force follow each other."""
+    first_message: str
+    last_message: str
+    messages: int = 0
+    title: str = ""
+    episode: list[str] = []
+    """bug, feature, release, refactor, infra, design, investigation, docs."""
+    importance: int = 50
+    """1 to 100: how slowly it fades."""
+    p1: str = ""
+    p2: str = ""
+    p3: str = ""
+    p4: str = ""
+    anchors: list[str] = []
+    """Paths, symbols and hashes that every tier keeps; at most eight."""
+    names: list[str] = []
+    """Files, identifiers, commits and errors of the span, the most telling first."""
+    began: datetime | None = None
+    ended: datetime | None = None
+    tokens: int = 0
+    """Estimated tokens of the messages it stands for."""
+    source: str = "rules"
+    """Who wrote it: `rules`, or `provider/model`."""
+    fingerprint: str = ""
+    """Of the messages as they were read."""
+
+
+class CompartmentRescored(Event, frozen=True):
+    """A compartment fades faster or slower from the next rebase on; what it says stays."""
+
+    TYPE: ClassVar[str] = "compartment.rescored"
+
+    compartment: str
+    importance: int
+    reason: str = ""

@@ -1,0 +1,20 @@
+"""Facts about what a session showed of its project."""
+
+from typing import ClassVar
+
+from schemas.events.base import Event
+
+
+class FactExtracted(Event, frozen=True):
+    """Something that may hold beyond the session: a proposal for the project's memory."""
+
+    TYPE: ClassVar[str] = "fact.extracted"
+
+    fact: str
+    """Its id: over the category and the text without case and spacing."""
+    run: str
+    category: str
+    """PROJECT_RULES, ARCHITECTURE, CONSTRAINTS, CONFIG_VALUES or NAMING."""
+    text: str
+    evidence: list[int] = []
+    """Ordinals of the messages that show it."""

@@ -1,0 +1,1 @@
+"""History: what was said, read in pieces, and the compartments that stand for it."""

@@ -1,0 +1,176 @@
+"""How a question goes down the chain: tries, one repair, the next model, within a deadline and a budget."""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Generic, TypeVar
+
+import msgspec
+
+from services.kit import settings
+from services.kit.model.calls import Client, Failed, Said, clean
+from services.kit.model.chain import MARGIN, Endpoint, estimate
+from services.kit.model.question import (
+    Answer,
+    Attempt,
+    BudgetExhausted,
+    Code,
+    ModelFailed,
+    Outcome,
+    Purse,
+    Question,
+    Step,
+)
+from services.kit.model.reading import Unfit, bare, read
+from services.kit.model.repair import repair
+
+T = TypeVar("T", bound=msgspec.Struct)
+Tell = Callable[[Attempt], Awaitable[None]]
+
+CODES: Mapping[Outcome, Code] = {
+    "invalid": "invalid_output",
+    "transient": "provider_transient",
+    "refused": "provider_auth",
+    "overflow": "overflow",
+    "timeout": "timeout",
+}
+PASSING = frozenset({"transient", "timeout"})
+
+
+class _Result(msgspec.Struct, Generic[T], frozen=True):
+    """What came of one call."""
+
+    outcome: Outcome
+    detail: str = ""
+    """What was wrong, in full, as the repair needs it."""
+    text: str = ""
+    value: T | None = None
+
+
+class Asking(Generic[T]):
+    """One question on its way."""
+
+    def __init__(
+        self,
+        question: Question[T],
+        client: Client,
+        model: settings.Model,
+        pauses: Sequence[tuple[float, float]],
+        purse: Purse | None,
+        tell: Tell | None,
+    ) -> None:
+        self._question = question
+        self._client = client
+        self._timeout = model.timeout
+        self._deadline = time.monotonic() + model.deadline
+        self._pauses = pauses
+        self._purse = purse
+        self._tell = tell
+        self._attempts: list[Attempt] = []
+        self._repaired = False
+
+    async def through(self, endpoints: Sequence[Endpoint]) -> Answer[T]:
+        size = estimate(self._question.system, self._question.prompt)
+        most = max(endpoint.room for endpoint in endpoints)
+        if size > most:
+            raise ModelFailed("window_too_small", f"the prompt has about {size} tokens; the models take {most}")
+        failed = _Result[T]("invalid")
+        for number, endpoint in enumerate(endpoints):
+            if size > endpoint.room:
+                continue
+            result = await self._with(endpoint, "fallback" if number else "summary")
+            if result.value is not None:
+                return Answer(result.value, endpoint.name, tuple(self._attempts))
+            failed = result
+            if failed.outcome == "overflow":
+                break
+        raise self._failure(CODES[failed.outcome], self._attempts[-1].detail)
+
+    async def _with(self, endpoint: Endpoint, step: Step) -> _Result[T]:
+        """Ask one model, and once more if it can mend its answer."""
+        result = await self._tries(endpoint, self._question.prompt, step)
+        if result.outcome != "invalid" or self._repaired:
+            return result
+        prompt = repair(self._question.prompt, result.text, result.detail)
+        if estimate(self._question.system, prompt) > endpoint.room:
+            return result
+        self._repaired = True
+        return await self._tries(endpoint, prompt, "repair")
+
+    async def _tries(self, endpoint: Endpoint, prompt: str, step: Step) -> _Result[T]:
+        result = await self._once(endpoint, prompt, step)
+        for shortest, longest in self._pauses:
+            if result.outcome not in PASSING:
+                break
+            pause = random.uniform(shortest, longest)  # noqa: S311 - no secret, only not all at once
+            if pause >= self._left():
+                break
+            await asyncio.sleep(pause)
+            result = await self._once(endpoint, prompt, step)
+        return result
+
+    async def _once(self, endpoint: Endpoint, prompt: str, step: Step) -> _Result[T]:
+        if self._left() <= 0:
+            raise self._failure("timeout", "the deadline for the question is over")
+        output = min(self._question.output or endpoint.output, endpoint.output)
+        before = estimate(self._question.system, prompt)
+        reservation = await self._reserve(endpoint, int(before * MARGIN), output)
+        seconds = max(0.0, min(self._timeout, self._left()))
+        began = time.monotonic()
+        try:
+            said = await self._client.ask(endpoint, self._question.system, prompt, output=output, seconds=seconds)
+        except asyncio.CancelledError:
+            await self._record(Attempt(endpoint.name, step, "cancelled", seconds=time.monotonic() - began))
+            raise
+        took = time.monotonic() - began
+        if isinstance(said, Failed):
+            attempt = Attempt(endpoint.name, step, said.outcome, said.detail, seconds=took)
+            if not said.spent:
+                await self._settle(reservation, attempt)
+            await self._record(attempt)
+            return _Result(said.outcome, said.detail)
+        result = self._read(said, output)
+        attempt = _attempt(endpoint, step, said, result, before, took)
+        await self._settle(reservation, attempt)
+        await self._record(attempt)
+        return result
+
+    def _read(self, said: Said, output: int) -> _Result[T]:
+        try:
+            value = read(said.text, self._question.shape, self._question.check)
+        except Unfit as error:
+            cut = f"The answer was cut off, as it may have {output} tokens; be shorter. " if said.cut else ""
+            return _Result("invalid", f"{cut}{error}", bare(said.text))
+        return _Result("ok", value=value)
+
+    async def _reserve(self, endpoint: Endpoint, tokens_in: int, output: int) -> str:
+        if self._purse is None:
+            return ""
+        try:
+            return await self._purse.reserve(tokens_in + output, endpoint.usd(tokens_in, output, 0))
+        except BudgetExhausted as error:
+            raise self._failure("budget_exhausted", str(error)) from None
+
+    async def _settle(self, reservation: str, attempt: Attempt) -> None:
+        if self._purse is not None:
+            await self._purse.settle(reservation, attempt.tokens_in + attempt.tokens_out, attempt.usd)
+
+    async def _record(self, attempt: Attempt) -> None:
+        self._attempts.append(attempt)
+        if self._tell is not None:
+            await self._tell(attempt)
+
+    def _left(self) -> float:
+        return self._deadline - time.monotonic()
+
+    def _failure(self, code: Code, detail: str) -> ModelFailed:
+        return ModelFailed(code, detail, self._attempts)
+
+
+def _attempt(endpoint: Endpoint, step: Step, said: Said, result: _Result[T], before: int, seconds: float) -> Attempt:
+    tokens_in = said.tokens_in or before
+    tokens_out = said.tokens_out or estimate(said.text)
+    usd = endpoint.usd(tokens_in, tokens_out, said.cached)
+    detail = clean(result.detail, endpoint.key)  # it may quote the answer
+    return Attempt(endpoint.name, step, result.outcome, detail, tokens_in, tokens_out, said.cached, usd, seconds)

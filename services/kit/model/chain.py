@@ -1,0 +1,92 @@
+"""The models of the chain, each with all that is needed to ask it."""
+
+from collections.abc import Mapping
+
+import msgspec
+from pydantic import SecretStr
+
+from services.kit.settings import Model, Price, Provider
+from services.kit.tokens import tokens
+from services.kit.window import of_model
+
+NO_KEY = "none"
+"""What is sent where a provider asks for no key: the libraries insist on one."""
+VENDORS = {
+    "openai": ("https://api.openai.com/v1", "OPENAI_API_KEY"),
+    "anthropic": ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
+}
+"""Where the vendors themselves are, and the variables in which their keys are usually kept."""
+MILLION = 1_000_000
+MARGIN = 1.25
+"""How far a count by the provider may exceed our estimate."""
+SHARE = 4
+"""An answer takes at most this part of the window."""
+
+
+class Endpoint(msgspec.Struct, frozen=True):
+    """One model of the chain."""
+
+    name: str
+    """`provider/model`."""
+    kind: str
+    url: str
+    key: SecretStr
+    model: str
+    window: int
+    price: Price
+    output: int
+    """The most tokens of one answer."""
+
+    @property
+    def is_vendor(self) -> bool:
+        """Whether it is at the vendor itself, whose models are known better than others of the same kind."""
+        return self.url == VENDORS[self.kind][0]
+
+    @property
+    def fault(self) -> str:
+        """Why it cannot be asked; empty: nothing is wrong with its key."""
+        key = self.key.get_secret_value()
+        if not key and self.is_vendor:
+            return f"there is no key for {self.name}; set it as docs/settings.md says"
+        if not key.isascii() or not key.isprintable():
+            return f"the key for {self.name} holds characters that no key has; set it anew"
+        return ""
+
+    @property
+    def room(self) -> int:
+        """The most tokens of a prompt, by our own estimate."""
+        return int((self.window - self.output) / MARGIN)
+
+    def usd(self, tokens_in: int, tokens_out: int, cached: int) -> float:
+        cheap = self.price.input if self.price.cached is None else self.price.cached
+        new = max(0, tokens_in - cached)
+        return (new * self.price.input + cached * cheap + tokens_out * self.price.output) / MILLION
+
+
+def chain(settings: Model, environment: Mapping[str, str]) -> tuple[Endpoint, ...]:
+    """The models in the order in which they are asked."""
+    return tuple(_endpoint(name, settings, environment) for name in settings.chain)
+
+
+def _endpoint(name: str, settings: Model, environment: Mapping[str, str]) -> Endpoint:
+    provider, _, model = name.partition("/")
+    known = settings.providers.get(provider) or Provider(kind="anthropic" if provider == "anthropic" else "openai")
+    url, variable = VENDORS[known.kind]
+    variable = known.key_variable or ("" if known.url else variable)
+    key = known.key.get_secret_value() or environment.get(variable, "")
+    window = of_model(settings.windows, provider, model, settings.default_window)
+    return Endpoint(
+        name=name,
+        kind=known.kind,
+        url=known.url or url,
+        key=SecretStr(key.strip()),  # from a file it often comes with the end of its line
+        model=model,
+        window=window,
+        price=of_model(settings.prices, provider, model, Price()),
+        output=min(settings.max_output, window // SHARE),
+    )
+
+
+def estimate(*texts: str) -> int:
+    """Estimated tokens of a prompt."""
+    return tokens(sum(len(text.encode()) for text in texts))

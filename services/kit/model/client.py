@@ -1,0 +1,127 @@
+"""The client of all kinds of providers. Only this file and those it loads know their libraries."""
+
+import asyncio
+import importlib
+from typing import Protocol
+
+from pydantic_ai.direct import model_request
+from pydantic_ai.exceptions import (
+    ModelAPIError,
+    ModelAuthenticationError,
+    ModelConnectionError,
+    ModelContextWindowExceededError,
+    ModelHTTPError,
+    ModelNotFoundError,
+    ModelQuotaExceededError,
+    ModelRequestRejectedError,
+    ModelTimeoutError,
+    UnexpectedModelBehavior,
+)
+from pydantic_ai.messages import ModelRequest, ModelResponse, SystemPromptPart, TextPart, UserPromptPart
+from pydantic_ai.models import Model
+from pydantic_ai.settings import ModelSettings
+
+from services.kit.model.calls import Failed, Said, clean
+from services.kit.model.chain import Endpoint
+from services.kit.model.question import Outcome
+
+TOO_LARGE = 413
+NO_THINKING_TAGS = ("\0", "\0")
+"""Answers are taken as they are: what a summary says of `<think>` is part of it."""
+_FINAL = (ModelAuthenticationError, ModelNotFoundError, ModelQuotaExceededError, ModelRequestRejectedError)
+"""What another try would not change."""
+
+
+class Kind(Protocol):
+    """A module that knows one kind of provider."""
+
+    def connect(self, endpoint: Endpoint) -> tuple[Model, "Connection"]: ...
+
+
+class Connection(Protocol):
+    """What must be closed."""
+
+    async def close(self) -> None: ...
+
+
+def client(temperature: float) -> "Providers":
+    return Providers(temperature)
+
+
+class Providers:
+    """Asks models, each over a connection of its own, which is kept."""
+
+    def __init__(self, temperature: float) -> None:
+        self._temperature = temperature
+        self._models: dict[str, tuple[Model, Connection]] = {}
+
+    async def close(self) -> None:
+        for _, connection in self._models.values():
+            await connection.close()
+        self._models.clear()
+
+    async def ask(self, endpoint: Endpoint, system: str, prompt: str, *, output: int, seconds: float) -> Said | Failed:
+        if endpoint.fault:
+            return Failed("refused", endpoint.fault)
+        settings = ModelSettings(max_tokens=output, temperature=self._temperature, timeout=seconds)
+        message = ModelRequest(parts=[SystemPromptPart(content=system), UserPromptPart(content=prompt)])
+        model = await self._model(endpoint)
+        try:
+            async with asyncio.timeout(seconds):
+                response = await model_request(model, [message], model_settings=settings)
+        except (TimeoutError, ModelTimeoutError):
+            return Failed("timeout", f"no answer within {seconds:.0f} s", spent=True)
+        except (ModelAPIError, UnexpectedModelBehavior) as error:
+            return _failed(error, endpoint)
+        return _said(response)
+
+    async def _model(self, endpoint: Endpoint) -> Model:
+        if endpoint.name not in self._models:
+            kind: Kind = await asyncio.to_thread(importlib.import_module, f"services.kit.model.{endpoint.kind}")
+            if endpoint.name not in self._models:
+                self._models[endpoint.name] = kind.connect(endpoint)
+        return self._models[endpoint.name][0]
+
+
+def _said(response: ModelResponse) -> Said:
+    usage = response.usage
+    return Said(
+        text="".join(part.content for part in response.parts if isinstance(part, TextPart)),
+        tokens_in=usage.input_tokens,
+        tokens_out=usage.output_tokens,
+        cached=usage.cache_read_tokens,
+        cut=response.finish_reason == "length",
+    )
+
+
+def _failed(error: ModelAPIError | UnexpectedModelBehavior, endpoint: Endpoint) -> Failed:
+    """Nothing of the error itself is handed on: it holds the whole answer, and may hold the key."""
+    words = _words(error)
+    if isinstance(error, ModelHTTPError):
+        words = f"{error.status_code}: {words}"
+    return Failed(_outcome(error), clean(words, endpoint.key), spent=_spent(error))
+
+
+def _outcome(error: ModelAPIError | UnexpectedModelBehavior) -> Outcome:
+    too_large = isinstance(error, ModelHTTPError) and error.status_code == TOO_LARGE
+    if too_large or isinstance(error, ModelContextWindowExceededError):
+        return "overflow"
+    if isinstance(error, _FINAL):
+        return "refused"
+    return "transient"
+
+
+def _spent(error: ModelAPIError | UnexpectedModelBehavior) -> bool:
+    """Whether the model may have worked: not where the provider refused, or was never reached."""
+    if isinstance(error, ModelConnectionError):
+        return error.phase not in {"pool", "connect"}
+    return not isinstance(error, ModelHTTPError)
+
+
+def _words(error: ModelAPIError | UnexpectedModelBehavior) -> str:
+    """The provider's own sentence, if it is where it should be."""
+    body = getattr(error, "body", None)
+    for value in (body.get("error"), body) if isinstance(body, dict) else ():
+        if isinstance(value, dict) and isinstance(value.get("message"), str):
+            return str(value["message"])
+    return str(error)

@@ -1,0 +1,83 @@
+"""How compartments fade: the older and the less important one is, the shorter the tier that it is shown in.
+
+A compartment's half-life is H = 24 * 2^((importance - 50) / 25) / pressure, counted in compartments, and z = age / H.
+The bounds between the tiers are the geometric means of what neighbouring tiers cost on average.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+BOUNDS = (0.201, 0.729, 1.322)
+"""Up to the first z the fullest tier, up to the second the next, and so on; then the fourth ..."""
+ARCHIVED_FROM = 2.587
+"""... and from here on none."""
+HALF_LIFE = 24.0
+LEAST_PRESSURE = 0.1
+TIERS = 4
+ARCHIVED = TIERS + 1
+"""The tier of what is not shown."""
+
+
+def half_life(importance: int, pressure: float = 1.0) -> float:
+    """In compartments: 24 at importance 50, twice that for each 25 more."""
+    bounded = min(100, max(1, importance))
+    return float(HALF_LIFE * 2 ** ((bounded - 50) / 25)) / max(LEAST_PRESSURE, pressure)
+
+
+def faded(age: int, importance: int, pressure: float = 1.0) -> float:
+    """z: how far it has faded. `age`: the number of newer compartments."""
+    return age / half_life(importance, pressure)
+
+
+def tier(z: float) -> int:
+    """1 (fullest) to 4, or `ARCHIVED`."""
+    return ARCHIVED if z >= ARCHIVED_FROM else 1 + bisect_right(BOUNDS, z)
+
+
+def tiers(costs: Sequence[Sequence[int]], importance: Sequence[int], budget: int) -> tuple[int, ...]:
+    """The tier of each compartment, oldest first. `costs`: of each in its four tiers, in the unit of the budget.
+
+    Pressure alone archives nothing. Where it still costs too much, those that have faded most (of equal importance the
+    oldest) are demoted to the last tier, each to the end before the next is touched, and archived only if that is not
+    enough. Where room is left, those that have faded least get a fuller tier.
+    """
+    ages = range(len(costs) - 1, -1, -1)
+    natural = [tier(faded(age, one)) for age, one in zip(ages, importance, strict=True)]
+    pressure = max(LEAST_PRESSURE, total(costs, natural) / budget) if budget > 0 else 1.0
+    faint = [faded(age, one, pressure) for age, one in zip(ages, importance, strict=True)]
+    freshest = sorted(range(len(costs)), key=lambda at: (faint[at], -at))
+    shown = [ARCHIVED if one == ARCHIVED else min(TIERS, tier(z)) for one, z in zip(natural, faint, strict=True)]
+    for lowest in (TIERS, ARCHIVED):
+        _demote(costs, shown, budget, freshest[::-1], lowest)
+    _promote(costs, shown, budget, freshest)
+    return tuple(shown)
+
+
+def total(costs: Sequence[Sequence[int]], shown: Sequence[int]) -> int:
+    """What all of them cost together; the archived cost nothing."""
+    return sum(_cost(one, at) for one, at in zip(costs, shown, strict=True))
+
+
+def _cost(costs: Sequence[int], shown: int) -> int:
+    return 0 if shown == ARCHIVED else costs[shown - 1]
+
+
+def _demote(costs: Sequence[Sequence[int]], shown: list[int], budget: int, order: Sequence[int], lowest: int) -> None:
+    """Take from them what is too much, one after the other."""
+    over = total(costs, shown) - budget
+    for at in order:
+        while over > 0 and shown[at] < lowest:
+            over -= _cost(costs[at], shown[at]) - _cost(costs[at], shown[at] + 1)
+            shown[at] += 1
+
+
+def _promote(costs: Sequence[Sequence[int]], shown: list[int], budget: int, order: Sequence[int]) -> None:
+    """Give them what room is left for, one after the other."""
+    room = budget - total(costs, shown)
+    for at in order:
+        while shown[at] > 1:
+            more = _cost(costs[at], shown[at] - 1) - _cost(costs[at], shown[at])
+            if more > room:
+                break
+            room -= more
+            shown[at] -= 1

@@ -1,0 +1,75 @@
+"""The names that a history remembers: chosen over all compartments, and told by the file that they are at home in."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from schemas.events import CompartmentSealed
+from services.kit.history.names import base
+from services.responder.head.markup import escaped
+
+HEADING = "## Names, by file"
+ELSEWHERE = "elsewhere"
+RANK = 40
+"""How slowly a name is worth less the further behind it stands in its compartment."""
+AGE = 0.97
+"""What a name keeps of its worth with each newer compartment."""
+HOME = "#"
+"""Between a file and what is at home in it."""
+
+
+def index(sealed: Sequence[CompartmentSealed], narrative: str, room: int) -> str:
+    """Lines of at most `room` UTF-8 bytes together. What the narrative says is not told again."""
+    chosen: dict[str, list[str]] = {}
+    left = room - len(HEADING)
+    for home, own in map(_escaped, _ranked(sealed)):
+        if own and own in narrative:
+            continue
+        cost = (len(own.encode()) + 2 if own else 0) + (0 if home in chosen else len(home.encode()) + 5)
+        if cost <= left:
+            chosen.setdefault(home, []).extend([own] if own else [])
+            left -= cost
+    lines = [_line(home, names) for home, names in sorted(chosen.items(), key=lambda item: not item[0])]
+    return "\n".join((HEADING, *filter(None, lines))) if any(lines) else ""
+
+
+def _ranked(sealed: Sequence[CompartmentSealed]) -> list[tuple[str, str]]:
+    """Files and names in them, once each, the most telling first: they stood before others, in many compartments."""
+    worth: dict[str, float] = defaultdict(float)
+    homes: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for age, one in enumerate(reversed(sealed)):
+        for rank, name in enumerate(one.names):
+            home, own = _parted(name)
+            here = AGE**age / (rank + RANK)
+            worth[own or base(home)] += here
+            homes[own or base(home)][home] += here
+    placed = [(worth[name], name, home) for name, places in homes.items() for home in _best(name, places)]
+    return [
+        (home, "" if base(home) == name else name)
+        for _, name, home in sorted(placed, key=lambda one: (-one[0], one[1:]))
+    ]
+
+
+def _best(name: str, places: dict[str, float]) -> list[str]:
+    """Where a name is at home; of files of one name there may be several."""
+    known = {home: here for home, here in places.items() if home}
+    if any(base(home) == name for home in known):
+        return sorted(home for home in known if base(home) == name)
+    return [max(sorted(known), key=known.__getitem__)] if known else [""]
+
+
+def _escaped(placed: tuple[str, str]) -> tuple[str, str]:
+    return escaped(placed[0]), escaped(placed[1])
+
+
+def _parted(name: str) -> tuple[str, str]:
+    """The file and the name in it; a file alone has no name in it, and a name that is at home nowhere no file."""
+    home, mark, own = name.partition(HOME)
+    if mark and home:
+        return home, own
+    return (name, "") if "." in name and "/" in name else ("", name)
+
+
+def _line(home: str, names: Sequence[str]) -> str:
+    if not home:
+        return f"- {ELSEWHERE}: {', '.join(names)}" if names else ""
+    return f"- {home}: {', '.join(names)}" if names else f"- {home}"

@@ -1,0 +1,54 @@
+-- compartments: the compressed history that is in force, with all tiers, as each session's prompts may show it.
+create or replace macro compartments_at(as_of) as table
+with taken as (
+  select project, session, generation, seq, "first", "last" from history_replaced where seq <= as_of
+), sealed as (
+  select made.*, made.generation = 0 or exists (
+    from taken where taken.project = made.project and taken.session = made.session
+      and taken.generation = made.generation and taken.seq < made.seq
+  ) as direct
+  from (select * from compartment_sealed where seq <= as_of) made
+), held as (  -- from which position on each of them held: a generation is made first and holds later
+  select sealed.*, case when direct then sealed.seq else whole.seq end as held_from
+  from sealed
+  left join (select project, session, generation, min(seq) as seq from taken group by all) whole
+    using (project, session, generation)
+), overtaken as (
+  select held.seq as held_seq, least(min(newer.seq), min(taken.seq)) as seq
+  from held
+  left join sealed newer
+    on newer.project = held.project and newer.session = held.session and newer.direct
+    and newer.seq > held.held_from and newer."first" <= held."first"
+  left join taken
+    on taken.project = held.project and taken.session = held.session and taken.generation > held.generation
+    and taken.seq > held.held_from and held."last" >= taken."first" and held."first" <= taken."last"
+  group by all
+), gone as (
+  select project, session, seq, unnest(messages) as message
+  from message_removed where seq <= as_of and reason in ('deleted', 'reverted')
+), lost as (  -- what ended with a message that is gone holds no more, and nothing behind it
+  select held.project, held.session, held."first", gone.seq
+  from held
+  join gone
+    on gone.project = held.project and gone.session = held.session
+    and gone.message = held.last_message and gone.seq > held.held_from
+  left join overtaken on overtaken.held_seq = held.seq
+  where overtaken.seq is null or overtaken.seq > gone.seq
+)
+select held.project, held.session, held.compartment, held.run, held.generation, held."first", held."last",
+  held.first_message, held.last_message, held.messages, held.title, held.episode,
+  coalesce(scored.importance, held.importance) as importance,
+  held.p1, held.p2, held.p3, held.p4, held.anchors, held.names, held.began, held.ended, held.tokens, held.source,
+  held.happened as sealed_at, held.seq
+from held
+left join overtaken on overtaken.held_seq = held.seq
+left join (
+  select project, session, compartment, arg_max(importance, seq) as importance
+  from compartment_rescored where seq <= as_of group by all
+) scored
+  on scored.project = held.project and scored.session = held.session and scored.compartment = held.compartment
+where held.held_from is not null and overtaken.seq is null
+  and not exists (
+    from lost where lost.project = held.project and lost.session = held.session
+      and lost."first" <= held."first" and lost.seq > held.held_from
+  );

@@ -1,0 +1,112 @@
+"""Sessions that the historian works on, and what it has written of them."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from itertools import pairwise
+
+from msgspec.structs import replace
+
+from schemas.codec import encode
+from schemas.events import CompartmentSealed, Event, HistoryAdvanced, HistoryFailed, HistoryReplaced
+from schemas.inbox import Inbound, Listed, MessageSeen, PartSeen, Role, Seen, StepSeen, UsageSeen
+from services.kit.bus import Appender, Bus, LogReader
+from services.kit.settings import History, Plan, Settings
+from tests.broker.world import HARBOUR, NOON, facts, told, wrapped
+
+WORDS = "The parser reads one line, and then it reads another one, until there is none. " * 24
+"""About 480 tokens."""
+
+
+def settings(**history: object) -> Settings:
+    return told().model_copy(
+        update={"history": History.model_validate({"tail_tokens": 1000} | history), "plan": Plan(threshold=40)}
+    )
+
+
+class Session:
+    """What a harness tells of one session."""
+
+    def __init__(self, bus: Bus, *, limit: int = 100_000) -> None:
+        self._bus = bus
+        self._limit = limit
+        self._names: list[str] = []
+        self._listed: dict[str, Listed] = {}
+        self._sent = 0
+
+    async def says(self, role: Role, *parts: PartSeen) -> str:
+        name = f"m{len(self._names) + 1}"
+        self._names.append(name)
+        at = NOON + timedelta(seconds=len(self._names))
+        named = [replace(part, message=name, part=f"{name}.{n}", position=n) for n, part in enumerate(parts)]
+        self._listed[name] = Listed(name, tuple(part.part for part in named))
+        await self.tell(MessageSeen(message=name, role=role, at=at, parts=tuple(named)))
+        return name
+
+    async def tell(self, *items: Seen) -> None:
+        self._sent += 1
+        name = f"in{self._sent}"
+        await self._bus.publish(HARBOUR.inbound("pi"), encode(Inbound(name, NOON, items)), name)
+
+    async def turns(self, count: int, words: str = WORDS) -> None:
+        for number in range(count):
+            await self.says("user", text(f"Now read file number {number}. {words}"))
+            await self.says("assistant", text(f"I have read file_{number}.py. {words}"))
+
+    async def step(self, used: int = 0) -> None:
+        """A model call with all there is, and what the provider counted."""
+        step = StepSeen(
+            step=f"s{self._sent}",
+            messages=tuple(self._listed[name] for name in self._names),
+            count=len(self._names),
+            provider="anthropic",
+            model="opus",
+            context_limit=self._limit,
+        )
+        await self.tell(step)
+        if used:
+            await self.tell(UsageSeen(message=f"a{self._sent}", input=used))
+
+
+def text(words: str) -> PartSeen:
+    return PartSeen(message="", type="text", text=words)
+
+
+def ran(command: str, output: str, call: str) -> PartSeen:
+    return PartSeen(
+        message="",
+        type="tool",
+        tool="bash",
+        call=call,
+        input=encode({"command": command}).decode(),
+        output=output,
+        status="completed",
+    )
+
+
+async def of(bus: Bus, *kinds: type[Event]) -> list[Event]:
+    return [event for event in await facts(bus, HARBOUR) if isinstance(event, kinds)]
+
+
+async def ended(bus: Bus, runs: int = 1) -> bool:
+    ends = await of(bus, HistoryAdvanced, HistoryFailed, HistoryReplaced)
+    return runs <= sum(not isinstance(event, HistoryAdvanced) or event.done for event in ends)
+
+
+def spans(events: Iterable[Event]) -> list[tuple[int, int]]:
+    return [(event.first, event.last) for event in events if isinstance(event, CompartmentSealed)]
+
+
+def covers(events: Iterable[Event], first: int, last: int) -> bool:
+    """Whether these compartments follow each other from one message to another."""
+    found = spans(events)
+    steps = pairwise(found)
+    return found[0][0] == first and found[-1][1] == last and all(one[1] + 1 == other[0] for one, other in steps)
+
+
+async def append(bus: Bus, *events: Event) -> None:
+    """Facts of another pen, behind what it has written."""
+    for event in events:
+        expected: dict[str, int] = {}
+        async for recorded in LogReader(bus).after(0, HARBOUR.log(event.TYPE)):
+            expected[recorded.subject] = recorded.envelope.seq
+        await Appender(bus).append(wrapped([event], expected), expected)

@@ -1,0 +1,255 @@
+"""The historian on a real broker: when it works, what it publishes, and what becomes of it when things go wrong."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from msgspec.structs import replace
+
+from schemas.codec import encode
+from schemas.events import (
+    CompartmentSealed,
+    HistoryAdvanced,
+    HistoryAttempted,
+    HistoryFailed,
+    HistoryOrdered,
+    HistoryReplaced,
+    HistoryRequested,
+    MessageRemoved,
+)
+from schemas.inbox import SessionSeen
+from schemas.streams import INBOUND_BODIES
+from services.historian.worker import Historian
+from services.historian.writers import Output, Reading, Rules
+from services.kit.bus import Bodies, Bus
+from services.kit.settings import Settings
+from services.launcher.broker import Broker
+from services.tagger.worker import Tagger
+from tests.broker.compressed import Session, append, covers, ended, of, ran, settings, spans, text
+from tests.broker.waiting import until
+from tests.broker.world import HARBOUR, connected, facts, opened, told
+
+pytestmark = pytest.mark.broker
+
+
+@pytest.fixture
+async def session(bus: Bus) -> AsyncIterator[Session]:
+    async with opened(Tagger(), bus, told()):
+        made = Session(bus)
+        await made.tell(SessionSeen(title="Parsing", directory="/home/dev/harbour"))
+        yield made
+
+
+async def test_a_session_near_its_threshold_is_compressed_once(bus: Bus, session: Session) -> None:
+    await session.turns(11)
+    await session.step(45_000)
+    async with opened(Historian(), bus, settings()) as kit:
+        await until(lambda: ended(bus))
+        made = await of(bus, CompartmentSealed)
+        assert spans(made)[0][0] == 1
+        assert [HistoryRequested] == [type(event) for event in await of(bus, HistoryRequested)]
+        assert kit.room == "historian"
+    sealed = made[0]
+    assert isinstance(sealed, CompartmentSealed)
+    assert "rules" == sealed.source
+    assert "file_0.py" in sealed.p1
+    assert ("m1", 1) == (sealed.first_message, sealed.first)
+
+
+async def test_what_is_wrapped_up_is_compressed_to_its_end_and_the_rest_stays(bus: Bus, session: Session) -> None:
+    await session.turns(12)
+    await session.step(10_000)
+    async with opened(Historian(), bus, settings()):
+        await append(bus, HistoryOrdered(order="wrapup"))
+        await until(lambda: ended(bus))
+    assert covers(await of(bus, CompartmentSealed), 1, 20)
+
+
+async def test_an_order_with_nothing_to_do_fails_with_a_reason(bus: Bus, session: Session) -> None:
+    await session.turns(1)
+    await session.step(1_000)
+    async with opened(Historian(), bus, settings()):
+        await append(bus, HistoryOrdered(order="wrapup"))
+        await until(lambda: ended(bus))
+    failed = (await of(bus, HistoryFailed))[0]
+    assert isinstance(failed, HistoryFailed)
+    assert ("no_eligible", 0) == (failed.code, failed.failures)
+
+
+async def test_a_historian_that_starts_late_does_what_was_missed_once(bus: Bus, session: Session) -> None:
+    await session.turns(11)
+    await session.step(45_000)
+    await until(lambda: has(bus, "usage.sampled"))
+    for _ in range(2):
+        async with opened(historian := Historian(), bus, settings()):
+            await until(historian.idle)
+    assert 1 == len(await of(bus, HistoryRequested))
+    assert len({one[0] for one in spans(await of(bus, CompartmentSealed))}) == len(await of(bus, CompartmentSealed))
+
+
+async def has(bus: Bus, event_type: str) -> bool:
+    return any(event.TYPE == event_type for event in await facts(bus, HARBOUR))
+
+
+class Held(Rules):
+    """The rules, held up until someone lets them go."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self.go = asyncio.Event()
+        self.readers = 0
+
+    async def write(self, reading: Reading) -> Output:
+        self.readers += 1
+        self.asked.set()
+        await self.go.wait()
+        return await super().write(reading)
+
+
+def held_up(monkeypatch: pytest.MonkeyPatch) -> Held:
+    writer = Held()
+    monkeypatch.setattr("services.historian.worker._writer", lambda _: writer)
+    return writer
+
+
+async def test_what_changes_under_a_run_is_not_published(
+    bus: Bus, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = held_up(monkeypatch)
+    await session.turns(11)
+    await session.step(45_000)
+    async with opened(Historian(), bus, settings()):
+        await writer.asked.wait()
+        await append(bus, MessageRemoved(messages=["m2"], reason="deleted"))
+        writer.go.set()
+        await until(lambda: ended(bus))
+    failed = (await of(bus, HistoryFailed))[0]
+    assert isinstance(failed, HistoryFailed)
+    assert ("stale_fingerprint", 0, None) == (failed.code, failed.failures, failed.retry_at)
+    assert [] == await of(bus, CompartmentSealed)
+
+
+async def test_a_run_that_was_cut_off_is_made_once_by_the_next_historian(
+    broker: Broker, bus: Bus, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await session.turns(11)
+    await session.step(45_000)
+    with monkeypatch.context() as patch:
+        writer = held_up(patch)
+        other = await connected(broker)
+        async with opened(Historian(), other, hasty()):
+            await writer.asked.wait()
+    await other.close()
+    assert [] == await of(bus, CompartmentSealed)
+    async with opened(historian := Historian(), bus, settings()):
+        await until(lambda: ended(bus))
+        await until(historian.idle)
+    assert 1 == len(await of(bus, HistoryRequested))
+    assert 1 == len({one for one in spans(await of(bus, CompartmentSealed)) if one[0] == 1})
+
+
+def hasty() -> Settings:
+    """What is in hand at the end is cut off at once."""
+    quick = settings()
+    return quick.model_copy(update={"loop": quick.loop.model_copy(update={"grace": 0.01})})
+
+
+async def test_of_two_historians_that_race_one_publishes(
+    broker: Broker, bus: Bus, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = held_up(monkeypatch)
+    await session.turns(11)
+    await session.step(45_000)
+    other = await connected(broker)
+    first, second = Historian(), Historian()
+    async with opened(first, bus, settings()), opened(second, other, settings()):
+        await writer.asked.wait()
+        request = (await of(bus, HistoryRequested))[0]
+        assert isinstance(request, HistoryRequested)
+        again = [asyncio.create_task(one.run(HARBOUR, request.run)) for one in (first, second)]
+        await until(lambda: writer.readers == len(again) + 1)
+        writer.go.set()
+        await asyncio.gather(*again)
+        await until(first.idle)
+    await other.close()
+    made = spans(await of(bus, CompartmentSealed))
+    assert len(made) == len(set(made))
+    assert 1 == sum(isinstance(event, HistoryAdvanced) and event.done for event in await of(bus, HistoryAdvanced))
+    assert 1 == len(await of(bus, HistoryAttempted))
+
+
+async def test_a_rebuild_goes_on_where_it_was_cut_off_and_holds_when_it_is_whole(
+    broker: Broker, bus: Bus, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await session.turns(30)
+    await session.step(10_000)
+    async with opened(Historian(), bus, settings()):
+        await append(bus, HistoryOrdered(order="wrapup"))
+        await until(lambda: ended(bus))
+    before = spans(await of(bus, CompartmentSealed))
+    monkeypatch.setattr(Rules, "budget", 6_000)
+    with monkeypatch.context() as patch:
+        cut_short(patch, after=2)
+        other = await connected(broker)
+        async with opened(Historian(), other, settings()):
+            await append(bus, HistoryOrdered(order="rebuild"))
+            await until(lambda: advanced(bus, 1, 2))
+    await other.close()
+    async with opened(Historian(), bus, settings()):
+        await until(lambda: ended(bus, 2))
+    anew = [
+        event for event in await of(bus, CompartmentSealed) if isinstance(event, CompartmentSealed) and event.generation
+    ]
+    assert covers(anew, 1, before[-1][1])
+    replaced = (await of(bus, HistoryReplaced))[0]
+    assert isinstance(replaced, HistoryReplaced)
+    assert (1, 1, before[-1][1], len(anew)) == (
+        replaced.generation,
+        replaced.first,
+        replaced.last,
+        replaced.compartments,
+    )
+
+
+async def advanced(bus: Bus, generation: int, chunks: int) -> bool:
+    made = [event for event in await of(bus, HistoryAdvanced) if isinstance(event, HistoryAdvanced)]
+    return chunks <= sum(event.generation == generation for event in made)
+
+
+def cut_short(monkeypatch: pytest.MonkeyPatch, *, after: int) -> None:
+    """A writer that hangs after so many chunks."""
+    write = Rules.write
+    left = after
+
+    async def hanging(self: Rules, reading: Reading) -> Output:
+        nonlocal left
+        if left == 0:
+            await asyncio.Event().wait()
+        left -= 1
+        return await write(self, reading)
+
+    monkeypatch.setattr(Rules, "write", hanging)
+
+
+async def test_an_output_of_three_megabytes_stops_nothing(bus: Bus, session: Session) -> None:
+    await session.says("user", text("Show me the log"))
+    body = await Bodies(bus, INBOUND_BODIES).put("2026 INFO a line of a log\n" * 120_000)
+    await session.says("assistant", replace(ran("cat big.log", "", "c1"), output_ref=body))
+    await session.turns(8)
+    await session.step(45_000)
+    async with opened(Historian(), bus, settings()):
+        await until(lambda: ended(bus))
+    made = await of(bus, CompartmentSealed)
+    assert spans(made)[0][0] == 1
+    assert sum(len(encode(event)) for event in made) < 40_000
+
+
+async def test_a_long_session_with_one_wish_is_compressed(bus: Bus, session: Session) -> None:
+    await session.says("user", text("Make all tests pass, and never touch the fixtures"))
+    for number in range(60):
+        await session.says("assistant", ran(f"pytest tests/test_{number}.py", "1 failed\n" * 150, f"c{number}"))
+    await session.step(45_000)
+    async with opened(Historian(), bus, settings()):
+        await until(lambda: ended(bus))
+    made = [event for event in await of(bus, CompartmentSealed) if isinstance(event, CompartmentSealed)]
+    assert any("never touch the fixtures" in event.p1 for event in made)

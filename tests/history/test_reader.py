@@ -1,0 +1,228 @@
+import time
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from services.kit.history.calls import call
+from services.kit.history.reader import Chunk, read
+from services.kit.history.said import Said
+from services.kit.tokens import tokens
+from tests.examples import examples
+from tests.history.saying import COMMITTED, agent, called, chunks, conversations, resulted, talk, text, tool, user
+
+replace = msgspec.structs.replace
+
+
+def test_the_transcript_says_who_said_what_and_names_each_use_of_a_tool() -> None:
+    said = talk(
+        user("Fix  the\nbug"),
+        agent("I look.", tool("read", "x", path="src/a.py")),
+        agent(tool("bash", "boom\nError: no such thing", "error", command="npm test", description="Run tests")),
+        agent("Fixed."),
+        user("Thanks"),
+    )
+    assert read(said, 8000).text == (
+        "[1] U: Fix the bug\n"
+        "[2-4] A: I look.\n"
+        "TC: read(src/a.py)\n"
+        "TC: bash(npm test) Run tests -> error: Error: no such thing\n"
+        "Fixed.\n"
+        "[5] U: Thanks"
+    )
+
+
+def test_what_was_read_is_told() -> None:
+    said = talk(user("one"), agent("two"), user("three"), first=7)
+    chunk = read(said, 8000)
+    assert (7, 9, "m7", "m9", 3) == (chunk.first, chunk.last, chunk.first_message, chunk.last_message, chunk.messages)
+    assert ((7, "m7"), (8, "m8"), (9, "m9")) == chunk.ordinals
+    assert (False, "end", tokens(len(chunk.text.encode()))) == (chunk.has_more, chunk.ended, chunk.tokens)
+    assert said == chunk.said
+    assert 3 == len(chunk.blocks)
+
+
+def test_nothing_is_an_empty_chunk() -> None:
+    assert Chunk() == read((), 100)
+
+
+def test_reminders_and_marks_are_no_words_of_a_person() -> None:
+    said = talk(user("<system-reminder>be careful\nnow</system-reminder>Hello <!-- +2h 15m --> §4§ you"), agent("Hi"))
+    assert "[1] U: Hello you" == read(said, 8000).text.split("\n")[0]
+
+
+def test_what_only_the_harness_says_is_short_and_is_not_a_person_s() -> None:
+    said = talk(user("word " * 400, synthetic=True), user("Go"))
+    first, second = read(said, 8000).text.split("\n")
+    assert first.startswith("[1] S: word word")
+    assert "characters left out" in first
+    assert (len(first) < 350, "[2] U: Go") == (True, second)
+
+
+def test_silent_messages_are_covered_by_their_neighbours() -> None:
+    said = talk(user(" "), user("Go"), agent(text("thinking", kind="reasoning")), agent("Done"), agent())
+    assert [(1, 2), (3, 5)] == [(one.first, one.last) for one in read(said, 8000).blocks]
+
+
+def test_only_noise_is_covered_and_says_nothing() -> None:
+    chunk = read(talk(user(" "), agent(text("thinking", kind="reasoning"))), 8000)
+    assert (1, 2, 2, "", ()) == (chunk.first, chunk.last, chunk.messages, chunk.text, chunk.blocks)
+
+
+def test_a_result_that_comes_as_a_user_s_message_belongs_to_the_agent() -> None:
+    result = replace(resulted("a", "ok"), role="user")
+    chunk = read(talk(user("Go"), called("a", command="make"), result, agent("Built")), 8000)
+    assert ["U", "A"] == [one.letter for one in chunk.blocks]
+    assert (2, 4) == (chunk.blocks[1].first, chunk.blocks[1].last)
+
+
+# Commits
+
+
+def test_a_commit_that_was_made_is_named_and_counts() -> None:
+    chunk = read(talk(user("Go"), agent(tool("bash", COMMITTED, command="git commit -am x")), agent("Done")), 8000)
+    assert (("8a513f5",), 1) == (chunk.commits, chunk.clusters)
+    assert "[2-3] A: commits: 8a513f5\nTC:" in chunk.text
+
+
+def test_a_hash_needs_a_word_beside_it() -> None:
+    assert ("8a513f5",) == read(talk(agent("I committed it as `8a513f5`.")), 8000).commits
+    assert ("8a513f5",) == read(talk(agent("提交了 8a513f5")), 8000).commits
+    assert () == read(talk(agent("The colour is 8a513f and the id 8a513f5a.")), 8000).commits
+
+
+def test_dates_and_sizes_are_no_commits() -> None:
+    said = talk(agent("The commit of 20260301 has 1234567 bytes, the commit word deadbeef has no digit."))
+    assert ((), 0) == (read(said, 8000).commits, read(said, 8000).clusters)
+
+
+def test_what_git_lists_is_named_and_makes_no_cluster() -> None:
+    chunk = read(talk(agent(tool("bash", "8a513f5 one\n9b624a6 two", command="git log --oneline"))), 8000)
+    assert (("8a513f5", "9b624a6"), 0) == (chunk.commits, chunk.clusters)
+
+
+def test_clusters_are_counted_once_between_other_things_that_are_said() -> None:
+    commit = agent(tool("bash", COMMITTED, command="git commit -am x"))
+    assert 1 == read(talk(commit, commit, commit), 8000).clusters
+    assert 2 == read(talk(commit, user("more"), commit), 8000).clusters
+
+
+def test_stretches_without_a_word_are_named() -> None:
+    run = agent(tool("bash", "ok", command="make"))
+    chunk = read(talk(user("Go"), run, run, user("And"), agent("Said"), run), 8000)
+    assert ((2, 3),) == chunk.tool_only
+
+
+# Length
+
+
+def test_an_output_of_three_megabytes_costs_nothing() -> None:
+    said = talk(user("Go"), agent(tool("bash", "line of it\n" * 300_000, command="cat big")), agent("Done"))
+    began = time.process_time()
+    chunk = read(said, 8000)
+    assert (3, False) == (chunk.messages, chunk.has_more)
+    assert chunk.tokens < 100
+    assert chunk.raw_tokens > 800_000
+    assert time.process_time() - began < 5
+
+
+def test_a_message_of_three_megabytes_is_cut_and_says_so() -> None:
+    said = talk(user("paste " * 500_000), agent("I see"))
+    chunk = read(said, 8000)
+    assert (2, False) == (chunk.messages, chunk.has_more)
+    assert 1500 < chunk.tokens < 2100
+    assert "characters left out" in chunk.text
+
+
+def test_a_long_run_of_the_agent_is_split_and_the_budget_ends_a_chunk() -> None:
+    said = talk(user("Go"), *(agent(f"Step {number}: " + "word " * 100) for number in range(100)))
+    chunk = read(said, 4000)
+    assert ("budget", True) == (chunk.ended, chunk.has_more)
+    assert 3000 < chunk.tokens <= 4000
+    assert all(one.tokens <= 1001 for one in chunk.blocks)
+
+
+def test_a_call_and_its_result_stay_together() -> None:
+    said = talk(
+        *(
+            one
+            for n in range(40)
+            for one in (called(f"k{n}", command="x" * 110), agent("word " * 20), resulted(f"k{n}"))
+        )
+    )
+    bounds = [chunk.last for chunk in chunks(said, 600)]
+    assert len(bounds) > 3
+    assert [0] * len(bounds) == [last % 3 for last in bounds]
+
+
+def test_a_call_that_never_ends_holds_nothing_up() -> None:
+    said = talk(called("open", command="sleep"), *(agent("word " * 200) for _ in range(20)))
+    assert len(list(chunks(said, 1000))) > 3
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(conversations(), st.sampled_from([1, 50, 400, 2000, 8000]))
+def test_every_message_is_read_once_and_in_order(said: tuple[Said, ...], budget: int) -> None:
+    read_so_far = list(chunks(said, budget))
+    assert [(one.ordinal, one.message) for one in said] == [place for chunk in read_so_far for place in chunk.ordinals]
+    for chunk in read_so_far:
+        covered = [n for one in chunk.blocks for n in range(one.first, one.last + 1)]
+        assert covered in ([], [ordinal for ordinal, _ in chunk.ordinals])
+        assert chunk.messages > 0
+        assert chunk.has_more == (chunk.last < said[-1].ordinal) == (chunk.ended == "budget")
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(conversations(), st.integers(500, 8000))
+def test_no_chunk_is_longer_than_the_budget(said: tuple[Said, ...], budget: int) -> None:
+    for chunk in chunks(said, budget):
+        assert chunk.tokens <= budget
+        assert chunk.text == "\n".join(one.text for one in chunk.blocks)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(conversations(), st.sampled_from([1, 50, 400, 2000]))
+def test_no_chunk_ends_between_a_call_and_its_result(said: tuple[Said, ...], budget: int) -> None:
+    for chunk in chunks(said, budget):
+        calls = {piece.call for one in chunk.said for piece in one.pieces if piece.kind == "tool_call"}
+        results = {piece.call for one in said for piece in one.pieces if piece.kind == "tool_result"}
+        here = {piece.call for one in chunk.said for piece in one.pieces if piece.kind == "tool_result"}
+        assert calls & results == here
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(conversations(12))
+def test_a_fingerprint_changes_with_what_is_said_and_with_nothing_else(said: tuple[Said, ...]) -> None:
+    before = read(said, 8000)
+    assert before == read(said, 8000)
+    tagged = tuple(replace(one, pieces=tuple(replace(piece, number=9) for piece in one.pieces)) for one in said)
+    assert before.fingerprint == read(tagged, 8000).fingerprint
+    if said:
+        other = (*said[:-1], replace(said[-1], pieces=(*said[-1].pieces, text("more"))))
+        assert before.fingerprint != read(other, 8000).fingerprint
+
+
+# Calls
+
+
+def test_calls_of_many_harnesses_are_understood() -> None:
+    patch = (
+        "*** Begin Patch\n*** Update File: src/a.ts\n@@\n-old\n+new Thing\n*** Add File: b.ts\n+other\n*** End Patch"
+    )
+    edited = call(replace(tool("apply_patch"), input=msgspec.json.encode(patch).decode()))
+    assert ("edit", ("src/a.ts", "b.ts")) == (edited.act, edited.files)
+    assert (("src/a.ts", "new Thing"), ("b.ts", "other")) == edited.wrote
+    assert "edit" == call(tool("Edit", file_path="a.py", old_string="x", new_string="")).act
+    ran = call(tool("shell", command=["pnpm", "test"]))
+    assert ("run", "pnpm test") == (ran.act, ran.target)
+    assert "x in src" == call(tool("grep", pattern="x", path="src")).target
+    odd = call(replace(tool("odd"), input="[1"))
+    assert ("other", "") == (odd.act, odd.target)
+    wrapped = '{"functionResponse": {"response": {"output": "plain"}}}'
+    assert "plain" == call(tool("read_file", wrapped, path="a")).output
+
+
+def test_a_failure_is_seen_also_where_the_harness_calls_it_a_success() -> None:
+    assert call(tool("bash", "Exit code: 2\nboom: file not found", command="x")).error == "boom: file not found"
+    assert not call(tool("bash", "Exit code: 0\nfine", command="x")).failed
+    assert call(tool("bash", "", "error", command="x")).failed

@@ -1,0 +1,248 @@
+"""When a run is opened, and over which messages."""
+
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+
+from schemas.events import (
+    HistoryAdvanced,
+    HistoryFailed,
+    HistoryOrdered,
+    HistoryReplaced,
+    HistoryRequested,
+    MessageRemoved,
+    OverflowDetected,
+    SessionOpened,
+    TodoCaptured,
+    ToolRan,
+)
+from services.historian.limits import Limits
+from services.historian.triggers import facing, wanted
+from services.kit.limits import Limits as PlanLimits
+from tests.history.sessions import NOW, PLAN, SMALL, WORDS, append, reason, sealed, state_of, talking, working
+from tests.spec.harness import Harness, said
+
+
+def committing(harness: Harness, turns: int) -> None:
+    """So many turns with a commit, the first ones of the session."""
+    for turn in range(turns):
+        append(harness, ToolRan(message=f"m{2 * turn + 2}", part="", tool="bash", target='git commit -m "more"'))
+
+
+@pytest.mark.parametrize(
+    ("context", "budget", "tail"), [(200_000, 6_500, 52_000), (1_000_000, 32_500, 96_000), (32_000, 5_000, 8_320)]
+)
+def test_the_budgets_follow_the_window(context: int, budget: int, tail: int) -> None:
+    faced = facing(state_of(talking(1, context=context)), PlanLimits(threshold=65))
+    assert (budget, tail) == (faced.budget, faced.tail(Limits()))
+
+
+def test_nothing_is_compressed_without_a_reason() -> None:
+    assert "" == reason(talking(5))
+
+
+def test_pressure_forces_a_run() -> None:
+    harness = talking(5)
+    harness.use(80_000)
+    assert "force" == reason(harness)
+
+
+def test_drops_that_are_enough_make_a_run_needless() -> None:
+    harness = talking(5)
+    harness.use(80_000)
+    harness.drop(*range(1, 9))
+    assert "" == reason(harness)
+
+
+def test_drops_that_have_left_the_prompt_are_no_relief_any_more() -> None:
+    harness = talking(5)
+    harness.use(90_000, "a1")
+    harness.drop(*range(1, 9))
+    harness.use(80_000, "a2")
+    assert "force" == reason(harness)
+
+
+def test_history_that_waits_to_be_served_is_relief_as_drops_are() -> None:
+    harness = talking(9)
+    harness.use(80_000)
+    append(harness, sealed(1, 14))
+    harness.user(WORDS)
+    harness.step()
+    assert "" == reason(harness)
+
+
+def test_commits_in_three_turns_are_a_reason() -> None:
+    harness = talking(14)
+    committing(harness, 2)
+    assert "" == reason(harness)
+    committing(harness, 3)
+    assert "commit_clusters" == reason(harness)
+    assert "" == reason(harness, replace(SMALL, commit_clusters=0))
+
+
+def test_a_commit_that_failed_is_none() -> None:
+    harness = talking(14)
+    for turn in range(3):
+        failed = ToolRan(message=f"m{2 * turn + 2}", part="", tool="bash", target="git commit", exit_code=1)
+        append(harness, failed)
+    assert "" == reason(harness)
+
+
+def test_a_long_tail_is_a_reason_without_any_pressure() -> None:
+    assert "tail_size" == reason(talking(40))
+
+
+def test_near_the_threshold_a_full_tail_is_compressed_ahead() -> None:
+    harness = talking(8)
+    harness.use(47_000)
+    assert "" == reason(harness)
+    harness.use(48_000)
+    assert "projected_headroom" == reason(harness)
+
+
+def test_a_list_that_is_finished_closes_what_it_was_about() -> None:
+    harness = talking(12)
+    append(harness, ToolRan(message="m4", part="", tool="bash", target="ls"))
+    append(harness, TodoCaptured(contents=["A"], statuses=["in_progress"], priorities=["high"]))
+    assert "" == reason(harness)
+    append(harness, TodoCaptured(contents=["A"], statuses=["completed"], priorities=["high"]))
+    assert "closed_frame" == reason(harness)
+
+
+def test_a_full_tail_is_compressed_while_nobody_waits() -> None:
+    assert "" == reason(talking(12))
+    assert "idle" == reason(talking(12), idle=True)
+    assert "" == reason(talking(3), idle=True)
+
+
+def test_a_long_session_with_one_wish_is_compressed() -> None:
+    harness = working(120)
+    harness.use(80_000)
+    assert "force" == reason(harness)
+
+
+def test_the_sessions_of_sub_agents_are_left_alone() -> None:
+    harness = talking(5)
+    harness.use(80_000)
+    append(harness, SessionOpened(harness="test", mode="subagent", parent="other"))
+    assert "" == reason(harness)
+
+
+@pytest.mark.parametrize("mode", ["subagent", "hidden", "additive"])
+def test_nothing_is_compressed_where_nothing_would_be_served(mode: str) -> None:
+    harness = talking(5)
+    harness.mode = mode  # type: ignore[assignment] # each of them is one
+    harness.step()
+    harness.use(80_000)
+    assert "" == reason(harness)
+
+
+def test_there_is_one_run_at_a_time_and_none_over_what_is_compressed() -> None:
+    harness = talking(9)
+    harness.use(80_000)
+    request = wanted(state_of(harness), PLAN, SMALL, now=NOW)
+    assert isinstance(request, HistoryRequested)
+    assert (1, 16) == (request.first, request.last)
+    append(harness, request)
+    assert "" == reason(harness)
+    done = HistoryAdvanced(run=request.run, generation=0, first=1, last=16)
+    append(harness, sealed(1, 16, run=request.run), done)
+    assert "" == reason(harness)
+
+
+def test_who_decides_on_the_same_state_opens_the_same_run() -> None:
+    harness = talking(5)
+    harness.use(80_000)
+    both = {wanted(state_of(harness), PLAN, SMALL, now=NOW + timedelta(days=n)) for n in range(2)}
+    assert 1 == len(both)
+
+
+def failing(harness: Harness, failures: int) -> None:
+    request = wanted(state_of(harness), PLAN, SMALL, now=NOW)
+    assert request is not None
+    later = NOW + timedelta(minutes=failures)
+    append(harness, request, HistoryFailed(run=request.run, code="timeout", failures=failures, retry_at=later))
+
+
+def test_a_failure_holds_the_next_run_up_for_a_while() -> None:
+    harness = talking(5)
+    harness.use(80_000)
+    failing(harness, 1)
+    state = state_of(harness)
+    assert wanted(state, PLAN, SMALL, now=NOW) is None
+    again = wanted(state, PLAN, SMALL, now=NOW + timedelta(minutes=1))
+    assert again is not None
+    assert 1 == again.failures
+
+
+def test_where_room_is_short_no_failure_holds_anything_up() -> None:
+    harness = talking(5)
+    harness.use(80_000)
+    failing(harness, 5)
+    harness.use(95_000, "later")
+    assert "force" == reason(harness)
+
+
+def test_a_limit_that_a_refusal_told_counts() -> None:
+    harness = talking(5)
+    harness.use(40_000)
+    assert "" == reason(harness)
+    append(harness, OverflowDetected(message="", text="too long", limit=50_000))
+    assert "force" == reason(harness)
+
+
+def test_an_order_to_wrap_up_compresses_all_but_the_last_words() -> None:
+    harness = talking(9)
+    append(harness, HistoryOrdered(order="wrapup"))
+    request = wanted(state_of(harness), PLAN, Limits(), now=NOW)
+    assert request is not None
+    assert ("wrapup", 1, 14) == (request.reason, request.first, request.last)
+
+
+def test_an_order_with_nothing_to_do_opens_a_run_that_can_only_say_so() -> None:
+    harness = talking(1)
+    append(harness, HistoryOrdered(order="wrapup"))
+    request = wanted(state_of(harness), PLAN, Limits(), now=NOW)
+    assert request is not None
+    assert request.last < request.first
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "span"),
+    [(0, 0, (1, 12)), (3, 3, (1, 4)), (4, 5, (1, 8)), (6, 100, (5, 12)), (9, 9, (9, 12)), (13, 20, None)],
+)
+def test_a_rebuild_is_moved_out_to_whole_compartments(first: int, last: int, span: tuple[int, int] | None) -> None:
+    harness = talking(9)
+    append(harness, sealed(1, 4), sealed(5, 8), sealed(9, 12))
+    append(harness, HistoryOrdered(order="rebuild", first=first, last=last))
+    request = wanted(state_of(harness), PLAN, Limits(), now=NOW)
+    assert request is not None
+    assert 1 == request.generation or span is None
+    assert span == ((request.first, request.last) if request.first <= request.last else None)
+
+
+def test_a_generation_that_is_being_made_changes_nothing_before_it_is_whole() -> None:
+    harness = talking(9)
+    append(harness, sealed(1, 4), sealed(5, 12), HistoryOrdered(order="rebuild"))
+    request = wanted(state_of(harness), PLAN, Limits(), now=NOW)
+    assert request is not None
+    append(harness, request, sealed(1, 6, generation=1, run=request.run))
+    state = state_of(harness)
+    assert [4, 12] == [one.last for one in state.history.sealed]
+    assert 6 == state.reached
+    append(harness, sealed(7, 12, generation=1, run=request.run))
+    append(harness, HistoryReplaced(run=request.run, generation=1, first=1, last=12))
+    state = state_of(harness)
+    assert [6, 12] == [one.last for one in state.history.sealed]
+    assert state.run is None
+
+
+def test_messages_whose_end_was_taken_back_are_compressed_anew() -> None:
+    harness = talking(9)
+    append(harness, sealed(1, 4), sealed(5, 8), sealed(9, 12))
+    harness.messages = [message for message in harness.messages if message.message not in ("m7", "m8", "m9")]
+    harness.user("another way")
+    harness.assistant(said("yes"))
+    append(harness, MessageRemoved(messages=["m7", "m8"], reason="reverted"))
+    assert 4 == state_of(harness).history.last

@@ -1,0 +1,379 @@
+"""Models over HTTP: both wire formats, what passes by itself, what is wrong with an answer, and who is asked next."""
+
+import asyncio
+import subprocess
+import sys
+
+import msgspec
+import pytest
+
+from services.kit.model import ModelFailed, Models, Question
+from services.kit.settings import Model
+from tests.harness.provider import Reply, overflow, overloaded, rate_limited, server_error
+from tests.harness.provider.content import Format
+from tests.harness.provider.refusals import Refusal
+from tests.harness.provider.refusals import anthropic as anthropic_error
+from tests.harness.provider.refusals import openai as openai_error
+from tests.kit.asked import FORMATS, KEY, PROMPT, QUESTION, SYSTEM, Count, world
+
+EITHER = pytest.mark.parametrize("form", FORMATS)
+GOOD = Reply(text='{"sheep": 3}', usage=(120, 100))
+GARBAGE = Reply(text="There are three sheep, I believe.")
+
+
+def refusal(form: Format, status: int, message: str) -> Refusal:
+    return anthropic_error(status, message) if form == "anthropic" else openai_error(status, message)
+
+
+@EITHER
+async def test_a_question_is_answered_with_a_value_and_its_cost(form: Format) -> None:
+    prices = {"farm/*": {"input": 10.0, "output": 100.0, "cached": 1.0}}
+    async with world(form, GOOD, prices=prices) as asked:
+        answer = await asked.models.ask(QUESTION, purse=asked.pocket, on_attempt=asked.tell)
+
+        assert (Count(3), "farm/shepherd") == (answer.value, answer.model)
+        assert list(answer.attempts) == asked.told
+        (attempt,) = asked.told
+        assert ("summary", "ok", "") == (attempt.step, attempt.outcome, attempt.detail)
+        assert (120, 100) == (attempt.tokens_in, attempt.cached)
+        assert attempt.tokens_out > 0
+        assert pytest.approx((20 * 10 + 100 * 1 + attempt.tokens_out * 100) / 1e6) == attempt.usd
+        assert attempt.seconds > 0
+        assert [(attempt.tokens_in + attempt.tokens_out, attempt.usd)] == asked.pocket.settled
+
+
+@EITHER
+async def test_what_is_sent_has_no_tools_and_little_heat(form: Format) -> None:
+    async with world(form, GOOD, max_output=4000) as asked:
+        await asked.ask()
+        (request,) = asked.server.requests
+
+    assert (SYSTEM, [PROMPT]) == (_system(form, request.body), request.texts)
+    assert 0.1 == request.body["temperature"]
+    assert 4000 == request.body.get("max_tokens", request.body.get("max_completion_tokens"))
+    assert not request.body.get("tools")
+    assert f"Bearer {KEY}" == request.headers["authorization"]
+    assert form == "openai" or KEY == request.headers["x-api-key"]
+
+
+def _system(form: Format, body: dict[str, object]) -> object:
+    if form == "anthropic":
+        return body["system"]
+    messages = body["messages"]
+    assert isinstance(messages, list)
+    return messages[0]["content"]
+
+
+@EITHER
+@pytest.mark.parametrize(
+    "text",
+    [
+        '```json\n{"sheep": 3}\n```',
+        'Here it is:\n```\n{"sheep": 3}\n```\nGoodbye.',
+        '<think>Are there {3}? ```yes```</think>\n{"sheep": 3}',
+        '\n {"sheep": 3} \n',
+    ],
+)
+async def test_an_answer_may_be_fenced_or_thought_about(form: Format, text: str) -> None:
+    async with world(form, Reply(text=text)) as asked:
+        assert Count(3) == await asked.ask()
+
+
+@EITHER
+async def test_what_an_answer_says_of_thoughts_and_fences_is_kept(form: Format) -> None:
+    note = "wrapped in <think>x</think> and\n```\nfenced\n```"
+    async with world(form, Reply(text=msgspec.json.encode(Count(1, note)).decode())) as asked:
+        assert Count(1, note) == await asked.ask()
+
+
+@EITHER
+async def test_a_wrong_answer_is_mended_once_with_what_was_wrong(form: Format) -> None:
+    async with world(form, GARBAGE, GOOD) as asked:
+        assert Count(3) == await asked.ask()
+
+        assert [("shepherd", "summary", "invalid"), ("shepherd", "repair", "ok")] == asked.steps
+        first, second = asked.prompts
+        assert PROMPT == first
+        assert second.startswith(PROMPT)
+        assert asked.told[0].detail in second
+        assert GARBAGE.text in second
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('{"sheep": 120}', "There are 120 sheep, and the pen holds 99."),
+        ('{"sheep": 1, "wolves": 2, "cows": 3}', "keys that it must not have: cows, wolves. Allowed are sheep, note."),
+        ('{"sheep": "many"}', "Expected `int`, got `str` - at `$.sheep`"),
+        ('{"sheep": 3.0}', "Expected `int`, got `float` - at `$.sheep`"),
+        ("[3]", "Expected `object`, got `array`"),
+        ('{"sheep": 3', "Input data was truncated"),
+        ("", "The answer is empty."),
+        ("<think>It never ends", "The answer is empty."),
+        ("[" * 100_000, "The answer is not the JSON object that was asked for"),
+    ],
+)
+async def test_whatever_is_wrong_is_said_in_the_repair(text: str, sentence: str) -> None:
+    async with world("openai", Reply(text=text), GOOD) as asked:
+        await asked.ask()
+        assert sentence in asked.told[0].detail
+        assert sentence in asked.prompts[1]
+
+
+async def test_what_was_wrong_is_told_whole_to_the_model_and_without_secrets_to_everyone_else() -> None:
+    token = "ghp_" + "a1B2c3D4e5F6" * 3
+    text = '{"sheep": 1, "' + token + '": 2, "' + "w" * 600 + '": 3}'
+    async with world("openai", Reply(text=text), Reply(text=text)) as asked:
+        failed = await asked.fails()
+        assert "Allowed are sheep, note." in asked.prompts[1]
+        assert "keys that it must not have: [masked:github-token]" in failed.detail
+        assert token not in f"{failed!r} {asked.told!r}"
+        assert len(failed.detail) <= 500
+
+
+async def test_an_answer_that_was_cut_off_is_told_to_be_shorter() -> None:
+    async with world("openai", Reply(text='{"sheep": ', finish="length"), GOOD, max_output=4000) as asked:
+        await asked.ask()
+        assert asked.told[0].detail.startswith("The answer was cut off, as it may have 4000 tokens; be shorter.")
+
+
+async def test_of_an_oversized_answer_only_the_beginning_is_shown_again() -> None:
+    async with world("openai", Reply(text="baa " * 100_000), GOOD) as asked:
+        await asked.ask()
+        assert len(asked.prompts[1]) < 70_000
+        assert "[cut here]" in asked.prompts[1]
+
+
+async def test_a_model_that_cannot_mend_its_answer_gives_way_to_the_next_which_is_asked_afresh() -> None:
+    async with world("openai", GARBAGE, GARBAGE, GOOD, chain=("shepherd", "dog")) as asked:
+        assert Count(3) == await asked.ask()
+        assert [
+            ("shepherd", "summary", "invalid"),
+            ("shepherd", "repair", "invalid"),
+            ("dog", "fallback", "ok"),
+        ] == asked.steps
+        assert PROMPT == asked.prompts[2]
+
+
+async def test_there_is_one_repair_for_a_question_however_many_models() -> None:
+    async with world("openai", *[GARBAGE] * 9, chain=("shepherd", "dog")) as asked:
+        failed = await asked.fails()
+        assert "invalid_output" == failed.code
+        assert "JSON" in failed.detail
+        assert ["summary", "repair", "fallback"] == [one.step for one in failed.attempts]
+
+
+async def test_a_repair_that_would_not_fit_is_not_sent() -> None:
+    replies = (Reply(text="x" * 12_000), GOOD)
+    async with world("openai", *replies, chain=("shepherd", "dog"), default_window=2048) as asked:
+        await asked.ask()
+        assert ["summary", "fallback"] == [one.step for one in asked.told]
+
+
+@EITHER
+@pytest.mark.parametrize("what", ["overloaded", "rate", "server", "cut", "garbage"])
+async def test_what_passes_by_itself_is_tried_again(form: Format, what: str) -> None:
+    reply = {
+        "overloaded": Reply(refusal=overloaded(form)),
+        "rate": Reply(refusal=rate_limited(form)),
+        "server": Reply(refusal=server_error(form)),
+        "cut": Reply(text='{"sheep": 3}', broken="cut"),
+        "garbage": Reply(text='{"sheep": 3}', broken="garbage"),
+    }[what]
+    async with world(form, reply, reply, GOOD) as asked:
+        assert Count(3) == await asked.ask()
+        assert ["transient", "transient", "ok"] == [one.outcome for one in asked.told]
+        assert {"summary"} == {one.step for one in asked.told}
+
+
+@EITHER
+async def test_after_three_tries_the_next_model_is_asked(form: Format) -> None:
+    busy = Reply(refusal=overloaded(form))
+    async with world(form, busy, busy, busy, GOOD, chain=("shepherd", "dog")) as asked:
+        assert Count(3) == await asked.ask()
+        assert [*[("shepherd", "summary", "transient")] * 3, ("dog", "fallback", "ok")] == asked.steps
+
+
+async def test_where_all_are_overloaded_later_may_help() -> None:
+    async with world("anthropic", *[Reply(refusal=overloaded())] * 6, chain=("shepherd", "dog")) as asked:
+        failed = await asked.fails()
+        assert ("provider_transient", 6) == (failed.code, len(failed.attempts))
+        assert "529: Overloaded" == failed.detail
+
+
+@EITHER
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 402])
+async def test_a_refusal_is_not_tried_again_and_the_next_model_is_asked(form: Format, status: int) -> None:
+    async with world(form, Reply(refusal=refusal(form, status, "no")), GOOD, chain=("shepherd", "dog")) as asked:
+        assert Count(3) == await asked.ask()
+        assert [("shepherd", "summary", "refused"), ("dog", "fallback", "ok")] == asked.steps
+
+
+@EITHER
+async def test_keys_are_said_back_by_nobody(form: Format) -> None:
+    said = f"Incorrect API key provided: {KEY}, and sk-ant-{'a1' * 20} is none either."
+    async with world(form, Reply(refusal=refusal(form, 401, said))) as asked:
+        failed = await asked.fails()
+        assert "provider_auth" == failed.code
+        assert "401: Incorrect API key provided: [masked:key]" in failed.detail
+        shown = f"{failed!r} {failed} {failed.attempts!r} {asked.told!r} {failed.__cause__!r} {failed.__context__!r}"
+        shown += f"{asked.models!r} {vars(asked.models)!r}"
+    assert KEY not in shown
+    assert "a1a1" not in shown
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai", "openrouter", "deepseek", "groq", "generic", "http"])
+async def test_an_overflow_ends_the_question_as_less_must_be_asked(provider: str) -> None:
+    form: Format = "anthropic" if provider == "anthropic" else "openai"
+    async with world(form, Reply(refusal=overflow(provider)), GOOD, chain=("shepherd", "dog")) as asked:
+        failed = await asked.fails()
+        assert ("overflow", ["overflow"]) == (failed.code, [one.outcome for one in failed.attempts])
+        assert 1 == len(asked.server.requests)
+
+
+async def test_a_prompt_beyond_all_windows_is_not_sent() -> None:
+    async with world("openai", GOOD, chain=("shepherd", "dog"), windows={"default": 2048, "dog": 4096}) as asked:
+        failed = await asked.fails(Question(SYSTEM, "x" * 16_000, Count))
+        assert ("window_too_small", ()) == (failed.code, failed.attempts)
+        assert "about 4003 tokens; the models take 2457" in failed.detail
+        assert [] == asked.server.requests
+
+
+async def test_a_model_with_too_small_a_window_is_passed_over() -> None:
+    async with world("openai", GOOD, chain=("shepherd", "dog"), windows={"shepherd": 2048}) as asked:
+        assert Count(3) == await asked.ask(Question(SYSTEM, "x" * 16_000, Count))
+        assert [("dog", "fallback", "ok")] == asked.steps
+
+
+async def test_an_exhausted_budget_calls_nobody() -> None:
+    async with world("openai", GOOD) as asked:
+        asked.pocket.left = 100
+        failed = await asked.fails()
+        assert "budget_exhausted" == failed.code
+        assert failed.detail.endswith("tokens were asked for and 100 are left")
+        assert ([], []) == (asked.server.requests, asked.told)
+
+
+async def test_a_budget_that_ends_on_the_way_ends_the_question_with_what_was_tried() -> None:
+    async with world("openai", GARBAGE, GOOD, max_output=1000) as asked:
+        asked.pocket.left = 1100
+        failed = await asked.fails()
+        assert ("budget_exhausted", ["invalid"]) == (failed.code, [one.outcome for one in failed.attempts])
+        assert 1 == len(asked.server.requests)
+
+
+async def test_a_refused_call_gives_back_what_was_reserved_for_it() -> None:
+    async with world("openai", Reply(refusal=rate_limited()), GOOD) as asked:
+        await asked.ask()
+        assert ({}, (0, 0.0)) == (asked.pocket.open, asked.pocket.settled[0])
+
+
+async def test_a_call_that_nobody_knows_the_cost_of_stays_reserved() -> None:
+    async with world("openai", Reply(text='{"sheep": 3}', broken="cut"), GOOD) as asked:
+        await asked.ask()
+        assert (1, 1) == (len(asked.pocket.open), len(asked.pocket.settled))
+
+
+@EITHER
+async def test_a_slow_model_is_given_up_and_the_next_is_asked(form: Format) -> None:
+    never = Reply(text='{"sheep": 9}', hold=asyncio.Event())
+    async with world(form, GOOD, never, never, never, GOOD, chain=("shepherd", "dog"), timeout=1.0) as asked:
+        await asked.ask()  # until here the libraries are loaded
+        assert Count(3) == await asked.ask()
+        assert [*[("shepherd", "summary", "timeout")] * 3, ("dog", "fallback", "ok")] == asked.steps[1:]
+        assert 3 == len(asked.pocket.open)
+
+
+async def test_the_deadline_holds_over_all_tries() -> None:
+    never = Reply(hold=asyncio.Event())
+    async with world("openai", *[never] * 9, timeout=0.4, deadline=1.0, pauses=((0.0, 0.0),) * 9) as asked:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        failed = await asked.fails()
+        assert "timeout" == failed.code
+        assert loop.time() - began < 10
+        assert {"timeout"} == {one.outcome for one in failed.attempts}
+        assert len(failed.attempts) <= 3
+
+
+async def test_after_the_deadline_no_other_model_is_asked() -> None:
+    never = Reply(hold=asyncio.Event())
+    async with world("openai", GOOD, never, GOOD, chain=("shepherd", "dog"), deadline=30.0) as asked:
+        await asked.ask()  # until here the libraries are loaded
+        asked.models._settings = asked.models._settings.model_copy(update={"deadline": 0.2})  # noqa: SLF001
+        failed = await asked.fails()
+        assert ("timeout", "the deadline for the question is over") == (failed.code, failed.detail)
+        assert ["timeout"] == [one.outcome for one in failed.attempts]
+
+
+async def test_nobody_waits_for_a_try_beyond_the_deadline() -> None:
+    async with world("openai", Reply(refusal=overloaded("openai")), pauses=((999.0, 999.0),), deadline=60) as asked:
+        failed = await asked.fails()
+        assert ("provider_transient", 1) == (failed.code, len(failed.attempts))
+
+
+@EITHER
+async def test_who_asks_may_change_his_mind(form: Format) -> None:
+    async with world(form, Reply(hold=asyncio.Event()), chain=("shepherd", "dog")) as asked:
+        asking = asyncio.create_task(asked.ask())
+        await asked.server.received(1)
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+
+        await asked.server.lost(1)
+        assert [("shepherd", "summary", "cancelled")] == asked.steps
+        assert 1 == len(asked.pocket.open)
+        assert 1 == len(asked.server.requests)
+
+
+async def test_a_provider_that_is_not_there_is_tried_and_costs_nothing() -> None:
+    async with world("openai", chain=("shepherd",)) as asked:
+        await asked.server.__aexit__(None, None, None)
+        failed = await asked.fails()
+        assert ("provider_transient", 3) == (failed.code, len(failed.attempts))
+        assert ({}, [(0, 0.0)] * 3) == (asked.pocket.open, asked.pocket.settled)
+
+
+async def test_several_questions_are_asked_at_once() -> None:
+    async with world("openai", *[GOOD] * 5) as asked:
+        assert [Count(3)] * 5 == await asyncio.gather(*(asked.ask() for _ in range(5)))
+
+
+async def test_without_a_chain_nobody_is_asked() -> None:
+    models = Models(Model())
+    assert ((), 0) == (models.names, models.room)
+    with pytest.raises(ModelFailed, match="no model is set; name one in ANNALS_MODEL__CHAIN"):
+        await models.ask(QUESTION, purse=None)
+    await models.close()
+
+
+@pytest.mark.parametrize("vendor", ["openai", "anthropic"])
+async def test_a_vendor_is_not_called_without_a_key(vendor: str) -> None:
+    models = Models(Model(chain=(f"{vendor}/best",)), environment={})
+    with pytest.raises(ModelFailed, match=f"provider_auth: there is no key for {vendor}/best; set it as"):
+        await models.ask(QUESTION, purse=None)
+
+
+async def test_a_key_that_cannot_be_sent_is_not_shown_either() -> None:
+    settings = Model.model_validate(
+        {"chain": ["farm/x"], "providers": {"farm": {"url": "http://127.0.0.1:9/v1", "key": f"{KEY}\nand more"}}}
+    )
+    with pytest.raises(ModelFailed, match="the key for farm/x holds characters that no key has; set it anew") as failed:
+        await Models(settings, environment={}).ask(QUESTION, purse=None)
+    assert KEY not in f"{failed.value!r}"
+
+
+async def test_a_provider_without_counts_is_estimated() -> None:
+    async with world("openai", Reply(text='{"sheep": 3}', usage=(0, 0))) as asked:
+        await asked.ask()
+        assert asked.told[0].tokens_in == -(-len(SYSTEM + PROMPT) // 4)
+
+
+def test_the_libraries_are_not_loaded_before_a_question() -> None:
+    program = (
+        "import sys; from services.kit.spending import Spending; from services.kit.model import Models; "
+        "from services.kit.settings import Model; Models(Model(chain=('openai/x',))); print(*sys.modules)"
+    )
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert set() == {"pydantic_ai", "openai", "anthropic", "httpx2"} & set(loaded.stdout.split())
