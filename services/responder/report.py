@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from schemas.events import StepOpened
+from schemas.plan import CutBefore
 from services.kit.limits import Limits
 from services.responder.notes import Notes
 from services.responder.state import Session
@@ -26,6 +27,7 @@ def report(session: Session, limits: Limits, lag: int) -> str:
             *_usage(session, limits),
             *_tags(session),
             *_plan(session),
+            *_history(session),
             *_todos(session.notes),
             *_troubles(session.notes),
             f"- **Log**: {'read to its end' if lag <= 0 else f'{_count(lag)} facts behind'}",
@@ -72,6 +74,22 @@ def _tags(session: Session) -> Iterator[str]:
         numbers = sorted(session.queued)
         cost = sum(_cost(session, number) for number in numbers)
         yield f"- **Waiting to be dropped**: {_spoken(numbers)} (about {_count(cost)} tokens)"
+
+
+def _history(session: Session) -> Iterator[str]:
+    """What is compressed, and how much of it the prompt shows in the place of the messages."""
+    sealed = session.history.sealed
+    if not sealed:
+        return
+    cut = session.edits.get("cut")
+    known = session.talk.messages.get(cut.message) if isinstance(cut, CutBefore) else None
+    shown = known.ordinal - 1 if known else 0
+    waiting = f"; from {shown + 1} on it waits for a rebase" if shown < session.history.last else ""
+    cost = sum(one.tokens for one in sealed)
+    yield (
+        f"- **History**: messages {sealed[0].first}-{session.history.last} (about {_count(cost)} tokens) "
+        f"in {len(sealed)} parts{waiting}"
+    )
 
 
 def _cost(session: Session, number: int) -> int:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from services.kit.logs import configure
-from tests.bench import ingest, memory, opencode, prefix, rebuild, step, warm
+from tests.bench import ingest, memory, opencode, prefix, rebases, rebuild, step, warm
 from tests.bench.measure import Measure
 
 FOLDER = Path(__file__).parents[2] / ".bench"
@@ -23,6 +23,7 @@ BENCHES: dict[str, Callable[[], Awaitable[Sequence[Measure]]]] = {
     "rebuild": rebuild.measure,
     "memory": memory.measure,
     "prefix": prefix.measure,
+    "rebases": rebases.measure,
 }
 
 

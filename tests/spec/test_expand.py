@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.asks import ExpandAsk
@@ -11,6 +11,7 @@ from schemas.events import PartRecorded
 from services.kit.history.said import Piece, Said
 from services.kit.tokens import tokens
 from services.responder.expand import PAGE_TOKENS, BadAsk, resolve, shown
+from tests.examples import examples
 from tests.history.sessions import sealed
 from tests.spec.harness import Harness, ran, said
 
@@ -124,6 +125,7 @@ def test_a_long_transcript_says_where_it_goes_on() -> None:
     assert 400 == seen
 
 
+@settings(max_examples=examples(60), deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"), min_size=1), st.integers(1, 40_000))
 def test_pages_hold_every_word_of_a_long_output(line: str, times: int) -> None:
     harness = Harness()

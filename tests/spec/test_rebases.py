@@ -1,6 +1,6 @@
 """A rebase that could wait is made only where it pays for itself: on sessions played to their end."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,8 @@ from services.client.transcript import Transcript
 from services.kit.limits import Prices
 from services.responder.scheduler import Causes
 from tests.spec.harness import START, replace, said
-from tests.spec.played import Played, Rebase, play
+from tests.spec.played import Played, play
+from tests.spec.weighed import Rebase
 
 RECORDED = Path(__file__).parents[1] / "recorded"
 CALLS = 8
@@ -28,7 +29,7 @@ def steady(turns: int) -> Transcript:
     return Transcript("test", "steady", SessionSeen(), tuple(messages))
 
 
-def reading(name: str, number: int, at: object) -> MessageSeen:
+def reading(name: str, number: int, at: datetime) -> MessageSeen:
     output = "line\n" * (200 + 7919 * number % 1200)
     read_it = PartSeen(
         name, "tool", f"{name}.1", 1, tool="read", call=name, input=f'{{"filePath": "{name}.py"}}', output=output,
