@@ -54,7 +54,7 @@ class PlanRebased(Event, frozen=True):
     window: int = 0
     """Tokens that the model takes in, less what is kept free for its answer."""
     window_source: str = ""
-    """Who knows that: the harness, a refusal, the settings, or nobody (the default)."""
+    """Who knows that: the harness, a refusal, a longer prompt that was answered, the settings, or nobody (default)."""
     threshold: float = 0.0
     """Percent of the window at which pressure begins."""
     reclaimed: int = 0

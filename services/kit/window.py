@@ -28,7 +28,7 @@ FORCE_PERCENT = 85.0
 FORCE_ABOVE_THRESHOLD = 2.0
 DEFAULT_TTL = 300.0
 
-Source = Literal["settings", "harness", "learned", "default"]
+Source = Literal["settings", "harness", "learned", "accepted", "default"]
 
 replace = msgspec.structs.replace
 
@@ -38,6 +38,8 @@ class Learned(msgspec.Struct, frozen=True):
 
     limits: Map[str, int] = Map()
     """`provider/model` -> tokens: the least that was told."""
+    accepted: Map[str, int] = Map()
+    """`provider/model` -> tokens of the longest prompt that it has answered."""
     model: str = ""
     """The model in work."""
 
@@ -56,12 +58,20 @@ def evolve(learned: Learned, event: Event) -> Learned:
             if limit >= learned.limits.get(learned.model, MAX_CONTEXT + 1):
                 return learned
             return replace(learned, limits=learned.limits.insert(learned.model, limit))
-        case UsageSampled() if learned.model in learned.limits:
-            if prompt_tokens(event) <= learned.limits[learned.model]:
-                return learned
-            return replace(learned, limits=learned.limits.remove(learned.model))
+        case UsageSampled() if learned.model:
+            return _answered(learned, prompt_tokens(event))
         case _:
             return learned
+
+
+def _answered(learned: Learned, used: int) -> Learned:
+    """Grows with the longest prompt only, so that most answers change nothing."""
+    if used <= (learned.accepted.get(learned.model) or 0):
+        return learned
+    learned = replace(learned, accepted=learned.accepted.insert(learned.model, used))
+    if used <= learned.limits.get(learned.model, used):
+        return learned
+    return replace(learned, limits=learned.limits.remove(learned.model))
 
 
 def prompt_tokens(usage: UsageSampled) -> int:
@@ -89,11 +99,17 @@ class Window(msgspec.Struct, frozen=True):
 
 
 def window(step: StepOpened, learned: Learned, limits: Limits) -> Window:
-    """What a person has set holds before what the harness says; a smaller limit that the provider told, before both."""
+    """What a person has set holds before what the harness says; a smaller limit that the provider told, before both.
+
+    A limit that the model has answered a longer prompt than is wrong, unless a person has set it.
+    """
     context, source = _told(step, limits)
     found = learned.limit(step.provider, step.model)
+    accepted = learned.accepted.get(f"{step.provider}/{step.model}") or 0
     if found and (found < context or source == "default"):
         context, source = found, "learned"
+    elif context < accepted <= MAX_CONTEXT and source != "settings":
+        context, source = accepted, "accepted"
     return Window(context, _reserve(step, context, limits), source)
 
 

@@ -121,10 +121,20 @@ def test_what_can_be_no_limit_is_not_learned(limit: int) -> None:
 def test_a_longer_prompt_that_was_answered_proves_a_told_limit_wrong() -> None:
     wrong = (step(), OverflowDetected(limit=100_000))
     answered = UsageSampled(message="m", input=1, cache_read=90_000, cache_write=9_999)
-    assert learned(*wrong, answered) == learned(*wrong)
+    assert learned(*wrong, answered).limits == learned(*wrong).limits
     longer = UsageSampled(message="m", input=2, cache_read=90_000, cache_write=9_999)
-    assert learned(*wrong, longer) == learned(step())
+    assert learned(*wrong, longer).limits == learned(step()).limits
     assert learned(*wrong, step("haiku"), longer).limits == learned(*wrong).limits
+
+
+def test_a_limit_that_a_longer_prompt_was_answered_in_is_no_limit() -> None:
+    longer = UsageSampled(message="m", input=180_000)
+    assert told(step(), LIMITS, step(), longer) == Window(200_000, 0, "harness")
+    wrong = step(context=100_000)
+    assert told(wrong, LIMITS, wrong, longer, UsageSampled(message="n", input=5)) == Window(180_000, 0, "accepted")
+    chosen = Limits(context_limits={"default": 100_000})
+    assert told(wrong, chosen, wrong, longer) == Window(100_000, 0, "settings")
+    assert told(step("haiku", context=100_000), LIMITS, wrong, longer) == Window(100_000, 0, "harness")
 
 
 # The threshold

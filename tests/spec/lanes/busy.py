@@ -1,0 +1,154 @@
+"""A session in which every lane has something to do: on what is new, at a rebase, and to read for that."""
+
+from collections.abc import Iterable, Sequence
+
+from schemas.inbox import Capability, PartSeen, Todo, TodoSeen
+from schemas.plan import AnyEdit
+from services.kit.conversation import Message
+from services.kit.limits import Limits
+from services.responder.lanes import Change, Lane, View
+from tests.history.sessions import sealed
+from tests.spec.harness import Call, Harness, attached, ran, replace, said, thought
+from tests.spec.lanes.calls import IDLE, called
+from tests.spec.lanes.project import Project
+
+LIMITS = Limits(
+    protected_tags=2,
+    min_reclaim=1,
+    clear_reasoning_age=4,
+    smart_drops=True,
+    caveman=True,
+    auto_drop_tool_age=40,
+    head_documents=("ARCHITECTURE.md",),
+)
+BIG = "line\n" * 12_000
+"""An answer of 15,000 tokens."""
+PASTED = "data " * 24_000
+"""30,000 tokens of a person, too long to be told in fewer words."""
+PROSE = (
+    "I think that the worker is really reading its input from the stream in order to write what it has decided to the "
+    "log, because the broker was restarted. Actually, everything that was said meanwhile is kept on the disk, and it "
+    "is told again as soon as the connection has been restored. The agent is basically working with the last plan that "
+    "it was given, and the next request picks up what has changed. Please look at the test again, which is failing "
+    "because of the order of the two events, and tell me in a few words what you think about it."
+)
+THINKING = f"<think>{'Let me see. ' * 40}</think>\n\nIt was the order."
+INJECTED = f"Go on.\n<system-reminder>{'Be quick. ' * 50}</system-reminder>"
+FAILURE = replace(ran("no such file: " + "x" * 600, call="f"), status="error")
+IMAGE = attached("data:image/png;base64," + "A" * 300)
+SAME = {"filePath": "a.py"}
+NOTED = "Noted: it leaves the prompt with the next rebase. " * 3
+WANTED = {"pattern": "parse"}
+TO_DO = (Todo("write the parser", "in_progress", "high"),)
+LIST = '[{"content":"write the parser","status":"in_progress","priority":"high"}]'
+MORE_TO_DO = (*TO_DO, Todo("test the parser"))
+
+
+def play(lanes: Sequence[Lane], able: tuple[Capability, ...], last: Sequence[Lane]) -> tuple[Harness, list[Call]]:
+    """All its model calls: the one before the last is a rebase for many reasons, and another pause is before the last.
+
+    That is decided by the lanes `last`.
+    """
+    project = Project(ARCHITECTURE="# Rooms\nThey meet in the log.\n")
+    harness = Harness(LIMITS, [seeing(lane, project) for lane in lanes])
+    harness.capabilities, harness.context_limit = able, 10**6
+    project.session = harness
+    calls = [*beginning(harness), *middle(harness), ending(harness, project), after_a_pause(harness)]
+    harness.lanes = [seeing(lane, project) for lane in last]
+    harness.user("And now?")
+    pause(harness)
+    return harness, [*calls, harness.step()]
+
+
+def seeing(lane: Lane, project: Project) -> Lane:
+    """The lane with the documents of the project before its eyes."""
+
+    def seen(view: View) -> View:
+        return replace(view, documents=project.documents)
+
+    def rebase(view: View) -> Change:
+        return lane.rebase(seen(view))
+
+    def extend(view: View, fresh: Sequence[Message]) -> Iterable[AnyEdit]:
+        return lane.extend(seen(view), fresh)
+
+    return Lane(lane.name, rebase, extend, lane.needs, lane.modes)
+
+
+def beginning(harness: Harness) -> list[Call]:
+    """A question and its answer leave the conversation, and the answer is dropped."""
+    turn(harness, "Go.", said("I will."))
+    asked = turn(harness, "What for?", said("For a reason that is told at length. " * 20))
+    turn(harness, "Well then.", said("Fine."))
+    harness.user("Begin.")
+    first = harness.step()
+    harness.drop(4)
+    for name in asked:
+        harness.without(name)
+    return [first, harness.step()]
+
+
+def middle(harness: Harness) -> list[Call]:
+    """Work of all kinds. The second of these calls is made without a plan."""
+    harness.assistant(called("bash", {"command": "make"}, call="old"))
+    for n in range(4):
+        turn(harness, f"Step {n}.", said("Done."))
+    turn(harness, PASTED, thought("because " * 40), said("I read it."), called("read", SAME, call="r1"))
+    harness.says("user", IMAGE, said(INJECTED))
+    edit = called("edit", {**SAME, "newString": "x"}, call="e1")
+    harness.assistant(said(THINKING), called("ctx_reduce", {"drop": "1"}, NOTED, call="d1"), edit, FAILURE)
+    turn(harness, "Look around.", *(called("read", {"filePath": f"{n}.py"}, BIG, call=f"b{n}") for n in range(3)),
+         called("grep", WANTED, call="g1"), called("bash", {"command": "ps"}, call="l2"))  # fmt: skip
+    harness.user("Thank you.")
+    reminded = harness.step()
+    harness.assistant(said("Gladly."))
+    harness.user("Is anybody there?")
+    alone = harness.step(asks=False)
+    harness.assistant(called("ctx_reduce", {"drop": "2"}, NOTED, call="d2"))
+    turn(harness, PROSE, called("read", SAME, call="r2"), called("edit", {**SAME, "newString": "y"}, call="e2"))
+    turn(harness, "Say something.", said("Something."))
+    turn(harness, "Look again.", called("grep", WANTED, call="g2"))
+    harness.user("What is there to do?")
+    harness.assistant(called("todowrite", {"todos": []}, LIST, call="t1"))
+    harness.tell(TodoSeen(TO_DO))
+    for n in range(4):
+        turn(harness, f"Word {n}.", said("Yes."))
+    harness.user("Go on.")
+    return [reminded, alone, harness.step()]
+
+
+def ending(harness: Harness, project: Project) -> Call:
+    """What comes back, and news of every kind."""
+    project.write("ARCHITECTURE.md", "# Rooms\nThey meet in the log, and nowhere else.\n")
+    harness.assistant(said("I do."))
+    gone = [harness.known[name] for name in ("m3", "m4")]
+    harness.messages += gone
+    harness.user("More.")
+    harness.assistant(thought(""), *(called("read", {"filePath": f"n{n}.py"}, call=f"n{n}") for n in range(5)))
+    harness.user("And more.")
+    return harness.step()
+
+
+def after_a_pause(harness: Harness) -> Call:
+    """The rebase: the agent has dropped its only words of a message, has more to do, and old messages are compressed."""
+    something = next(part for part in parts(harness) if part.text == "Something.")
+    harness.drop(harness.session.talk.parts[something.part].number)
+    harness.tell(TodoSeen(MORE_TO_DO))
+    harness.append(sealed(1, 1))
+    pause(harness)
+    return harness.step()
+
+
+def parts(harness: Harness) -> list[PartSeen]:
+    return [part for message in harness.messages for part in message.parts]
+
+
+def turn(harness: Harness, text: str, *answer: PartSeen) -> tuple[str, str]:
+    """A person says something, and the agent answers."""
+    return harness.user(text), harness.assistant(*answer)
+
+
+def pause(harness: Harness) -> None:
+    """So long that no provider's cache is left."""
+    harness.use(1000, f"u{len(harness.log)}")
+    harness.wait(IDLE)
