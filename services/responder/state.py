@@ -356,8 +356,15 @@ def _step_opened(session: Session, event: StepOpened, envelope: Envelope) -> Ses
         steps=session.steps + 1,
         reasons=(session.coming or frozenset({"changed"})) if shortened else frozenset(),
         coming=frozenset(),
-        flush=session.flush if session.queued else 0,
+        flush=session.flush if session.queued or _history_waits(session) else 0,
     )
+
+
+def _history_waits(session: Session) -> bool:
+    """Whether other compartments are in force than those that are served."""
+    head, history = session.edits.get("head:1"), session.history
+    served = head.by if isinstance(head, SetHead) else ()
+    return served != tuple(history.positions.get(one.compartment, 0) for one in history.sealed)
 
 
 def _system(session: Session, event: StepOpened) -> tuple[str, bool]:

@@ -9,6 +9,7 @@ from services.responder.lanes import (
     errors,
     eviction,
     head,
+    history,
     images,
     injected,
     notices,
@@ -23,6 +24,7 @@ from services.responder.lanes import (
 from services.responder.lanes.base import Change, Lane, View
 
 HEAD = Lane(head.NAME, extend=head.extend, rebase=head.rebase, modes=head.MODES)
+HISTORY = Lane(history.NAME, rebase=history.rebase, modes=history.MODES)
 TAGS = Lane("tags", extend=tags.extend, rebase=tags.rebase)
 CAVEMAN = Lane(caveman.NAME, rebase=caveman.rebase, needs=caveman.needs, modes=caveman.MODES)
 DROPS = Lane(drops.NAME, extend=drops.extend, rebase=drops.rebase)
@@ -43,6 +45,7 @@ NOTICES = Lane(notices.NAME, extend=notices.extend, rebase=notices.rebase, modes
 
 LANES: tuple[Lane, ...] = (
     HEAD,
+    HISTORY,
     TAGS,
     CAVEMAN,
     DROPS,

@@ -1,0 +1,258 @@
+"""Compressed history in the place of its messages: at a rebase, valid, and the same bytes until the next one."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from schemas.events import CompartmentSealed, HistoryReplaced, MessageRemoved, PlanRebased
+from schemas.plan import CutBefore, SetHead
+from services.historian.tail import eligible, measured
+from services.kit.edits import HEAD as HEADS
+from services.kit.edits import faults
+from services.kit.limits import Limits
+from services.responder.lanes import DROPS, TAGS, Lane, history
+from services.responder.state import served_tokens
+from tests.spec.harness import Call, Harness, edits_of, fold, is_sound, ran, said
+from tests.spec.lanes.wild import AROUND, Act, Story, as_bytes, play, wildly
+
+HISTORY = Lane(history.NAME, rebase=history.rebase, modes=history.MODES)
+WORDS = "The parser reads one line and then another one. " * 40
+
+
+def talking(turns: int = 6, **limits: object) -> Harness:
+    harness = Harness(Limits(protected_tags=1, **limits), lanes=(HISTORY, TAGS, DROPS))  # type: ignore[arg-type]
+    for number in range(turns):
+        harness.user(f"Read file {number}. {WORDS}")
+        harness.assistant(said(f"I have read file_{number}.py. {WORDS}"), ran("line\n" * 200, call=f"c{number}"))
+    return harness
+
+
+def seal(harness: Harness, last: int, *, generation: int = 0) -> CompartmentSealed:
+    """Compress what is not compressed yet, up to this message."""
+    talk, known = harness.session.talk, harness.session.history
+    messages = [one for one in talk.after(known.last) if one.ordinal <= last]
+    first, end = messages[0].recorded.message, messages[-1].recorded.message
+    made = CompartmentSealed(
+        compartment=f"{generation}:{first}",
+        run="r",
+        generation=generation,
+        first=messages[0].ordinal,
+        last=messages[-1].ordinal,
+        first_message=first,
+        last_message=end,
+        title=f"Reading up to {end}",
+        p1=f"I read the files up to {end}, and all of them were fine.",
+        p2=f"Read the files up to {end}.",
+        p3=f"Files up to {end}.",
+        p4=f"{end}",
+        tokens=5000,
+    )
+    harness.append(made)
+    return made
+
+
+def shown(call: Call) -> str:
+    """The history that a model reads; empty: there is none."""
+    return next((message.parts[0].text for message in call.served if message.id == f"{HEADS}1"), "")
+
+
+def names(call: Call) -> list[str]:
+    return [message.id for message in call.served if not message.id.startswith(HEADS)]
+
+
+def test_history_waits_for_a_rebase_and_takes_the_place_of_its_messages_then() -> None:
+    harness = talking()
+    before = harness.step()
+    seal(harness, 8)
+    harness.user("go on")
+    waiting = harness.step()
+    assert as_bytes(waiting.served)[: len(before.served)] == as_bytes(before.served)
+    harness.flush()
+    call = harness.step()
+    assert ("flush",) == call.causes
+    assert "up to m8" in shown(call)
+    assert ["m9", "m10", "m11", "m12", "m13"] == names(call)
+    assert [] == faults(call.served, harness.capabilities)
+
+
+def test_the_bytes_stay_over_growth_a_restart_a_neighbour_that_goes_and_a_late_fact() -> None:
+    harness = talking()
+    harness.step()
+    seal(harness, 6)
+    harness.flush()
+    sent = as_bytes(harness.step().served)
+    harness.user("one more")
+    harness.restart()
+    second = as_bytes(harness.step().served)
+    seal(harness, 8)
+    harness.use(30_000, "late")
+    harness.assistant(said("done"))
+    harness.restart_harness()
+    third = as_bytes(harness.step().served)
+    assert second[: len(sent)] == sent
+    assert third[: len(second)] == second
+
+
+def test_pressure_folds_history_in_and_counts_what_it_saves() -> None:
+    harness = talking(30)
+    harness.context_limit = 40_000
+    harness.step()
+    seal(harness, 50)
+    harness.use(27_000)
+    harness.user("go on")
+    before = served_tokens(harness.session)
+    call = harness.step()
+    (rebased,) = [event for event in call.made.events if isinstance(event, PlanRebased)]
+    assert ["pressure"] == rebased.causes
+    assert rebased.reclaimed > 10_000
+    assert before - rebased.tokens_after > 10_000
+    assert served_tokens(harness.session) == served_tokens(fold(harness.log))
+    assert served_tokens(harness.session) < 15_000
+
+
+def test_more_history_is_folded_in_at_the_next_rebase() -> None:
+    harness = talking()
+    harness.step()
+    seal(harness, 4)
+    harness.flush()
+    harness.step()
+    seal(harness, 8)
+    harness.user("go on")
+    assert "m5" in names(harness.step())
+    harness.flush()
+    call = harness.step()
+    assert "m9" == names(call)[0]
+    assert "up to m4" in shown(call)
+    assert "up to m8" in shown(call)
+
+
+def test_a_revert_into_history_brings_its_messages_back_once() -> None:
+    harness = talking()
+    harness.step()
+    seal(harness, 4)
+    seal(harness, 8)
+    harness.flush()
+    harness.step()
+    harness.messages = harness.messages[:7]
+    harness.append(MessageRemoved(messages=[f"m{n}" for n in range(8, 13)], reason="reverted"))
+    harness.user("another way")
+    call = harness.step()
+    assert "m5" == names(call)[0]
+    assert "up to m8" not in shown(call)
+    assert "up to m4" in shown(call)
+    harness.user("and on")
+    assert () == harness.step().causes
+
+
+def test_without_any_history_left_the_messages_are_served_as_they_are() -> None:
+    harness = talking()
+    harness.step()
+    seal(harness, 8)
+    harness.flush()
+    harness.step()
+    harness.append(MessageRemoved(messages=[f"m{n}" for n in range(8, 13)], reason="reverted"))
+    harness.messages = harness.messages[:7]
+    harness.user("another way")
+    call = harness.step()
+    assert "" == shown(call)
+    assert "m1" == names(call)[0]
+    assert "cut" not in harness.session.edits
+
+
+def test_after_a_compaction_of_the_harness_history_stands_before_what_it_has_left() -> None:
+    harness = talking()
+    harness.step()
+    seal(harness, 8)
+    harness.flush()
+    harness.step()
+    harness.compact()
+    harness.messages = harness.messages[-1:]
+    harness.user("summary")
+    call = harness.step()
+    assert "up to m8" in shown(call)
+    assert ["m12", "m13"] == names(call)
+
+
+def test_a_new_generation_is_served_at_the_next_rebase() -> None:
+    harness = talking()
+    harness.step()
+    seal(harness, 8)
+    harness.flush()
+    harness.step()
+    old = harness.session.history.sealed[0]
+    harness.append(replace(old, generation=1, compartment="1:m1", p1="Told anew."))
+    harness.append(HistoryReplaced(run="r", generation=1, first=1, last=8, compartments=1))
+    harness.user("go on")
+    assert "Told anew" not in shown(harness.step())
+    harness.flush()
+    assert "Told anew" in shown(harness.step())
+
+
+@pytest.mark.parametrize(("last", "is_shown"), [(7, True), (8, False)])
+def test_where_two_of_a_role_in_a_row_are_refused_history_stands_before_an_agent_only(
+    last: int, *, is_shown: bool
+) -> None:
+    harness = talking()
+    harness.capabilities = ("requires_alternation",)
+    harness.step()
+    seal(harness, last)
+    harness.flush()
+    call = harness.step()
+    assert is_shown == (f"up to m{last}" in shown(call))
+    assert [] == faults(call.served, harness.capabilities)
+
+
+@pytest.mark.parametrize("mode", ["subagent", "additive", "hidden"])
+def test_other_modes_are_left_alone(mode: str) -> None:
+    harness = talking()
+    harness.mode = mode  # type: ignore[assignment] # each of them is one
+    harness.step()
+    seal(harness, 8)
+    harness.flush()
+    assert "" == shown(harness.step())
+
+
+def sealing(tail: int) -> Act:
+    """The historian compresses what it may."""
+
+    def act(harness: Harness) -> None:
+        found = eligible(measured(harness.session.talk, harness.session.history.last), tail)
+        if found:
+            seal(harness, found[-1].ordinal)
+
+    return act
+
+
+SEALING: st.SearchStrategy[Act] = st.sampled_from([0, 100, 500, 2000]).map(sealing)
+ABILITIES = [
+    ("accepts_empty_content",),
+    ("binds_signed_thinking", "caches_exact_prefix"),
+    ("requires_alternation",),
+    (),
+]
+
+
+@st.composite
+def _stories(draw: st.DrawFn) -> Story:
+    around = draw(st.lists(st.tuples(AROUND, st.lists(SEALING, max_size=2)), min_size=3, max_size=12))
+    played = [(growth, [*chances, *sealed]) for (growth, chances), sealed in around]
+    return Story(played, draw(st.sampled_from(ABILITIES)), draw(st.sampled_from([1, 3])))
+
+
+@wildly
+@given(_stories())
+def test_over_any_session_history_is_steady_and_sound(story: Story) -> None:
+    moments = play(story, HISTORY)
+    assert is_sound(moment.call for moment in moments)
+    for before, now in pairwise(moments):
+        cut = [edit for edit in edits_of(now.call.made) if isinstance(edit, CutBefore | SetHead)]
+        assert not cut or now.call.made.kind == "rebase"
+        if not now.call.causes and before.call.raw == now.call.raw[: len(before.call.raw)]:
+            sent = as_bytes(before.call.served)
+            assert as_bytes(now.call.served)[: len(sent)] == sent
+    for moment in moments:
+        assert moment.call.made.faults == ()
+        assert fold(moment.facts) == moment.session
