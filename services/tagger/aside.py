@@ -8,6 +8,7 @@ from schemas.codec import encode
 from schemas.inbox import DocumentSeen, MessageSeen, PartSeen, Seen, ToolsSeen
 from schemas.streams import BODIES, INBOUND_BODIES, MAX_BODY_BYTES
 from services.kit.bus import Bodies, Bus
+from services.kit.pictures import is_picture, picture_tokens
 from services.kit.secrets import mask
 from services.tagger.notes import definitions
 from services.tagger.use import Use, use
@@ -25,6 +26,8 @@ class Kept(msgspec.Struct):
     """Reference -> UTF-8 bytes."""
     uses: dict[str, Use] = {}
     """Reference of a call's arguments -> what the call is about."""
+    pictures: dict[str, int] = {}
+    """Reference of a picture -> its estimated tokens."""
     definitions: dict[str, str] = {}
     """Digest of a set of tools -> reference of its definitions."""
 
@@ -56,7 +59,10 @@ class Aside:
                 return item
 
     async def _part(self, part: PartSeen, kept: Kept) -> PartSeen:
-        text, text_ref = await self._body(part.text, part.text_ref, kept)
+        whole = await self._whole(part.text, part.text_ref)
+        text, text_ref = await self._body(whole, "", kept)
+        if text_ref and is_picture(part.type, part.mime):
+            kept.pictures[text_ref] = picture_tokens(whole)
         output, output_ref = await self._body(part.output, part.output_ref, kept)
         arguments = await self._whole(part.input, part.input_ref)
         given, input_ref = await self._body(arguments, "", kept)

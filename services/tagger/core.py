@@ -65,6 +65,8 @@ class Told(msgspec.Struct, frozen=True):
     """The state of the session that this one was copied from, where it says so."""
     sizes: Mapping[str, int] = {}
     """Reference -> UTF-8 bytes, of the bodies that are kept aside."""
+    pictures: Mapping[str, int] = {}
+    """Reference of a picture that is kept aside -> its estimated tokens."""
     uses: Mapping[str, Use] = {}
     """Reference of a call's arguments that are kept aside -> what the call is about."""
     definitions: Mapping[str, str] = {}
@@ -178,7 +180,7 @@ def _numbered(origin: Session, until: str) -> Iterator[tuple[int, str]]:
 
 def _part_seen(session: Session, item: PartSeen, told: Told) -> list[Event]:
     """The part, and how its call has ended."""
-    facts = part_seen(session, item, told.sizes)
+    facts = part_seen(session, item, told.sizes, told.pictures)
     return [*facts, *tool_seen(session, item, told.uses, next(iter(facts), None))]
 
 

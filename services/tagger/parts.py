@@ -7,12 +7,18 @@ from datetime import datetime
 from schemas.events import PartRecorded
 from schemas.inbox import PartSeen
 from services.kit.conversation import Conversation
+from services.kit.pictures import is_picture, picture_tokens
 from services.kit.tokens import tokens
 from services.tagger.state import Session
 
 
-def part_seen(session: Session, item: PartSeen, sizes: Mapping[str, int]) -> list[PartRecorded]:
-    """The part, unless it is known as it is; `sizes` are those of bodies kept aside, by reference."""
+def part_seen(
+    session: Session, item: PartSeen, sizes: Mapping[str, int], pictures: Mapping[str, int]
+) -> list[PartRecorded]:
+    """The part, unless it is known as it is.
+
+    `sizes` and `pictures` tell of bodies kept aside, by reference, their bytes and the estimated tokens of pictures.
+    """
     if item.ephemeral:
         return []
     name = part_name(item)
@@ -40,7 +46,7 @@ def part_seen(session: Session, item: PartSeen, sizes: Mapping[str, int]) -> lis
             synthetic=item.synthetic,
             bytes=size,
             input_bytes=input_size,
-            tokens=0 if item.ignored else tokens(size + input_size),
+            tokens=0 if item.ignored else _cost(item, pictures, size + input_size),
             digest=digest,
             text=item.text,
             input=item.input,
@@ -50,6 +56,12 @@ def part_seen(session: Session, item: PartSeen, sizes: Mapping[str, int]) -> lis
             output_ref=item.output_ref,
         )
     ]
+
+
+def _cost(item: PartSeen, pictures: Mapping[str, int], size: int) -> int:
+    if is_picture(item.type, item.mime):
+        return pictures[item.text_ref] if item.text_ref in pictures else picture_tokens(item.text)
+    return tokens(size)
 
 
 def part_name(item: PartSeen) -> str:

@@ -119,7 +119,7 @@ class Tagger:
         items = tuple([await self._aside.put(item, kept) for item in items])
         origin = await self._origin(address, items)
         whole = msgspec.structs.replace(inbound, items=items)
-        return Told(harness, whole, origin, kept.sizes, kept.uses, kept.definitions)
+        return Told(harness, whole, origin, kept.sizes, kept.pictures, kept.uses, kept.definitions)
 
     async def _origin(self, address: Address, items: tuple[Seen, ...]) -> Session | None:
         """The session that this one says it is a copy of."""

@@ -32,8 +32,8 @@ PROSE = (
     "it was given, and the next request picks up what has changed. Please look at the test again, which is failing "
     "because of the order of the two events, and tell me in a few words what you think about it."
 )
-THINKING = f"<think>{'Let me see. ' * 40}</think>\n\nIt was the order."
-INJECTED = f"Go on.\n<system-reminder>{'Be quick. ' * 50}</system-reminder>"
+THINKING = f"<think>{'Let me see. ' * 35}</think>\n\nIt was the order."
+INJECTED = f"Go on.\n<system-reminder>{'Be quick. ' * 42}</system-reminder>"
 FAILURE = replace(ran("no such file: " + "x" * 600, call="f"), status="error")
 IMAGE = attached("data:image/png;base64," + "A" * 300)
 SAME = {"filePath": "a.py"}
@@ -55,8 +55,7 @@ def play(lanes: Sequence[Lane], able: tuple[Capability, ...], last: Sequence[Lan
     project.session = harness
     calls = [*beginning(harness), *middle(harness), ending(harness, project), after_a_pause(harness)]
     harness.lanes = [seeing(lane, project) for lane in last]
-    harness.user("And now?")
-    pause(harness)
+    turn_over(harness)
     return harness, [*calls, harness.step()]
 
 
@@ -130,13 +129,22 @@ def ending(harness: Harness, project: Project) -> Call:
 
 
 def after_a_pause(harness: Harness) -> Call:
-    """The rebase: the agent has dropped its only words of a message, has more to do, and old messages are compressed."""
+    """The rebase: the only words of an answer were dropped, there is more to do, and what is oldest is compressed."""
     something = next(part for part in parts(harness) if part.text == "Something.")
     harness.drop(harness.session.talk.parts[something.part].number)
     harness.tell(TodoSeen(MORE_TO_DO))
     harness.append(sealed(1, 1))
     pause(harness)
     return harness.step()
+
+
+def turn_over(harness: Harness) -> None:
+    """The agent has dropped something large at its end, and a person comes back after a pause."""
+    large = next(part for part in parts(harness) if part.output == BIG)
+    harness.drop(harness.session.talk.parts[large.part].number)
+    harness.assistant(said("All is done."))
+    harness.user("And now?")
+    pause(harness)
 
 
 def parts(harness: Harness) -> list[PartSeen]:
