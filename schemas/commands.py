@@ -45,6 +45,12 @@ class HistoryRebuild(Command, frozen=True):
     """`12-80`, in ordinals of messages; empty: everything; `stop`: what was begun is given up."""
 
 
+class HistoryRescore(Command, frozen=True):
+    """Have a model judge anew how long each part of a session's history is worth keeping; what it says stays."""
+
+    TYPE: ClassVar[str] = "history.rescore"
+
+
 class MemoryPropose(Command, frozen=True):
     """Something may be worth remembering of the project. The session of the wish is empty: it is about the project."""
 
@@ -83,6 +89,7 @@ COMMANDS: tuple[type[Command], ...] = (
     FlushRequest,
     HistoryOrder,
     HistoryRebuild,
+    HistoryRescore,
     MemoryPropose,
     SpendReserve,
     SpendSettle,

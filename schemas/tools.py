@@ -100,10 +100,19 @@ LINES: tuple[Line, ...] = (
     ),
     Line(
         name="ctx-rebuild",
-        description="Make the compressed history of this session anew: all of it, or a range of messages such as 12-80",
+        description=(
+            "Make the compressed history of this session anew: all of it, or a range of messages such as 12-80; "
+            "stop gives up what was begun"
+        ),
         verb="wish",
         subject="history.rebuild",
         argument="range",
+    ),
+    Line(
+        name="ctx-rescore",
+        description="Have the model of the settings judge anew how long each part of the compressed history is kept",
+        verb="wish",
+        subject="history.rescore",
     ),
     Line(
         name="ctx-flush",

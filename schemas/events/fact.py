@@ -4,6 +4,9 @@ from typing import ClassVar
 
 from schemas.events.base import Event
 
+CATEGORIES = ("PROJECT_RULES", "ARCHITECTURE", "CONSTRAINTS", "CONFIG_VALUES", "NAMING")
+"""What a fact, and with it a memory of the project, can be about."""
+
 
 class FactExtracted(Event, frozen=True):
     """Something that may hold beyond the session: a proposal for the project's memory."""

@@ -7,12 +7,13 @@ from schemas.events.base import Event
 
 
 class HistoryOrdered(Event, frozen=True):
-    """A person or an agent wants history to be compressed, or made anew."""
+    """A person or an agent wants history to be compressed, made anew, or judged anew."""
 
     TYPE: ClassVar[str] = "history.ordered"
 
     order: str
-    """wrapup (all that may be compressed, now), rebuild (make compartments anew) or abandon (give a rebuild up)."""
+    """wrapup (all that may be compressed, now), rebuild (make compartments anew), abandon (give a rebuild up) or
+    rescore (judge anew how slowly compartments fade)."""
     first: int = 0
     """Of a rebuild: the message it begins at; 0: the first. It is moved out to the bounds of compartments."""
     last: int = 0
@@ -20,22 +21,22 @@ class HistoryOrdered(Event, frozen=True):
 
 
 class HistoryRequested(Event, frozen=True):
-    """A range of messages is to be compressed. There is one open request in a session."""
+    """A range of messages is to be compressed, or its compartments judged. There is one open request in a session."""
 
     TYPE: ClassVar[str] = "history.requested"
 
     run: str
     """Its name: the generation, the first message and the runs before it, so that no range is requested twice."""
     reason: str
-    """force, commit_clusters, tail_size, projected_headroom, closed_frame, idle, wrapup or rebuild."""
+    """force, commit_clusters, tail_size, projected_headroom, closed_frame, idle, wrapup, rebuild or rescore."""
     first: int
-    """The first message that no compartment covers, or that is made anew."""
+    """The first message that no compartment covers, that is made anew, or whose compartment is judged."""
     last: int
-    """The last message that may be compressed."""
+    """The last message of these."""
     generation: int = 0
     """What its compartments belong to; a rebuild opens a new one."""
     tokens: int = 0
-    """Estimated tokens of these messages as the harness holds them."""
+    """Estimated tokens of these messages as the harness holds them; none where they are only judged."""
     used: int = 0
     """Tokens of the newest prompt, as the provider counted them."""
     percent: float = 0.0
@@ -45,7 +46,7 @@ class HistoryRequested(Event, frozen=True):
 
 
 class HistoryAttempted(Event, frozen=True):
-    """A model was asked for a summary, or the rules made one."""
+    """A model was asked for a summary or for scores, or the rules made a summary."""
 
     TYPE: ClassVar[str] = "history.attempted"
 
@@ -66,7 +67,7 @@ class HistoryAttempted(Event, frozen=True):
 
 
 class HistoryAdvanced(Event, frozen=True):
-    """A part of a run's range was compressed."""
+    """A part of a run's range was compressed, or compartments of it were judged."""
 
     TYPE: ClassVar[str] = "history.advanced"
 
@@ -77,7 +78,7 @@ class HistoryAdvanced(Event, frozen=True):
     done: bool = True
     """Whether nothing is left of the run's range."""
     ended: str = ""
-    """Why this part ended there: end, budget or partial (the rest is one topic with what follows)."""
+    """Why this part ended there: end, budget, partial (the rest is one topic with what follows), or scored."""
     tokens_in: int = 0
     """Estimated tokens of the messages."""
     tokens_out: int = 0
@@ -85,6 +86,8 @@ class HistoryAdvanced(Event, frozen=True):
     left: int = 0
     """Estimated tokens of the range that are still to be compressed."""
     seconds: float = 0.0
+    judged: list[str] = []
+    """The compartments that were judged, also where their importance stays as it was."""
 
 
 class HistoryFailed(Event, frozen=True):
@@ -95,7 +98,8 @@ class HistoryFailed(Event, frozen=True):
     run: str
     code: str
     """no_eligible, corrupt_state, chunk_empty, invalid_output, no_progress, provider_transient, provider_auth,
-    overflow, timeout, aborted, stale_fingerprint, window_too_small or budget_exhausted."""
+    overflow, timeout, aborted, stale_fingerprint, window_too_small, budget_exhausted or no_model (only a model can do
+    it, and none is set)."""
     detail: str = ""
     failures: int = 0
     """Runs that have failed in a row, with this one; what is not the fault of anything does not count."""

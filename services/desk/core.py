@@ -9,6 +9,7 @@ from schemas.commands import (
     FlushRequest,
     HistoryOrder,
     HistoryRebuild,
+    HistoryRescore,
     MemoryPropose,
     SpendReserve,
     SpendSettle,
@@ -21,7 +22,7 @@ from services.desk.state import Book
 from services.desk.verdict import Terms, Verdict
 
 OF_PROJECTS = (MemoryPropose, SpendReserve, SpendSettle)
-OF_SESSIONS = (HistoryOrder, HistoryRebuild)
+OF_SESSIONS = (HistoryOrder, HistoryRebuild, HistoryRescore)
 
 
 def misplaced(address: Address, command: Command) -> str:
@@ -48,6 +49,8 @@ def decide(book: Book, command: Command, terms: Terms) -> Verdict:
             return orders.wrapup()
         case HistoryRebuild():
             return orders.rebuild(command)
+        case HistoryRescore():
+            return orders.rescore()
         case MemoryPropose():
             return memories.propose(book.memories, command, terms)
         case SpendReserve():

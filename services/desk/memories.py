@@ -7,10 +7,10 @@ import msgspec
 from schemas.codec import derived_id
 from schemas.commands import MemoryPropose
 from schemas.events import Event, MemoryProposed, MemoryReinforced
+from schemas.events.fact import CATEGORIES
 from services.desk.verdict import Terms, Verdict
 from services.kit.fold import Map
 
-CATEGORIES = ("PROJECT_RULES", "ARCHITECTURE", "CONSTRAINTS", "CONFIG_VALUES", "NAMING")
 LONGEST = 400
 """Characters of a text."""
 MOST_EVIDENCE = 100

@@ -1,4 +1,4 @@
-"""Orders to compress history: what is to be done, and with which messages."""
+"""Orders about history: what is to be done, and with which messages."""
 
 import re
 
@@ -21,7 +21,7 @@ def rebuild(wish: HistoryRebuild) -> Verdict:
     """Of a range, of everything, or to be given up."""
     named = wish.range.strip()
     if named.lower() == STOP:
-        text = "A rebuild that was begun is given up, and what it had made with it."
+        text = "A rebuild that waits or is under way is given up, and what it has made; otherwise nothing changes."
         return Verdict(ok=True, text=text, events=(HistoryOrdered(order="abandon"),))
     try:
         first, last = parse_range(named) if named else (0, 0)
@@ -30,6 +30,14 @@ def rebuild(wish: HistoryRebuild) -> Verdict:
     which = f"Messages {first}-{last}, out to the bounds of their compartments," if first else "All compressed history"
     text = f"{which} will be made anew in the background. What is there now holds until then."
     return Verdict(ok=True, text=text, events=(HistoryOrdered(order="rebuild", first=first, last=last),))
+
+
+def rescore() -> Verdict:
+    text = (
+        "A model (ANNALS_MODEL__CHAIN) will judge anew, in the background, how long each part of the compressed "
+        "history is worth keeping. No prompt changes before it is rewritten for another reason."
+    )
+    return Verdict(ok=True, text=text, events=(HistoryOrdered(order="rescore"),))
 
 
 def parse_range(text: str) -> tuple[int, int]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from schemas.events import HistoryAttempted
+from schemas.subjects import Address
 from services.historian import shape
 from services.historian.adopted import to_summary
 from services.historian.contract import check
@@ -26,7 +27,7 @@ PATIENCE = 2
 class Asked:
     """Asks the models of the house. Where none may answer, or history cannot wait for one, the rules write it."""
 
-    def __init__(self, models: Models, purse: Callable[[Reading], Purse], rules: Rules) -> None:
+    def __init__(self, models: Models, purse: Callable[[Address], Purse], rules: Rules) -> None:
         self._models = models
         self._purse = purse
         self._rules = rules
@@ -46,17 +47,17 @@ class Asked:
             check=lambda output: check(output, shown),
         )
         try:
-            answer = await self._models.ask(question, purse=self._purse(reading))
+            answer = await self._models.ask(question, purse=self._purse(reading.address))
         except ModelFailed as error:
             return await self._otherwise(reading, error)
         summary = to_summary(answer.value, shown)
         drafts = tuple(_with_names(draft, chunk, reading.directory) for draft in summary.compartments)
         written = Written(replace(summary, compartments=drafts), answer.model, time.monotonic() - began)
-        return Output(written, _told(reading, answer.attempts))
+        return Output(written, told(reading.request.run, answer.attempts))
 
     async def _otherwise(self, reading: Reading, error: ModelFailed) -> Output:
         """What nobody may be asked for any more, or what cannot wait, is written by the rules."""
-        attempts = _told(reading, error.attempts)
+        attempts = told(reading.request.run, error.attempts)
         request = reading.request
         is_pressing = request.percent >= FORCE_PERCENT or request.failures >= PATIENCE
         if error.code != "budget_exhausted" and not is_pressing:
@@ -72,10 +73,11 @@ def _with_names(draft: Draft, chunk: Chunk, directory: str) -> Draft:
     return replace(draft, names=tuple(dict.fromkeys((*draft.anchors, *found))))
 
 
-def _told(reading: Reading, attempts: Sequence[Attempt]) -> tuple[HistoryAttempted, ...]:
+def told(run: str, attempts: Sequence[Attempt]) -> tuple[HistoryAttempted, ...]:
+    """What the log keeps of the calls of a run."""
     return tuple(
         HistoryAttempted(
-            run=reading.request.run,
+            run=run,
             model=one.model,
             step=one.step,
             outcome=one.outcome,

@@ -5,7 +5,8 @@ from itertools import pairwise
 
 import msgspec
 
-from services.historian.drafts import ANCHORS, CATEGORIES, EPISODES, TITLE
+from schemas.events.fact import CATEGORIES
+from services.historian.drafts import ANCHORS, EPISODES, TITLE
 from services.historian.shape import Bounds, Compartment, Output
 from services.kit.tokens import tokens
 

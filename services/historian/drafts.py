@@ -6,7 +6,6 @@ TITLE = 120
 """Characters of a title."""
 ANCHORS = 8
 EPISODES = ("bug", "feature", "release", "refactor", "infra", "design", "investigation", "docs")
-CATEGORIES = ("PROJECT_RULES", "ARCHITECTURE", "CONSTRAINTS", "CONFIG_VALUES", "NAMING")
 OBSERVATIONS = ("user_trait", "causal_incident", "trajectory_correction", "open_question")
 
 
@@ -36,7 +35,7 @@ class Fact(msgspec.Struct, frozen=True):
     """Something that may hold beyond the session."""
 
     category: str
-    """Of CATEGORIES."""
+    """Of `schemas.events.fact.CATEGORIES`."""
     text: str
     evidence: tuple[int, ...] = ()
     """Ordinals of the messages that show it."""

@@ -20,14 +20,14 @@ from schemas.events import (
 )
 from schemas.subjects import Address
 from services.historian.drafts import Draft, Summary
-from services.historian.state import Session
+from services.historian.state import REBUILD, RESCORE, Session
 from services.kit.conversation import Conversation
 from services.kit.history.reader import Chunk
 from services.kit.tokens import tokens
 
 LOOK_AHEAD = 2
 """Messages behind a compartment from which on its end is certain."""
-WHOLE = frozenset({"force", "wrapup", "rebuild"})
+WHOLE = frozenset({"force", "wrapup", REBUILD})
 """Reasons for which even a topic that may go on is compressed to the end of the range."""
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(minutes=1), timedelta(minutes=30)
 UNCOUNTED = frozenset({"no_eligible", "aborted", "stale_fingerprint"})
@@ -91,6 +91,15 @@ def published(
     if is_last and request.generation != session.history.generation:
         events.append(_promoted(session, request, last, len(drafts)))
     return events
+
+
+def closing(session: Session, request: HistoryRequested) -> list[Event]:
+    """The end of a run that has published everything but that."""
+    last = session.reached
+    done = HistoryAdvanced(run=request.run, generation=request.generation, first=last + 1, last=last)
+    if request.generation == session.history.generation:
+        return [done]
+    return [done, _promoted(session, request, last, 0)]
 
 
 def _certain(drafts: Sequence[Draft], chunk: Chunk, *, whole: bool) -> Sequence[Draft]:
@@ -161,7 +170,8 @@ def failed(
     session: Session, request: HistoryRequested, code: str, detail: str, *, now: datetime, jitter: float
 ) -> list[Event]:
     """The end of a run that did not succeed. `jitter`: from 0.8 to 1.2, so that not all try again at once."""
-    is_counted = code not in UNCOUNTED
+    is_counted = code not in UNCOUNTED and request.reason != RESCORE
+    held = session.retry_at if request.reason == RESCORE else None
     failures = session.failures + is_counted
     pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** max(0, failures - 1)) * jitter
     events: list[Event] = [
@@ -170,7 +180,7 @@ def failed(
             code=code,
             detail=detail,
             failures=failures,
-            retry_at=now + pause if is_counted else None,
+            retry_at=now + pause if is_counted else held,
         )
     ]
     if request.generation != session.history.generation:

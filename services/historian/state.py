@@ -35,6 +35,8 @@ replace = msgspec.structs.replace
 COMMIT = "git commit"
 SHRUNK = 0.95
 """Of the prompt before: a smaller one has lost something."""
+REBUILD, RESCORE, ABANDON = "rebuild", "rescore", "abandon"
+"""Orders. The runs of the first two have them as their reasons."""
 OPEN = frozenset({"pending", "in_progress"})
 """Of a line in a list of what there is to do."""
 
@@ -68,6 +70,10 @@ class Session(msgspec.Struct, frozen=True):
     retry_at: datetime | None = None
     order: HistoryOrdered | None = None
     """What a person wants and no run was opened for yet."""
+    given_up: bool = False
+    """Whether the last order to rebuild was taken back."""
+    judged: frozenset[str] = frozenset()
+    """Compartments that the newest run has judged."""
     runs: int = 0
     """How many there were."""
     generations: int = 0
@@ -77,6 +83,13 @@ class Session(msgspec.Struct, frozen=True):
     def used(self) -> int:
         """Tokens of the newest prompt, as the provider counted them; 0: not known."""
         return prompt_tokens(self.usage) if self.usage else 0
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether the open run is a rebuild that nobody wants any more."""
+        if self.run is None or self.run.reason != REBUILD:
+            return False
+        return self.given_up and self.run.generation != self.history.generation
 
     @property
     def reached(self) -> int:
@@ -118,22 +131,46 @@ def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
 def _run_evolved(session: Session, event: Event) -> Session:
     match event:
         case HistoryOrdered():
-            return replace(session, order=event)
+            return _ordered(session, event)
         case HistoryRequested():
-            generations = max(session.generations, event.generation)
-            return replace(session, run=event, order=None, runs=session.runs + 1, generations=generations)
+            return _requested(session, event)
         case CompartmentSealed():
             return replace(session, generations=max(session.generations, event.generation))
         case HistoryAdvanced(done=True) if (
             _is_of(session, event.run) and event.generation == session.history.generation
         ):
+            if session.run is not None and session.run.reason == RESCORE:  # it says nothing of runs that compress
+                return replace(session, run=None)
             return replace(session, run=None, failures=0, retry_at=None)
+        case HistoryAdvanced(judged=judged) if _is_of(session, event.run):
+            return replace(session, judged=session.judged.union(judged))
         case HistoryReplaced() | HistoryAbandoned() if _is_of(session, event.run):
             return replace(session, run=None, failures=0, retry_at=None)
         case HistoryFailed() if _is_of(session, event.run):
             return replace(session, run=None, failures=event.failures, retry_at=event.retry_at)
         case _:
             return session
+
+
+def _ordered(session: Session, event: HistoryOrdered) -> Session:
+    """An order takes the place of one that waits; only to give a rebuild up leaves others waiting."""
+    if event.order != ABANDON:
+        return replace(session, order=event, given_up=session.given_up and event.order != REBUILD)
+    waits = session.order is not None and session.order.order != REBUILD
+    return replace(session, order=session.order if waits else None, given_up=True)
+
+
+def _requested(session: Session, event: HistoryRequested) -> Session:
+    """Of an order that came while a run was opened for another reason, the run is not the answer."""
+    is_answered = session.order is not None and session.order.order == event.reason
+    return replace(
+        session,
+        run=event,
+        order=None if is_answered else session.order,
+        runs=session.runs + 1,
+        generations=max(session.generations, event.generation),
+        judged=frozenset(),
+    )
 
 
 def _is_of(session: Session, run: str) -> bool:

@@ -6,12 +6,12 @@ from itertools import groupby
 
 import msgspec
 
-from schemas.events import CompartmentSealed, HistoryOrdered, HistoryRequested
+from schemas.events import CompartmentSealed, HistoryAbandoned, HistoryOrdered, HistoryRequested
+from services.historian.facing import Facing, facing
 from services.historian.limits import Limits
-from services.historian.state import Session
+from services.historian.state import REBUILD, RESCORE, Session
 from services.historian.tail import Measured, eligible, measured
 from services.kit.limits import Limits as PlanLimits
-from services.kit.window import Threshold, Window, threshold, window
 
 FORCE_PERCENT = 80.0
 """Of the usable window: from here on only waiting drops can make a run needless."""
@@ -19,10 +19,6 @@ SHORT_PERCENT = 95.0
 """From here on failures of the past hold nothing up."""
 HEADROOM_PERCENT = 2.0
 """So much below the threshold a run begins, so that it is done when room is made."""
-RELIEVED = 0.75
-"""Share of the threshold below which drops alone are enough."""
-BUDGET_SHARE = 0.05
-MIN_BUDGET, MAX_BUDGET = 5_000, 50_000
 FULL_TOKENS, FULL_MESSAGES = 6_000, 12
 """From here on a piece of history is worth a run of its own."""
 TAIL_BUDGETS = 3
@@ -30,29 +26,14 @@ WRAPUP_TAIL = 2_000
 """Tokens that even an order to compress everything leaves as they are."""
 
 
-class Facing(msgspec.Struct, frozen=True):
-    """How a session stands against its model's window."""
-
-    window: Window
-    threshold: Threshold
-    percent: float
-    """The newest prompt as a share of what it may have."""
-    projected: float | None
-    """The same after the next rebase, without a run; none: nothing waits that would make it smaller."""
-
-    @property
-    def budget(self) -> int:
-        """Tokens of a transcript from which on a run is worth while."""
-        share = round(self.threshold.tokens(self.window) * BUDGET_SHARE)
-        return min(max(share, MIN_BUDGET), MAX_BUDGET)
-
-    @property
-    def relieved(self) -> bool:
-        return self.projected is not None and self.projected <= RELIEVED * self.threshold.percent
-
-    def tail(self, limits: Limits) -> int:
-        """Tokens of the newest messages that stay as they are."""
-        return min(int(self.threshold.tokens(self.window) * limits.tail_percent / 100), limits.tail_tokens)
+def due(
+    session: Session, plan: PlanLimits, limits: Limits, *, now: datetime, idle: bool = False
+) -> HistoryRequested | HistoryAbandoned | None:
+    """What should be written now, if anything: the end of a rebuild that nobody wants any more, or a run."""
+    run = session.run
+    if run is not None and session.is_given_up:
+        return HistoryAbandoned(run=run.run, generation=run.generation, reason="it was ordered to be given up")
+    return wanted(session, plan, limits, now=now, idle=idle)
 
 
 def wanted(
@@ -72,34 +53,10 @@ def wanted(
     return _request(session, found, reason, faced) if reason else None
 
 
-def facing(session: Session, plan: PlanLimits) -> Facing:
-    if session.step is None:
-        raise ValueError("a session without a model call faces no window")
-    room = window(session.step, session.learned, plan)
-    percent = room.percent(session.used)
-    return Facing(room, threshold(session.step, room, plan), percent, _projected(session, plan, percent))
-
-
-def _projected(session: Session, plan: PlanLimits, percent: float) -> float | None:
-    """What drops, and history that is compressed and not yet served, will leave of it."""
-    sent = measured(session.talk, session.folded)
-    waiting = sum(one.tokens for one in sent if one.ordinal <= session.history.last)
-    behind = [one for one in sent if one.ordinal > session.history.last]
-    waiting += sum(_droppable(session, one, plan) for one in behind)
-    active = sum(one.tokens for one in sent)
-    return percent * max(0.0, 1 - waiting / active) if waiting and active else None
-
-
-def _droppable(session: Session, one: Measured, plan: PlanLimits) -> int:
-    """Estimated tokens that the next rebase takes out of a message."""
-    guarded_from = session.talk.last_number - plan.protected_tags
-    size = 0
-    for _, part in session.talk.sent_parts(one.message):
-        is_old = plan.auto_drop_tool_age and 0 < part.number <= session.talk.last_number - plan.auto_drop_tool_age
-        is_tool = part.recorded.kind in ("tool", "tool_result")
-        if part.number <= guarded_from and (part.number in session.queued or (is_old and is_tool)):
-            size += part.recorded.tokens
-    return size
+def forced(session: Session, plan: PlanLimits, limits: Limits, *, now: datetime) -> bool:
+    """Whether room is so short that a run should be made in the place of the open one."""
+    found = wanted(msgspec.structs.replace(session, run=None, order=None), plan, limits, now=now)
+    return found is not None and found.reason == "force"
 
 
 def _reason(session: Session, faced: Facing, found: Sequence[Measured], limits: Limits, *, idle: bool) -> str:
@@ -154,11 +111,15 @@ def _ordered(session: Session, order: HistoryOrdered, plan: PlanLimits) -> Histo
         if found:
             return _request(session, found, "wrapup", faced)
         return _nothing(session, "wrapup")
-    span = _snapped(session.history.sealed, order)
+    sealed = session.history.sealed
+    if order.order == RESCORE:
+        judged = _nothing(session, RESCORE)
+        return msgspec.structs.replace(judged, first=sealed[0].first, last=sealed[-1].last) if sealed else judged
+    span = _snapped(sealed, order)
     messages = [one for one in measured(session.talk, 0) if span and span[0] <= one.ordinal <= span[1]]
     if not messages or span is None:
-        return _nothing(session, "rebuild")
-    made = _request(session, messages, "rebuild", faced)
+        return _nothing(session, REBUILD)
+    made = _request(session, messages, REBUILD, faced)
     generation = max(session.generations, session.history.generation) + 1
     run = name(session, generation, span[0])
     return msgspec.structs.replace(made, run=run, generation=generation, first=span[0], last=span[1])

@@ -1,6 +1,7 @@
 """Sessions that the historian works on, and what it has written of them."""
 
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from itertools import pairwise
 
@@ -8,10 +9,13 @@ from msgspec.structs import replace
 
 from schemas.codec import encode
 from schemas.events import CompartmentSealed, Event, HistoryAdvanced, HistoryFailed, HistoryReplaced
-from schemas.inbox import Inbound, Listed, MessageSeen, PartSeen, Role, Seen, StepSeen, UsageSeen
+from schemas.inbox import Inbound, Listed, MessageSeen, PartSeen, Role, Seen, SessionSeen, StepSeen, UsageSeen
 from services.kit.bus import Appender, Bus, LogReader
+from services.kit.history import book
+from services.kit.history.book import History as Known
 from services.kit.settings import History, Plan, Settings
-from tests.broker.world import HARBOUR, NOON, facts, told, wrapped
+from services.tagger.worker import Tagger
+from tests.broker.world import HARBOUR, NOON, facts, opened, told, wrapped
 
 WORDS = "The parser reads one line, and then it reads another one, until there is none. " * 24
 """About 480 tokens."""
@@ -21,6 +25,11 @@ def settings(**history: object) -> Settings:
     return told().model_copy(
         update={"history": History.model_validate({"tail_tokens": 1000} | history), "plan": Plan(threshold=40)}
     )
+
+
+def hasty(quick: Settings) -> Settings:
+    """What is in hand at the end is cut off at once."""
+    return quick.model_copy(update={"loop": quick.loop.model_copy(update={"grace": 0.01})})
 
 
 class Session:
@@ -67,6 +76,15 @@ class Session:
             await self.tell(UsageSeen(message=f"a{self._sent}", input=used))
 
 
+@asynccontextmanager
+async def telling(bus: Bus) -> AsyncIterator[Session]:
+    """A session that the tagger hears of."""
+    async with opened(Tagger(), bus, told()):
+        made = Session(bus)
+        await made.tell(SessionSeen(title="Parsing", directory="/home/dev/harbour"))
+        yield made
+
+
 def text(words: str) -> PartSeen:
     return PartSeen(message="", type="text", text=words)
 
@@ -85,6 +103,14 @@ def ran(command: str, output: str, call: str) -> PartSeen:
 
 async def of(bus: Bus, *kinds: type[Event]) -> list[Event]:
     return [event for event in await facts(bus, HARBOUR) if isinstance(event, kinds)]
+
+
+async def history(bus: Bus) -> Known:
+    """What is compressed now."""
+    known = Known()
+    for seq, event in enumerate(await facts(bus, HARBOUR), 1):
+        known = book.evolve(known, event, seq)
+    return known
 
 
 async def ended(bus: Bus, runs: int = 1) -> bool:

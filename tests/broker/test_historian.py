@@ -13,30 +13,24 @@ from schemas.events import (
     HistoryAttempted,
     HistoryFailed,
     HistoryOrdered,
-    HistoryReplaced,
     HistoryRequested,
     MessageRemoved,
 )
-from schemas.inbox import SessionSeen
 from schemas.streams import INBOUND_BODIES
 from services.historian.worker import Historian
 from services.historian.writers import Output, Reading, Rules
 from services.kit.bus import Bodies, Bus
-from services.kit.settings import Settings
 from services.launcher.broker import Broker
-from services.tagger.worker import Tagger
-from tests.broker.compressed import Session, append, covers, ended, of, ran, settings, spans, text
+from tests.broker.compressed import Session, append, covers, ended, hasty, of, ran, settings, spans, telling, text
 from tests.broker.waiting import until
-from tests.broker.world import HARBOUR, connected, facts, opened, told
+from tests.broker.world import HARBOUR, connected, facts, opened
 
 pytestmark = pytest.mark.broker
 
 
 @pytest.fixture
 async def session(bus: Bus) -> AsyncIterator[Session]:
-    async with opened(Tagger(), bus, told()):
-        made = Session(bus)
-        await made.tell(SessionSeen(title="Parsing", directory="/home/dev/harbour"))
+    async with telling(bus) as made:
         yield made
 
 
@@ -108,7 +102,7 @@ class Held(Rules):
 
 def held_up(monkeypatch: pytest.MonkeyPatch) -> Held:
     writer = Held()
-    monkeypatch.setattr("services.historian.worker._writer", lambda _: writer)
+    monkeypatch.setattr("services.historian.worker._writer", lambda *_: writer)
     return writer
 
 
@@ -137,7 +131,7 @@ async def test_a_run_that_was_cut_off_is_made_once_by_the_next_historian(
     with monkeypatch.context() as patch:
         writer = held_up(patch)
         other = await connected(broker)
-        async with opened(Historian(), other, hasty()):
+        async with opened(Historian(), other, hasty(settings())):
             await writer.asked.wait()
     await other.close()
     assert [] == await of(bus, CompartmentSealed)
@@ -146,12 +140,6 @@ async def test_a_run_that_was_cut_off_is_made_once_by_the_next_historian(
         await until(historian.idle)
     assert 1 == len(await of(bus, HistoryRequested))
     assert 1 == len({one for one in spans(await of(bus, CompartmentSealed)) if one[0] == 1})
-
-
-def hasty() -> Settings:
-    """What is in hand at the end is cut off at once."""
-    quick = settings()
-    return quick.model_copy(update={"loop": quick.loop.model_copy(update={"grace": 0.01})})
 
 
 async def test_of_two_historians_that_race_one_publishes(
@@ -176,59 +164,6 @@ async def test_of_two_historians_that_race_one_publishes(
     assert len(made) == len(set(made))
     assert 1 == sum(isinstance(event, HistoryAdvanced) and event.done for event in await of(bus, HistoryAdvanced))
     assert 1 == len(await of(bus, HistoryAttempted))
-
-
-async def test_a_rebuild_goes_on_where_it_was_cut_off_and_holds_when_it_is_whole(
-    broker: Broker, bus: Bus, session: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await session.turns(30)
-    await session.step(10_000)
-    async with opened(Historian(), bus, settings()):
-        await append(bus, HistoryOrdered(order="wrapup"))
-        await until(lambda: ended(bus))
-    before = spans(await of(bus, CompartmentSealed))
-    monkeypatch.setattr(Rules, "budget", 6_000)
-    with monkeypatch.context() as patch:
-        cut_short(patch, after=2)
-        other = await connected(broker)
-        async with opened(Historian(), other, settings()):
-            await append(bus, HistoryOrdered(order="rebuild"))
-            await until(lambda: advanced(bus, 1, 2))
-    await other.close()
-    async with opened(Historian(), bus, settings()):
-        await until(lambda: ended(bus, 2))
-    anew = [
-        event for event in await of(bus, CompartmentSealed) if isinstance(event, CompartmentSealed) and event.generation
-    ]
-    assert covers(anew, 1, before[-1][1])
-    replaced = (await of(bus, HistoryReplaced))[0]
-    assert isinstance(replaced, HistoryReplaced)
-    assert (1, 1, before[-1][1], len(anew)) == (
-        replaced.generation,
-        replaced.first,
-        replaced.last,
-        replaced.compartments,
-    )
-
-
-async def advanced(bus: Bus, generation: int, chunks: int) -> bool:
-    made = [event for event in await of(bus, HistoryAdvanced) if isinstance(event, HistoryAdvanced)]
-    return chunks <= sum(event.generation == generation for event in made)
-
-
-def cut_short(monkeypatch: pytest.MonkeyPatch, *, after: int) -> None:
-    """A writer that hangs after so many chunks."""
-    write = Rules.write
-    left = after
-
-    async def hanging(self: Rules, reading: Reading) -> Output:
-        nonlocal left
-        if left == 0:
-            await asyncio.Event().wait()
-        left -= 1
-        return await write(self, reading)
-
-    monkeypatch.setattr(Rules, "write", hanging)
 
 
 async def test_an_output_of_three_megabytes_stops_nothing(bus: Bus, session: Session) -> None:

@@ -5,113 +5,36 @@ import functools
 import json
 import re
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import pytest
 
 from schemas.events import (
     CompartmentSealed,
     HistoryAdvanced,
-    HistoryAttempted,
-    HistoryFailed,
     HistoryRequested,
     SpendRefused,
     SpendReserved,
     SpendSettled,
 )
-from schemas.inbox import SessionSeen
-from services.desk.worker import Desk
-from services.historian.worker import Historian
 from services.kit.bus import Bus
-from services.kit.model import Models
-from services.kit.settings import Model, Provider, Settings
-from services.tagger.worker import Tagger
-from tests.broker.compressed import Session, covers, ended, of, settings, spans, text
+from tests.broker.clerk import GARBAGE, at_once, failures, historian, outcomes, summed_up
+from tests.broker.compressed import Session, covers, ended, of, spans, telling, text
 from tests.broker.waiting import until
-from tests.broker.world import HARBOUR, facts, opened, told
-from tests.harness.provider import Provider as Server
-from tests.harness.provider import Reply, Request, Script, overflow, overloaded, rate_limited
-from tests.harness.provider.script import Answer
-from tests.kit.asked import AT_ONCE, KEY
+from tests.broker.world import HARBOUR, facts
+from tests.harness.provider import Reply, Request, overflow, overloaded, rate_limited
 
 pytestmark = pytest.mark.broker
-
-GARBAGE = Reply(text="I would rather talk about the weather.")
 
 
 @pytest.fixture
 async def session(bus: Bus) -> AsyncIterator[Session]:
-    async with opened(Tagger(), bus, told()):
-        made = Session(bus)
-        await made.tell(SessionSeen(title="Parsing", directory="/home/dev/harbour"))
+    async with telling(bus) as made:
         yield made
-
-
-def summed_up(request: Request, *, until: int = 0, parts: int = 1) -> Reply:
-    """A summary of what was sent, as a good model makes it; `until`: it leaves the rest for later."""
-    found = re.search(r"Summarise the messages (\d+)-(\d+)", request.texts[-1])
-    assert found is not None
-    first, last = int(found[1]), min(int(found[2]), until or int(found[2]))
-    size = (last - first + 1) // parts
-    bounds = [(first + n * size, last if n == parts - 1 else first + (n + 1) * size - 1) for n in range(parts)]
-    made = {
-        "compartments": [_compartment(start, end) for start, end in bounds],
-        "facts": [{"category": "NAMING", "text": "Files are called file_N.py", "evidence": [first]}],
-        "events": [],
-        "user_observations": ["Asks for one file at a time."],
-        "open_questions": [],
-        "unprocessed_from": last + 1 if last < int(found[2]) else None,
-    }
-    return Reply(text=json.dumps(made))
-
-
-def _compartment(start: int, end: int) -> dict[str, object]:
-    return {
-        "start": start,
-        "end": end,
-        "title": f"Reading from {start} to {end}",
-        "importance": 40,
-        "episode": ["investigation"],
-        "anchors": ["file_0.py"],
-        "p1": f"I read file_0.py and those behind it, from {start} to {end}, and found nothing.",
-        "p2": f"I read file_0.py and more, {start} to {end}.",
-        "p3": f"Read file_0.py, {start} to {end}.",
-        "p4": f"file_0.py {start}",
-    }
-
-
-def of_model(url: str, **model: object) -> Settings:
-    providers = {"farm": Provider.model_validate({"kind": "openai", "url": f"{url}/v1", "key": KEY})}
-    chosen = Model.model_validate({"chain": ("farm/clerk",), "providers": providers} | model)
-    return settings().model_copy(update={"model": chosen})
-
-
-@asynccontextmanager
-async def historian(bus: Bus, *replies: Answer, default: Answer = summed_up, **model: object) -> AsyncIterator[Server]:
-    """A historian with a model that says this, and a desk that keeps the budget."""
-    script = Script(default=default)
-    script.add(*replies, *[default] * 50, lane="compaction")
-    async with Server(script) as server:
-        chosen = of_model(server.url, **model)
-        async with opened(Desk(), bus, chosen), opened(Historian(), bus, chosen):
-            yield server
-    await asyncio.sleep(0)  # the connections that were closed say goodbye in a turn of their own
 
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody waits before trying again."""
-    monkeypatch.setattr("services.historian.worker.Models", functools.partial(Models, pauses=AT_ONCE))
-
-
-async def outcomes(bus: Bus) -> list[tuple[str, str]]:
-    made = [event for event in await of(bus, HistoryAttempted) if isinstance(event, HistoryAttempted)]
-    return [(event.step, event.outcome) for event in made]
-
-
-async def failures(bus: Bus) -> list[tuple[str, int]]:
-    made = [event for event in await of(bus, HistoryFailed) if isinstance(event, HistoryFailed)]
-    return [(event.code, event.failures) for event in made]
+    at_once(monkeypatch)
 
 
 async def pressed(session: Session, used: int = 45_000) -> None:

@@ -9,10 +9,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from schemas.events import CompartmentSealed
+from schemas.events.fact import CATEGORIES
 from services.historian import prompt as asking
 from services.historian.adopted import to_summary
 from services.historian.contract import HEALED, MOST_FAULTS, check, healed
-from services.historian.drafts import CATEGORIES, EPISODES, Draft, Fact, Observation
+from services.historian.drafts import EPISODES, Draft, Fact, Observation
 from services.historian.shape import Bounds, Compartment, Happening, Output, bounds
 from services.historian.shape import Fact as SaidFact
 from services.kit.history.reader import Chunk

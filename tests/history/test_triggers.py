@@ -6,6 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from schemas.events import (
+    Event,
+    HistoryAbandoned,
     HistoryAdvanced,
     HistoryFailed,
     HistoryOrdered,
@@ -17,8 +19,9 @@ from schemas.events import (
     TodoCaptured,
     ToolRan,
 )
+from services.historian.facing import facing
 from services.historian.limits import Limits
-from services.historian.triggers import facing, wanted
+from services.historian.triggers import due, wanted
 from services.kit.limits import Limits as PlanLimits
 from tests.history.sessions import NOW, PLAN, SMALL, WORDS, append, reason, sealed, state_of, talking, working
 from tests.spec.harness import Harness, said
@@ -246,3 +249,82 @@ def test_messages_whose_end_was_taken_back_are_compressed_anew() -> None:
     harness.assistant(said("yes"))
     append(harness, MessageRemoved(messages=["m7", "m8"], reason="reverted"))
     assert 4 == state_of(harness).history.last
+
+
+def rebuilding() -> tuple[Harness, HistoryRequested]:
+    """A session with an open rebuild, half of which is made."""
+    harness = talking(9)
+    append(harness, sealed(1, 4), sealed(5, 12), HistoryOrdered(order="rebuild"))
+    request = due_now(harness)
+    assert isinstance(request, HistoryRequested)
+    append(harness, request, sealed(1, 6, generation=1, run=request.run))
+    return harness, request
+
+
+def due_now(harness: Harness) -> Event | None:
+    return due(state_of(harness), PLAN, Limits(), now=NOW)
+
+
+def test_a_rebuild_is_given_up_with_what_it_has_made_and_the_session_goes_on() -> None:
+    harness, request = rebuilding()
+    assert due_now(harness) is None
+    append(harness, HistoryOrdered(order="abandon"))
+    end = due_now(harness)
+    assert HistoryAbandoned(run=request.run, generation=1, reason="it was ordered to be given up") == end
+    append(harness, end)
+    state = state_of(harness)
+    assert (None, [4, 12], None) == (state.run, [one.last for one in state.history.sealed], due_now(harness))
+    append(harness, HistoryOrdered(order="rebuild"))
+    again = due_now(harness)
+    assert isinstance(again, HistoryRequested)
+    assert (2, 1) == (again.generation, again.first)
+    append(harness, again)
+    assert due_now(harness) is None
+
+
+def test_a_rebuild_that_waits_is_given_up_before_it_begins() -> None:
+    harness = talking(9)
+    append(harness, sealed(1, 4), HistoryOrdered(order="rebuild"), HistoryOrdered(order="abandon"))
+    assert due_now(harness) is None
+
+
+def test_a_rebuild_that_was_opened_while_it_was_given_up_ends() -> None:
+    harness = talking(9)
+    append(harness, sealed(1, 4), HistoryOrdered(order="rebuild"))
+    request = due_now(harness)
+    assert isinstance(request, HistoryRequested)
+    append(harness, HistoryOrdered(order="abandon"), request)
+    assert isinstance(due_now(harness), HistoryAbandoned)
+
+
+def test_where_nothing_is_made_anew_nothing_is_given_up() -> None:
+    harness = talking(9)
+    append(harness, sealed(1, 4), HistoryOrdered(order="abandon"))
+    assert due_now(harness) is None
+    append(harness, HistoryOrdered(order="wrapup"))
+    request = due_now(harness)
+    assert isinstance(request, HistoryRequested)
+    append(harness, request, HistoryOrdered(order="abandon"))
+    assert due_now(harness) is None
+    assert request == state_of(harness).run
+
+
+def test_to_give_up_leaves_other_orders_waiting() -> None:
+    harness, _ = rebuilding()
+    append(harness, HistoryOrdered(order="wrapup"), HistoryOrdered(order="abandon"))
+    end = due_now(harness)
+    assert isinstance(end, HistoryAbandoned)
+    append(harness, end)
+    request = due_now(harness)
+    assert isinstance(request, HistoryRequested)
+    assert ("wrapup", 13) == (request.reason, request.first)
+
+
+def test_an_order_that_comes_while_a_run_is_opened_is_not_lost() -> None:
+    harness = talking(9)
+    harness.use(80_000)
+    request = wanted(state_of(harness), PLAN, SMALL, now=NOW)
+    assert request is not None
+    append(harness, HistoryOrdered(order="rescore"), request)
+    append(harness, sealed(1, 16), HistoryAdvanced(run=request.run, generation=0, first=1, last=16))
+    assert "rescore" == reason(harness)

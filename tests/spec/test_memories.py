@@ -5,8 +5,9 @@ import pytest
 from schemas.commands import MemoryPropose
 from schemas.envelope import Actor
 from schemas.events import Event, MemoryProposed, MemoryReinforced
+from schemas.events.fact import CATEGORIES
 from services.desk.core import decide
-from services.desk.memories import CATEGORIES, identity
+from services.desk.memories import identity
 from services.desk.state import Book, evolve
 from services.desk.verdict import Terms, Verdict
 from tests.given import Given, given

@@ -5,9 +5,10 @@ from hypothesis import given as examples
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from schemas.commands import HistoryOrder, HistoryRebuild
+from schemas.commands import HistoryOrder, HistoryRebuild, HistoryRescore
 from schemas.events import HistoryOrdered
-from services.desk.core import decide
+from schemas.subjects import Address
+from services.desk.core import decide, misplaced
 from services.desk.grammar import BadRange
 from services.desk.orders import LAST_ORDINAL, parse_range
 from services.desk.state import Book
@@ -40,7 +41,16 @@ def test_a_rebuild_is_of_a_range_or_of_all(range_: str, first: int, last: int) -
 
 @pytest.mark.parametrize("range_", ["stop", " STOP "])
 def test_a_rebuild_can_be_given_up(range_: str) -> None:
-    assert (HistoryOrdered(order="abandon"),) == said(range_).events
+    text = "A rebuild that waits or is under way is given up, and what it has made; otherwise nothing changes."
+    assert Verdict(ok=True, text=text, events=(HistoryOrdered(order="abandon"),)) == said(range_)
+
+
+def test_history_can_be_judged_anew() -> None:
+    verdict = decide(Book(), HistoryRescore(), Terms())
+    assert (True, (HistoryOrdered(order="rescore"),)) == (verdict.ok, verdict.events)
+    assert "ANNALS_MODEL__CHAIN" in verdict.text
+    wrong = misplaced(Address("harbour"), HistoryRescore())
+    assert "history.rescore is about one session: name it in the subject." == wrong
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,13 @@ def test_a_score_is_laid_over_it(store: Store) -> None:
     )
 
 
+def test_what_is_sealed_anew_has_no_score_of_before(store: Store) -> None:
+    again = sealed(1, 3, name="a")
+    Given(store, sealed(1, 4, name="a"), CompartmentRescored(compartment="a", importance=90), again).view(
+        "compartments"
+    ).is_({"compartment": "a", "last": 3, "importance": 50})
+
+
 def test_a_generation_that_is_not_whole_is_not_shown(store: Store) -> None:
     Given(store, sealed(1, 4), sealed(1, 3, generation=1)).view("compartments").is_({"generation": 0, "last": 4})
 

@@ -30,7 +30,7 @@ class History(msgspec.Struct, frozen=True):
     staged: Map[int, tuple[CompartmentSealed, ...]] = Map()
     """Generation -> the compartments of it that are made and not in force yet."""
     scores: Map[str, int] = Map()
-    """Compartment -> another importance than it was sealed with."""
+    """Compartment -> another importance than it was sealed with. One that is sealed anew has none."""
     positions: Map[str, int] = Map()
     """Compartment -> where the log tells of it."""
 
@@ -48,7 +48,8 @@ def evolve(history: History, event: Event, seq: int) -> History:
     """`seq`: where the log tells of the event."""
     match event:
         case CompartmentSealed(compartment=name):
-            return _sealed(replace(history, positions=history.positions.insert(name, seq)), event)
+            told = replace(history, positions=history.positions.insert(name, seq), scores=history.scores.discard(name))
+            return _sealed(told, event)
         case HistoryReplaced():
             return _replaced(history, event)
         case HistoryAbandoned(generation=generation):
@@ -71,7 +72,10 @@ def _sealed(history: History, one: CompartmentSealed) -> History:
 
 
 def _replaced(history: History, event: HistoryReplaced) -> History:
+    """A generation that does not cover all of what it is to replace was given up meanwhile, and replaces nothing."""
     made = history.staged.get(event.generation, ())
+    if not made or (made[0].first, made[-1].last) != (event.first, event.last):
+        return history
     before = tuple(one for one in history.sealed if one.last < event.first)
     behind = tuple(one for one in history.sealed if one.first > event.last)
     return replace(

@@ -42,11 +42,13 @@ select held.project, held.session, held.compartment, held.run, held.generation, 
   held.happened as sealed_at, held.seq
 from held
 left join overtaken on overtaken.held_seq = held.seq
-left join (
-  select project, session, compartment, arg_max(importance, seq) as importance
-  from compartment_rescored where seq <= as_of group by all
-) scored
-  on scored.project = held.project and scored.session = held.session and scored.compartment = held.compartment
+left join (  -- what was judged of it since it was sealed
+  select held.seq as held_seq, arg_max(told.importance, told.seq) as importance
+  from held
+  join (select * from compartment_rescored where seq <= as_of) told using (project, session, compartment)
+  where told.seq > held.seq
+  group by all
+) scored on scored.held_seq = held.seq
 where held.held_from is not null and overtaken.seq is null
   and not exists (
     from lost where lost.project = held.project and lost.session = held.session
