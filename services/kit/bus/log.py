@@ -3,7 +3,8 @@
 import asyncio
 import json
 import uuid
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
 from typing import NamedTuple
 
 import msgspec
@@ -67,17 +68,18 @@ class LogReader:
         info = await self._bus.js.stream_info(LOG.name)
         return int(info.state.last_seq)
 
-    async def after(self, seq: int, subject_filter: str) -> AsyncIterator[Recorded]:
-        """What the log holds behind `seq` on these subjects, to its head, in order."""
+    async def after(self, seq: int, subject_filter: str) -> AsyncGenerator[Recorded, None]:
+        """What the log holds behind `seq` on these subjects, to its head, in order. Close it where you end earlier."""
         while True:
             pending = 0
-            async for recorded, pending in self._page(seq + 1, subject_filter):  # noqa: B007 - read after the loop
-                seq = recorded.envelope.seq
-                yield recorded
+            async with aclosing(self._page(seq + 1, subject_filter)) as page:
+                async for recorded, pending in page:  # noqa: B007 - read after the loop
+                    seq = recorded.envelope.seq
+                    yield recorded
             if not pending:
                 return
 
-    async def _page(self, start: int, subject_filter: str) -> AsyncIterator[tuple[Recorded, int]]:
+    async def _page(self, start: int, subject_filter: str) -> AsyncGenerator[tuple[Recorded, int], None]:
         client = self._bus.client
         inbox = client.new_inbox()
         sub = await client.subscribe(inbox, pending_msgs_limit=2 * READ_BATCH, pending_bytes_limit=-1)

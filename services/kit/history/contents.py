@@ -1,6 +1,7 @@
 """What was said, with its contents, from the log."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from itertools import islice
 
 from schemas.codec import decode_event
@@ -30,18 +31,19 @@ class Contents:
             pieces[wanted[seq]] = await self._piece(event, talk.parts[event.part].number)
         return tuple(_said(message, pieces) for message in messages)
 
-    async def _recorded(self, address: Address, seqs: Sequence[int]) -> AsyncIterator[tuple[int, PartRecorded]]:
+    async def _recorded(self, address: Address, seqs: Sequence[int]) -> AsyncGenerator[tuple[int, PartRecorded], None]:
         """The facts at these positions: read in one sweep, since they stand close together."""
         if not seqs:
             return
         wanted = frozenset(seqs)
-        async for recorded in self._reader.after(seqs[0] - 1, address.log(PartRecorded.TYPE)):
-            if recorded.envelope.seq in wanted:
-                event = decode_event(recorded.envelope)
-                if isinstance(event, PartRecorded):
-                    yield recorded.envelope.seq, event
-            if recorded.envelope.seq >= seqs[-1]:
-                return
+        async with aclosing(self._reader.after(seqs[0] - 1, address.log(PartRecorded.TYPE))) as found:
+            async for recorded in found:
+                if recorded.envelope.seq in wanted:
+                    event = decode_event(recorded.envelope)
+                    if isinstance(event, PartRecorded):
+                        yield recorded.envelope.seq, event
+                if recorded.envelope.seq >= seqs[-1]:
+                    return
 
     async def _piece(self, event: PartRecorded, number: int) -> Piece:
         return Piece(
