@@ -4,11 +4,12 @@ import random
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from schemas.events import Event, HistoryAttempted, HistoryRequested
+from schemas.events import Event, HistoryAdvanced, HistoryAttempted, HistoryFailed, HistoryRequested
 from schemas.subjects import Address
 from services.historian.pen import append
 from services.historian.publish import failed
 from services.historian.state import Session
+from services.kit import metrics
 from services.kit.cache import Entry, Sessions
 from services.kit.room import Kit
 
@@ -42,6 +43,7 @@ class Runs:
                 now = entry.state
                 events = decide(now) if now.run == request and not now.is_given_up else ()
                 if not events or await append(self._kit, entry, events, request.run):
+                    _count(self._kit.room, events)
                     return events
         return ()
 
@@ -60,3 +62,17 @@ class Runs:
 
         if await self.publish(entry, request, ended):
             self._kit.log.warning("no history", session=address.session, run=name, code=code, detail=detail)
+
+
+def _count(room: str, events: Sequence[Event]) -> None:
+    for event in events:
+        match event:
+            case HistoryAdvanced():
+                metrics.HISTORY.labels("compressed").inc()
+            case HistoryFailed(code=code):
+                metrics.HISTORY.labels(code).inc()
+            case HistoryAttempted(model=model, outcome=outcome):
+                metrics.MODEL_TOKENS.labels(room, model, "in").inc(event.tokens_in)
+                metrics.MODEL_TOKENS.labels(room, model, "out").inc(event.tokens_out)
+                metrics.MODEL_USD.labels(room, model).inc(event.usd)
+                metrics.MODEL_SECONDS.labels(room, model, outcome).observe(event.seconds)

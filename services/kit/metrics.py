@@ -36,6 +36,24 @@ COMMITTED = Gauge("annals_views_committed_seq", "The log position committed to t
 RESETS = Counter("annals_projector_resets", "Times the projector went back to its checkpoint.", registry=REGISTRY)
 POISON = Counter("annals_projector_poison", "Events the projector could not read and set aside.", registry=REGISTRY)
 
+HISTORY = Counter(
+    "annals_history_parts",
+    "Parts of histories that were compressed, and runs that failed, by code.",
+    ["outcome"],
+    registry=REGISTRY,
+)
+MODEL_TOKENS = Counter(
+    "annals_model_tokens", "Tokens of calls to models.", ["room", "model", "direction"], registry=REGISTRY
+)
+MODEL_USD = Counter("annals_model_usd", "US dollars of calls to models.", ["room", "model"], registry=REGISTRY)
+MODEL_SECONDS = Histogram(
+    "annals_model_seconds",
+    "Time of one call to a model, or of the rules.",
+    ["room", "model", "outcome"],
+    registry=REGISTRY,
+    buckets=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180, 600),
+)
+
 Health = Callable[[], dict[str, object]]
 StartResponse = Callable[[str, list[tuple[str, str]]], Any]
 

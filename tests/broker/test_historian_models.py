@@ -16,6 +16,7 @@ from schemas.events import (
     SpendReserved,
     SpendSettled,
 )
+from services.kit import metrics
 from services.kit.bus import Bus
 from tests.broker.clerk import GARBAGE, at_once, failures, historian, outcomes, summed_up
 from tests.broker.compressed import Session, covers, ended, of, spans, telling, text
@@ -56,6 +57,9 @@ async def test_a_model_writes_history_within_the_budget(bus: Bus, session: Sessi
     money = [event for event in await facts(bus) if isinstance(event, SpendReserved | SpendSettled)]
     assert [SpendReserved, SpendSettled] == [type(event) for event in money]
     assert 1 == len(server.requests)
+    counted = {"room": "historian", "model": "farm/clerk"}
+    assert metrics.REGISTRY.get_sample_value("annals_model_tokens_total", counted | {"direction": "out"})
+    assert metrics.REGISTRY.get_sample_value("annals_history_parts_total", {"outcome": "compressed"})
 
 
 async def has(bus: Bus, event_type: str) -> bool:
