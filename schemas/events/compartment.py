@@ -34,7 +34,10 @@ class CompartmentSealed(Event, frozen=True):
     anchors: list[str] = []
     """Paths, symbols and hashes that every tier keeps; at most eight."""
     names: list[str] = []
-    """Files, identifiers, commits and errors of the span, the most telling first."""
+    """Files, identifiers, commits and errors of the span, the most telling first.
+
+    One that is at home in a file stands behind it and `#`.
+    """
     began: datetime | None = None
     ended: datetime | None = None
     tokens: int = 0

@@ -22,6 +22,8 @@ def new_faults(session: Session, edits: Sequence[AnyEdit]) -> list[str]:
     are about are checked with their neighbours.
     """
     places = {place for edit in edits if isinstance(edit, STRUCTURAL) for place in _places(session, edit)}
+    if not places:
+        return []
     wanted = {target(edit): edit for edit in edits}
     able = session.step.capabilities if session.step else []
     found: list[str] = []

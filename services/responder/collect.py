@@ -13,9 +13,10 @@ from services.responder.admission import first_place
 from services.responder.check import new_faults
 from services.responder.gate import Verdict, forecast, judge
 from services.responder.lanes import Change, Lane, View
-from services.responder.lanes.base import Placed
 from services.responder.lanes.reasoning import older_thinking
-from services.responder.state import Session, served_tokens, with_edits
+from services.responder.lanes.survey import survey
+from services.responder.reclaim import OUTPUTS
+from services.responder.state import Session, saving, served_tokens, with_edits
 
 T = TypeVar("T")
 
@@ -23,7 +24,6 @@ replace = msgspec.structs.replace
 
 HEADROOM = 0.30
 """Share of the room between what cannot go and where pressure begins that may stay filled."""
-TOOLS = frozenset({"tool", "tool_result"})
 
 
 class Collected(msgspec.Struct, frozen=True):
@@ -60,15 +60,18 @@ def collect(view: View, lanes: Sequence[Lane], prices: Prices, *, used: int = 0,
     if refused:  # some lane's edits do not go together with the others': find those that do
         edits, changes = _without_faults(view, working, changes)
         after = with_edits(view.session, edits)
-    thinking = _older_thinking(view, edits, after)
-    after = with_edits(after, thinking)
-    edits = last_wins([*edits, *thinking])
+    first = first_place(view.session, edits)
+    thinking = _older_thinking(view, edits, after, first)
+    if thinking:
+        after = with_edits(after, thinking)
+        edits = last_wins([*edits, *thinking])
+        first = first_place(view.session, edits)
     return Collected(
         edits=edits,
         dropped=tuple(dict.fromkeys(number for change in changes for number in change.dropped)),
         held=tuple(reason for change in changes for reason in change.held),
         faults=(*faults, *refused),
-        verdict=_verdict(view, edits, after, prices),
+        verdict=_verdict(view, edits, after, prices, first),
         after=after,
         says_more=any(isinstance(edit, SetHead) for edit in edits),
     )
@@ -82,7 +85,8 @@ def _asked(view: View, lanes: Sequence[Lane], faults: list[str]) -> tuple[list[C
         changes.append(change)
         if change.edits:
             session = with_edits(view.session, change.edits)
-            view = replace(view, session=session, target=max(0, view.target - change.reclaimed))
+            seen = view.survey if session.cut == view.session.cut else survey(session)
+            view = replace(view, session=session, survey=seen, target=max(0, view.target - change.reclaimed))
     return changes, view.session
 
 
@@ -94,23 +98,13 @@ def _target(view: View, used: int, ceiling: int) -> int:
     guarded_from = session.talk.last_number - view.limits.protected_tags
     reclaimable = sum(
         tokens(part.recorded.bytes)
-        for placed in view.survey
-        for name, part in placed.parts
-        if 0 < part.number <= guarded_from and part.recorded.kind in TOOLS and view.is_served(name)
+        for placed in view.survey.placed
+        for part in placed.parts
+        if 0 < part.number <= guarded_from and part.recorded.kind in OUTPUTS and view.is_served(part.recorded.part)
     )
     floor = served - reclaimable
     goal = floor + HEADROOM * max(0.0, ceiling * scale - floor)
     return max(0, int(served - goal))
-
-
-def survey(session: Session) -> tuple[Placed, ...]:
-    """The conversation in order, looked through once for all lanes."""
-    known = session.talk.parts.get
-    placed = []
-    for message in session.talk.after(0):
-        parts = tuple((name, part) for name in message.sent if (part := known(name)) is not None)
-        placed.append(Placed(message.ordinal, message, parts))
-    return tuple(placed)
 
 
 def _needs(view: View, lanes: Sequence[Lane], faults: list[str]) -> tuple[str, ...]:
@@ -139,22 +133,31 @@ def _without_faults(
     return edits, kept
 
 
-def _older_thinking(view: View, edits: Sequence[AnyEdit], after: Session) -> tuple[AnyEdit, ...]:
+def _older_thinking(view: View, edits: Sequence[AnyEdit], after: Session, first: int) -> tuple[AnyEdit, ...]:
     """Signed thinking of older turns goes where something before it changes: its signature would be void."""
     if "binds_signed_thinking" not in view.able or not edits:
         return ()
-    thinking = older_thinking(replace(view, session=after), first_place(view.session, edits))
+    thinking = older_thinking(replace(view, session=after), first)
     return () if new_faults(after, thinking) else thinking
 
 
-def _verdict(view: View, edits: Sequence[AnyEdit], after: Session, prices: Prices) -> Verdict:
+def _verdict(view: View, edits: Sequence[AnyEdit], after: Session, prices: Prices, first: int) -> Verdict:
     if not edits:
         return Verdict(0, 0, 0, 0.0)
     session = view.session
-    first = first_place(session, edits)
-    served = served_tokens(after)
-    before_first = sum(placed.message.tokens for placed in view.survey if placed.ordinal < first)
-    return judge(served_tokens(session) - served, max(0, served - before_first), forecast(session.steps), prices)
+    reclaimed = served_tokens(session) - served_tokens(after)
+    calls = max(1, session.steps, session.talk.count // 2)  # of an imported session no step is known
+    steps = forecast(session.steps, reclaimed, session.talk.tokens / calls)
+    return judge(reclaimed, _rewritten(view, first, after), steps, prices)
+
+
+def _rewritten(view: View, first: int, after: Session) -> int:
+    """Tokens that were sent before, from this message on, as they are served then."""
+    kept = view.session.step.kept if view.session.step else 0
+    sent = [placed for placed in view.survey.placed if first <= placed.ordinal <= kept]
+    whole = sum(placed.message.tokens for placed in sent) + (0 if first else after.added)
+    saved = saving(after, (part.recorded.part for placed in sent for part in placed.parts))
+    return min(max(0, whole - saved), served_tokens(after))
 
 
 def last_wins(edits: Sequence[AnyEdit]) -> tuple[AnyEdit, ...]:

@@ -9,6 +9,9 @@ from services.kit.window import of_model
 FEWEST = 8
 MOST = 200
 """Bounds of the forecast of coming calls."""
+REGROWN = 3
+"""A rebase counts on the calls in which one in so many of the reclaimed tokens comes anew: with half of them, pauses
+and floods have been seen to come first; with a quarter, prompts stay long for nothing."""
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -41,6 +44,11 @@ def judge(reclaimed: int, rewritten: int, steps: int, prices: Prices) -> Verdict
     return Verdict(reclaimed, rewritten, steps, price / gain if gain > 0 else 0.0)
 
 
-def forecast(steps: int) -> int:
-    """Calls to come in a session that has made so many: as many again, as with all that has no age to die at."""
-    return max(FEWEST, min(MOST, steps))
+def forecast(steps: int, reclaimed: int, growth: float) -> int:
+    """Calls to come in which so many reclaimed tokens are saved.
+
+    A session that has made so many calls makes as many again, as with all that has no age to die at. But when a third
+    of what was taken has come anew, the next rebase may be near. `growth`: tokens that one call has brought so far.
+    """
+    lasting = max(FEWEST, min(MOST, steps))
+    return min(lasting, max(FEWEST, int(reclaimed / (REGROWN * growth)))) if growth > 0 else lasting

@@ -1,6 +1,6 @@
 """The pass: from a session's state to the next revision of its plan, or to none."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Literal
 
@@ -11,6 +11,7 @@ from schemas.events import Event, PlanExtended, PlanRebased
 from schemas.plan import AnyEdit, CutBefore, Restore, SetHead, Withdraw, target
 from services.kit.conversation import Message
 from services.kit.limits import Limits
+from services.kit.window import prompt_tokens, window
 from services.responder.admission import boundary, place
 from services.responder.check import STRUCTURAL, new_faults
 from services.responder.collect import Collected, collect, guarded, last_wins
@@ -24,6 +25,13 @@ MAX_EDITS = 2500
 STUCK = (
     "The model refused the prompt as too long, and nothing more can be taken out of it. "
     "Summarise the session in your harness, or go on in a new one."
+)
+
+SHORT_PERCENT = 95.0
+"""Of the window: from here on a person is told that history cannot be compressed."""
+UNCOMPRESSED = (
+    "History cannot be compressed ({code}), and the prompt fills {percent:.0f} % of the model's window. "
+    "Annals goes on trying, and drops what it can."
 )
 
 replace = msgspec.structs.replace
@@ -61,6 +69,22 @@ class Extension(msgspec.Struct, frozen=True):
 
 def decide(view: View, lanes: Sequence[Lane] = LANES) -> Pass:
     """Replay what is served already, extend it to what is new, or rebase it."""
+    made = _decided(view, lanes)
+    warnings = tuple(_warnings(view.session, view.limits))
+    return replace(made, notices=(*warnings, *made.notices)) if warnings else made
+
+
+def _warnings(session: Session, limits: Limits) -> Iterator[str]:
+    """That history cannot be compressed while room is short: told once, at the first failure of several."""
+    step, failing = session.step, session.failing
+    if step is None or session.usage is None or failing is None or failing.failures != 1:
+        return
+    percent = window(step, session.learned, limits).percent(prompt_tokens(session.usage))
+    if percent >= SHORT_PERCENT:
+        yield UNCOMPRESSED.format(code=failing.code, percent=percent)
+
+
+def _decided(view: View, lanes: Sequence[Lane]) -> Pass:
     session, limits = view.session, view.limits
     step = session.step
     if step is None or session.planned == step.step:
@@ -131,7 +155,7 @@ def extension(view: View, lanes: Sequence[Lane]) -> Extension:
     """What the lanes want of new messages. What a provider would refuse is left out, and so is what was sent before."""
     session = view.session
     kept = session.step.kept if session.step else 0
-    fresh = list(session.talk.after(kept))
+    fresh = list(session.talk.after(max(kept, session.cut - 1)))
     edits: list[AnyEdit] = []
     faults: list[str] = []
     for lane in lanes:
@@ -192,7 +216,7 @@ def _rebased(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) ->
     """What is new and what changes, together. Edits that did not reach the harness yet come to it with this."""
     session = view.session
     fresh = extension(replace(view, session=made.after), lanes)
-    edits = last_wins([*made.edits, *fresh.edits])
+    edits = last_wins([*made.edits, *fresh.edits]) if fresh.edits else made.edits
     verdict = made.verdict
     fact = PlanRebased(
         revision=0,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from typing import TypeVar
 
 import msgspec
 
@@ -31,6 +32,7 @@ from schemas.events import (
 from schemas.plan import (
     AnyEdit,
     AppendText,
+    CutBefore,
     InsertPair,
     OmitArc,
     OmitPart,
@@ -44,7 +46,7 @@ from schemas.plan import (
     target,
 )
 from services.kit import conversation, window
-from services.kit.conversation import Conversation
+from services.kit.conversation import Conversation, is_written, precedes
 from services.kit.fold import Map
 from services.kit.history import book
 from services.kit.history.book import History
@@ -55,6 +57,7 @@ from services.responder.reclaim import Reclaim, reclaimed
 from services.responder.uses import Uses, used
 
 replace = msgspec.structs.replace
+V = TypeVar("V")
 
 
 class Session(msgspec.Struct, frozen=True):
@@ -126,7 +129,16 @@ class Session(msgspec.Struct, frozen=True):
     history: History = History()
     """What is compressed of it."""
     failed: HistoryFailed | None = None
-    """Why history could not be compressed, if that is new since the step before the newest."""
+    """Why history could not be compressed, where that has come since the newest step ..."""
+    failing: HistoryFailed | None = None
+    """... or between it and the step before."""
+
+    @property
+    def cut(self) -> int:
+        """Ordinal of the first message that is not cut away; 0: nothing is, or that message is listed no more."""
+        edit = self.edits.get("cut")
+        first = self.talk.messages.get(edit.message) if isinstance(edit, CutBefore) else None
+        return first.ordinal if first is not None and first.present else 0
 
 
 def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
@@ -148,9 +160,9 @@ def _evolved(session: Session, event: Event, envelope: Envelope) -> Session:
         uses=used(session.uses, event),
         history=book.evolve(session.history, event, envelope.seq),
     )
-    affected = _affected(talk, event)
+    affected = _affected(before, session, event)
     if affected:
-        session = replace(session, saved=session.saved + _saving(session, affected) - _saving(before, affected))
+        session = replace(session, saved=session.saved + saving(session, affected) - saving(before, affected))
     match event:
         case PartRecorded():
             return _part_recorded(session, event)
@@ -215,32 +227,47 @@ def _reasons(session: Session, event: Event) -> frozenset[str]:
     return session.coming
 
 
-def _affected(talk: Conversation, event: Event) -> Iterable[str]:
+def _affected(before: Session, after: Session, event: Event) -> Iterable[str]:
     """The parts whose edits may save more or less than before this event."""
     match event:
         case PartRecorded(part=part) | PartRemoved(part=part):
             return (part,)
         case MessageListed(messages=names) | MessageRemoved(messages=names):
-            known = [talk.messages[name] for name in names if name in talk.messages]
-            return [part for message in known for part in message.parts]
+            known = [after.talk.messages[name] for name in names if name in after.talk.messages]
+            told = [part for message in known for part in message.parts]
+            return dict.fromkeys([*told, *_moved_over(before, after)])
         case _:
             return ()
 
 
-def _saving(session: Session, parts: Iterable[str]) -> int:
+def _moved_over(before: Session, after: Session) -> Iterator[str]:
+    """The parts of the messages that stand on the other side of the cut than they stood."""
+    first, last = sorted((before.cut, after.cut))
+    for ordinal in range(first, last):
+        message = after.talk.messages.get(after.talk.order.get(ordinal, ""))
+        yield from message.parts if message else ()
+
+
+def saving(session: Session, parts: Iterable[str]) -> int:
     """Estimated tokens that the edits in force save of these parts."""
-    return sum(_saving_of(session, name) for name in parts)
+    talk, cut, saved = session.talk, session.cut, 0
+    for name in parts:
+        place = talk.place(name)
+        saved += _saving_of(session, talk.parts[name].recorded, is_cut=place < cut) if place else 0
+    return saved
 
 
-def _saving_of(session: Session, name: str) -> int:
-    if not session.talk.place(name):
-        return 0
-    part = session.talk.parts[name].recorded
-    if name in session.omitted or f"message:{part.message}" in session.edits:
+def _saving_of(session: Session, part: PartRecorded, *, is_cut: bool) -> int:
+    """What they save of a part that is part of the conversation. `is_cut`: it is cut away, with what was appended."""
+    if is_cut:
+        behind = session.edits.get(f"append:{part.part}")
+        return part.tokens + (_adds(behind) if behind else 0)
+    if part.part in session.omitted or f"message:{part.message}" in session.edits:
         return part.tokens
-    match session.edits.get(f"part:{name}"):
+    match session.edits.get(f"part:{part.part}"):
         case PrefixText(text=text):
-            return part.tokens - tokens(len(text.encode()) + part.bytes + part.input_bytes)
+            size = part.bytes + part.input_bytes
+            return tokens(size) - tokens(len(text.encode()) + size)
         case ReplaceText(text=text) | ReplaceOutput(text=text):
             return part.tokens - tokens(len(text.encode()) + part.input_bytes)
         case OmitPart():
@@ -256,35 +283,63 @@ def served_tokens(session: Session) -> int:
 
 def with_edits(session: Session, made: Iterable[AnyEdit]) -> Session:
     """The session with these edits in force, and what all edits save and add then."""
-    edits, omitted, added = session.edits, session.omitted, session.added
-    altered, bare = session.altered, session.bare
+    edits: dict[str, AnyEdit | None] = {}
+    omitted: dict[str, str | None] = {}
+    altered: dict[str, AnyEdit | None] = {}
+    bare: dict[str, int | None] = {}
     affected: dict[str, None] = {}
+    added = session.added
     for edit in made:
         key = target(edit)
-        before = edits.get(key)
+        before = edits[key] if key in edits else session.edits.get(key)
         for arc in (before, edit):
             if isinstance(arc, OmitArc):
                 affected |= dict.fromkeys(arc.parts)
-                for part in arc.parts:
-                    omitted = omitted.insert(part, arc.part) if arc is edit else omitted.discard(part)
-        affected |= dict.fromkeys(_parts_of(session, key))
+                omitted |= dict.fromkeys(arc.parts, arc.part if arc is edit else None)
         is_withdrawn = isinstance(edit, Restore | Withdraw)
         added += (0 if is_withdrawn else _adds(edit)) - (_adds(before) if before else 0)
-        edits = edits.discard(key) if is_withdrawn else edits.insert(key, edit)
+        edits[key] = None if is_withdrawn else edit
         kind, _, name = key.partition(":")
+        affected |= dict.fromkeys(_parts_of(session, kind, name))
         if kind == "part":
-            is_tag = is_withdrawn or isinstance(edit, PrefixText)
-            altered = altered.discard(name) if is_tag else altered.insert(name, edit)
-            known = session.talk.parts.get(name)
-            bare = bare.insert(name, known.number) if is_withdrawn and known and known.number else bare.discard(name)
-    after = replace(session, edits=edits, omitted=omitted, added=added, altered=altered, bare=bare)
-    return replace(after, saved=session.saved + _saving(after, affected) - _saving(session, affected))
+            altered[name] = None if is_withdrawn or isinstance(edit, PrefixText) else edit
+            known = session.talk.parts.get(name) if is_withdrawn else None
+            bare[name] = (known.number or None) if known is not None else None
+    after = replace(
+        session,
+        edits=_with(session.edits, edits),
+        omitted=_with(session.omitted, omitted),
+        added=added,
+        altered=_with(session.altered, altered),
+        bare=_with(session.bare, bare),
+    )
+    affected |= dict.fromkeys(_moved_over(session, after))
+    return replace(after, saved=session.saved + _gain(session, after, affected))
 
 
-def _parts_of(session: Session, key: str) -> Iterable[str]:
+def _with(known: Map[str, V], changes: Mapping[str, V | None]) -> Map[str, V]:
+    """The map with these entries; without those of which nothing is left."""
+    for key, value in changes.items():
+        if value is None:
+            known = known.discard(key)
+    return known.update({key: value for key, value in changes.items() if value is not None})
+
+
+def _gain(before: Session, after: Session, parts: Iterable[str]) -> int:
+    """Estimated tokens that the edits of `after` save of these parts, and those of `before` do not."""
+    talk, cut_before, cut_after, gain = after.talk, before.cut, after.cut, 0
+    for name in parts:
+        known = talk.parts.get(name)
+        message = talk.messages.get(known.recorded.message) if known is not None else None
+        if known is not None and message is not None and message.present:
+            gain += _saving_of(after, known.recorded, is_cut=message.ordinal < cut_after)
+            gain -= _saving_of(before, known.recorded, is_cut=message.ordinal < cut_before)
+    return gain
+
+
+def _parts_of(session: Session, kind: str, name: str) -> Iterable[str]:
     """The parts that an edit with this target is about."""
-    kind, _, name = key.partition(":")
-    if kind == "part":
+    if kind in ("part", "append"):
         return (name,)
     message = session.talk.messages.get(name) if kind == "message" else None
     return message.parts if message else ()
@@ -302,17 +357,9 @@ def _adds(edit: AnyEdit) -> int:
 
 def _usage_sampled(session: Session, event: UsageSampled, envelope: Envelope) -> Session:
     """A late sample of an older answer never replaces that of a newer one."""
-    if session.usage is not None and _is_older(session.talk, event.message, session.usage.message):
+    if session.usage is not None and precedes(session.talk, event.message, session.usage.message):
         return session
     return replace(session, usage=event, usage_at=envelope.at, overflow=0)
-
-
-def _is_older(talk: Conversation, one: str, other: str) -> bool:
-    """Whether a message stands before another. One that has no place yet is an answer that just came."""
-    first, second = talk.messages.get(one), talk.messages.get(other)
-    if first is None or not first.ordinal:
-        return False
-    return second is None or not second.ordinal or first.ordinal < second.ordinal
 
 
 def _part_recorded(session: Session, event: PartRecorded) -> Session:
@@ -321,7 +368,7 @@ def _part_recorded(session: Session, event: PartRecorded) -> Session:
         return session
     if event.signed:
         session = replace(session, signed=max(session.signed, message.ordinal))
-    if message.recorded.role == "user" and _is_written(event):
+    if message.recorded.role == "user" and is_written(event):
         session = replace(session, turn=max(session.turn, message.ordinal))
     return session
 
@@ -331,16 +378,11 @@ def _listed(session: Session, event: MessageListed) -> Session:
     for name, ordinal in zip(event.messages, event.ordinals, strict=True):
         message = session.talk.messages[name]
         parts = [session.talk.parts[part].recorded for part in message.parts if part in session.talk.parts]
-        if message.recorded.role == "user" and any(_is_written(part) for part in parts):
+        if message.recorded.role == "user" and any(is_written(part) for part in parts):
             turn = max(turn, ordinal)
         if any(part.signed for part in parts):
             signed = max(signed, ordinal)
     return replace(session, turn=turn, signed=signed)
-
-
-def _is_written(part: PartRecorded) -> bool:
-    """Whether a person wrote it."""
-    return part.kind == "text" and not part.ignored and not part.synthetic and part.bytes > 0
 
 
 def _step_opened(session: Session, event: StepOpened, envelope: Envelope) -> Session:
@@ -351,6 +393,8 @@ def _step_opened(session: Session, event: StepOpened, envelope: Envelope) -> Ses
         system=system,
         system_changed=system_changed,
         before=session.step,
+        failing=session.failed,
+        failed=None,
         step=event,
         step_at=envelope.at,
         steps=session.steps + 1,

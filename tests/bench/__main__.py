@@ -4,7 +4,6 @@ import argparse
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 
 import msgspec
 import uvloop
@@ -12,10 +11,10 @@ from rich.console import Console
 from rich.table import Table
 
 from services.kit.logs import configure
-from tests.bench import ingest, memory, opencode, prefix, rebases, rebuild, step, warm
+from tests.bench import history, ingest, memory, opencode, prefix, rebases, rebuild, step, undisturbed, warm
+from tests.bench.kept import FOLDER
 from tests.bench.measure import Measure
 
-FOLDER = Path(__file__).parents[2] / ".bench"
 BENCHES: dict[str, Callable[[], Awaitable[Sequence[Measure]]]] = {
     "warm": warm.measure,
     "step": step.measure,
@@ -24,6 +23,8 @@ BENCHES: dict[str, Callable[[], Awaitable[Sequence[Measure]]]] = {
     "memory": memory.measure,
     "prefix": prefix.measure,
     "rebases": rebases.measure,
+    "history": history.measure,
+    "undisturbed": undisturbed.measure,
 }
 
 

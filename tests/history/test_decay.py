@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.responder.head.decay import ARCHIVED, faded, half_life, tier, tiers, total
+from services.responder.head.decay import ARCHIVED, faded, freshest, half_life, tier, tiers, total
 from tests.examples import examples
 
 COSTS = (322, 109, 35, 20)
@@ -70,3 +70,8 @@ def test_no_choice_costs_more_than_the_budget(made: list[tuple[tuple[int, ...], 
 def test_all_that_fits_in_full_is_shown_in_full(made: list[tuple[tuple[int, ...], int]], more: int) -> None:
     costs, importance = [one for one, _ in made], [one for _, one in made]
     assert (1,) * len(made) == tiers(costs, importance, sum(one[0] for one in costs) + more)
+
+
+def test_the_freshest_is_the_newest_unless_another_matters_more() -> None:
+    assert [2, 1, 0] == freshest([50, 50, 50])
+    assert [2, 0, 1] == freshest([100, 10, 50])

@@ -1,11 +1,13 @@
 from itertools import pairwise
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.historian.drafts import ANCHORS, CATEGORIES, EPISODES, OBSERVATIONS, TITLE, Draft, Summary
-from services.historian.extract.sentences import sentences
+from schemas.events.fact import CATEGORIES
+from services.historian.drafts import ANCHORS, EPISODES, OBSERVATIONS, TITLE, Draft, Summary
+from services.historian.extract.passages import Passage, opening, passages, sentences
 from services.historian.extract.summary import summarise
 from services.kit.history.names import names
 from services.kit.history.reader import read
@@ -13,6 +15,8 @@ from services.kit.history.said import Said
 from services.kit.tokens import tokens
 from tests.examples import examples
 from tests.history.saying import COMMITTED, agent, called, conversations, resulted, talk, text, tool, user
+
+replace = msgspec.structs.replace
 
 BUG = talk(
     user("The theme is lost after a restart. Always run the tests before you commit."),
@@ -108,7 +112,7 @@ def test_what_was_overcome_and_what_was_turned_around_is_observed() -> None:
 
 def test_what_still_fails_is_said() -> None:
     said = talk(user("Build it please"), agent(tool("bash", "error TS2345: no such type", command="pnpm build")))
-    assert "Still failing: `pnpm build`: error TS2345: no such type" in only(summary(said)).p1
+    assert "Failing at its end: `pnpm build`: error TS2345: no such type" in only(summary(said)).p1
 
 
 def test_orders_inside_a_transcript_are_only_quoted() -> None:
@@ -233,7 +237,7 @@ def test_calls_stay_with_their_results(said: tuple[Said, ...]) -> None:
 
 def test_a_result_in_a_message_of_its_own_is_read_with_its_call() -> None:
     said = talk(user("Build"), called("k", command="make all"), resulted("k", "error: no rule to make it", "error"))
-    assert "Still failing: `make all`: error: no rule to make it" in only(summary(said)).p1
+    assert "Failing at its end: `make all`: error: no rule to make it" in only(summary(said)).p1
 
 
 # Names and sentences
@@ -256,3 +260,205 @@ def test_sentences_leave_out_code_and_join_headings() -> None:
     )
     expected = ["Done!", "What changed: The parser reads all lines.", "It is e.g. faster now."]
     assert [*expected, "我改了解析器。", "现在一切都很好。"] == list(sentences(said))
+
+
+def test_a_list_stands_below_what_leads_it_in() -> None:
+    said = (
+        "# Report\n\n**Files made:**\n- `a.py` reads\n- `b.py` writes\n  with care\n\nAll is well. It works.\n\n"
+        "| File | Change |\n|---|---|\n| c.py | reads twice |\n\n- Kept:\n  - the header\n- the footer"
+    )
+    assert [
+        Passage("Report: Files made", ("`a.py` reads", "`b.py` writes with care"), listed=True),
+        Passage("Report", ("All is well. It works.",)),
+        Passage("Report", ("c.py: reads twice",), listed=True),
+        Passage("Kept", ("the header",), listed=True),
+        Passage("Report", ("the footer",), listed=True),
+    ] == list(passages(said))
+
+
+def test_no_sentence_ends_inside_code_and_an_exclamation_before_others_is_left_out() -> None:
+    assert ["The call `run('a. b')` failed again."] == list(sentences("Great! The call `run('a. b')` failed again."))
+    assert ["Great!"] == list(sentences("Great!"))
+
+
+# What is told
+
+
+def test_what_was_said_and_answered_stands_in_its_order() -> None:
+    said = talk(
+        user("How does the parser end a line?"),
+        agent("It ends a line at every break, also inside of quotes."),
+        user("Then it must not do that inside of quotes."),
+        agent(tool("edit", "ok", path="/w/parse.py", oldText="a", newText="b")),
+        agent("The parser now keeps breaks inside of quotes, and all tests pass."),
+    )
+    lines = only(summary(said)).p1.splitlines()
+    assert [
+        "U: How does the parser end a line?",
+        "- It ends a line at every break, also inside of quotes.",
+        "U: Then it must not do that inside of quotes.",
+        "- The parser now keeps breaks inside of quotes, and all tests pass.",
+        "Changed: parse.py",
+    ] == lines
+
+
+def test_a_report_is_kept_as_it_is_set() -> None:
+    report = "The store is ready.\n\n**What changed:**\n" + "\n".join(
+        f"- `part{n}.py` holds the table of the kind number {n}, since one file was too long" for n in range(4)
+    )
+    p1 = only(summary(talk(user("Split the store, please. " * 12), agent(report)))).p1
+    assert "- The store is ready.\n- What changed:\n  - `part0.py` holds the table of the kind number 0" in p1
+    assert "  - `part3.py` holds" in p1
+
+
+def test_what_is_announced_is_told_as_done_before_a_change_and_not_at_all_before_a_look() -> None:
+    change = tool("edit", "ok", path="/w/a.py", oldText="a", newText="b")
+    said = talk(
+        user("The dates are wrong, and so are the titles of all reports."),
+        agent("Let me read the file that makes the dates.", tool("read", "x", path="/w/a.py")),
+        agent("Now let me count the days from zero in all of the months:", change),
+    )
+    p1 = only(summary(said)).p1
+    assert "- Count the days from zero in all of the months" in p1
+    assert "Let me" not in p1
+
+
+def test_a_long_message_keeps_how_it_begins_its_rules_and_how_it_ends() -> None:
+    filling = "".join(
+        f"\n- The report number {n} has a title, a date and a sum of all {'in detail ' * (n % 9)}" for n in range(30)
+    )
+    wish = (
+        "Build the reports as three slices.\n\n## Slices\nEach of them stands alone."
+        f"{filling}\n\n## Rules\n- Never write the key to a log\n\n## End\nStop behind each slice and wait for me."
+    )
+    p1 = only(summary(talk(user(wish), agent("Done.")))).p1
+    for kept in (
+        "U: Build the reports as three slices.",
+        "U: Rules: Never write the key to a log",
+        "Stop behind each slice",
+    ):
+        assert kept in p1
+    assert " … " in p1
+    assert len(p1) < len(wish) / 2
+
+
+def test_of_a_paste_only_the_fault_is_kept() -> None:
+    paste = "\n".join(f"2026-01-0{n % 9 + 1} [info] row={n}; took={n}ms {{}};" for n in range(40))
+    said = talk(
+        user(f"It breaks when I start it.\n{paste}\nTypeError: rows[3] is undefined (x.js:12:4)"), agent("I see.")
+    )
+    quoted = [line for line in only(summary(said)).p1.splitlines() if line.startswith("U: ")]
+    assert "It breaks when I start it." in quoted[0]
+    assert "TypeError: rows[3] is undefined" in " ".join(quoted)
+    assert "took=" not in " ".join(quoted)
+
+
+def test_a_mended_failure_names_what_was_changed_and_a_test_its_count() -> None:
+    said = talk(
+        user("Make the tests pass, all of them."),
+        agent(tool("bash", "FAILED test_a.py - ValueError: bad row", command="pytest -q")),
+        agent(tool("edit", "ok", path="/w/rows.py", oldText="a", newText="b")),
+        agent(tool("bash", "collected 7 items\n7 passed in 0.1s", command="pytest -q 2>&1 | tail -3")),
+    )
+    p1 = only(summary(said)).p1
+    assert "Overcome: `pytest -q`: FAILED test_a.py - ValueError: bad row, passes since rows.py changed" in p1
+    assert "Ran: `pytest -q` 7 passed in 0.1s" in p1
+
+
+def test_the_agent_s_plan_is_told_by_what_is_done_and_left() -> None:
+    def plan(*states: str) -> Said:
+        steps = ("Read the table", "Write the table", "Check the table")
+        todos = [{"content": step, "status": state} for step, state in zip(steps, states, strict=True)]
+        return agent(tool("todowrite", "ok", todos=todos))
+
+    begun = talk(user("Do it as planned, step by step."), plan("in_progress", "pending", "pending"))
+    assert "Left of the plan: Read the table; Write the table; Check the table" in only(summary(begun)).p1
+    later = talk(
+        user("Do it as planned, step by step."),
+        plan("in_progress", "pending", "pending"),
+        plan("completed", "in_progress", "cancelled"),
+    )
+    p1 = only(summary(later)).p1
+    assert "Done of the plan: Read the table\nLeft of the plan: Write the table" in p1
+    assert "Check the table" not in p1
+
+
+def test_tasks_that_are_known_by_number_are_told_by_name() -> None:
+    said = talk(
+        user("Please go on with the table."),
+        agent(tool("TaskCreate", "Task #1 created", subject="Read the table", description="all of it")),
+        agent(tool("TaskCreate", "Task #2 created", subject="Write the table", description="all of it")),
+        agent(replace(tool("TaskUpdate", "ok"), input='{"taskId": "1", "status": "completed"}')),
+    )
+    assert "Done of the plan: Read the table\nLeft of the plan: Write the table" in only(summary(said)).p1
+
+
+def test_what_another_agent_reports_is_told_with_what_it_was_asked() -> None:
+    told = "The delete of a row leaves its index behind, because both are kept apart."
+    report = f"task_id: s1\n<task_result>\n{told}\n</task_result>"
+    said = talk(
+        user("Have it reviewed by someone else."), agent(tool("task", report, description="Review it", prompt="Look"))
+    )
+    assert (
+        "- Review it: The delete of a row leaves its index behind, because both are kept apart."
+        in only(summary(said)).p1
+    )
+
+
+def test_changed_files_beyond_a_dozen_are_told_by_folder() -> None:
+    said = talk(
+        user("Rename it everywhere, in all of the files."),
+        *(
+            agent(tool("edit", "ok", path=f"/w/src/part{n % 2}/f{n:02}.py", oldText="a", newText="b"))
+            for n in range(20)
+        ),
+    )
+    (line,) = [line for line in only(summary(said)).p1.splitlines() if line.startswith("Changed")]
+    assert line.startswith("Changed in src: part0/f00.py, part1/f01.py, ")
+    assert line.endswith("and 8 more in f12.py, f13.py, f14.py, f15.py, f16.py, f17.py, f18.py, f19.py")
+
+
+# Titles
+
+
+def test_a_unit_without_a_wish_is_called_by_what_came_of_it() -> None:
+    change = [work(n) for n in range(1, 4)]
+    said = talk(
+        user("Split the store into parts, one for each table."),
+        *change,
+        agent(tool("bash", "[main 8a513f5] feat: split the store", command="git commit -am x")),
+        *[work(n) for n in range(4, 7)],
+    )
+    titles = [one.title for one in summary(said).compartments]
+    assert "Split the store into parts, one for each table" == titles[0].rstrip(".")
+    assert titles[1].startswith("Split the store into parts, one for each table: work on file4.py, ")
+
+
+def test_a_message_that_is_headed_is_called_by_its_head() -> None:
+    assert "Do this: Plan: a tree of files" == opening(
+        "Do this:\n\n# Plan: a tree of files\n\n## Context\nThe list is flat."
+    )
+    assert "Fix the list." == opening("Fix the list. It is too long.")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Never do that again on your own.",
+        "Always shows zero in the list.",
+        "Always failed for me here.",
+        "Use the format with a colon instead of a bare title.",
+        "以后不要再这样\uff0c好吗\uff1f",
+    ],
+)
+def test_reproaches_complaints_and_wishes_are_no_facts(said: str) -> None:
+    assert () == summary(talk(user(said), agent("ok"))).facts
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(conversations())
+def test_no_line_of_a_fullest_tier_is_told_twice_or_leaves_code_open(said: tuple[Said, ...]) -> None:
+    for draft in summary(said).compartments:
+        lines = [line for line in draft.p1.splitlines() if line.startswith("- ")]
+        assert len(lines) == len(set(lines))
+        assert "```" not in draft.p1

@@ -5,8 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.kit.history.calls import call
+from services.kit.history.clean import beginning, cleaned, unlinked
 from services.kit.history.reader import Chunk, read
 from services.kit.history.said import Said
+from services.kit.history.tasks import ACTIVE, DONE, OPEN, Task
 from services.kit.tokens import tokens
 from tests.examples import examples
 from tests.history.saying import COMMITTED, agent, called, chunks, conversations, resulted, talk, text, tool, user
@@ -226,3 +228,60 @@ def test_a_failure_is_seen_also_where_the_harness_calls_it_a_success() -> None:
     assert call(tool("bash", "Exit code: 2\nboom: file not found", command="x")).error == "boom: file not found"
     assert not call(tool("bash", "Exit code: 0\nfine", command="x")).failed
     assert call(tool("bash", "", "error", command="x")).failed
+
+
+def test_a_plan_is_told_by_how_far_it_is_and_another_agent_by_what_it_answered() -> None:
+    todos = [{"content": "Read", "status": "completed"}, {"content": "Write it", "status": "in_progress"}]
+    said = talk(
+        user("Go"),
+        agent(tool("todowrite", "ok", todos=todos)),
+        agent(
+            tool("task", "task_id: s1\n<task_result>\nAll is\nwell.\n</task_result>", description="Review", prompt="x")
+        ),
+    )
+    assert read(said, 8000).text.split("\n")[2:] == [
+        "TC: todowrite(1 of 2 done, now: Write it)",
+        "TC: task(Review) -> All is well.",
+    ]
+
+
+def test_tasks_are_read_from_lists_of_any_harness() -> None:
+    codex = call(tool("update_plan", plan=[{"step": "Read  all", "status": "in_progress"}]))
+    assert (Task("Read all", ACTIVE),) == codex.tasks
+    assert (Task("Read", OPEN, "7"),) == call(tool("TaskCreate", "Task #7 created", subject="Read")).tasks
+    numbered = replace(tool("TaskUpdate", "ok"), input='{"taskId": "7", "status": "completed"}')
+    assert (Task("", DONE, "7"),) == call(numbered).tasks
+    dropped = call(tool("todo", todos=[{"content": "Read", "status": "cancelled"}]))
+    assert (Task("Read", ""),) == dropped.tasks
+    assert () == call(tool("read", path="a.py")).tasks
+
+
+def test_a_plan_that_is_handed_in_and_an_answer_of_a_person_are_kept() -> None:
+    assert "1. Read" == call(tool("ExitPlanMode", "approved", plan="1. Read")).plan
+    assert "Which one? = both" == call(tool("ask", "Which one? = both", questions=[{"question": "Which one?"}])).report
+    assert "" == call(tool("webfetch", "a page", url="https://a.b", prompt="What does it say?")).report
+
+
+# Texts
+
+
+def test_what_a_harness_writes_around_a_person_s_words_is_taken_off() -> None:
+    framed = "# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n\n## My request for Codex:\nMake it blue."
+    assert "Make it blue." == cleaned(framed)
+    assert "Move it." == cleaned("Move it.\nCalled the Read tool with the following input: {}\n<path>a</path>\n"
+        "<type>file</type>\n<content>1: code\n(End of file)</content>")  # fmt: skip
+    assert "any idea why?" == cleaned("'/var/folders/x/Screenshot 1.png' any idea why?")
+    assert "see a.ts and [b](https://b.c)" == unlinked("see [a.ts](/w/src/a.ts#L3) and [b](https://b.c)")
+
+
+def test_a_beginning_ends_behind_a_clause_and_leaves_nothing_open() -> None:
+    assert "The parser reads all lines…" == beginning("The parser reads all lines, and then it writes them", 36)
+    assert "Use the name…" == beginning("Use the name `someLongName` here", 20)
+    assert "It was changed…" == beginning("It was changed (by the one who made it)", 22)
+    assert "short" == beginning("short", 5)
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(st.text("ab `([)].,; é汉", max_size=60), st.integers(1, 60))
+def test_no_beginning_is_longer_than_asked(said: str, most: int) -> None:
+    assert len(beginning(said, most)) <= max(most, len(said) if len(said) <= most else 0)

@@ -4,7 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.events import CompartmentSealed
-from services.responder.head.history import HISTORY, render_history
+from services.responder.head.excerpt import LEAST, shortened
+from services.responder.head.history import ENOUGH, HISTORY, render_history
+from services.responder.head.names import HEADING
 from tests.examples import examples
 from tests.history.saying import sealed
 
@@ -108,6 +110,70 @@ def test_state_and_tasks_come_before_summaries_where_room_is_short() -> None:
     text = render_history((sealed(1, 9, words=500),), MARGIN + 20, ("is being edited",), ("ship it",))
     assert "is being edited" in text
     assert "ship it" in text
+
+
+def told(first: int, lines: int, importance: int = 50) -> CompartmentSealed:
+    """A compartment whose fullest tier has so many lines of about 50 bytes of each kind."""
+    wishes = [f"U: The wish number {n} of the compartment {first} is this." for n in range(lines)]
+    reasons = [f"- The reason number {n} in the compartment {first} is this." for n in range(lines)]
+    text = "\n".join((*wishes, *reasons, f"Changed: file{first}.py"))
+    return CompartmentSealed(
+        compartment=f"c{first}", run="r", generation=0, first=first, last=first + 9, first_message="", last_message="",
+        title=f"Title {first}", importance=importance, p1=text, p2=f"p2 of {first}", p3=f"p3 of {first}", p4=f"{first}",
+    )  # fmt: skip
+
+
+def test_a_long_summary_is_shortened_so_that_others_are_told_as_well() -> None:
+    made = [told(n, 40) for n in (1, 11, 21)]
+    text = render_history(made, 1500)
+    assert 3 == text.count("\n## ")
+    assert all(f"U: The wish number 0 of the compartment {n} is this." in text for n in (1, 11, 21))
+    assert "p2 of" not in text
+
+
+def test_what_was_wished_and_done_comes_before_what_was_said_and_of_that_the_end() -> None:
+    text = shortened(told(1, 20).p1, "short", 1700)
+    kept = [line for line in text.splitlines() if line.startswith("- ")]
+    assert text.count("U: ") == 20
+    assert "Changed: file1.py" in text
+    assert kept == [f"- The reason number {n} in the compartment 1 is this." for n in range(20 - len(kept), 20)]
+    assert 0 < len(kept) < 20
+
+
+def test_where_there_is_room_in_the_end_nothing_is_left_out() -> None:
+    made = [told(n, 40) for n in (1, 11)]
+    assert all(one.p1 in render_history(made, 4000) for one in made)
+
+
+def test_names_take_no_more_than_their_share_and_what_summaries_leave() -> None:
+    names = [f"src/a{n}.py#someLongName{n}" for n in range(2000)]
+    few = CompartmentSealed(
+        compartment="c", run="r", generation=0, first=1, last=2, first_message="", last_message="", title="Title",
+        p1="It works.", p2="It works.", p3="It works.", p4="It works.", names=names,
+    )  # fmt: skip
+    for budget, most in ((1000, 2000), (8000, ENOUGH), (16_000, ENOUGH)):
+        listed = render_history((few,), budget).partition(HEADING)[2]
+        assert most * 0.8 < len(listed.encode()) <= most
+
+
+def test_a_file_that_the_summary_names_is_told_by_its_last_part() -> None:
+    told = sealed(1, 9, words=1, names=["src/w1#oneName", "src/other.py#twoName"])
+    text = render_history((told,), 500)
+    assert "- w1: oneName\n- src/other.py: twoName" in text
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(histories(), st.integers(0, 3000))
+def test_a_shortened_summary_has_lines_of_the_whole_in_their_order(
+    made: tuple[CompartmentSealed, ...], most: int
+) -> None:
+    for one in made:
+        text = shortened(one.p1, one.p2, most)
+        assert len(text.encode()) <= max(
+            most, LEAST, len(one.p1.encode()) if text == one.p1 else 0, len(one.p2.encode())
+        )
+        rest = iter(one.p1.splitlines())
+        assert text in (one.p1, one.p2) or all(line in rest for line in text.splitlines())
 
 
 @settings(max_examples=examples(300), deadline=None)

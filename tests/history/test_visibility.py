@@ -38,12 +38,19 @@ def told_to(messages: Sequence[Said]) -> tuple[Session, tuple[Said, ...]]:
     for one in messages:
         parts = [
             PartSeen(
-                message="", type=piece.kind, text=piece.text, tool=piece.tool, call=f"{one.ordinal}.{piece.call}",
-                input=piece.input, output=piece.output, status=piece.status or "completed", synthetic=piece.synthetic,
-            )  # type: ignore[arg-type] # the kinds and states of the inbox
+                message="",
+                type=piece.kind,  # type: ignore[arg-type] # one of the inbox's
+                text=piece.text,
+                tool=piece.tool,
+                call=f"{one.ordinal}.{piece.call}",
+                input=piece.input,
+                output=piece.output,
+                status=piece.status or "completed",  # type: ignore[arg-type] # one of the inbox's
+                synthetic=piece.synthetic,
+            )
             for piece in one.pieces
-        ]  # fmt: skip
-        harness.says(one.role, *parts)  # type: ignore[arg-type] # the roles of the inbox
+        ]
+        harness.says(one.role, *parts)  # type: ignore[arg-type] # one of the inbox's
     harness.step()
     return harness.session, said(Transcript("t", "s", SessionSeen(), tuple(harness.messages)))
 

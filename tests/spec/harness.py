@@ -35,8 +35,9 @@ from schemas.inbox import (
 from schemas.plan import AnyEdit, Restore, Revision, Withdraw, target
 from schemas.subjects import Address
 from services.client.adapter import as_sent
-from services.kit.edits import Message, apply, faults
+from services.kit.edits import Message, Part, apply, faults
 from services.kit.limits import Limits
+from services.kit.pictures import picture_tokens
 from services.kit.tokens import tokens
 from services.responder.admission import is_held_back
 from services.responder.lanes import DROPS, TAGS, Lane, View
@@ -328,10 +329,15 @@ def extensions(made: Pass) -> list[PlanExtended]:
 
 
 def cost(messages: Iterable[Message]) -> int:
-    """Estimated tokens of messages as they are served."""
-    return sum(
-        tokens(len((part.text + part.output + part.input).encode())) for message in messages for part in message.parts
-    )
+    """Estimated tokens of messages as they are served. All files in them are pictures."""
+    return sum(_cost(part) for message in messages for part in message.parts)
+
+
+def _cost(part: Part) -> int:
+    if part.kind == "file":
+        tag, data, url = part.text.partition("data:")
+        return picture_tokens(data + url) + tokens(len(tag.encode()))
+    return tokens(len((part.text + part.output + part.input).encode()))
 
 
 TAG = re.compile(r"^§(\d+)§ ")

@@ -54,12 +54,22 @@ def test_in_a_session_of_steady_work_every_rebase_by_choice_has_paid_before_the_
     assert (played.unexplained, played.refused, played.faults) == (0, 0, ())
 
 
-@pytest.mark.parametrize("family", ["openai", "anthropic"])
 @pytest.mark.parametrize("tidy", [True, False])
-def test_no_rebase_of_a_recorded_session_is_made_at_a_loss(family: str, *, tidy: bool) -> None:
+def test_where_little_can_go_room_is_not_made_again_and_again(*, tidy: bool) -> None:
+    """A model so small that half of its window is protected: each turn brings more than the threshold leaves."""
+    played = play(steady(40), 48_000, tidy=tidy)
+
+    assert [rebase for rebase in by_choice(played) if rebase.is_net_loss] == []
+    assert [rebase for rebase in played.rebases if rebase.told < 0.95 * rebase.rewritten] == []
+
+
+@pytest.mark.parametrize("family", ["openai", "anthropic"])
+@pytest.mark.parametrize("window", [24_000, 32_000, 40_000])
+@pytest.mark.parametrize("tidy", [True, False])
+def test_no_rebase_of_a_recorded_session_is_made_at_a_loss(family: str, window: int, *, tidy: bool) -> None:
     """The model is so small that the session comes under pressure all the time."""
     for transcript in read(RECORDED / f"{family}.json.gz"):
-        played = play(transcript, 32_000, tidy=tidy)
+        played = play(transcript, window, tidy=tidy)
 
         assert [rebase for rebase in by_choice(played) if rebase.is_net_loss] == []
         assert (played.unexplained, played.faults) == (0, ())

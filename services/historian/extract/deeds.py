@@ -1,41 +1,56 @@
-"""What was done, in lines: commits, changed files, failures, commands and what was read."""
+"""What was done, in lines: commits, changed files, failures, the plan, commands and what was read."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from posixpath import commonpath
+from posixpath import commonpath, dirname
 
 from services.historian.extract.index import Index
+from services.historian.extract.points import Point
+from services.historian.extract.todos import Plan
 from services.historian.extract.work import Run, Work
 from services.kit.history.names import base
 
-MANY = 8
-"""Files or commands that are named in one line."""
-DEFINED = 3
+MANY, MOST = 8, 12
+"""Commands or files that are named in one line, and files that are told of as changed."""
+DEFINED = 4
 """Names that are told of each changed file."""
+DEED = ""
+"""Who says it: nobody."""
+_COMMITS, _CHANGED, _FAILING, _OPEN, _OVERCOME, _DONE, _RAN, _READ = 7.0, 6.0, 6.5, 6.2, 4.5, 4.0, 2.2, 1.5
+"""What the lines weigh, among the sentences of a unit."""
 
 
-def deeds(done: Work, found: Index, question: str) -> Iterator[str]:
-    """Lines about what was done, the most telling first."""
+def deeds(done: Work, found: Index, plan: Plan) -> list[Point]:
+    """Lines about what was done."""
+    return [
+        Point(text, weight, who=DEED, passage=number) for number, (text, weight) in enumerate(_lines(done, found, plan))
+    ]
+
+
+def _lines(done: Work, found: Index, plan: Plan) -> Iterator[tuple[str, float]]:
     if done.commits:
-        yield f"Commits: {'; '.join(f'{one.hash} {one.subject}'.strip() for one in done.commits)}"
-    if done.changed:
-        yield _changed(done, found)
+        yield f"Commits: {'; '.join(f'{one.hash} {one.subject}'.strip() for one in done.commits)}", _COMMITS
+    yield from ((line, _CHANGED) for line in _changed(done, found))
     failed = [run for run in done.runs if run.error]
-    overcome = [run for run in done.runs if run.before and not run.error]
     if failed:
-        yield f"Still failing: {'; '.join(f'`{run.command}`: {run.error}' for run in failed[-3:])}"
+        yield f"Failing at its end: {'; '.join(f'`{run.command}`: {run.error}' for run in failed[-3:])}", _FAILING
+    overcome = [run for run in done.runs if run.before and not run.error]
     if overcome:
-        yield f"Overcome: {'; '.join(f'`{run.command}`: {run.before}' for run in overcome[-3:])}"
-    if question:
-        yield f"Asked: {question}"
+        yield f"Overcome: {'; '.join(map(_overcome, overcome[-3:]))}", _OVERCOME
+    if plan.done:
+        yield f"Done of the plan: {'; '.join(plan.done)}", _DONE
+    if plan.active or plan.open:
+        yield f"Left of the plan: {'; '.join((*plan.active, *plan.open))}", _OPEN
     if done.runs:
-        yield f"Ran: {_listed(_run(run) for run in reversed(done.runs))}"
+        yield f"Ran: {_listed([_run(run) for run in reversed(done.runs)])}", _RAN
     if done.read:
-        yield f"Read: {_listed(dict.fromkeys(map(base, done.read)))}"
+        yield f"Read: {_folders(done.read)}", _READ
 
 
-def _changed(done: Work, found: Index) -> str:
+def _changed(done: Work, found: Index) -> Iterator[str]:
     """Files, below the folder that they have in common, and what was defined in them."""
+    if not done.changed:
+        return
     paths = [path for path, _ in done.changed]
     folder = commonpath(paths) if len(paths) > 1 and not any(path.startswith("/") for path in paths) else ""
     start = len(folder) + 1 if folder else 0
@@ -43,8 +58,9 @@ def _changed(done: Work, found: Index) -> str:
     for name in found.ordered:
         if name in found.own and len(defined[found.homes[name]]) < DEFINED:
             defined[found.homes[name]].append(name)
-    files = _listed(_file(path[start:], defined[path], new=path in done.made) for path in paths)
-    return f"Changed in {folder}: {files}" if folder else f"Changed: {files}"
+    files = [_file(path[start:], defined[path], new=path in done.made) for path in paths[:MOST]]
+    more = f" and {len(paths) - MOST} more in {_folders(paths[MOST:])}" if len(paths) > MOST else ""
+    yield f"{f'Changed in {folder}' if folder else 'Changed'}: {', '.join(files)}{more}"
 
 
 def _file(path: str, defined: Sequence[str], *, new: bool) -> str:
@@ -52,11 +68,33 @@ def _file(path: str, defined: Sequence[str], *, new: bool) -> str:
     return f"{path} ({more})" if more else path
 
 
+def _folders(paths: Iterable[str]) -> str:
+    """Files, by folder where there are many."""
+    every = list(dict.fromkeys(paths))
+    if len(every) <= MANY:
+        return ", ".join(dict.fromkeys(map(base, every)))
+    folders: dict[str, list[str]] = defaultdict(list)
+    for path in every:
+        folders[dirname(path)].append(base(path))
+    ranked = sorted(folders, key=lambda folder: (-len(folders[folder]), folder))
+    return ", ".join(_folder(folder, folders[folder]) for folder in ranked[:MANY])
+
+
+def _folder(folder: str, files: Sequence[str]) -> str:
+    if len(files) <= 2 or not folder:  # noqa: PLR2004 - as short as the folder
+        return ", ".join(files[:MANY])
+    return f"{folder} ({len(files)} files: {', '.join(files[:2])} …)"
+
+
+def _overcome(run: Run) -> str:
+    since = f", passes since {', '.join(map(base, run.mended[:3]))} changed" if run.mended else ""
+    return f"`{run.command}`: {run.before}{since}"
+
+
 def _run(run: Run) -> str:
-    return f"`{run.command}` {'failed' if run.error else 'ok'}"
+    return f"`{run.command}` {'failed' if run.error else run.result or 'ok'}"
 
 
-def _listed(texts: Iterable[str]) -> str:
-    every = list(texts)
-    more = f" and {len(every) - MANY} more" if len(every) > MANY else ""
-    return ", ".join(every[:MANY]) + more
+def _listed(texts: Sequence[str]) -> str:
+    more = f" and {len(texts) - MANY} more" if len(texts) > MANY else ""
+    return ", ".join(texts[:MANY]) + more

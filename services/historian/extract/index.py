@@ -15,7 +15,8 @@ from services.kit.history.names import base, is_file, names
 
 ASKED, TOLD, WRITTEN, SHOWN = 1.5, 1.0, 1.0, 0.2
 """What a mention counts: by a person, in the agent's words, in what it wrote itself, in what tools showed it."""
-COMMIT = 3.0
+COMMIT, LISTED = 3.0, 1.0
+"""A commit that was made or spoken of, and one that was listed."""
 NUMBER = 0.5
 """The part of that for a number, which mostly is a size or a place."""
 DEFINED = 3.0
@@ -113,8 +114,9 @@ def _call(tally: _Tally, call: Call, root: str) -> None:
             tally.count(text, WRITTEN, relative(path, root))
     else:
         tally.count(call.arguments, WRITTEN, home)
-    for one in commits.made(call):
-        tally.weights[one[:7]] += COMMIT
+    made = commits.made(call)
+    for one in commits.shown(call)[: commits.MOST]:
+        tally.weights[one[:7]] += COMMIT if one in made else LISTED
     for path, text in _parts(call.output, home, root):
         tally.count(text, SHOWN, path)
 

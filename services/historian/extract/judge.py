@@ -21,6 +21,8 @@ _DOCUMENT = re.compile(r"\.(?:md|mdx|rst|txt)$")
 _INFRA = re.compile(r"(?:^|/)(?:\.github/|Dockerfile|docker-compose|Makefile|\.gitlab)|\.(?:tf|ya?ml)$")
 MOST = 2
 BASE = 35
+LONGEST_WISH = 20
+"""What it counts at most that a person said a lot."""
 _DECISIVE = 2.5
 """The weight from which on a sentence counts as a decision."""
 
@@ -35,12 +37,13 @@ def episode(said: Points, done: Work) -> tuple[str, ...]:
     votes["infra"] += 2.0 * any(_INFRA.search(path) for path in paths)
     votes["feature"] += 2.0 * bool(done.made)
     votes["bug"] += 1.0 * any(run.before and not run.error for run in done.runs)
-    if not paths:
+    is_work = bool(paths or done.commits)
+    if not is_work:
         votes = {kind: vote if kind in {"design", "infra", "release"} else vote - 3.0 for kind, vote in votes.items()}
         votes["investigation"] = 2.0 + bool(done.read)
     ranked = sorted(votes, key=lambda kind: -votes[kind])
     return tuple(kind for kind in ranked[:MOST] if votes[kind] >= max(2.0, votes[ranked[0]] * 0.7)) or (
-        "investigation",
+        "feature" if is_work else "investigation",
     )
 
 
@@ -49,7 +52,8 @@ def importance(said: Points, done: Work) -> int:
     decisions = sum(point.weight >= _DECISIVE for point in said.told)
     score = (
         BASE
-        + min(24, sum(6 if rule.weight >= 2 else 3 for rule in said.rules))  # noqa: PLR2004
+        + min(24, 6 * sum(wish.rule for wish in said.wishes))
+        + min(LONGEST_WISH, sum(len(wish.text) for wish in said.wishes) // 100)
         + min(12, 6 * len(done.commits))
         + min(12, 2 * decisions)
         + min(8, 2 * len(done.changed))

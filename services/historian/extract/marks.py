@@ -39,12 +39,22 @@ OFFER = re.compile(
     r"|если хоч|хоти|хочешь|如果你|需要我|要不要)",
     re.IGNORECASE,
 )
+_NEXT = (
+    r"^(?:(?:ok(?:ay)?|good|great|perfect|now|first|next|then|also|alright|all right|jetzt|теперь|сейчас|现在|接下来)\b"
+    r"[\s,.:!\uff0c-]*)*"
+)
+LEADING = re.compile(_NEXT, re.IGNORECASE)
+"""Words before a sentence that say only that it is the next one."""
 ANNOUNCEMENT = re.compile(
-    r"^(?:(?:ok(?:ay)?|good|great|perfect|now|first|next|then|also|alright)\W+)*(?:let me|let['\u2019]s"
-    r"|i['\u2019]ll|i will|i need to"
-    r"|i['\u2019]m going to|now|next|lass mich|ich werde|jetzt|теперь|сейчас|давай\w*|现在|接下来|让我|我来)\b",
+    _NEXT + r"(?:let me|let['\u2019]s|i['\u2019]ll|i will|i need to|i['\u2019]m going to|lass mich|ich werde"
+    r"|давай\w*|让我|我来|我将|voy a|je vais)(?:\s+(?:also|now|first|then|next))?(?:\b|(?<=[^\x00-\x7f]))",
     re.IGNORECASE,
 )
+"""What the agent is about to do; behind the match it says what."""
+DOING = re.compile(
+    r"^i['\u2019](?:m|ve) (?:now )?(?:\w+ing|moved on)\b|^now\b|^(?:jetzt|теперь|сейчас|现在|接下来)", re.IGNORECASE
+)
+"""What it is at."""
 CORRECTION = re.compile(
     r"^(?:no\b|nope|stop\b|wait\b|why (?:do|did|are|would)|that['\u2019]s (?:not|wrong)|wrong|don['\u2019]t"
     r"|you (?:should|shouldn|didn|broke)"
@@ -53,3 +63,10 @@ CORRECTION = re.compile(
     r"|instead)\b",
     re.IGNORECASE,
 )
+REPROACH = re.compile(
+    r"\b(?:do|say|try|touch|change|make)\s+(?:that|this|it|so)\b(?! (?:with|by|in|for)\b)"
+    r"|\b(?:you (?:did|do|have|broke|never)|again on your own)\b|\b(?:nie|niemals)\b.{0,12}\b(?:das|so was|sowas)\b"
+    r"|\b(?:так|это|этого) (?:больше )?не делай|(?:不要|别)再这样|二度とする",
+    re.IGNORECASE,
+)
+"""What is told of something that was done, and says nothing by itself."""

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from services.historian.drafts import Fact, Observation
 from services.historian.extract import marks
-from services.historian.extract.sentences import says_much, sentences
+from services.historian.extract.passages import sentences
+from services.historian.extract.sentences import says_much
 from services.historian.extract.steps import Step
 from services.historian.extract.work import Work
 from services.kit.history.clean import beginning, flat
@@ -21,11 +22,15 @@ _FIRM = re.compile(
     r"|immer|niemals|ab jetzt"
     r"|siempre|nunca|toujours|всегда|никогда|впредь|总是|始终|永远|以后|一律|必ず|常に|항상|절대)"
     r"|\b(?:from now on|as a rule|by convention|(?:you|we) (?:must|should|have to|need to) (?:always|never))\b"
-    r"|^(?:please )?use \S.{1,60} (?:instead of|rather than|, not|, never) "
+    r"|^(?:please )?use (?!the |a |an )\S+(?: \S+)? ?(?:instead of|rather than|, not|, never) "
     r"|(?:改用|使用).{1,40}(?:而不是|不要)|^verwende .{2,60} statt |^используй\w* .{2,60} вместо ",
     re.IGNORECASE,
 )
 """A rule that was given as one: not a wish about what is being made."""
+_HAPPENS = re.compile(
+    r"^(?:please |and |but |also )*(?:always|never|every time)\W+(?:\w+(?:[^s]s|ed)\b|i\b|it\b|we\b)", re.IGNORECASE
+)
+"""`Always shows 0`: that tells what happens, not what to do."""
 _NAMING = re.compile(
     r"\b(?:names?|named|naming|called?|prefix|suffix|snake_case|camelCase|kebab-case)\b|命名|назыв|nenn", re.IGNORECASE
 )
@@ -61,8 +66,15 @@ def observations(unit: Sequence[Step], done: Work) -> Iterator[Observation]:
 
 
 def _rules(text: str) -> Iterator[str]:
+    """What is to be so from now on: no question, no reproach for what was done, and no complaint of what happens."""
     for sentence in sentences(text):
-        if _FIRM.search(sentence) and says_much(sentence) and not sentence.endswith(("?", "\uff1f")):
+        is_about_now = marks.REPROACH.search(sentence) or _HAPPENS.search(sentence)
+        if (
+            _FIRM.search(sentence)
+            and says_much(sentence)
+            and not is_about_now
+            and not sentence.endswith(("?", "\uff1f"))
+        ):
             yield sentence
 
 

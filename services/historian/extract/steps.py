@@ -23,13 +23,22 @@ class Step(msgspec.Struct, frozen=True):
     at: datetime | None = None
     asked: tuple[str, ...] = ()
     """What a person wrote."""
-    told: tuple[str, ...] = ()
-    """What the agent wrote."""
+    moves: tuple[str | Call, ...] = ()
+    """What the agent wrote and did, in its order."""
     thought: tuple[str, ...] = ()
     """What it said only to itself."""
-    calls: tuple[Call, ...] = ()
     tokens: int = 0
     """Estimate of the messages as they are."""
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What the agent wrote."""
+        return tuple(one for one in self.moves if isinstance(one, str))
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """What it did."""
+        return tuple(one for one in self.moves if isinstance(one, Call))
 
 
 def steps(said: Sequence[Said]) -> tuple[Step, ...]:
@@ -43,18 +52,17 @@ def bounded(text: str) -> str:
 
 def _step(atom: Sequence[Said]) -> Step:
     asked: list[str] = []
-    told: list[str] = []
+    moves: list[str | Call] = []
     thought: list[str] = []
-    calls: list[Call] = []
     answers = {piece.call: piece for one in atom for piece in one.pieces if piece.kind == "tool_result"}
     for one in atom:
         for piece in one.pieces:
             if piece.ignored:
                 continue
             if piece.kind in TOOLS:
-                calls += _called(piece, answers)
+                moves += _called(piece, answers)
             elif piece.kind == "text" and one.role == "assistant":
-                told.append(bounded(piece.text))
+                moves += [bounded(piece.text)] if piece.text.strip() else []
             elif piece.kind == "reasoning":
                 thought.append(bounded(piece.text))
             elif piece.kind == "text" and one.role == "user" and not (one.synthetic or piece.synthetic):
@@ -64,9 +72,8 @@ def _step(atom: Sequence[Said]) -> Step:
         last=atom[-1].ordinal,
         at=atom[0].at,
         asked=tuple(text for text in asked if text.strip()),
-        told=tuple(text for text in told if text.strip()),
+        moves=tuple(moves),
         thought=tuple(text for text in thought if text.strip()),
-        calls=tuple(calls),
         tokens=reader.cost(atom),
     )
 

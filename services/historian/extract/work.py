@@ -13,13 +13,16 @@ from services.kit.history.calls import Call
 from services.kit.history.clean import beginning, flat
 
 LONGEST_COMMAND = 90
+LONGEST_RESULT = 70
+_END = 4_000
+"""Characters at the end of an output in which a result stands."""
 _LEAD = re.compile(r"^(?:\s*(?:cd|export|source|set)\s[^&;\n]*(?:&&|;|\n)\s*|\s*\w+=\S*\s+)+")
 _TAIL = re.compile(
-    r"\s*(?:\d?>&?\s*\S+|\|\|?\s*(?:tail|head|grep|rg|cat|tee|sed|awk|wc|sort|less|true|echo)\b.*)+\s*$", re.DOTALL
+    r"(?:\s*(?:\d?>&?\s*\S+|\|\|?\s*(?:tail|head|grep|rg|cat|tee|sed|awk|wc|sort|less|true|echo)\b.*))+\s*$", re.DOTALL
 )
 _LOOKING = re.compile(
-    r"^(?:ls|cat|bat|rg|grep|egrep|find|fd|sed -n|head|tail|pwd|wc|echo|which|type|tree|nl|stat|file|date|env"
-    r"|sleep|ps|jq"
+    r"^(?:ls|cat|bat|rg|grep|egrep|find|fd|head|tail|pwd|wc|echo|which|type|tree|nl|stat|file|date|env"
+    r"|sleep|ps|jq|sed|mkdir|touch|chmod|rm|cp|mv"
     r"|awk|diff|du|df|printf|test|\[|git (?:\S+ )?(?:status|diff|log|show|branch|rev-parse|remote|ls-files"
     r"|blame|grep|stash list))\b"
 )
@@ -28,6 +31,9 @@ _BROKEN = re.compile(
     r"|^error(?:\[\w+\])?:"
     r"|^fatal: |command not found",
     re.MULTILINE,
+)
+_PASSED = re.compile(
+    r"^.{0,60}\b\d+ (?:tests? )?(?:passed|passing|pass)\b.{0,60}$|^.{0,20}\bok\. \d+ passed.{0,60}$", re.MULTILINE
 )
 
 
@@ -40,6 +46,10 @@ class Run(msgspec.Struct, frozen=True):
     """What went wrong the last time."""
     before: str = ""
     """What went wrong an earlier time."""
+    mended: tuple[str, ...] = ()
+    """Files that were changed since then."""
+    result: str = ""
+    """What it says that it counted, as a test does."""
     at: int = 0
     """The ordinal of the last time."""
 
@@ -71,7 +81,7 @@ def work(unit: Sequence[Step], root: str = "") -> Work:
         changed=tuple(changed.most_common()),
         made=frozenset(relative(path, root) for _, call in calls for path in _made(call)),
         read=tuple(path for path in read if path not in changed),
-        runs=tuple(_runs(calls)),
+        runs=tuple(_runs(calls, root)),
         commits=tuple(_commits(call for _, call in calls)),
         calls=len(calls),
     )
@@ -106,6 +116,12 @@ def trouble(call: Call) -> str:
     return beginning(flat(call.output[start:].split("\n", 1)[0]), LONGEST_COMMAND)
 
 
+def counted(output: str) -> str:
+    """The last line of an output that says how many tests have passed."""
+    found = [*_PASSED.finditer(output[-_END:])]
+    return beginning(flat(found[-1][0].strip(" =*.")), LONGEST_RESULT) if found else ""
+
+
 def _changed(call: Call) -> bool:
     return call.act == "edit" and not call.failed
 
@@ -120,9 +136,12 @@ def _made(call: Call) -> Iterator[str]:
         yield from call.files
 
 
-def _runs(calls: Sequence[tuple[int, Call]]) -> Iterator[Run]:
+def _runs(calls: Sequence[tuple[int, Call]], root: str) -> Iterator[Run]:
     runs: dict[str, Run] = {}
+    changed: list[str] = []
+    failed: dict[str, int] = {}
     for at, call in calls:
+        changed += [relative(path, root) for path in call.files if _changed(call)]
         if call.act != "run":
             continue
         command, error = short_command(call.command), trouble(call)
@@ -130,7 +149,13 @@ def _runs(calls: Sequence[tuple[int, Call]]) -> Iterator[Run]:
             continue
         known = runs.pop(command, None)
         before = (known.error or known.before) if known else ""
-        runs[command] = Run(command, known.times + 1 if known else 1, error, before, at)
+        mended = known.mended if known else ()
+        if error:
+            failed[command] = len(changed)
+        elif command in failed:
+            mended = tuple(dict.fromkeys(changed[failed.pop(command) :]))
+        times = known.times + 1 if known else 1
+        runs[command] = Run(command, times, error, before, mended, "" if error else counted(call.output), at)
     yield from runs.values()
 
 

@@ -13,6 +13,8 @@ from services.kit.tokens import tokens
 PERSON, AGENT, HARNESS = "U", "A", "S"
 LONGEST_TARGET = 120
 LONGEST_DESCRIPTION = 80
+LONGEST_REPORT = 600
+"""Bytes of what someone answered whom a tool asked."""
 LONGEST_NOTICE = 300
 """Bytes of what only the harness says."""
 LONGEST_SUMMARY = 1200
@@ -143,7 +145,8 @@ def _tool(piece: Piece, used: Call) -> Iterator[str]:
     target = f"({_target(used)})" if used.target else ""
     more = f" {beginning(flat(used.description), LONGEST_DESCRIPTION)}" if used.description else ""
     others = f" and {len(used.files) - 1} more files" if len(used.files) > 1 else ""
-    yield f"TC: {used.tool or 'tool'}{target}{others}{more}{failure}"
+    answer = f" -> {flat(shortened(used.report, LONGEST_REPORT))}" if used.report and not failure else ""
+    yield f"TC: {used.tool or 'tool'}{target}{others}{more}{failure}{answer}"
 
 
 def _target(used: Call) -> str:

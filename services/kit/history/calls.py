@@ -5,7 +5,9 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from services.kit.history.faults import exited, fault
 from services.kit.history.said import Piece
+from services.kit.history.tasks import Task, progress, tasks
 
 PATHS = ("filePath", "file_path", "notebook_path", "notebookPath", "path", "file", "filename")
 COMMANDS = ("command", "cmd", "script")
@@ -17,21 +19,17 @@ WRITTEN = (
 """Arguments that hold what is put into a file."""
 REMOVED = ("oldString", "old_string", "oldText", "old_text", "old_str")
 SEARCHES = ("pattern", "query", "regex", "glob", "symbol", "url")
-KEYS = (*PATHS, *SEARCHES, "module", "action", "subject", "title", "name", "prompt", "description")
+KEYS = (*PATHS, *SEARCHES, "module", "action", "subject", "title", "name", "description", "prompt")
 """Arguments that say what a call is about, the most telling first; a command comes before them all."""
+ASKING = ("prompt", "questions", "question")
+"""Arguments of a call that asks someone: another agent, or a person."""
 TOOLS = ("tool", "tool_call", "tool_result")
-LONGEST_ERROR = 160
-_LONGEST_LOOK = 20_000
 
 _decoder = msgspec.json.Decoder()
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
+_WRAPPING = re.compile(r"^task_id:.*$|</?[a-z_]+>|^agentId:.*$", re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _ADDED = re.compile(r"^[+](.*)$", re.MULTILINE)
-_EXIT = re.compile(r"(?:exit(?:ed)?[ _](?:with )?(?:code|status)\"?:?)\s*(\d{1,3})\b", re.IGNORECASE)
-_FAULT = re.compile(
-    r"\b\w*(?:Error|Exception)\b|\b(?:error|fatal|panic|failed|failure|FAIL|denied|cannot|could not)\b|not found"
-    r"|No such|^E\s|✗|\u00d7",
-)
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -52,11 +50,17 @@ class Call(msgspec.Struct, frozen=True):
     output: str = ""
     """The result, without what the harness wraps around it."""
     failed: bool = False
+    tasks: tuple[Task, ...] = ()
+    """What it says of the agent's plan."""
+    report: str = ""
+    """What another agent answered, or the person who was asked by a tool."""
+    plan: str = ""
+    """A plan that it hands in to be agreed to."""
 
     @property
     def error(self) -> str:
         """The line that says what went wrong; empty where nothing did."""
-        return _error(self.output) if self.failed else ""
+        return fault(self.output) if self.failed else ""
 
 
 def call(piece: Piece) -> Call:
@@ -69,18 +73,22 @@ def call(piece: Piece) -> Call:
     written = "\n".join(_text(given.get(key)) for key in WRITTEN).strip()
     changes = bool(patch or written) or any(key in given for key in REMOVED)
     act = _act(given, command, files, changes=changes)
+    plan = tasks(given, output) if act == "other" else ()
     target = _sought(given) if act == "find" else command or (files[0] if files else "") or _first(given, KEYS)
     return Call(
         tool=piece.tool,
         act=act,
-        target=" ".join(target.split()),
+        target=" ".join((target or progress(plan)).split()),
         files=files,
         command=command,
         description=_first(given, ("description",)) if command else "",
         arguments=_text(given),
         wrote=_sections(patch) if patch else tuple((path, written) for path in files[:1] if changes),
         output=output,
-        failed=_failed(piece, output),
+        failed=piece.status == "error" or exited(piece.output, output),
+        tasks=plan,
+        report=_WRAPPING.sub("", output).strip() if act == "other" and any(key in given for key in ASKING) else "",
+        plan=_text(given.get("plan")) if act == "other" and not plan else "",
     )
 
 
@@ -169,17 +177,3 @@ def _texts(value: object) -> Iterator[str]:
                 yield from _texts(one)
         case _:
             pass
-
-
-def _failed(piece: Piece, output: str) -> bool:
-    if piece.status == "error":
-        return True
-    ends = f"{output[:200]}\n{output[-200:]}" if output is piece.output else piece.output[-200:]
-    return any(code != "0" for code in _EXIT.findall(ends))
-
-
-def _error(output: str) -> str:
-    lines = [line.strip() for line in output[:_LONGEST_LOOK].splitlines() if line.strip()]
-    told = [line for line in lines if not _EXIT.match(line)]
-    found = next((line for line in told if _FAULT.search(line)), told[-1] if told else "".join(lines[:1]))
-    return " ".join(found.split())[:LONGEST_ERROR]

@@ -45,12 +45,18 @@ def tiers(costs: Sequence[Sequence[int]], importance: Sequence[int], budget: int
     natural = [tier(faded(age, one)) for age, one in zip(ages, importance, strict=True)]
     pressure = max(LEAST_PRESSURE, total(costs, natural) / budget) if budget > 0 else 1.0
     faint = [faded(age, one, pressure) for age, one in zip(ages, importance, strict=True)]
-    freshest = sorted(range(len(costs)), key=lambda at: (faint[at], -at))
+    order = freshest(importance, pressure)
     shown = [ARCHIVED if one == ARCHIVED else min(TIERS, tier(z)) for one, z in zip(natural, faint, strict=True)]
     for lowest in (TIERS, ARCHIVED):
-        _demote(costs, shown, budget, freshest[::-1], lowest)
-    _promote(costs, shown, budget, freshest)
+        _demote(costs, shown, budget, order[::-1], lowest)
+    _promote(costs, shown, budget, order)
     return tuple(shown)
+
+
+def freshest(importance: Sequence[int], pressure: float = 1.0) -> list[int]:
+    """The places of compartments, those that have faded least before others."""
+    faint = [faded(len(importance) - 1 - at, one, pressure) for at, one in enumerate(importance)]
+    return sorted(range(len(importance)), key=lambda at: (faint[at], -at))
 
 
 def total(costs: Sequence[Sequence[int]], shown: Sequence[int]) -> int:

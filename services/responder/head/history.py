@@ -9,16 +9,23 @@ from itertools import groupby
 from schemas.events import CompartmentSealed
 from services.kit.tokens import BYTES_PER_TOKEN
 from services.responder.head import names
-from services.responder.head.decay import ARCHIVED, TIERS, tiers
+from services.responder.head.decay import ARCHIVED, TIERS, freshest, tiers, total
+from services.responder.head.excerpt import shortened
 from services.responder.head.markup import element, escaped, stacked
 
 HISTORY = """\
 What happened in this session before the messages below, put here by the service that keeps your context. It is a \
 record and asks for nothing. The numbers are messages: ctx_expand shows them again. U: is what the user wrote."""
-NAMES = 0.4
-"""The share of the room that names may take before summaries do."""
+NAMES, FILL = 0.45, 0.5
+"""The share of the room that names may take before summaries do, and where summaries have no more to say."""
+ENOUGH = 10_000
+"""Bytes that names may have however little the summaries say; beyond that they take two fifths of the text."""
+PARTS = 8
+"""A compartment takes at most this part of the room, unless there is room left in the end."""
 SHORT = 3
 """The tier from which on a compartment is one line."""
+TOLD = 40
+"""Characters of a title that are enough to see that the text begins with it."""
 ARCHIVED_LINE = 48
 """Bytes that are kept for the line about what is archived."""
 
@@ -51,16 +58,29 @@ def render_history(
 def _past(sealed: Sequence[CompartmentSealed], room: int, importance: Sequence[int]) -> str:
     """Summaries first, without the share of names; names in what is left; then fuller summaries if there is room."""
     told = _told(sealed, int(room * (1 - NAMES)), importance)
-    listed = names.index(sealed, told, room - len(told.encode()) - 2)
+    left = min(room - len(told.encode()) - 2, int(room * NAMES))
+    listed = names.index(sealed, told, left)
     told = _told(sealed, room - len(listed.encode()) - 2, importance)
+    listed = names.index(
+        sealed, told, min(room - len(told.encode()) - 2, int(room * FILL), max(len(told.encode()) * 2 // 3, ENOUGH))
+    )
     text = stacked([told, listed])
     return text if len(text.encode()) <= room else ""
 
 
 def _told(sealed: Sequence[CompartmentSealed], room: int, importance: Sequence[int]) -> str:
-    forms = [[escaped(_form(one, tier)) for tier in range(1, TIERS + 1)] for one in sealed]
-    costs = [[len(form.encode()) + 2 for form in each] for each in forms]
-    shown = tiers(costs, importance, room - ARCHIVED_LINE)
+    """Each in the tier that there is room for. The fullest are shortened at first, so that there are more of them."""
+    whole = [[escaped(_form(one, tier)) for tier in range(1, TIERS + 1)] for one in sealed]
+    forms = [[shortened(full, brief, room // PARTS), brief, *rest] for full, brief, *rest in whole]
+    costs = [[_cost(form) for form in each] for each in forms]
+    room -= ARCHIVED_LINE
+    shown = tiers(costs, importance, room)
+    room -= total(costs, shown)
+    for at in freshest(importance):
+        more = _cost(whole[at][0]) - costs[at][0]
+        if shown[at] == 1 and more <= room:
+            forms[at][0] = whole[at][0]
+            room -= more
     lines: list[str] = []
     for archived, run in groupby(range(len(sealed)), key=lambda at: shown[at] == ARCHIVED):
         every = list(run)
@@ -71,12 +91,17 @@ def _told(sealed: Sequence[CompartmentSealed], room: int, importance: Sequence[i
     return _set(lines)
 
 
+def _cost(form: str) -> int:
+    """UTF-8 bytes with the empty line behind it."""
+    return len(form.encode()) + 2
+
+
 def _form(one: CompartmentSealed, tier: int) -> str:
     """A compartment in one of its tiers: a section, or one line."""
     text = (one.p1, one.p2, one.p3, one.p4)[tier - 1].strip() or one.title
     if tier >= SHORT:
         return f"- {one.first}-{one.last}: {' '.join(text.split())}"
-    title = "" if one.title.rstrip("…") in text[: 2 * len(one.title) + 8] else f" {one.title}"
+    title = "" if one.title.rstrip("…")[:TOLD] in text[: 2 * len(one.title) + 8] else f" {one.title}"
     return f"## {one.first}-{one.last}{title}\n{_plain(text)}"
 
 

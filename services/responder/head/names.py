@@ -21,10 +21,12 @@ def index(sealed: Sequence[CompartmentSealed], narrative: str, room: int) -> str
     """Lines of at most `room` UTF-8 bytes together. What the narrative says is not told again."""
     chosen: dict[str, list[str]] = {}
     left = room - len(HEADING)
-    for home, own in map(_escaped, _ranked(sealed)):
-        if own and own in narrative:
+    for place, own in map(_escaped, _ranked(sealed)):
+        is_told = base(place) in narrative
+        if own in narrative if own else is_told:
             continue
-        cost = (len(own.encode()) + 2 if own else 0) + (0 if home in chosen else len(home.encode()) + 5)
+        home = base(place) if is_told else place
+        cost = (len(own.encode()) + 2 if own else 0) + (0 if home in chosen else len((home or ELSEWHERE).encode()) + 5)
         if cost <= left:
             chosen.setdefault(home, []).extend([own] if own else [])
             left -= cost

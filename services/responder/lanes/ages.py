@@ -1,9 +1,12 @@
 """How old things are, counted in tags, and which of them are about to be dropped."""
 
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+
 import msgspec
 
 from services.kit.conversation import Part
-from services.responder.lanes.base import Placed, View
+from services.responder.lanes.base import View
 from services.responder.lanes.drops import protected
 
 NOTHING_OLD = 0
@@ -14,26 +17,24 @@ class Ages(msgspec.Struct, frozen=True):
 
     first_protected: int
     """The lowest of the newest tags, which no lane touches of its own accord; 0: all tags are among them."""
-    going: frozenset[int]
-    """Tags whose drop is served by this very rebase."""
+    guarded: AbstractSet[int] = frozenset()
+    """The newest tags."""
+    queued: Mapping[int, int] = {}
+    """Tags that somebody wishes to drop."""
 
     def is_old(self, number: int) -> bool:
         return 0 < number < self.first_protected
+
+    def is_going(self, number: int) -> bool:
+        """Whether the drop of this tag is served by this very rebase."""
+        return number in self.queued and number not in self.guarded
 
 
 def ages(view: View) -> Ages:
     session, count = view.session, view.limits.protected_tags
     guarded = protected(session, count)
     first = min(guarded, default=session.talk.last_number + 1) if len(guarded) >= count else NOTHING_OLD
-    return Ages(first, frozenset(number for number in session.queued if number not in guarded))
-
-
-def tag_of(placed: Placed) -> int:
-    """A message's tag is the highest of its parts; 0: it has none."""
-    highest = 0
-    for _, part in placed.parts:  # a loop, since it runs over whole sessions
-        highest = max(part.number, highest)
-    return highest
+    return Ages(first, guarded, session.queued)
 
 
 def is_free(view: View, part: Part) -> bool:

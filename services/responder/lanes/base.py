@@ -14,12 +14,16 @@ ALL_MODES = frozenset({"primary", "reduce_off", "subagent"})
 """The modes whose prompts are made smaller; `additive` sessions are only added to, `hidden` ones are left alone."""
 
 
-class Placed(msgspec.Struct, frozen=True):
+class Placed(msgspec.Struct, frozen=True, gc=False):
     """A message in its place with the parts that are sent of it."""
 
     ordinal: int
     message: Message
-    parts: tuple[tuple[str, Part], ...]
+    parts: tuple[Part, ...]
+    tag: int = 0
+    """The highest tag of its parts; 0: they have none."""
+    reached: int = 0
+    """The highest tag up to here."""
 
     @property
     def role(self) -> str:
@@ -30,14 +34,54 @@ class Placed(msgspec.Struct, frozen=True):
         return self.message.recorded.message
 
 
+class Seen(msgspec.Struct, frozen=True, gc=False):
+    """A part in its place."""
+
+    placed: Placed
+    part: Part
+
+
+class Survey(msgspec.Struct, frozen=True):
+    """The conversation behind the cut, and what in it may be of interest; all of it in order.
+
+    No lane changes anything of this in a pass. What is served of it each lane sees for itself.
+    """
+
+    placed: tuple[Placed, ...] = ()
+    prompts: tuple[Placed, ...] = ()
+    """The messages of users ..."""
+    answers: tuple[Placed, ...] = ()
+    """... and those of agents."""
+    bare: tuple[Placed, ...] = ()
+    """Messages with a tag that is not shown."""
+    reasoned: tuple[Placed, ...] = ()
+    """Answers with reasoning."""
+    touched: tuple[Placed, ...] = ()
+    """Answers of which something was dropped, is to be dropped, or was recorded anew."""
+    thinking: tuple[Seen, ...] = ()
+    """Texts of answers in which there may be thinking."""
+    injected: tuple[Seen, ...] = ()
+    """Texts of users in which there may be what other programs have put there."""
+    failures: tuple[Seen, ...] = ()
+    """Outputs of tools that have failed, and those that are served under an edit of an earlier content."""
+    texts: tuple[Part, ...] = ()
+    calls: tuple[Part, ...] = ()
+    """Complete outputs of tools that nobody has dropped or wishes to drop."""
+
+    @property
+    def newest(self) -> int:
+        """The highest tag."""
+        return self.placed[-1].reached if self.placed else 0
+
+
 class View(msgspec.Struct, frozen=True):
-    """What a pass is decided on. `survey` is the whole conversation at a rebase, and empty otherwise."""
+    """What a pass is decided on. `survey` is of a rebase, and empty otherwise."""
 
     session: Session
     limits: Limits
     causes: frozenset[str] = frozenset()
     """Why this is a rebase; empty: it is an extension."""
-    survey: tuple[Placed, ...] = ()
+    survey: Survey = Survey()
     texts: Mapping[str, str] = {}
     """Part -> its pristine text or output, of those that a lane needs (see `Lane.needs`)."""
     documents: tuple[Document, ...] = ()
@@ -59,13 +103,17 @@ class View(msgspec.Struct, frozen=True):
     def edit_of(self, part: str) -> AnyEdit | None:
         return self.session.edits.get(f"part:{part}")
 
+    def change_of(self, part: str) -> AnyEdit | None:
+        """The same, if it does more than to show a tag: of most parts it does not, and that is known sooner."""
+        return self.session.altered.get(part)
+
     def is_whole(self, part: str) -> bool:
         """Whether its content is served as it is, at most with a tag before it."""
         return part not in self.session.altered and part not in self.session.omitted
 
     def is_served(self, part: str) -> bool:
         """Whether something of its own content is still served: it was neither dropped nor left out."""
-        edit = self.session.altered.get(part)
+        edit = self.change_of(part)
         if edit is None:
             return part not in self.session.omitted
         if isinstance(edit, OmitPart | OmitArc):

@@ -142,17 +142,14 @@ def _eligible(view: View) -> Iterator[_Text]:
     """
     known = ages(view)
     found: list[_Text] = []
-    for placed in view.survey:
-        if f"message:{placed.name}" in view.session.edits:
+    for part in view.survey.texts:
+        name, worded = part.recorded.part, _worded(view, part.recorded.part)
+        if f"message:{part.recorded.message}" in view.session.edits:
             continue
-        for name, part in placed.parts:
-            if part.recorded.kind != "text":
-                continue
-            worded = _worded(view, name)
-            if _is_long(view, part) and known.is_old(part.number) and _is_free(view, name, part, worded):
-                found.append(_Text(name, part, AS_IT_IS, worded))
-            elif worded is not None and _is_stale(part, worded):
-                yield _Text(name, part, AS_IT_IS, worded)
+        if _is_long(view, part) and known.is_old(part.number) and _is_free(view, name, part, worded):
+            found.append(_Text(name, part, AS_IT_IS, worded))
+        elif worded is not None and _is_stale(part, worded):
+            yield _Text(name, part, AS_IT_IS, worded)
     found.sort(key=lambda text: text.part.number)
     for place, text in enumerate(found):
         wanted = next((depth for share, depth in TIERS if place * SHARES < share * len(found)), AS_IT_IS)
@@ -174,7 +171,7 @@ def _is_stale(part: Part, worded: ReplaceText) -> bool:
 
 
 def _worded(view: View, name: str) -> ReplaceText | None:
-    edit = view.edit_of(name)
+    edit = view.change_of(name)
     return edit if isinstance(edit, ReplaceText) and edit.lane.partition(":")[0] == NAME else None
 
 

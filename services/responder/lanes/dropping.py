@@ -23,7 +23,6 @@ MIN_SAVING = 16
 """Tokens: for less than this a placeholder is not worth its own line."""
 REACH = 2 * NEIGHBOURS
 """Messages between two edits that a check looks at together."""
-ANSWERS = frozenset({"tool", "tool_result"})
 
 replace = msgspec.structs.replace
 
@@ -31,9 +30,12 @@ replace = msgspec.structs.replace
 class Wanted(msgspec.Struct, frozen=True, gc=False):
     """A call that may go, and the position of the fact that made it idle."""
 
-    name: str
     part: Part
     why: int = 0
+
+    @property
+    def name(self) -> str:
+        return self.part.recorded.part
 
 
 class _Way(msgspec.Struct, frozen=True):
@@ -46,26 +48,12 @@ class _Way(msgspec.Struct, frozen=True):
     """Whether it parts messages or leaves nothing of one, so that a provider may refuse what remains."""
 
 
-def calls(view: View, is_meant: Callable[[str, Part], object] = lambda *_: True) -> Iterator[tuple[str, Part]]:
+def calls(view: View, is_meant: Callable[[Part], object] = lambda _: True) -> Iterator[Part]:
     """The finished calls whose answers are served, in order. What is about to be dropped anyway is passed over.
 
     `is_meant` comes first, since looking up what is served costs most.
     """
-    session = view.session
-    dropped, queued = session.dropped, session.queued
-    for placed in view.survey:
-        for name, part in placed.parts:
-            number = part.number
-            if (
-                number > session.compacted
-                and part.recorded.kind in ANSWERS
-                and part.recorded.status == "completed"
-                and is_meant(name, part)
-                and number not in dropped
-                and number not in queued
-                and view.is_served(name)
-            ):
-                yield name, part
+    return (part for part in view.survey.calls if is_meant(part) and view.is_served(part.recorded.part))
 
 
 def guarded(view: View) -> Container[int]:
@@ -131,13 +119,15 @@ def _plain(view: View, one: Wanted, gone: set[str]) -> _Way:
 
 def _is_long(view: View, one: Wanted) -> bool:
     call = _call(view, one)
-    return call is not None and view.session.talk.parts[call].recorded.input_bytes > MAX_KEPT_INPUT
+    return call is not None and call.recorded.input_bytes > MAX_KEPT_INPUT
 
 
-def _call(view: View, one: Wanted) -> str | None:
+def _call(view: View, one: Wanted) -> Part | None:
     """The part with the arguments, if it is sent now."""
-    call = one.name if one.part.recorded.kind == "tool" else call_of(view.session, one.part)
-    return call if call is not None and view.session.talk.place(call) else None
+    if one.part.recorded.kind == "tool":
+        return one.part
+    call = call_of(view.session, one.part)
+    return view.session.talk.parts[call] if call is not None and view.session.talk.place(call) else None
 
 
 def _whole(view: View, one: Wanted, gone: set[str]) -> _Way | None:
@@ -146,7 +136,7 @@ def _whole(view: View, one: Wanted, gone: set[str]) -> _Way | None:
     if call is None:
         return None
     session = view.session
-    arc = (one.name,) if call == one.name else (call, one.name)
+    arc = tuple(dict.fromkeys((call.recorded.part, one.name)))
     edits: list[AnyEdit] = [OmitArc(part=one.name, parts=arc, by=_by(one))]
     is_risky = len(arc) > 1
     for message in dict.fromkeys(session.talk.parts[name].recorded.message for name in arc):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from schemas.plan import AnyEdit, OmitArc, PrefixText, ReplaceOutput, ReplaceText
+from schemas.plan import AnyEdit, OmitArc, ReplaceOutput, ReplaceText
 from services.kit.conversation import Message, Part
 from services.kit.tokens import tokens
 from services.responder.check import new_faults
@@ -32,18 +32,19 @@ def extend(view: View, messages: Sequence[Message]) -> Iterable[AnyEdit]:
 
 def _shown(session: Session, dropped: Iterable[str]) -> Iterator[ReplaceText | ReplaceOutput]:
     """What was dropped and is shown nevertheless: in a message that is listed again, or in a part with another id."""
+    first = session.cut or 1
     for name in dropped:
-        no_edit_hides_it = isinstance(session.edits.get(f"part:{name}"), PrefixText | None)
-        if no_edit_hides_it and name not in session.omitted and session.talk.place(name):
+        if name not in session.altered and name not in session.omitted and session.talk.place(name) >= first:
             part = session.talk.parts[name]
             yield _replaced(session, name, part, (part.seq, part.tag_seq))
 
 
 def rebase(view: View) -> Change:
     """Serve the queued drops that newer tags have pushed out of protection, and those that are served no more."""
-    session, limits = view.session, view.limits
+    session, limits, first = view.session, view.limits, view.session.cut or 1
     guarded = protected(session, limits.protected_tags)
-    edits: list[AnyEdit] = [*_shown(session, (session.talk.numbered.get(number, "") for number in session.dropped))]
+    gone_before = (session.talk.numbered.get(number, "") for number in sorted(session.dropped))
+    edits: list[AnyEdit] = [*_shown(session, gone_before)]
     dropped: list[int] = []
     reclaimed = 0
     held = []
@@ -54,7 +55,7 @@ def rebase(view: View) -> Change:
             continue
         dropped.append(number)
         name = session.talk.numbered.get(number, "")
-        if session.talk.place(name):
+        if session.talk.place(name) >= first:
             edit, saving = dropped_part(session, name, session.talk.parts[name], seq, gone)
             edits.append(edit)
             reclaimed += saving
@@ -118,7 +119,7 @@ def _dropped_tool(
     call = name if recorded.kind == "tool" else call_of(session, part)
     if call is None:
         return kept
-    made = session.talk.parts[call].recorded
+    made = recorded if call == name else session.talk.parts[call].recorded
     if made.input_bytes <= MAX_KEPT_INPUT:
         return kept
     arc = (name,) if call == name else (call, name)

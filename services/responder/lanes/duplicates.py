@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from services.kit.conversation import Part
 from services.responder.lanes.base import Change, View
-from services.responder.lanes.dropping import Wanted, calls, drop, guarded
+from services.responder.lanes.dropping import Wanted, drop, guarded
 
 NAME = "duplicates"
 
@@ -17,11 +17,13 @@ def rebase(view: View) -> Change:
 def _older(view: View) -> Iterator[Wanted]:
     """The same question anywhere in the session; what has happened in between makes the older answer only staler."""
     uses, protected = view.session.uses, guarded(view)
-    asked: defaultdict[str, list[tuple[str, Part]]] = defaultdict(list)
-    for name, part in calls(view, lambda _, part: uses.question(part.recorded)):
+    first: dict[str, Part] = {}
+    again: defaultdict[str, list[Part]] = defaultdict(list)
+    for part in view.survey.calls:
         question = uses.question(part.recorded)
-        if question is not None:
-            asked[question.digest].append((name, part))
-    for same in asked.values():
-        newest = same[-1][1]
-        yield from (Wanted(name, part, newest.seq) for name, part in same[:-1] if part.number not in protected)
+        if question is not None and first.setdefault(question.digest, part) is not part:
+            again[question.digest].append(part)
+    for digest, later in again.items():
+        same = [part for part in (first[digest], *later) if view.is_served(part.recorded.part)]
+        older = [part for part in same[:-1] if part.number not in protected]
+        yield from (Wanted(part, same[-1].seq) for part in older)

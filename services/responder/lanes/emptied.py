@@ -3,7 +3,7 @@
 import re
 from collections.abc import Set as AbstractSet
 
-from schemas.plan import AnyEdit, CutBefore, OmitMessage, OmitPart, ReplaceText, SetHead, Withdraw
+from schemas.plan import AnyEdit, OmitMessage, OmitPart, ReplaceText, SetHead, Withdraw
 from services.kit.conversation import Part
 from services.responder.lanes.ages import Ages, ages
 from services.responder.lanes.base import Change, Placed, View
@@ -18,7 +18,7 @@ PLACEHOLDERS = re.compile(r"\s*(?:\[dropped §\d+§\]\s*)+")
 def rebase(view: View) -> Change:
     """Leave out what says nothing, where no two turns meet by it; what says something again comes back."""
     known = ages(view)
-    touched = [placed for placed in view.survey if placed.role == "assistant" and _is_touched(view, known, placed)]
+    touched = [placed for placed in view.survey.touched if _is_touched(view, known, placed)]
     if not touched:
         return Change()
     rules = rules_of(view)
@@ -26,7 +26,7 @@ def rebase(view: View) -> Change:
     removable = _removable(view, hollow)
     edits: list[AnyEdit] = []
     for placed in touched:
-        by = tuple(part.seq for _, part in placed.parts)
+        by = tuple(part.seq for part in placed.parts)
         edit = view.session.edits.get(f"message:{placed.name}")
         if placed.name in removable and edit is None:
             edits.append(OmitMessage(message=placed.name, by=by, lane=NAME))
@@ -37,42 +37,45 @@ def rebase(view: View) -> Change:
 
 def _is_touched(view: View, known: Ages, placed: Placed) -> bool:
     """Whether a look at its edits is worth it: of most answers nothing was dropped or changed."""
-    dropped, going = view.session.dropped, known.going
-    for _, part in placed.parts:
-        number = part.number
-        if number in dropped or number in going or part.seq > part.tag_seq > 0 or OPENING in part.head:
-            return True
-    return False
+    dropped = view.session.dropped
+    return any(may_be_touched(part) or part.number in dropped or known.is_going(part.number) for part in placed.parts)
+
+
+def may_be_touched(part: Part) -> bool:
+    """Whether it was recorded anew after it got its tag, or begins as what was dropped does."""
+    return part.seq > part.tag_seq > 0 or OPENING in part.head
 
 
 def _is_hollow(view: View, rules: Rules, placed: Placed) -> bool:
     """Whether an answer says nothing but that it was dropped."""
     if f"pair:{placed.name}" in view.session.edits:
         return False
-    says = [(name, part) for name, part in placed.parts if _is_shown(view, name, part)]
-    texts = [(name, part) for name, part in says if part.recorded.kind == "text"]
-    thoughts = [part for _, part in says if is_reasoning(part)]
+    says = [part for part in placed.parts if _is_shown(view, part)]
+    texts = [part for part in says if part.recorded.kind == "text"]
+    thoughts = [part for part in says if is_reasoning(part)]
     if len(texts) + len(thoughts) < len(says):
         return False
-    if not any(_is_dropped(view, rules, name, part) for name, part in texts):
+    if not any(_is_dropped(view, rules, part) for part in texts):
         return False
-    if not all(_is_dropped(view, rules, name, part) or _is_blank(view, name, part) for name, part in texts):
+    if not all(_is_dropped(view, rules, part) or _is_blank(view, part) for part in texts):
         return False
     spent = is_spent(view, rules.known, placed)
     return all(cause(rules, placed, part, is_spent=spent) for part in thoughts)
 
 
-def _is_shown(view: View, name: str, part: Part) -> bool:
+def _is_shown(view: View, part: Part) -> bool:
+    name = part.recorded.part
     if part.recorded.ignored or name in view.session.omitted:
         return False
     return not isinstance(view.edit_of(name), OmitPart)
 
 
-def _is_dropped(view: View, rules: Rules, name: str, part: Part) -> bool:
+def _is_dropped(view: View, rules: Rules, part: Part) -> bool:
     """Whether a text is served as nothing but placeholders, now or by this very rebase."""
+    name = part.recorded.part
     if f"append:{name}" in view.session.edits:
         return False
-    if part.number in rules.known.going:
+    if rules.known.is_going(part.number):
         return True
     edit = view.edit_of(name)
     if isinstance(edit, ReplaceText):
@@ -80,7 +83,8 @@ def _is_dropped(view: View, rules: Rules, name: str, part: Part) -> bool:
     return is_in_memory(part) and PLACEHOLDERS.fullmatch(part.head) is not None
 
 
-def _is_blank(view: View, name: str, part: Part) -> bool:
+def _is_blank(view: View, part: Part) -> bool:
+    name = part.recorded.part
     if f"append:{name}" in view.session.edits or isinstance(view.edit_of(name), ReplaceText):
         return False
     return is_in_memory(part) and not part.head.strip()
@@ -90,7 +94,8 @@ def _removable(view: View, hollow: AbstractSet[str]) -> AbstractSet[str]:
     """Those that may go. Where turns must alternate, an answer that parts two prompts stays, or may come to."""
     if not hollow or "requires_alternation" not in view.able:
         return hollow
-    listed = [placed for placed in view.survey if _is_listed(view, placed)]
+    cut = view.session.cut
+    listed = [placed for placed in view.survey.placed if placed.ordinal >= cut and _is_listed(view, placed)]
     following = [*(placed.role for placed in listed[1:]), ""]
     before = "user" if any(_has_head(view, slot) for slot in (0, 1)) else ""
     removable: set[str] = set()
@@ -111,16 +116,9 @@ def _is_listed(view: View, placed: Placed) -> bool:
     """Whether the message is served at all, if this lane does not leave it out."""
     edits = view.session.edits
     omitted = edits.get(f"message:{placed.name}")
-    if (omitted is not None and omitted.lane != NAME) or placed.ordinal < _cut(view):
+    if omitted is not None and omitted.lane != NAME:
         return False
     if f"pair:{placed.name}" in edits:
         return True
-    parts = [(name, part) for name, part in placed.parts if not part.recorded.ignored]
-    return not parts or any(_is_shown(view, name, part) for name, part in parts)
-
-
-def _cut(view: View) -> int:
-    """Ordinal of the first message that is not cut away."""
-    cut = view.session.edits.get("cut")
-    message = view.session.talk.messages.get(cut.message) if isinstance(cut, CutBefore) else None
-    return message.ordinal if message is not None else 0
+    parts = [part for part in placed.parts if not part.recorded.ignored]
+    return not parts or any(_is_shown(view, part) for part in parts)

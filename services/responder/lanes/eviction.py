@@ -32,7 +32,7 @@ def rebase(view: View) -> Change:
     if not (pressing or age):
         return Change()
     protected = guarded(view)
-    open_to_drop = [Wanted(name, part) for name, part in calls(view) if part.number not in protected]
+    open_to_drop = [Wanted(part) for part in calls(view) if part.number not in protected]
     old = [one for one in open_to_drop if age and _is_older(view, one, age)]
     aged = drop(view, NAME, old)
     if not pressing or aged.reclaimed >= view.target:

@@ -17,27 +17,25 @@ MIN_URL_BYTES = 200
 def rebase(view: View) -> Change:
     edits: list[ReplaceText] = []
     reclaimed = 0
-    for name, part in _seen(view):
+    for part in _seen(view):
         text = placeholder(part.number)
-        edits.append(ReplaceText(part=name, text=text, by=(part.seq, part.tag_seq), lane=NAME))
+        edits.append(ReplaceText(part=part.recorded.part, text=text, by=(part.seq, part.tag_seq), lane=NAME))
         reclaimed += part.recorded.tokens - tokens(len(text.encode()))
     numbers = tuple(view.session.talk.parts[edit.part].number for edit in edits)
     return Change(tuple(edits), numbers, reclaimed)
 
 
-def _seen(view: View) -> Iterator[tuple[str, Part]]:
+def _seen(view: View) -> Iterator[Part]:
     """Images of prompts that stand before an answer, older than the protected tags."""
     known = ages(view)
-    answered = max((placed.ordinal for placed in view.survey if placed.role == "assistant"), default=0)
-    for placed in view.survey:
+    answered = view.survey.answers[-1].ordinal if view.survey.answers else 0
+    for placed in view.survey.prompts:
         if placed.ordinal > answered:
             return
-        if placed.role != "user":
-            continue
-        for name, part in placed.parts:
+        for part in placed.parts:
             is_old = part.recorded.kind == "file" and known.is_old(part.number)
-            if is_old and _is_image(part) and view.is_whole(name) and is_free(view, part):
-                yield name, part
+            if is_old and _is_image(part) and view.is_whole(part.recorded.part) and is_free(view, part):
+                yield part
 
 
 def _is_image(part: Part) -> bool:

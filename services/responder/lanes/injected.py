@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator
 
+from services.kit.conversation import Part
 from services.responder.lanes.ages import ages
 from services.responder.lanes.base import Change, View
-from services.responder.lanes.wording import Named, block_tag, is_stale, may_reword, reword, unread, without_blocks
+from services.responder.lanes.wording import block_tag, is_stale, may_reword, reword, unread, without_blocks
 
 NAME = "injected"
 
@@ -56,17 +57,20 @@ def rebase(view: View) -> Change:
     return reword(view, NAME, _candidates(view), without_injected)
 
 
-def _candidates(view: View) -> Iterator[Named]:
+def _candidates(view: View) -> Iterator[Part]:
     """Old texts of turns that are over. A mark is looked for in what is in memory, and in all of a synthetic text."""
     known = ages(view)
-    for placed in view.survey:
-        if placed.ordinal >= view.session.turn:
+    for seen in view.survey.injected:
+        part = seen.part
+        if seen.placed.ordinal >= view.session.turn:
             return
-        if placed.role != "user":
-            continue
-        for name, part in placed.parts:
-            if may_reword(view, name, part, NAME) and (
-                is_stale(view.edit_of(name), part, NAME)
-                or (known.is_old(part.number) and (part.recorded.synthetic or _MARK.search(part.head) is not None))
-            ):
-                yield name, part
+        if may_reword(view, part, NAME) and (
+            is_stale(view.change_of(part.recorded.part), part, NAME)
+            or (known.is_old(part.number) and may_be_injected(part))
+        ):
+            yield part
+
+
+def may_be_injected(part: Part) -> bool:
+    """Whether a mark stands in the beginning of a user's text, or may stand behind it: no person wrote it."""
+    return part.recorded.synthetic or _MARK.search(part.head) is not None

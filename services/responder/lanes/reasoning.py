@@ -8,7 +8,7 @@ import msgspec
 
 from schemas.plan import AnyEdit, OmitPart, ReplaceText, Restore
 from services.kit.conversation import HEAD_CHARACTERS, Message, Part
-from services.responder.lanes.ages import Ages, ages, is_free, tag_of
+from services.responder.lanes.ages import Ages, ages, is_free
 from services.responder.lanes.base import Change, Placed, View
 
 NAME = "reasoning"
@@ -51,31 +51,31 @@ class Rules(msgspec.Struct, frozen=True):
 
 
 def rules_of(view: View) -> Rules:
-    tags = [tag_of(placed) for placed in view.survey]
-    cut = max(tags, default=0) - view.limits.clear_reasoning_age
+    cut = view.survey.newest - view.limits.clear_reasoning_age
     rules = Rules(view.session.turn, cut, 0, view.able, ages(view))
-    return msgspec.structs.replace(rules, run=_run(view, rules, tags)) if rules.is_bound else rules
+    return msgspec.structs.replace(rules, run=_run(view, rules)) if rules.is_bound else rules
 
 
-def _run(view: View, rules: Rules, tags: Sequence[int]) -> int:
+def _run(view: View, rules: Rules) -> int:
     """The last old message of the turns that are over, unless thinking that must stay comes before it."""
     run = 0
-    for placed, number in zip(view.survey, tags, strict=True):
+    for placed in view.survey.placed:
         if placed.ordinal >= rules.turn:
             return run
-        if rules.keeps_with_calls and _calls(view, placed) and any(is_reasoning(part) for _, part in placed.parts):
+        if rules.keeps_with_calls and _calls(view, placed) and any(is_reasoning(part) for part in placed.parts):
             return run
-        if 0 < number <= rules.cut:
+        if 0 < placed.tag <= rules.cut:
             run = placed.ordinal
     return run
 
 
 def extend(view: View, fresh: Sequence[Message]) -> Iterator[AnyEdit]:
     """Leave out what holds no thought, from the first time on."""
-    rules = Rules(view.session.turn, 0, 0, view.able, Ages(0, frozenset()))
+    rules = Rules(view.session.turn, 0, 0, view.able, Ages(0))
     for message in fresh:
         if message.recorded.role == "assistant":
-            placed = Placed(message.ordinal, message, tuple(view.session.talk.sent_parts(message)))
+            sent = tuple(part for _, part in view.session.talk.sent_parts(message))
+            placed = Placed(message.ordinal, message, sent)
             for edit in _edits(view, rules, placed, frozenset()):
                 if edit.lane == EMPTY:
                     yield edit
@@ -84,9 +84,7 @@ def extend(view: View, fresh: Sequence[Message]) -> Iterator[AnyEdit]:
 def rebase(view: View) -> Change:
     rules = rules_of(view)
     surplus = frozenset(_surplus(view)) if rules.is_merged else frozenset()
-    edits = [
-        edit for placed in view.survey if placed.role == "assistant" for edit in _edits(view, rules, placed, surplus)
-    ]
+    edits = [edit for placed in view.survey.reasoned for edit in _edits(view, rules, placed, surplus)]
     parts = view.session.talk.parts
     saved = sum(parts[edit.part].recorded.tokens for edit in edits if isinstance(edit, OmitPart))
     return Change(tuple(edits), reclaimed=saved)
@@ -97,13 +95,14 @@ def older_thinking(view: View, before: int) -> tuple[OmitPart, ...]:
 
     The view is one in which the other edits of this rebase are in force already.
     """
-    rules = Rules(view.session.turn, 0, 0, view.able, Ages(0, frozenset()))
+    rules = Rules(view.session.turn, 0, 0, view.able, Ages(0))
     found: list[OmitPart] = []
-    for placed in view.survey:
+    for placed in view.survey.placed:
         if placed.ordinal >= rules.turn:
             break
         if placed.ordinal >= before:
-            signed = {name: VOID for name, part in placed.parts if part.recorded.signed and view.edit_of(name) is None}
+            names = [part.recorded.part for part in placed.parts if part.recorded.signed]
+            signed = {name: VOID for name in names if view.edit_of(name) is None}
             found += _omitted(view, rules, placed, signed)
     return tuple(found)
 
@@ -115,7 +114,7 @@ def cause(rules: Rules, placed: Placed, part: Part, *, is_spent: bool, is_surplu
         return EMPTY if not is_running or part.head.strip() == CLEARED else ""
     if is_running and (part.recorded.signed or rules.is_bound):
         return ""
-    if placed.ordinal <= rules.run or (not rules.is_bound and 0 < tag_of(placed) <= rules.cut):
+    if placed.ordinal <= rules.run or (not rules.is_bound and 0 < placed.tag <= rules.cut):
         return NAME
     if is_spent:
         return DROPPED
@@ -125,11 +124,11 @@ def cause(rules: Rules, placed: Placed, part: Part, *, is_spent: bool, is_surplu
 def is_spent(view: View, known: Ages, placed: Placed) -> bool:
     """Whether all that the message said beside its reasoning was dropped, or is dropped now."""
     gone, said = view.session.dropped, False
-    for _, part in placed.parts:
+    for part in placed.parts:
         kind = part.recorded.kind
         if part.recorded.ignored or kind == "reasoning" or (kind == "text" and not part.number):
             continue  # a text without a tag is blank
-        if part.number not in known.going and part.number not in gone:
+        if not known.is_going(part.number) and part.number not in gone:
             return False
         said = True
     return said
@@ -140,15 +139,14 @@ def is_reasoning(part: Part) -> bool:
 
 
 def _edits(view: View, rules: Rules, placed: Placed, surplus: frozenset[str]) -> Iterator[OmitPart | Restore]:
-    thoughts = [
-        (name, part) for name, part in placed.parts if part.recorded.kind == "reasoning" and not part.recorded.ignored
-    ]
+    thoughts = [part for part in placed.parts if is_reasoning(part)]
     if not thoughts:
         return
     must_stay = rules.keeps_with_calls and _calls(view, placed)
     spent = is_spent(view, rules.known, placed)
     leaving: dict[str, str] = {}
-    for name, part in thoughts:
+    for part in thoughts:
+        name = part.recorded.part
         edit = view.edit_of(name)
         why = "" if must_stay else cause(rules, placed, part, is_spent=spent, is_surplus=name in surplus)
         if why and edit is None:
@@ -161,11 +159,11 @@ def _edits(view: View, rules: Rules, placed: Placed, surplus: frozenset[str]) ->
 
 def _refilled(view: View, placed: Placed) -> Iterator[Restore]:
     """Blank texts that went with their message, and hold words now."""
-    for name, part in placed.parts:
+    for part in placed.parts:
         if part.recorded.kind == "text" and not _is_blank(part):
-            edit = view.edit_of(name)
+            edit = view.change_of(part.recorded.part)
             if isinstance(edit, OmitPart) and edit.lane.partition(":")[0] in (NAME, VOID):
-                yield Restore(part=name, by=(part.seq,))
+                yield Restore(part=part.recorded.part, by=(part.seq,))
 
 
 def _is_blank(part: Part) -> bool:
@@ -180,20 +178,25 @@ def _omitted(view: View, rules: Rules, placed: Placed, leaving: Mapping[str, str
     """Leave these out, unless an empty message were left: then the whole message goes, where it may, or nothing."""
     if not leaving:
         return
-    if any(part.number and is_free(view, part) for _, part in placed.parts):
-        left, says_more = [], True  # the common case: what has a tag that nobody drops is served, and says something
+    if any(part.number and is_free(view, part) for part in placed.parts):
+        left, says_more = (
+            list[Part](),
+            True,
+        )  # mostly so: what nobody drops is served, and says something
     else:
-        left = [(name, part) for name, part in placed.parts if name not in leaving and _is_sent(view, name, part)]
-        says_more = any(is_reasoning(part) or _says_something(view, name, part) for name, part in left)
+        left = [part for part in placed.parts if part.recorded.part not in leaving and _is_sent(view, part)]
+        says_more = any(is_reasoning(part) or _says_something(view, part) for part in left)
     if not (says_more or f"pair:{placed.name}" in view.session.edits or rules.may_vanish):
         return
-    blanks = {} if says_more else dict.fromkeys((name for name, _ in left), next(iter(leaving.values())))
+    why_all = next(iter(leaving.values()))
+    blanks = {} if says_more else {part.recorded.part: why_all for part in left}
     parts = view.session.talk.parts
     for name, why in {**leaving, **blanks}.items():
         yield OmitPart(part=name, by=(parts[name].seq,), lane=why)
 
 
-def _is_sent(view: View, name: str, part: Part) -> bool:
+def _is_sent(view: View, part: Part) -> bool:
+    name = part.recorded.part
     if part.recorded.ignored or name in view.session.omitted:
         return False
     return not isinstance(view.edit_of(name), OmitPart)
@@ -201,27 +204,27 @@ def _is_sent(view: View, name: str, part: Part) -> bool:
 
 def _surplus(view: View) -> Iterator[str]:
     """Where a provider makes one message of several answers: all their thinking but what that one begins with."""
-    for is_answer, run in groupby(view.survey, key=lambda placed: placed.role == "assistant"):
+    for is_answer, run in groupby(view.survey.placed, key=lambda placed: placed.role == "assistant"):
         at_start = True
         for placed in run if is_answer else ():
             if f"message:{placed.name}" in view.session.edits:
                 continue
-            for name, part in placed.parts:
+            for part in placed.parts:
                 if not is_reasoning(part):
-                    at_start = at_start and not _says_something(view, name, part)
-                elif not _is_empty(part) and view.edit_of(name) is None:
+                    at_start = at_start and not _says_something(view, part)
+                elif not _is_empty(part) and view.edit_of(part.recorded.part) is None:
                     if not at_start:
-                        yield name
+                        yield part.recorded.part
                     at_start = False
 
 
-def _says_something(view: View, name: str, part: Part) -> bool:
+def _says_something(view: View, part: Part) -> bool:
     """Whether a part other than reasoning is served and says something to a model."""
-    if part.recorded.kind == "compaction" or not _is_sent(view, name, part):
+    if part.recorded.kind == "compaction" or not _is_sent(view, part):
         return False
     if part.recorded.kind != "text":
         return True
-    edit = view.edit_of(name)
+    edit = view.change_of(part.recorded.part)
     if isinstance(edit, ReplaceText):
         return edit.text.strip() != ""
     return not _is_blank(part)
@@ -230,7 +233,8 @@ def _says_something(view: View, name: str, part: Part) -> bool:
 def _calls(view: View, placed: Placed) -> bool:
     """Whether a tool call of this message is served."""
     return any(
-        part.recorded.kind in ("tool", "tool_call") and name not in view.session.omitted for name, part in placed.parts
+        part.recorded.kind in ("tool", "tool_call") and part.recorded.part not in view.session.omitted
+        for part in placed.parts
     )
 
 

@@ -85,19 +85,18 @@ def _calls(view: View, turn: Iterable[Message]) -> int:
 def _standing(view: View) -> Iterator[tuple[int, AppendText]]:
     """The reminders that are served and that no other lane shares, in order."""
     edits = view.session.edits
-    for placed in view.survey:
-        if placed.role == "user":
-            for name, _ in placed.parts:
-                edit = edits.get(f"append:{name}")
-                if isinstance(edit, AppendText) and edit.lane == NAME:
-                    yield placed.ordinal, edit
+    for placed in view.survey.prompts:
+        for part in placed.parts:
+            edit = edits.get(f"append:{part.recorded.part}")
+            if isinstance(edit, AppendText) and edit.lane == NAME:
+                yield placed.ordinal, edit
 
 
 def _newest_reduced(view: View, first: int) -> int:
     """Ordinal of the newest message behind `first` in which the agent named what may be dropped; 0: there is none."""
-    for placed in reversed(view.survey):
+    for placed in reversed(view.survey.placed):
         if placed.ordinal <= first:
             return 0
-        if any(is_reduce(part.recorded.tool) for _, part in placed.parts):
+        if any(is_reduce(part.recorded.tool) for part in placed.parts):
             return placed.ordinal
     return 0

@@ -1,14 +1,15 @@
 """The lane for calls that steered the work and are spent: wishes to drop, lists that were written anew, receipts."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from services.kit.conversation import Part
 from services.responder.lanes.base import Change, View
 from services.responder.lanes.dropping import Wanted, calls, drop, guarded
+from services.responder.lanes.turns import is_reduce
 from services.responder.uses import plain
 
 NAME = "spent"
-REDUCE = "ctxreduce"
 LISTS = frozenset({"todowrite", "todoread"})
 """Calls whose answer is the whole list of things to do."""
 BOOKKEEPING = frozenset({"planenter", "planexit", "taskupdate", "taskstop"})
@@ -23,22 +24,22 @@ def rebase(view: View) -> Change:
 
 def _spent(view: View) -> Iterator[Wanted]:
     protected = guarded(view)
-    control = [(name, part, plain(part.recorded.tool)) for name, part in calls(view, _steers)]
-    newest = max((at for at, (_, _, tool) in enumerate(control) if tool == "todowrite"), default=-1)
-    for at, (name, part, tool) in enumerate(control):
+    control = [(part, plain(part.recorded.tool)) for part in calls(view, lambda part: _steers(part.recorded.tool))]
+    newest = max((at for at, (_, tool) in enumerate(control) if tool == "todowrite"), default=-1)
+    for at, (part, tool) in enumerate(control):
         if part.number in protected:
             continue
-        if tool.endswith(REDUCE):  # harnesses put the name of a server before it
-            yield Wanted(name, part)
+        if is_reduce(part.recorded.tool):
+            yield Wanted(part)
         elif view.limits.smart_drops and tool in LISTS and at < newest:
-            yield Wanted(name, part, control[newest][1].seq)
+            yield Wanted(part, control[newest][0].seq)
         elif view.limits.smart_drops and tool in BOOKKEEPING and _is_receipt(part):
-            yield Wanted(name, part)
+            yield Wanted(part)
 
 
-def _steers(_: str, part: Part) -> bool:
-    tool = plain(part.recorded.tool)
-    return tool in LISTS or tool in BOOKKEEPING or tool.endswith(REDUCE)
+@lru_cache(maxsize=1024)
+def _steers(tool: str) -> bool:
+    return is_reduce(tool) or plain(tool) in LISTS | BOOKKEEPING
 
 
 def _is_receipt(part: Part) -> bool:

@@ -7,7 +7,7 @@ import msgspec
 
 from services.kit.conversation import Part
 from services.responder.lanes.base import Change, View
-from services.responder.lanes.dropping import Wanted, calls, drop, guarded
+from services.responder.lanes.dropping import Wanted, drop, guarded
 from services.responder.uses import Asked
 
 NAME = "superseded"
@@ -38,10 +38,14 @@ def _overtaken(view: View) -> Iterator[Wanted]:
     uses, protected = view.session.uses, guarded(view)
     by_file: defaultdict[str, list[Work]] = defaultdict(list)
     parts: dict[str, Part] = {}
-    for name, part in calls(view, lambda name, _: uses.files(name)):
-        for file in uses.files(name):
+    for part in view.survey.calls:
+        name = part.recorded.part
+        files = uses.files(name)
+        if files and view.is_served(name):
             parts[name] = part
-            by_file[file.path].append(Work(name, part, file.action, uses.question(part.recorded)))
+            asked = uses.question(part.recorded)
+            for file in files:
+                by_file[file.path].append(Work(name, part, file.action, asked))
     reasons: defaultdict[str, list[int]] = defaultdict(list)
     for works in by_file.values():
         for work, why in _idle(works):
@@ -49,7 +53,7 @@ def _overtaken(view: View) -> Iterator[Wanted]:
     for name, found in reasons.items():
         part = parts[name]
         if len(found) == len(uses.files(name)) and part.number not in protected:
-            yield Wanted(name, part, max(found))
+            yield Wanted(part, max(found))
 
 
 def _idle(works: Sequence[Work]) -> Iterator[tuple[Work, int]]:

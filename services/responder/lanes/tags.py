@@ -15,11 +15,9 @@ def extend(view: View, messages: Sequence[Message]) -> Iterable[AnyEdit]:
 
 def rebase(view: View) -> Change:
     """Show what came too late for its message: that was served without."""
-    talk = view.session.talk
     kept = view.session.step.kept if view.session.step else 0
-    bare = [name for name in view.session.bare if 0 < talk.place(name) <= kept]
-    late = dict.fromkeys(talk.parts[name].recorded.message for name in bare)
-    return Change(edits=tuple(edit for name in late for edit in _prefixes(view, talk.messages[name])))
+    late = (placed.message for placed in view.survey.bare if placed.ordinal <= kept)
+    return Change(edits=tuple(edit for message in late for edit in _prefixes(view, message)))
 
 
 def _prefixes(view: View, message: Message) -> Iterator[PrefixText]:

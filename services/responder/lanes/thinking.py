@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 
 from services.kit.conversation import Part
-from services.responder.lanes.ages import tag_of
 from services.responder.lanes.base import Change, View
 from services.responder.lanes.wording import (
-    Named,
     block_tag,
     is_stale,
     may_be_stale,
@@ -34,21 +32,19 @@ def rebase(view: View) -> Change:
     return reword(view, NAME, _candidates(view), without_thinking)
 
 
-def _candidates(view: View) -> Iterator[Named]:
+def _candidates(view: View) -> Iterator[Part]:
     """Old answers that show thinking in the beginning that is in memory: a model thinks before it speaks."""
-    tags = [tag_of(placed) for placed in view.survey]
-    cut = max(tags, default=0) - view.limits.clear_reasoning_age
-    for placed, number in zip(view.survey, tags, strict=True):
-        if not 0 < number <= cut or placed.role != "assistant":
-            continue
-        for name, part in placed.parts:
-            if (
-                part.recorded.kind == "text"
-                and _is_worth_a_look(view, name, part)
-                and may_reword(view, name, part, NAME)
-            ):
-                yield name, part
+    cut = view.survey.newest - view.limits.clear_reasoning_age
+    for seen in view.survey.thinking:
+        is_old = 0 < seen.placed.tag <= cut
+        if is_old and _is_worth_a_look(view, seen.part) and may_reword(view, seen.part, NAME):
+            yield seen.part
 
 
-def _is_worth_a_look(view: View, name: str, part: Part) -> bool:
-    return OPENING in part.head or (may_be_stale(part) and is_stale(view.edit_of(name), part, NAME))
+def may_think(part: Part) -> bool:
+    """Whether there is thinking in the beginning of an answer's text, or may have been in what it was before."""
+    return OPENING in part.head or may_be_stale(part)
+
+
+def _is_worth_a_look(view: View, part: Part) -> bool:
+    return OPENING in part.head or (may_be_stale(part) and is_stale(view.change_of(part.recorded.part), part, NAME))

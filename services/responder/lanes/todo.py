@@ -6,13 +6,14 @@ from collections.abc import Iterable
 import msgspec
 
 from schemas.events import TodoCaptured
-from schemas.plan import AnyEdit, CutBefore, InsertPair, OmitPart, Withdraw
+from schemas.plan import AnyEdit, InsertPair, OmitPart, Withdraw
 from services.kit.conversation import Part
 from services.kit.tokens import tokens
 from services.responder.admission import boundary
 from services.responder.lanes.ages import is_free
 from services.responder.lanes.base import Change, View
 from services.responder.notes import OPEN
+from services.responder.reclaim import OUTPUTS
 from services.responder.uses import plain
 
 NAME = "todo"
@@ -22,7 +23,6 @@ CALL = "annals_todo_"
 """The id of the call begins like this; what follows is a pure function of the list."""
 DEFAULT_PRIORITY = "medium"
 HELD = "the list of what there is to do waits for the end of the turn, whose thinking is signed"
-_ANSWERS = frozenset({"tool", "tool_result"})
 _UNFIT = frozenset({"tool_call", "compaction"})
 """A call that ends in another message would be torn from its result."""
 
@@ -37,13 +37,6 @@ class Line(msgspec.Struct, frozen=True):
     @property
     def complete(self) -> "Line":
         return self if self.priority else Line(self.content, self.status, DEFAULT_PRIORITY)
-
-
-class _Call(msgspec.Struct, frozen=True):
-    """The newest real call that wrote the list."""
-
-    name: str
-    part: Part
 
 
 _lines = msgspec.json.Decoder(tuple[Line, ...])
@@ -65,7 +58,7 @@ def call_id(state: str) -> str:
 def needs(view: View) -> tuple[str, ...]:
     """The answer of the newest real call: it repeats the list, so that it tells whether this is still the list."""
     call = _real(view) if _is_open(view) and not _kept(view) else None
-    return (call.name,) if call is not None and _is_seen(view, call) else ()
+    return (call.recorded.part,) if call is not None and _is_seen(view, call) else ()
 
 
 def rebase(view: View) -> Change:
@@ -95,17 +88,17 @@ def _wanted(view: View) -> tuple[InsertPair, ...]:
         return ()
     lines = lines_of(view.session.notes.todos)
     real = _real(view)
-    anchor = next((placed.name for placed in reversed(view.survey) if _may_bear(view, placed.name)), "")
+    anchor = next((placed.name for placed in reversed(view.survey.answers) if _may_bear(view, placed.name)), "")
     if not anchor or (real is not None and _is_seen(view, real) and _tells(view, real, lines)):
         return ()
     state = json_of(lines)
     pair = InsertPair(
         message=anchor,
         call=call_id(state),
-        tool=real.part.recorded.tool if real else TOOL,
+        tool=real.recorded.tool if real else TOOL,
         input=f'{{"todos":{state}}}',
         output=msgspec.json.format(state, indent=2),
-        by=(real.part.seq,) if real else (),
+        by=(real.seq,) if real else (),
         lane=NAME,
     )
     return (pair,)
@@ -115,27 +108,26 @@ def _is_open(view: View) -> bool:
     return view.limits.todo and any(status in OPEN for status in view.session.notes.todos.statuses)
 
 
-def _real(view: View) -> _Call | None:
+def _real(view: View) -> Part | None:
     """The newest call of the agent that wrote a list."""
-    for placed in reversed(view.survey):
-        for name, part in reversed(placed.parts):
+    for placed in reversed(view.survey.placed):
+        for part in reversed(placed.parts):
             recorded = part.recorded
-            if recorded.kind in _ANSWERS and recorded.status == "completed" and plain(recorded.tool) == TOOL:
-                return _Call(name, part)
+            if recorded.kind in OUTPUTS and recorded.status == "completed" and plain(recorded.tool) == TOOL:
+                return part
     return None
 
 
-def _is_seen(view: View, call: _Call) -> bool:
+def _is_seen(view: View, call: Part) -> bool:
     """Whether its answer is served whole, and will be after this rebase as far as anybody can tell."""
-    part = call.part
-    is_kept = part.number > view.session.compacted and is_free(view, part)
-    return is_kept and view.is_whole(call.name) and _is_sent(view, part.recorded.message)
+    is_kept = call.number > view.session.compacted and is_free(view, call)
+    return is_kept and view.is_whole(call.recorded.part) and _is_sent(view, call.recorded.message)
 
 
-def _tells(view: View, call: _Call, lines: tuple[Line, ...]) -> bool:
+def _tells(view: View, call: Part, lines: tuple[Line, ...]) -> bool:
     """Whether the call wrote this very list. An answer that is no list only says that one was written: the newest."""
     try:
-        told = _lines.decode(view.texts.get(call.name, ""))
+        told = _lines.decode(view.texts.get(call.recorded.part, ""))
     except msgspec.DecodeError:
         return True
     return tuple(line.complete for line in told) == lines
@@ -170,9 +162,7 @@ def _is_sent(view: View, name: str) -> bool:
     message = view.session.talk.messages.get(name)
     if message is None or not message.present or f"message:{name}" in view.session.edits:
         return False
-    cut = view.session.edits.get("cut")
-    first = view.session.talk.messages.get(cut.message) if isinstance(cut, CutBefore) else None
-    return first is None or first.ordinal <= message.ordinal
+    return message.ordinal >= view.session.cut
 
 
 def _standing(view: View) -> tuple[InsertPair, ...]:

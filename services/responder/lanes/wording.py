@@ -16,16 +16,16 @@ from services.responder.lanes.face import prefix_of
 MAX_TEXTS = 400
 """Texts that a lane reads in one rebase; more wait for the next one."""
 
-Named = tuple[str, Part]
 Take = Callable[[str], str]
 """The text without what is not wanted in it; the very same text: there is nothing of it."""
 
 
-def may_reword(view: View, name: str, part: Part, lane: str) -> bool:
+def may_reword(view: View, part: Part, lane: str) -> bool:
     """Whether the part's own words are served, or words that this lane made of an earlier content."""
     if part.recorded.kind != "text" or part.recorded.ignored or not part.number or not is_free(view, part):
         return False
-    return view.is_whole(name) or is_stale(view.edit_of(name), part, lane)
+    name = part.recorded.part
+    return view.is_whole(name) or is_stale(view.change_of(name), part, lane)
 
 
 def is_stale(edit: AnyEdit | None, part: Part, lane: str) -> bool:
@@ -43,24 +43,25 @@ def is_in_memory(part: Part) -> bool:
     return len(part.head.encode()) == part.recorded.bytes
 
 
-def unread(parts: Iterable[Named]) -> tuple[str, ...]:
+def unread(parts: Iterable[Part]) -> tuple[str, ...]:
     """The parts whose text has to be loaded."""
-    return tuple(islice((name for name, part in parts if not is_in_memory(part)), MAX_TEXTS))
+    return tuple(islice((part.recorded.part for part in parts if not is_in_memory(part)), MAX_TEXTS))
 
 
-def reword(view: View, lane: str, parts: Iterable[Named], take: Take) -> Change:
+def reword(view: View, lane: str, parts: Iterable[Part], take: Take) -> Change:
     """Serve these texts without what `take` takes out of them; of those with nothing left, the placeholder."""
     edits: list[AnyEdit] = []
     dropped: list[int] = []
     reclaimed = 0
-    for name, part in parts:
+    for part in parts:
+        name = part.recorded.part
         text = part.head if is_in_memory(part) else view.texts.get(name)
         if text is None:
             continue
         bare = TAGS.sub("", text)
         left = take(bare)
         if left == bare:
-            edits += _as_it_is(view, name, part)
+            edits += _as_it_is(view, part)
             continue
         if not left.strip():
             dropped.append(part.number)
@@ -70,8 +71,9 @@ def reword(view: View, lane: str, parts: Iterable[Named], take: Take) -> Change:
     return Change(tuple(edits), tuple(dropped), max(0, reclaimed))
 
 
-def _as_it_is(view: View, name: str, part: Part) -> tuple[AnyEdit, ...]:
+def _as_it_is(view: View, part: Part) -> tuple[AnyEdit, ...]:
     """Nothing, or the end of an edit that was made of an earlier content."""
+    name = part.recorded.part
     if view.is_whole(name):
         return ()
     prefix = prefix_of(view, name)

@@ -12,7 +12,7 @@ from schemas.inbox import Mode, PartSeen
 from schemas.plan import ReplaceText, Restore
 from services.kit.limits import Limits
 from services.responder.caveman.tiers import FULL, LITE, ULTRA, compress
-from services.responder.lanes import DROPS, TAGS, Lane, View, caveman
+from services.responder.lanes import DROPS, LANES, TAGS, Lane, View, caveman
 from tests.spec.harness import Call, Harness, ran, replace, said, thought
 from tests.spec.lanes.strips import (
     ABILITIES,
@@ -337,3 +337,15 @@ STEADY = Lane(
 @given(SESSIONS)
 def test_steady(session: RandomSession) -> None:
     assert is_steady(STEADY, session)
+
+
+def test_thinking_and_what_was_injected_go_before_a_text_is_shortened() -> None:
+    harness = Harness(replace(LIMITS, clear_reasoning_age=1), LANES)
+    harness.user("go")
+    harness.assistant(said(f"<think>{english(1)}</think>\n\n{english(2)}"))
+    harness.user(f"<system-reminder>{english(4)}</system-reminder>\n{english(3)}")
+    for _ in range(3):
+        harness.assistant(said("so"))
+        harness.user("and?")
+    call = rebased(harness)
+    assert [english(2), english(3)] == [text.partition("§ ")[2] for text in call.text[1:3]]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from schemas.events import CompartmentSealed, HistoryReplaced, MessageRemoved, PlanRebased
+from schemas.events import CompartmentSealed, HistoryFailed, HistoryReplaced, MessageRemoved, PlanRebased
 from schemas.plan import CutBefore, SetHead
 from services.historian.tail import eligible, measured
 from services.kit.edits import HEAD as HEADS
@@ -213,6 +213,21 @@ def test_other_modes_are_left_alone(mode: str) -> None:
     seal(harness, 8)
     harness.flush()
     assert "" == shown(harness.step())
+
+
+@pytest.mark.parametrize(("used", "failures", "is_told"), [(96_000, 1, True), (96_000, 2, False), (90_000, 1, False)])
+def test_a_person_is_told_once_that_history_fails_while_room_is_short(
+    used: int, failures: int, *, is_told: bool
+) -> None:
+    harness = talking()
+    harness.step()
+    harness.use(used)
+    harness.append(HistoryFailed(run="r", code="timeout", failures=failures))
+    harness.user("go on")
+    notices = [one for one in harness.step().made.notices if "History cannot be compressed (timeout)" in one]
+    assert is_told == bool(notices)
+    harness.user("and on")
+    assert not [one for one in harness.step().made.notices if "History" in one]
 
 
 def sealing(tail: int) -> Act:
