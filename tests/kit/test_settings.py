@@ -60,7 +60,7 @@ def test_each_model_is_reached_as_it_was_told() -> None:
     settings = Model(
         chain=("openai/gpt", "anthropic/claude/x", "farm/small", "hidden/b", "barn/c"),
         providers={
-            "farm": Provider(url="http://farm/v1"),
+            "farm": Provider(url="http://meadow/v1"),
             "hidden": Provider(url="http://hidden/v1", key_variable="HIDDEN"),
             "barn": Provider(kind="anthropic", url="http://barn", key=SecretStr("b"), key_variable="HIDDEN"),
         },
@@ -72,7 +72,7 @@ def test_each_model_is_reached_as_it_was_told() -> None:
     assert [
         ("openai", "https://api.openai.com/v1", "gpt", "o", 128_000, 4000),
         ("anthropic", "https://api.anthropic.com", "claude/x", "a", 128_000, 4000),
-        ("openai", "http://farm/v1", "small", "", 8000, 2000),
+        ("openai", "http://meadow/v1", "small", "", 8000, 2000),
         ("openai", "http://hidden/v1", "b", "h", 128_000, 4000),
         ("anthropic", "http://barn", "c", "b", 128_000, 4000),
     ] == [

@@ -329,14 +329,14 @@ def extensions(made: Pass) -> list[PlanExtended]:
 
 
 def cost(messages: Iterable[Message]) -> int:
-    """Estimated tokens of messages as they are served. All files in them are pictures."""
+    """Estimated tokens of messages as they are served."""
     return sum(_cost(part) for message in messages for part in message.parts)
 
 
 def _cost(part: Part) -> int:
-    if part.kind == "file":
-        tag, data, url = part.text.partition("data:")
-        return picture_tokens(data + url) + tokens(len(tag.encode()))
+    tag, picture, url = part.text.partition("data:image/")
+    if part.kind == "file" and picture:
+        return picture_tokens(picture + url) + tokens(len(tag.encode()))
     return tokens(len((part.text + part.output + part.input).encode()))
 
 

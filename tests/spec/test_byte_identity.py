@@ -79,7 +79,7 @@ def saying(text: str) -> Act:
 
 
 def attaching(text: str) -> Act:
-    return lambda harness: _ignored(harness.says("user", attached("data:" + TEXTS[text]), said(TEXTS[text])))
+    return lambda harness: _ignored(harness.says("user", attached("data:image/png;base64," + TEXTS[text]), said(TEXTS[text])))
 
 
 def telling(before: str) -> Act:
