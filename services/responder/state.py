@@ -253,15 +253,24 @@ def saving(session: Session, parts: Iterable[str]) -> int:
     talk, cut, saved = session.talk, session.cut, 0
     for name in parts:
         place = talk.place(name)
-        saved += _saving_of(session, talk.parts[name].recorded, is_cut=place < cut) if place else 0
+        saved += _saving_of(session, talk.parts[name].recorded, is_cut=place < cut) if place else _unsent(session, name)
     return saved
 
 
+def _unsent(session: Session, name: str) -> int:
+    """Tokens that edits would add to a part that is not sent: to its end, and behind its message if it is the first."""
+    known = session.talk.parts.get(name)
+    message = session.talk.messages.get(known.recorded.message) if known else None
+    is_first = message is not None and message.parts[:1] == (name,)
+    pair = session.edits.get(f"pair:{known.recorded.message}") if known and is_first else None
+    behind = session.edits.get(f"append:{name}")
+    return (_adds(behind) if behind else 0) + (_adds(pair) if pair else 0)
+
+
 def _saving_of(session: Session, part: PartRecorded, *, is_cut: bool) -> int:
-    """What they save of a part that is part of the conversation. `is_cut`: it is cut away, with what was appended."""
+    """What they save of a part that is part of the conversation. `is_cut`: it is cut away, with what was added."""
     if is_cut:
-        behind = session.edits.get(f"append:{part.part}")
-        return part.tokens + (_adds(behind) if behind else 0)
+        return part.tokens + _unsent(session, part.part)
     if part.part in session.omitted or f"message:{part.message}" in session.edits:
         return part.tokens
     match session.edits.get(f"part:{part.part}"):
@@ -329,11 +338,13 @@ def _gain(before: Session, after: Session, parts: Iterable[str]) -> int:
     """Estimated tokens that the edits of `after` save of these parts, and those of `before` do not."""
     talk, cut_before, cut_after, gain = after.talk, before.cut, after.cut, 0
     for name in parts:
-        known = talk.parts.get(name)
-        message = talk.messages.get(known.recorded.message) if known is not None else None
-        if known is not None and message is not None and message.present:
-            gain += _saving_of(after, known.recorded, is_cut=message.ordinal < cut_after)
-            gain -= _saving_of(before, known.recorded, is_cut=message.ordinal < cut_before)
+        place = talk.place(name)
+        if place:
+            part = talk.parts[name].recorded
+            gain += _saving_of(after, part, is_cut=place < cut_after)
+            gain -= _saving_of(before, part, is_cut=place < cut_before)
+        else:
+            gain += _unsent(after, name) - _unsent(before, name)
     return gain
 
 
@@ -341,7 +352,7 @@ def _parts_of(session: Session, kind: str, name: str) -> Iterable[str]:
     """The parts that an edit with this target is about."""
     if kind in ("part", "append"):
         return (name,)
-    message = session.talk.messages.get(name) if kind == "message" else None
+    message = session.talk.messages.get(name) if kind in ("message", "pair") else None
     return message.parts if message else ()
 
 

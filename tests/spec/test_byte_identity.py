@@ -79,7 +79,8 @@ def saying(text: str) -> Act:
 
 
 def attaching(text: str) -> Act:
-    return lambda harness: _ignored(harness.says("user", attached("data:image/png;base64," + TEXTS[text]), said(TEXTS[text])))
+    picture = attached(f"data:image/png;base64,{TEXTS[text]}")
+    return lambda harness: _ignored(harness.says("user", picture, said(TEXTS[text])))
 
 
 def telling(before: str) -> Act:
