@@ -93,6 +93,7 @@ async def test_history_takes_the_place_of_its_messages_and_can_be_opened_again(r
     assert [["flush"]] == [rebase.causes for rebase in rebases(log, talk.session)]
 
 
+@pytest.mark.parametrize("running", [OPENAI], ids=["openai"], indirect=True)
 async def test_a_historian_that_is_killed_does_its_work_once(running: Connected) -> None:
     talk = await reading(running)
     os.kill(running.house.status["historian"].pid, signal.SIGSTOP)
