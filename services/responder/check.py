@@ -47,7 +47,8 @@ def _windows(talk: Conversation, places: Sequence[int]) -> list[list[Message]]:
     """Stretches of the conversation around these places, none of them overlapping."""
     windows: list[tuple[int, int]] = []
     for place in places:
-        first = _neighbour(talk, range(place - 1, 0, -1), place)
+        is_near = bool(windows) and place <= windows[-1][1]
+        first = place if is_near else _neighbour(talk, range(place - 1, 0, -1), place)
         last = _neighbour(talk, range(place + 1, talk.last_ordinal + 1), place)
         if windows and first <= windows[-1][1]:
             windows[-1] = (windows[-1][0], last)
@@ -69,7 +70,7 @@ def _faults_within(
 ) -> list[str]:
     shapes = [_shape(session, message) for message in messages]
     targets = set(_targets(shapes))
-    now = {key: session.edits[key] for key in targets if key in session.edits}
+    now = {key: edit for key in targets if (edit := session.edits.get(key)) is not None}
     then = now | {key: wanted[key] for key in targets if key in wanted}
     already = set(applied.faults(applied.apply(shapes, now), able))
     return [fault for fault in applied.faults(applied.apply(shapes, then), able) if fault not in already]

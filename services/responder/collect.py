@@ -13,10 +13,11 @@ from services.responder.admission import first_place
 from services.responder.check import new_faults
 from services.responder.gate import Verdict, forecast, judge
 from services.responder.lanes import Change, Lane, View
+from services.responder.lanes.base import Survey
 from services.responder.lanes.reasoning import older_thinking
 from services.responder.lanes.survey import survey
 from services.responder.reclaim import OUTPUTS
-from services.responder.state import Session, saving, served_tokens, with_edits
+from services.responder.state import Session, cost, heads, served_tokens, with_edits
 
 T = TypeVar("T")
 
@@ -35,6 +36,8 @@ class Collected(msgspec.Struct, frozen=True):
     faults: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     """Parts whose text must be known first; the rest is empty then."""
+    survey: Survey = Survey()
+    """What the lanes looked at: of the same session it need not be made again."""
     verdict: Verdict = Verdict(0, 0, 0, 0.0)
     after: Session = Session()
     """The session with these edits in force."""
@@ -47,13 +50,13 @@ def collect(view: View, lanes: Sequence[Lane], prices: Prices, *, used: int = 0,
 
     `used` and `ceiling` are the provider's count of the newest prompt, and where pressure begins; 0: no pressure.
     """
-    view = replace(view, survey=survey(view.session))
+    view = view if view.survey.placed else replace(view, survey=survey(view.session))
     view = replace(view, target=_target(view, used, ceiling) if ceiling else 0)
     working = [lane for lane in lanes if view.mode in lane.modes]
     faults: list[str] = []
     needs = _needs(view, working, faults)
     if needs:
-        return Collected(needs=needs, faults=tuple(faults))
+        return Collected(needs=needs, faults=tuple(faults), survey=view.survey)
     changes, after = _asked(view, working, faults)
     edits = last_wins([edit for change in changes for edit in change.edits])
     refused = new_faults(view.session, edits)
@@ -152,12 +155,15 @@ def _verdict(view: View, edits: Sequence[AnyEdit], after: Session, prices: Price
 
 
 def _rewritten(view: View, first: int, after: Session) -> int:
-    """Tokens that were sent before, from this message on, as they are served then."""
+    """Tokens that were sent before, from this message on, as they are served then; or all tokens but the others."""
     kept = view.session.step.kept if view.session.step else 0
-    sent = [placed for placed in view.survey.placed if first <= placed.ordinal <= kept]
-    whole = sum(placed.message.tokens for placed in sent) + (0 if first else after.added)
-    saved = saving(after, (part.recorded.part for placed in sent for part in placed.parts))
-    return min(max(0, whole - saved), served_tokens(after))
+    seen = view.survey if after.cut == view.session.cut else survey(after)
+    messages = [placed.message for placed in seen.placed]
+    sent = [message for message in messages if first <= message.ordinal <= kept]
+    if 2 * len(sent) < len(messages):
+        return cost(after, sent) + (0 if first else heads(after))
+    others = [message for message in messages if not first <= message.ordinal <= kept]
+    return max(0, served_tokens(after) - cost(after, others) - (heads(after) if first else 0))
 
 
 def last_wins(edits: Sequence[AnyEdit]) -> tuple[AnyEdit, ...]:

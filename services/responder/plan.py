@@ -17,6 +17,7 @@ from services.responder.check import STRUCTURAL, new_faults
 from services.responder.collect import Collected, collect, guarded, last_wins
 from services.responder.gate import prices_of
 from services.responder.lanes import LANES, Lane, View
+from services.responder.lanes.base import Survey
 from services.responder.scheduler import Causes, causes
 from services.responder.state import Session, served_tokens, with_edits
 
@@ -45,7 +46,9 @@ class Pass(msgspec.Struct, frozen=True):
     faults: tuple[str, ...] = ()
     """What went wrong and was left out; the request goes on without it."""
     needs: tuple[str, ...] = ()
-    """Parts whose text must be known to decide: decide again with these."""
+    """Parts whose text must be known to decide: decide again with these ..."""
+    survey: Survey = Survey()
+    """... and with this, if it is the same session still."""
     notices: tuple[str, ...] = ()
     """What the person should know."""
 
@@ -97,7 +100,7 @@ def _decided(view: View, lanes: Sequence[Lane]) -> Pass:
     prices = prices_of(step, limits)
     made = collect(replace(view, causes=frozenset(why.names)), lanes, prices, used=why.used, ceiling=why.ceiling)
     if made.needs:
-        return Pass("rebase", needs=made.needs, faults=made.faults)
+        return Pass("rebase", needs=made.needs, survey=made.survey, faults=made.faults)
     if why.forced or (made.edits and _is_worth_it(why, made, limits)):
         return _rebased(view, lanes, why, made)
     return _extended(view, lanes, _declined(why, made))

@@ -46,7 +46,7 @@ from schemas.plan import (
     target,
 )
 from services.kit import conversation, window
-from services.kit.conversation import Conversation, is_written, precedes
+from services.kit.conversation import Conversation, Message, is_written, precedes
 from services.kit.fold import Map
 from services.kit.history import book
 from services.kit.history.book import History
@@ -162,7 +162,7 @@ def _evolved(session: Session, event: Event, envelope: Envelope) -> Session:
     )
     affected = _affected(before, session, event)
     if affected:
-        session = replace(session, saved=session.saved + saving(session, affected) - saving(before, affected))
+        session = replace(session, saved=session.saved + _saving(session, affected) - _saving(before, affected))
     match event:
         case PartRecorded():
             return _part_recorded(session, event)
@@ -248,7 +248,7 @@ def _moved_over(before: Session, after: Session) -> Iterator[str]:
         yield from message.parts if message else ()
 
 
-def saving(session: Session, parts: Iterable[str]) -> int:
+def _saving(session: Session, parts: Iterable[str]) -> int:
     """Estimated tokens that the edits in force save of these parts."""
     talk, cut, saved = session.talk, session.cut, 0
     for name in parts:
@@ -263,8 +263,7 @@ def _unsent(session: Session, name: str) -> int:
     message = session.talk.messages.get(known.recorded.message) if known else None
     is_first = message is not None and message.parts[:1] == (name,)
     pair = session.edits.get(f"pair:{known.recorded.message}") if known and is_first else None
-    behind = session.edits.get(f"append:{name}")
-    return (_adds(behind) if behind else 0) + (_adds(pair) if pair else 0)
+    return _adds(session.edits.get(f"append:{name}")) + _adds(pair)
 
 
 def _saving_of(session: Session, part: PartRecorded, *, is_cut: bool) -> int:
@@ -290,6 +289,21 @@ def served_tokens(session: Session) -> int:
     return max(0, session.talk.tokens - session.saved + session.added)
 
 
+def cost(session: Session, messages: Iterable[Message]) -> int:
+    """What these messages cost, which are listed and not cut away. All of them, with the heads, make up the prompt."""
+    edits, parts, whole = session.edits, session.talk.parts, 0
+    for message in messages:
+        whole += message.tokens + _adds(edits.get(f"pair:{message.recorded.message}"))
+        for name in message.parts:
+            whole += _adds(edits.get(f"append:{name}")) - _saving_of(session, parts[name].recorded, is_cut=False)
+    return whole
+
+
+def heads(session: Session) -> int:
+    """What the messages at the head cost."""
+    return sum(_adds(session.edits.get(f"head:{slot}")) for slot in (0, 1))
+
+
 def with_edits(session: Session, made: Iterable[AnyEdit]) -> Session:
     """The session with these edits in force, and what all edits save and add then."""
     edits: dict[str, AnyEdit | None] = {}
@@ -300,20 +314,22 @@ def with_edits(session: Session, made: Iterable[AnyEdit]) -> Session:
     added = session.added
     for edit in made:
         key = target(edit)
+        kind, _, name = key.partition(":")
         before = edits[key] if key in edits else session.edits.get(key)
-        for arc in (before, edit):
+        now = None if isinstance(edit, Restore | Withdraw) else edit
+        edits[key] = now
+        if kind != "part":
+            added += _adds(now) - _adds(before)
+            affected |= dict.fromkeys(_parts_of(session, kind, name))
+            continue
+        affected[name] = None
+        altered[name] = None if isinstance(now, PrefixText) else now
+        known = session.talk.parts.get(name) if now is None else None
+        bare[name] = (known.number or None) if known is not None else None
+        for arc in (before, now):
             if isinstance(arc, OmitArc):
                 affected |= dict.fromkeys(arc.parts)
-                omitted |= dict.fromkeys(arc.parts, arc.part if arc is edit else None)
-        is_withdrawn = isinstance(edit, Restore | Withdraw)
-        added += (0 if is_withdrawn else _adds(edit)) - (_adds(before) if before else 0)
-        edits[key] = None if is_withdrawn else edit
-        kind, _, name = key.partition(":")
-        affected |= dict.fromkeys(_parts_of(session, kind, name))
-        if kind == "part":
-            altered[name] = None if is_withdrawn or isinstance(edit, PrefixText) else edit
-            known = session.talk.parts.get(name) if is_withdrawn else None
-            bare[name] = (known.number or None) if known is not None else None
+                omitted |= dict.fromkeys(arc.parts, arc.part if arc is now else None)
     after = replace(
         session,
         edits=_with(session.edits, edits),
@@ -338,25 +354,25 @@ def _gain(before: Session, after: Session, parts: Iterable[str]) -> int:
     """Estimated tokens that the edits of `after` save of these parts, and those of `before` do not."""
     talk, cut_before, cut_after, gain = after.talk, before.cut, after.cut, 0
     for name in parts:
-        place = talk.place(name)
-        if place:
-            part = talk.parts[name].recorded
-            gain += _saving_of(after, part, is_cut=place < cut_after)
-            gain -= _saving_of(before, part, is_cut=place < cut_before)
+        known = talk.parts.get(name)
+        message = talk.messages.get(known.recorded.message) if known is not None else None
+        if known is not None and message is not None and message.present:
+            gain += _saving_of(after, known.recorded, is_cut=message.ordinal < cut_after)
+            gain -= _saving_of(before, known.recorded, is_cut=message.ordinal < cut_before)
         else:
             gain += _unsent(after, name) - _unsent(before, name)
     return gain
 
 
 def _parts_of(session: Session, kind: str, name: str) -> Iterable[str]:
-    """The parts that an edit with this target is about."""
-    if kind in ("part", "append"):
+    """The parts that an edit with this target is about, which is not one of a part's own content."""
+    if kind == "append":
         return (name,)
     message = session.talk.messages.get(name) if kind in ("message", "pair") else None
     return message.parts if message else ()
 
 
-def _adds(edit: AnyEdit) -> int:
+def _adds(edit: AnyEdit | None) -> int:
     match edit:
         case SetHead(text=text) | AppendText(text=text):
             return tokens(len(text.encode()))

@@ -43,8 +43,7 @@ def rebase(view: View) -> Change:
     """Serve the queued drops that newer tags have pushed out of protection, and those that are served no more."""
     session, limits, first = view.session, view.limits, view.session.cut or 1
     guarded = protected(session, limits.protected_tags)
-    gone_before = (session.talk.numbered.get(number, "") for number in sorted(session.dropped))
-    edits: list[AnyEdit] = [*_shown(session, gone_before)]
+    edits: list[AnyEdit] = [*_shown(session, _not_hidden(session))]
     dropped: list[int] = []
     reclaimed = 0
     held = []
@@ -61,6 +60,13 @@ def rebase(view: View) -> Change:
             reclaimed += saving
             gone.update(edit.parts if isinstance(edit, OmitArc) else ())
     return Change(tuple(untorn(session, edits)), tuple(dropped), reclaimed, tuple(held))
+
+
+def _not_hidden(session: Session) -> Iterator[str]:
+    """What was dropped once and has no edit that does it, by tag: of a long session it is next to nothing."""
+    numbered, altered = session.talk.numbered, session.altered
+    found = [(number, name) for number in session.dropped if (name := numbered.get(number, "")) not in altered]
+    return (name for _, name in sorted(found))
 
 
 def untorn(session: Session, edits: Sequence[AnyEdit]) -> Sequence[AnyEdit]:

@@ -48,13 +48,13 @@ def may_be_touched(part: Part) -> bool:
 
 def _is_hollow(view: View, rules: Rules, placed: Placed) -> bool:
     """Whether an answer says nothing but that it was dropped."""
-    if f"pair:{placed.name}" in view.session.edits:
+    if not any(part.recorded.kind == "text" for part in placed.parts) or f"pair:{placed.name}" in view.session.edits:
+        return False
+    if any(part.recorded.kind not in ("text", "reasoning") and _is_shown(view, part) for part in placed.parts):
         return False
     says = [part for part in placed.parts if _is_shown(view, part)]
     texts = [part for part in says if part.recorded.kind == "text"]
     thoughts = [part for part in says if is_reasoning(part)]
-    if len(texts) + len(thoughts) < len(says):
-        return False
     if not any(_is_dropped(view, rules, part) for part in texts):
         return False
     if not all(_is_dropped(view, rules, part) or _is_blank(view, part) for part in texts):
@@ -67,7 +67,7 @@ def _is_shown(view: View, part: Part) -> bool:
     name = part.recorded.part
     if part.recorded.ignored or name in view.session.omitted:
         return False
-    return not isinstance(view.edit_of(name), OmitPart)
+    return not isinstance(view.change_of(name), OmitPart)
 
 
 def _is_dropped(view: View, rules: Rules, part: Part) -> bool:
@@ -77,7 +77,7 @@ def _is_dropped(view: View, rules: Rules, part: Part) -> bool:
         return False
     if rules.known.is_going(part.number):
         return True
-    edit = view.edit_of(name)
+    edit = view.change_of(name)
     if isinstance(edit, ReplaceText):
         return PLACEHOLDERS.fullmatch(edit.text) is not None
     return is_in_memory(part) and PLACEHOLDERS.fullmatch(part.head) is not None
@@ -85,7 +85,7 @@ def _is_dropped(view: View, rules: Rules, part: Part) -> bool:
 
 def _is_blank(view: View, part: Part) -> bool:
     name = part.recorded.part
-    if f"append:{name}" in view.session.edits or isinstance(view.edit_of(name), ReplaceText):
+    if f"append:{name}" in view.session.edits or isinstance(view.change_of(name), ReplaceText):
         return False
     return is_in_memory(part) and not part.head.strip()
 

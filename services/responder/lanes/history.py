@@ -63,6 +63,8 @@ def _by(view: View) -> tuple[int, ...]:
 
 def _between(view: View, cut: str, start: str) -> int:
     """Estimated tokens that leave the prompt when the cut moves; less than nothing: they come back."""
+    if cut == start:
+        return 0
     messages = view.session.talk.messages
     before = messages[cut].ordinal if cut in messages else 0
     now = messages[start].ordinal if start else 0
