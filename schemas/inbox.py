@@ -241,6 +241,8 @@ class StepSeen(Item, frozen=True, tag="step.seen"):
     """How many messages the whole list has: the check that both sides mean the same list."""
     served: Count = -1
     """The plan's revision that the call before was made with; -1: not known."""
+    sent: str = ""
+    """Where the list is told from its start: the last message of what the call before began with as well."""
     agent: str = ""
     mode: Mode = "primary"
     provider: str = ""

@@ -18,6 +18,7 @@ from schemas.events.history import (
     HistoryReplaced,
     HistoryRequested,
 )
+from schemas.events.limit import LimitLearned, LimitWithdrawn
 from schemas.events.memory import MemoryProposed, MemoryReinforced
 from schemas.events.message import MessageListed, MessageRecorded, MessageRemoved
 from schemas.events.model import ModelChanged
@@ -60,6 +61,8 @@ EVENTS: tuple[type[Event], ...] = (
     NativeCompacted,
     CallFailed,
     OverflowDetected,
+    LimitLearned,
+    LimitWithdrawn,
     StepOpened,
     DropRequested,
     FlushRequested,
@@ -102,6 +105,8 @@ __all__ = [
     "HistoryOrdered",
     "HistoryReplaced",
     "HistoryRequested",
+    "LimitLearned",
+    "LimitWithdrawn",
     "LogOnly",
     "MemoryProposed",
     "MemoryReinforced",

@@ -17,3 +17,7 @@ class OverflowDetected(Event, frozen=True):
     """Tokens that the model takes, as the provider said; 0: it did not."""
     used: int = 0
     """Tokens that the prompt had, as the provider said; 0: it did not."""
+    provider: str = ""
+    """Who refused, and ..."""
+    model: str = ""
+    """... for which model; empty: not known."""

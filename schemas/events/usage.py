@@ -19,3 +19,7 @@ class UsageSampled(Event, frozen=True):
     cache_write: int = 0
     cost: float = 0.0
     """US dollars, as the harness reckons."""
+    provider: str = ""
+    """Who answered, and ..."""
+    model: str = ""
+    """... with which model; empty: not known."""

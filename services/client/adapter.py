@@ -4,6 +4,7 @@ import time
 import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import takewhile
 
 import msgspec
 
@@ -74,6 +75,8 @@ class Adapter:
         self._told: dict[str, MessageSeen] = {}
         self._life = uuid.uuid4().hex[:8]
         self._said = 0
+        self._sent: tuple[str, ...] = ()
+        """The last message of what the newest list and the one before it begin with, if there is any."""
         self.held = held or Held()
 
     async def say(self, name: str, at: datetime, *items: Seen) -> None:
@@ -121,6 +124,8 @@ class Adapter:
         """Publish the step as the difference to the one before, with the messages that are new or changed."""
         names = tuple(message.message for message in messages)
         common = 0 if whole else _common(self.held.last, names, self._told, messages)
+        if not whole:
+            self._sent = (names[:common] if self._told else _shared(self.held.last, names))[-1:]
         await self.saw(*messages[common:])
         told = msgspec.structs.replace(
             step,
@@ -130,6 +135,7 @@ class Adapter:
                 Listed(message.message, tuple(part.part for part in message.parts)) for message in messages[common:]
             ),
             count=len(names),
+            sent="" if common else "".join(self._sent),
             served=self.held.revision if self.held.step else UNKNOWN,
         )
         await self.say(f"step/{told.step}", at, told)
@@ -212,6 +218,11 @@ def _common(
             break
         count += 1
     return count
+
+
+def _shared(before: Sequence[str], now: Sequence[str]) -> tuple[str, ...]:
+    """The names that both lists begin with."""
+    return tuple(old for old, _ in takewhile(lambda both: both[0] == both[1], zip(before, now, strict=False)))
 
 
 def as_sent(message: MessageSeen) -> Message:

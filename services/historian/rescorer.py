@@ -1,8 +1,10 @@
 """A run that judges compartments anew: a batch after the other, by a model. It can be cut off anywhere."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
+
+from msgspec.structs import replace
 
 from schemas.events import CompartmentRescored, Event, HistoryRequested
 from schemas.subjects import Address
@@ -18,6 +20,7 @@ from services.kit.cache import Entry
 from services.kit.limits import Limits as PlanLimits
 from services.kit.model import Answer, ModelFailed, Models, Purse, Question
 from services.kit.room import Kit
+from services.kit.window import Learned
 
 NO_MODEL = "no model is set, and only a model can judge history; name one in ANNALS_MODEL__CHAIN and order it again"
 SHORT = "room is short, and history must be compressed first; what was judged stays; order the rest again later"
@@ -34,6 +37,7 @@ class Rescorer:
         runs: Runs,
         models: Models,
         purse: Callable[[Address], Purse],
+        learned: Callable[[], Awaitable[Learned]],
         plan: PlanLimits,
         limits: Limits,
     ) -> None:
@@ -41,6 +45,7 @@ class Rescorer:
         self._runs = runs
         self._models = models
         self._purse = purse
+        self._learned = learned
         self._plan = plan
         self._limits = limits
 
@@ -57,7 +62,7 @@ class Rescorer:
 
     async def _advance(self, entry: Entry[Session], request: HistoryRequested, most: int) -> None:
         state = entry.state
-        self._check(state)
+        await self._check(state)
         batch = rescore.batch(request.run, state.history.sealed, state.judged, most)
         shown = rescore.sheet(request.run, batch)
         began = time.monotonic()
@@ -77,12 +82,13 @@ class Rescorer:
                 "judged", session=entry.address.session, run=request.run, compartments=len(batch), changed=changed
             )
 
-    def _check(self, state: Session) -> None:
+    async def _check(self, state: Session) -> None:
         """Whether the run can and may go on."""
         if not state.history.sealed:
             raise Unwritten("no_eligible", "there is no compressed history that could be judged")
         if not self._models.names:
             raise Unwritten("no_model", NO_MODEL)
+        state = replace(state, learned=state.learned.beside(await self._learned()))
         if forced(state, self._plan, self._limits, now=datetime.now(UTC)):
             raise Unwritten("aborted", SHORT)
 

@@ -4,6 +4,8 @@ from collections import deque
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from msgspec.structs import replace
+
 from schemas.codec import decode_envelope, decode_event
 from schemas.commands import MemoryPropose
 from schemas.envelope import Actor, Envelope
@@ -14,12 +16,14 @@ from services.historian.limits import Limits
 from services.historian.pen import append
 from services.historian.state import Session
 from services.historian.triggers import due
+from services.kit import house
 from services.kit.bus import Delivery
 from services.kit.cache import Sessions
 from services.kit.intake import Intake
 from services.kit.limits import Limits as PlanLimits
 from services.kit.outcome import Done
 from services.kit.room import Kit
+from services.kit.window import Learned
 from services.kit.wishes import wish
 
 WATCHED: tuple[type[Event], ...] = (UsageSampled, SessionIdled, HistoryOrdered, FactExtracted)
@@ -34,6 +38,7 @@ class Watcher:
         self._sessions = sessions
         self._plan = plan
         self._limits = limits
+        self._houses = Sessions(kit.reader, house.evolve, Learned(), 1)
         self._intake = Intake(
             kit,
             LOG,
@@ -68,14 +73,22 @@ class Watcher:
     async def _look(self, address: Address, types: Sequence[str]) -> None:
         """Write what is due, until nothing is: behind a rebuild that is given up, a run may have waited."""
         entry = await self._sessions.get(address)
+        learned = await self.learned()
         for _ in range(ATTEMPTS):
             async with entry.deciding:
                 await self._sessions.catch_up(entry)
                 is_idle = types[-1] == SessionIdled.TYPE
-                event = due(entry.state, self._plan, self._limits, now=datetime.now(UTC), idle=is_idle)
+                state = replace(entry.state, learned=entry.state.learned.beside(learned))
+                event = due(state, self._plan, self._limits, now=datetime.now(UTC), idle=is_idle)
                 if event is None:
                     return
                 await append(self._kit, entry, [event], event.run)
+
+    async def learned(self) -> Learned:
+        """What all sessions have learned of models' limits, up to now."""
+        entry = await self._houses.get(house.HOUSE)
+        await self._houses.catch_up(entry)
+        return entry.state
 
     async def _propose(self, envelope: Envelope) -> None:
         """Propose what a session showed of its project for the project's memory."""

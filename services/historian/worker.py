@@ -20,6 +20,8 @@ from schemas.events import (
     HistoryOrdered,
     HistoryReplaced,
     HistoryRequested,
+    LimitLearned,
+    LimitWithdrawn,
     MessageListed,
     MessageRecorded,
     MessageRemoved,
@@ -75,6 +77,8 @@ class Historian:
         TagAssigned,
         UsageSampled,
         OverflowDetected,
+        LimitLearned,
+        LimitWithdrawn,
         StepOpened,
         DropRequested,
         HistoryOrdered,
@@ -102,8 +106,8 @@ class Historian:
         self._sessions = Sessions(kit.reader, evolve, Session(), settings.loop.sessions)
         self._runs = Runs(kit, self._sessions)
         self._runner = Runner(kit, self._runs, _writer(models, self._purse))
-        self._rescorer = Rescorer(kit, self._runs, models, self._purse, plan, limits)
         self._watcher = Watcher(kit, self._sessions, plan, limits)
+        self._rescorer = Rescorer(kit, self._runs, models, self._purse, self._watcher.learned, plan, limits)
         self._intake = Intake(
             kit,
             LOG,

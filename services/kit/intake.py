@@ -29,8 +29,13 @@ class Intake:
         work: Work,
         credit: int,
         filters: Sequence[str] = (),
+        goes_back: bool = False,
     ) -> None:
-        """`credit`: messages fetched and not yet settled. `filters`: subjects; none: the whole stream."""
+        """`credit`: messages fetched and not yet settled. `filters`: subjects; none: the whole stream.
+
+        `goes_back`: what a life before had in hand comes first, before what is behind it, and not when the broker has
+        waited in vain: for work that must be done in order and may be done twice.
+        """
         self._kit = kit
         self._stream = stream
         self._durable = durable
@@ -38,6 +43,7 @@ class Intake:
         self._work = work
         self._credit = credit
         self._filters = filters
+        self._goes_back = goes_back
         self._queues: dict[Address, deque[Delivery]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._in_hand: dict[int, Delivery] = {}
@@ -45,6 +51,8 @@ class Intake:
 
     async def open(self) -> None:
         await self._make_consumer()
+        if self._goes_back and await self._was_in_hand():
+            await self._kit.bus.rewind(self._stream.name, self._durable)
         self._pull = Pull(
             self._kit.bus,
             self._stream.name,
@@ -64,6 +72,10 @@ class Intake:
             max_ack_pending=2 * self._credit,
             filters=self._filters,
         )
+
+    async def _was_in_hand(self) -> bool:
+        lag = await self._kit.bus.lag(self._stream.name, self._durable)
+        return lag is not None and lag.in_hand > 0
 
     async def _beat(self) -> None:
         """Tell the broker of what is in hand for long, so that it does not deliver it again."""

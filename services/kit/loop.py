@@ -5,6 +5,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Generic, Protocol, TypeVar
 
 from schemas.envelope import Actor, Envelope
@@ -20,6 +21,7 @@ from services.kit.outcome import Done, Later, Outcome
 from services.kit.room import Kit
 
 S = TypeVar("S")
+T = TypeVar("T")
 
 RUN = 64
 """The most messages of one session that are decided together."""
@@ -77,6 +79,7 @@ class Loop(Generic[S, G]):
             address=judgement.address,
             work=self._work,
             credit=kit.settings.loop.max_in_hand,
+            goes_back=True,
         )
 
     async def open(self) -> None:
@@ -96,12 +99,21 @@ class Loop(Generic[S, G]):
         if letters:
             await self._conclude(address, letters)
 
+    async def _reaching(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        """Try until the broker is there: whoever put the message off would let those behind it go first."""
+        while True:
+            try:
+                return await attempt()
+            except Unreachable as error:
+                self._kit.log.warning("waiting", reason=str(error))
+                await asyncio.sleep(self._kit.settings.loop.backoff)
+
     async def _read(self, run: list[Delivery]) -> list[tuple[Delivery, G]]:
         """Those of a run that can be read, with what they say."""
         letters = []
         for delivery in run:
             try:
-                letters.append((delivery, await self._judgement.prepare(delivery)))
+                letters.append((delivery, await self._reaching(partial(self._judgement.prepare, delivery))))
             except Exception as error:  # noqa: BLE001 - it concerns this message only
                 await self._intake.broken(delivery, error)
         return letters
@@ -109,9 +121,9 @@ class Loop(Generic[S, G]):
     async def _conclude(self, address: Address, letters: list[tuple[Delivery, G]]) -> None:
         """Decide on all of them; where that breaks, on each alone, so that one does not hurt its neighbours."""
         try:
-            outcomes = await self._decide(address, letters)
+            outcomes = await self._reaching(partial(self._decide, address, letters))
         except Exception as error:  # noqa: BLE001 - whatever broke must not stop the session's queue
-            if len(letters) > 1 and not isinstance(error, Unreachable):
+            if len(letters) > 1:
                 for letter in letters:
                     await self._conclude(address, [letter])
                 return

@@ -14,6 +14,8 @@ from services.kit.fold import Map
 from services.kit.limits import Limits
 
 V = TypeVar("V")
+Model = tuple[str, str]
+"""A provider and its model."""
 
 MIN_CONTEXT, MAX_CONTEXT = 1_024, 10_000_000
 """No context window is smaller or larger."""
@@ -36,42 +38,55 @@ replace = msgspec.structs.replace
 class Learned(msgspec.Struct, frozen=True):
     """The limits that providers told when they refused a prompt: those of one model say nothing of another."""
 
-    limits: Map[str, int] = Map()
-    """`provider/model` -> tokens: the least that was told."""
-    accepted: Map[str, int] = Map()
-    """`provider/model` -> tokens of the longest prompt that it has answered."""
-    model: str = ""
-    """The model in work."""
+    limits: Map[Model, int] = Map()
+    """Tokens: the least that was told."""
+    accepted: Map[Model, int] = Map()
+    """Tokens of the longest prompt that it has answered."""
+    model: Model | None = None
+    """The model in work; none: it was not said yet."""
+    house: Map[Model, int] = Map()
+    """What all sessions have learned. No fold puts it here: whoever decides does, with `beside`."""
 
-    def limit(self, provider: str, model: str) -> int:
-        """Tokens; 0: nothing was told."""
-        return self.limits.get(f"{provider}/{model}") or 0
+    def beside(self, house: Learned) -> Learned:
+        """The same, beside what all sessions have learned."""
+        return replace(self, house=house.limits)
+
+
+NOTHING = Learned()
+"""Where nobody has learned anything."""
 
 
 def evolve(learned: Learned, event: Event) -> Learned:
-    """A limit is forgotten only when the model has answered a longer prompt than that: then it was none."""
+    """What a session learns. A limit is forgotten only when the model has answered a longer prompt than that."""
     match event:
-        case StepOpened(provider=provider, model=model):
-            name = f"{provider}/{model}"
-            return learned if name == learned.model else replace(learned, model=name)
+        case StepOpened():
+            now = (event.provider, event.model)
+            return learned if now == learned.model else replace(learned, model=now)
         case OverflowDetected(limit=limit) if MIN_CONTEXT <= limit <= MAX_CONTEXT:
-            if limit >= learned.limits.get(learned.model, MAX_CONTEXT + 1):
+            model = _model_of(event, learned)
+            if model is None or limit >= learned.limits.get(model, MAX_CONTEXT + 1):
                 return learned
-            return replace(learned, limits=learned.limits.insert(learned.model, limit))
-        case UsageSampled() if learned.model:
-            return _answered(learned, prompt_tokens(event))
+            return replace(learned, limits=learned.limits.insert(model, limit))
+        case UsageSampled() if prompt_tokens(event) <= MAX_CONTEXT:
+            return _answered(learned, _model_of(event, learned), prompt_tokens(event))
         case _:
             return learned
 
 
-def _answered(learned: Learned, used: int) -> Learned:
+def _model_of(event: OverflowDetected | UsageSampled, learned: Learned) -> Model | None:
+    """Who refused or answered; where the fact does not say it, that was the model in work."""
+    return (event.provider, event.model) if event.model else learned.model
+
+
+def _answered(learned: Learned, model: Model | None, used: int) -> Learned:
     """Grows with the longest prompt only, so that most answers change nothing."""
-    if used <= (learned.accepted.get(learned.model) or 0):
+    if model is None:
         return learned
-    learned = replace(learned, accepted=learned.accepted.insert(learned.model, used))
-    if used <= learned.limits.get(learned.model, used):
+    if used > (learned.accepted.get(model) or 0):
+        learned = replace(learned, accepted=learned.accepted.insert(model, used))
+    if used <= learned.limits.get(model, used):
         return learned
-    return replace(learned, limits=learned.limits.remove(learned.model))
+    return replace(learned, limits=learned.limits.remove(model))
 
 
 def prompt_tokens(usage: UsageSampled) -> int:
@@ -104,13 +119,25 @@ def window(step: StepOpened, learned: Learned, limits: Limits) -> Window:
     A limit that the model has answered a longer prompt than is wrong, unless a person has set it.
     """
     context, source = _told(step, limits)
-    found = learned.limit(step.provider, step.model)
-    accepted = learned.accepted.get(f"{step.provider}/{step.model}") or 0
+    accepted = learned.accepted.get((step.provider, step.model)) or 0
+    found = _refused(step, learned, source)
     if found and (found < context or source == "default"):
         context, source = found, "learned"
-    elif context < accepted <= MAX_CONTEXT and source != "settings":
+    elif context < accepted and source != "settings":
         context, source = accepted, "accepted"
     return Window(context, _reserve(step, context, limits), source)
+
+
+def _refused(step: StepOpened, learned: Learned, source: Source) -> int:
+    """What the provider told this session; what it told another one, only where nobody knows better. 0: nothing.
+
+    The other one may work under another contract: a person, or a longer prompt that was answered here, knows better.
+    """
+    model = (step.provider, step.model)
+    own, house = learned.limits.get(model) or 0, learned.house.get(model) or 0
+    if own or source == "settings" or house < (learned.accepted.get(model) or 0):
+        return own
+    return house
 
 
 def _told(step: StepOpened, limits: Limits) -> tuple[int, Source]:

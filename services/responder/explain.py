@@ -95,6 +95,11 @@ def _fact(envelope: Envelope) -> Fact:
     return Fact(envelope.seq, envelope.type, envelope.at, actor, _told(event) if event else "")
 
 
+def _of_window(rebase: PlanRebased) -> str:
+    """How much the model took, and who said so, as far as that was recorded."""
+    return f", usable {rebase.window} ({rebase.window_source})" if rebase.window_source else ""
+
+
 def _told(event: Event) -> str:
     """The fact in a few words."""
     match event:
@@ -107,7 +112,7 @@ def _told(event: Event) -> str:
         case DropRequested(tags=tags):
             text = f"drop {', '.join(map(str, tags))}"
         case PlanRebased(causes=causes, tokens_before=before, tokens_after=after):
-            text = f"{', '.join(causes)}: {before} to {after} tokens"
+            text = f"{', '.join(causes)}: {before} to {after} tokens{_of_window(event)}"
         case PlanExtended(edit_count=count):
             text = f"{count} edits of new messages"
         case _:

@@ -6,8 +6,10 @@ from collections import defaultdict
 from schemas.envelope import Envelope
 from schemas.events import Event, StepOpened
 from schemas.subjects import Address
+from services.kit import house
 from services.kit.bus import LogReader
 from services.kit.cache import Entry, Sessions
+from services.kit.window import Learned
 from services.responder.head import documents
 from services.responder.head.documents import Documents
 from services.responder.state import Session, evolve
@@ -19,6 +21,7 @@ class Hot:
     def __init__(self, reader: LogReader, capacity: int) -> None:
         self.sessions: Sessions[Session] = Sessions(reader, evolve, Session(), capacity)
         self.projects: Sessions[Documents] = Sessions(reader, documents.evolve, Documents(), capacity)
+        self.houses: Sessions[Learned] = Sessions(reader, house.evolve, Learned(), 1)
         self._waiting: dict[tuple[Address, str], list[asyncio.Event]] = defaultdict(list)
 
     def feed(self, envelope: Envelope, event: Event | None) -> None:
@@ -28,6 +31,9 @@ class Hot:
             project = self.projects.held(address)
             if project is not None:
                 project.feed(documents.evolve, envelope, event)
+            learned = self.houses.held(address)
+            if learned is not None:
+                learned.feed(house.evolve, envelope, event)
             return
         entry = self.sessions.held(address)
         if entry is None:
@@ -43,6 +49,10 @@ class Hot:
     async def project(self, project: str) -> Documents:
         """The project's documents, loaded if they are not held."""
         return (await self.projects.get(Address(project))).state
+
+    async def learned(self) -> Learned:
+        """What all sessions have learned of models' limits, loaded if it is not held."""
+        return (await self.houses.get(house.HOUSE)).state
 
     async def step(self, entry: Entry[Session], step: str, timeout: float) -> bool:  # noqa: ASYNC109 - a missed deadline is an answer
         """Wait until this step was read; whether it was."""

@@ -1,30 +1,36 @@
 """The answer to `ask.session`: how a session stands, in Markdown, for a person."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from schemas.events import StepOpened
 from schemas.plan import CutBefore
 from services.kit.limits import Limits
+from services.kit.window import NOTHING, Learned, Source, Window, prompt_tokens, window
 from services.responder.notes import Notes
 from services.responder.state import Session
 
-MAX_RESERVED = 32_000
-"""The most of a window that is kept for the answer."""
+SAID_BY: Mapping[Source, str] = {
+    "harness": "window",
+    "settings": "window (as set)",
+    "learned": "window (learned from a refusal)",
+    "accepted": "window (learned from an answer)",
+    "default": "window (presumed)",
+}
 MAX_LINES = 10
 """The most lines of one list; what is beyond is counted."""
 MAX_RANGES = 12
 MAX_LINE_CHARACTERS = 120
 
 
-def report(session: Session, limits: Limits, lag: int) -> str:
-    """`lag`: how many facts of the log were not read yet."""
+def report(session: Session, limits: Limits, lag: int, house: Learned = NOTHING) -> str:
+    """`lag`: how many facts of the log were not read yet. `house`: what all sessions have learned of models' limits."""
+    room = window(session.step, session.learned.beside(house), limits) if session.step else None
     return "\n".join(
         [
             _head(session),
             "",
-            *_model(session, limits),
-            *_usage(session, limits),
+            *_model(session, room),
+            *_usage(session, room),
             *_tags(session),
             *_plan(session),
             *_history(session),
@@ -35,35 +41,28 @@ def report(session: Session, limits: Limits, lag: int) -> str:
     )
 
 
-def window(step: StepOpened, limits: Limits) -> tuple[int, int]:
-    """The context window in tokens, and what of it a prompt may use: the rest is for the answer."""
-    whole = step.context_limit or limits.default_context_limit
-    return whole, max(1, whole - min(step.output_limit, MAX_RESERVED))
-
-
 def _head(session: Session) -> str:
     title = _line(session.notes.title) or "This session"
     about = [session.notes.harness, session.step.mode if session.step else "no model call yet"]
     return f"**{title}** ({', '.join(filter(None, about))})"
 
 
-def _model(session: Session, limits: Limits) -> Iterator[str]:
+def _model(session: Session, room: Window | None) -> Iterator[str]:
     step = session.step
-    if step is None:
+    if step is None or room is None:
         return
-    whole, usable = window(step, limits)
     name = "/".join(filter(None, (step.provider, step.model))) or "not known"
-    told = "window" if step.context_limit else "window (presumed)"
-    yield f"- **Model**: {name}, {told} {_count(whole)} tokens, of which {_count(usable)} for the prompt"
+    told = SAID_BY[room.source]
+    yield f"- **Model**: {name}, {told} {_count(room.context)} tokens, of which {_count(room.usable)} for the prompt"
 
 
-def _usage(session: Session, limits: Limits) -> Iterator[str]:
-    usage, step = session.usage, session.step
-    if usage is None or step is None:
+def _usage(session: Session, room: Window | None) -> Iterator[str]:
+    usage = session.usage
+    if usage is None or room is None:
         yield "- **Last call**: not counted yet"
         return
-    prompt = usage.input + usage.cache_read + usage.cache_write
-    share = 100 * prompt / window(step, limits)[1]
+    prompt = prompt_tokens(usage)
+    share = room.percent(prompt)
     cached = 100 * usage.cache_read / prompt if prompt else 0.0
     yield f"- **Last call**: {_count(prompt)} tokens, {share:.0f} % of what is usable; {cached:.0f} % from the cache"
 

@@ -3,7 +3,7 @@
 import msgspec
 
 from services.kit.limits import Limits
-from services.kit.window import Threshold, cache_ttl, prompt_tokens, threshold
+from services.kit.window import NOTHING, Learned, Threshold, cache_ttl, prompt_tokens, threshold
 from services.kit.window import window as window_of
 from services.responder.state import Session
 
@@ -49,11 +49,12 @@ class Causes(msgspec.Struct, frozen=True):
         return int(self.window * self.threshold / 100) if self.pressure and self.sample else 0
 
 
-def causes(session: Session, limits: Limits) -> Causes:
+def causes(session: Session, limits: Limits, house: Learned = NOTHING) -> Causes:
+    """`house`: what all sessions have learned of models' limits."""
     step = session.step
     if step is None:
         return Causes()
-    window = window_of(step, session.learned, limits)
+    window = window_of(step, session.learned.beside(house), limits)
     begins = threshold(step, window, limits)
     pressing = _pressure(session, limits, window.percent(used(session)), begins)
     late = tuple(sorted(session.held))

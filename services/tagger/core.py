@@ -44,6 +44,7 @@ from schemas.inbox import (
 )
 from services.kit.conversation import Conversation, Message
 from services.tagger.listing import from_message, is_present, listed, removed
+from services.tagger.modes import is_helpers, mode_of
 from services.tagger.notes import adapter_seen, error_seen, todos_seen, tools_seen, usage_seen
 from services.tagger.numbering import MAX_NAMES_PER_EVENT, assignments
 from services.tagger.parts import part_seen
@@ -215,7 +216,7 @@ def _recorded(item: MessageSeen, known: Message | None) -> MessageRecorded:
 
 
 def _step_seen(session: Session, item: StepSeen) -> list[Event]:
-    if item.step in session.steps:
+    if item.step in session.steps or is_helpers(session, item):
         return []
     events: list[Event] = []
     for decision in (
@@ -248,12 +249,12 @@ def _opened(session: Session, item: StepSeen) -> StepOpened:
         step=item.step,
         previous=session.last_step,
         aligned=_is_aligned(session, item),
-        kept=session.talk.unchanged,
+        kept=_kept(session, item),
         last=_last(session.talk),
         count=session.talk.count,
         served=item.served,
         agent=item.agent,
-        mode=item.mode,
+        mode=mode_of(session, item),
         provider=item.provider,
         model=item.model,
         context_limit=item.context_limit,
@@ -273,6 +274,17 @@ def _is_aligned(session: Session, item: StepSeen) -> bool:
     if not item.after:
         return True
     return item.previous in ("", session.last_step) and is_present(session.talk, item.after)
+
+
+def _kept(session: Session, item: StepSeen) -> int:
+    """The ordinal of the last message that was sent before: the teller knows of calls that nobody has heard of here.
+
+    What has changed of the last step is known here, and not to a teller that has just started.
+    """
+    talk = session.talk
+    if talk.unchanged < session.last_sent or not is_present(talk, item.sent):
+        return talk.unchanged
+    return max(talk.unchanged, talk.messages[item.sent].ordinal)
 
 
 def _last(talk: Conversation) -> int:

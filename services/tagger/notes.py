@@ -14,6 +14,7 @@ from schemas.events import (
 )
 from schemas.inbox import AdapterSeen, ErrorSeen, TodoSeen, ToolSeen, ToolsSeen, UsageSeen
 from services.kit.tokens import tokens
+from services.kit.window import Model, prompt_tokens
 from services.tagger.overflow import read
 from services.tagger.state import Session, refusal
 
@@ -32,6 +33,8 @@ def adapter_seen(session: Session, item: AdapterSeen, harness: str) -> list[Even
 
 
 def usage_seen(session: Session, item: UsageSeen) -> list[Event]:
+    known = session.usage.get(item.message)
+    provider, model = (known.provider, known.model) if known else _asked(session, item.message)
     sample = UsageSampled(
         message=item.message,
         input=item.input,
@@ -40,9 +43,10 @@ def usage_seen(session: Session, item: UsageSeen) -> list[Event]:
         cache_read=item.cache_read,
         cache_write=item.cache_write,
         cost=item.cost,
+        provider=provider,
+        model=model,
     )
-    counted = sample.input + sample.cache_read + sample.cache_write
-    return [sample] if counted > 0 and session.usage.get(item.message) != sample else []
+    return [sample] if prompt_tokens(sample) > 0 and known != sample else []
 
 
 def error_seen(session: Session, item: ErrorSeen) -> list[Event]:
@@ -52,8 +56,26 @@ def error_seen(session: Session, item: ErrorSeen) -> list[Event]:
     facts: list[Event] = [] if refusal(failed) in session.said else [failed]
     overflow = read(item.text) if text not in session.said else None
     if overflow is not None:
-        facts.append(OverflowDetected(message=item.message, text=text, limit=overflow.limit, used=overflow.used))
+        provider, model = _asked(session, item.message)
+        facts.append(
+            OverflowDetected(
+                message=item.message,
+                text=text,
+                limit=overflow.limit,
+                used=overflow.used,
+                provider=provider,
+                model=model,
+            )
+        )
     return facts
+
+
+def _asked(session: Session, message: str) -> Model:
+    """The model that makes this message, as that is recorded; where it says nothing, the one in work."""
+    known = session.talk.messages.get(message)
+    if known is not None and known.recorded.provider and known.recorded.model:
+        return known.recorded.provider, known.recorded.model
+    return session.learned.model or ("", "")
 
 
 def todos_seen(session: Session, item: TodoSeen) -> list[Event]:

@@ -30,9 +30,10 @@ from schemas.events import (
     ToolsetChanged,
     UsageSampled,
 )
-from services.kit import conversation
+from services.kit import conversation, window
 from services.kit.conversation import Conversation
 from services.kit.fold import Map
+from services.kit.window import Learned
 from services.tagger.use import Use, use
 
 replace = msgspec.structs.replace
@@ -45,6 +46,9 @@ class Session(msgspec.Struct, frozen=True):
     closed: bool = False
     title: str = ""
     directory: str = ""
+    parent: str = ""
+    mode: str = ""
+    """The mode that it works in; empty: no step of its own has been told."""
     adapters: frozenset[AdapterConnected] = frozenset()
     talk: Conversation = Conversation()
     numbers: Map[str, int] = Map()
@@ -72,7 +76,11 @@ class Session(msgspec.Struct, frozen=True):
     told: Map[str, None] = Map()
     """Inbound messages whose facts are all in the log: said again, however late, they say nothing new."""
     last_step: str = ""
+    last_sent: int = 0
+    """The ordinal of the last message of that step."""
     model: ModelChanged | None = None
+    learned: Learned = Learned()
+    """What it has learned of models' limits, and the model in work."""
     said: frozenset[str] = frozenset()
     """What was said since the last step without an id of its own: idle, compacted, the texts of refusals."""
     since: datetime = datetime(1970, 1, 1, tzinfo=UTC)
@@ -85,7 +93,9 @@ class Session(msgspec.Struct, frozen=True):
 
 def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
     before = session.talk
-    session = replace(session, talk=conversation.evolve(before, event, envelope))
+    session = replace(
+        session, talk=conversation.evolve(before, event, envelope), learned=window.evolve(session.learned, event)
+    )
     if envelope.last and envelope.cause:
         session = replace(session, told=session.told.insert(envelope.cause, None))
     match event:
@@ -93,10 +103,15 @@ def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
             return _with_part(session, event, is_new=event.part not in before.parts)
         case TagAssigned():
             return _tags_assigned(session, event)
-        case StepOpened(step=step):
-            since = max(session.since, envelope.at)
+        case StepOpened(step=step, last=last, mode=mode):
             return replace(
-                session, steps=session.steps.insert(step, None), last_step=step, said=frozenset(), since=since
+                session,
+                mode=session.mode if mode == "hidden" else mode,
+                steps=session.steps.insert(step, None),
+                last_step=step,
+                last_sent=last,
+                said=frozenset(),
+                since=max(session.since, envelope.at),
             )
         case UsageSampled(message=message):
             return replace(session, usage=session.usage.insert(message, event))
@@ -125,8 +140,8 @@ def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
             return replace(session, adapters=session.adapters | {event})
         case ModelChanged():
             return replace(session, model=event)
-        case SessionOpened(title=title, directory=directory):
-            return replace(session, opened=True, title=title, directory=directory)
+        case SessionOpened(title=title, directory=directory, parent=parent):
+            return replace(session, opened=True, title=title, directory=directory, parent=parent)
         case SessionRenamed(title=title):
             return replace(session, title=title)
         case SessionClosed():

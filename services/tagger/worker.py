@@ -12,6 +12,8 @@ from schemas.events import (
     DocumentCaptured,
     Event,
     FileTouched,
+    LimitLearned,
+    LimitWithdrawn,
     MessageListed,
     MessageRecorded,
     MessageRemoved,
@@ -33,17 +35,21 @@ from schemas.events import (
     ToolsetChanged,
     UsageSampled,
 )
-from schemas.inbox import Seen, SessionSeen
+from schemas.inbox import ErrorSeen, Seen, SessionSeen, UsageSeen
 from schemas.streams import IN
 from schemas.subjects import Address, parse_inbound
+from services.kit import house
 from services.kit.bus import Delivery
 from services.kit.cache import Sessions
 from services.kit.loop import Judgement, Loop
 from services.kit.outcome import Done, Outcome
 from services.kit.room import Kit
 from services.kit.secrets import mask
+from services.kit.window import Learned
 from services.tagger.aside import Aside, Kept
+from services.tagger.book import Book
 from services.tagger.core import Told, decide
+from services.tagger.lessons import lessons
 from services.tagger.masking import masked
 from services.tagger.projects import Projects
 from services.tagger.state import Session, evolve
@@ -83,6 +89,8 @@ class Tagger:
         NativeCompacted,
         CallFailed,
         OverflowDetected,
+        LimitLearned,
+        LimitWithdrawn,
         StepOpened,
     )
 
@@ -90,6 +98,7 @@ class Tagger:
         self._sessions = Sessions(kit.reader, evolve, Session(), kit.settings.loop.sessions)
         self._aside = Aside(kit.bus)
         self._projects = Projects(kit)
+        self._house = Book(kit, house.evolve, Learned())
         judgement = Judgement(
             address=_address,
             prepare=self._prepare,
@@ -132,6 +141,9 @@ class Tagger:
 
     async def _appended(self, address: Address, told: Told) -> None:
         await self._projects.take(address.project, told)
+        if any(isinstance(item, UsageSeen | ErrorSeen) for item in told.inbound.items):
+            learned = (await self._sessions.get(address)).state.learned
+            await self._house.write(house.HOUSE, told, lambda known: lessons(known, learned, address))
 
 
 def _address(subject: str) -> Address:

@@ -12,7 +12,7 @@ from schemas.envelope import Actor, Envelope
 from schemas.events import Event, SessionClosed, SessionRenamed
 from schemas.streams import IN
 from schemas.subjects import Address, parse_inbound
-from services.kit.bus import Bus, Delivery
+from services.kit.bus import Bus, Delivery, Unreachable
 from services.kit.cache import Sessions
 from services.kit.loop import Judgement, Loop
 from services.kit.outcome import Done, Later, Outcome, Refused
@@ -44,6 +44,8 @@ class Notary:
         self.before_reading: Callable[[str], object] = lambda _: None
         self.gates: dict[str, asyncio.Event] = {}
         self.entered: dict[str, asyncio.Event] = {}
+        self.away: dict[str, int] = {}
+        """How often what a word needs is not to be had."""
         self.after_writing: dict[str, Callable[[], object]] = {}
         self.judgement = Judgement(
             address=lambda subject: parse_inbound(subject)[1],
@@ -67,6 +69,9 @@ class Notary:
         if says in self.gates:
             self.entered[says].set()
             await self.gates[says].wait()
+        if self.away.get(says):
+            self.away[says] -= 1
+            raise Unreachable("what it needs is away")
         if says == "garbage":
             raise Malformed("this is garbage; say a word")
         self.read.append(says)

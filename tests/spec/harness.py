@@ -39,6 +39,7 @@ from services.kit.edits import Message, Part, apply, faults
 from services.kit.limits import Limits
 from services.kit.pictures import picture_tokens
 from services.kit.tokens import tokens
+from services.kit.window import Learned
 from services.responder.admission import is_held_back
 from services.responder.lanes import DROPS, TAGS, Lane, View
 from services.responder.plan import Pass, decide
@@ -118,6 +119,8 @@ class Harness:
         self.log: list[tuple[Envelope, Event]] = []
         self.tagger = tagger_state.Session()
         self.session = Session()
+        self.house = Learned()
+        """What all sessions have learned of models' limits."""
         self.messages: list[MessageSeen] = []
         self.mode: Mode = "primary"
         self.agent = ""
@@ -130,6 +133,7 @@ class Harness:
         self._named = 0
         self._steps = 0
         self._last: tuple[str, ...] = ()
+        self._unheard = False
         self._told: dict[str, MessageSeen] = {}
         self.known: dict[str, MessageSeen] = {}
         """Every message that was ever told."""
@@ -231,15 +235,30 @@ class Harness:
         raw = tuple(as_sent(message) for message in self.messages)
         return Call(opened, raw, tuple(apply(raw, self.edits)), made, state, took)
 
+    def step_unheard(self) -> Call:
+        """A call goes out with what the harness holds, and nobody hears of it."""
+        self._last = tuple(message.message for message in self.messages)
+        self._told |= {message.message: message for message in self.messages}
+        self._unheard = True
+        raw = tuple(as_sent(message) for message in self.messages)
+        return Call(StepOpened(step=""), raw, tuple(apply(raw, self.edits)), Pass("replay"), self.session, ())
+
+    def _shared(self) -> tuple[str, ...]:
+        """What this call and the one before it begin with; after a new start, by their names."""
+        shared = []
+        for old, message in zip(self._last, self.messages, strict=False):
+            if old != message.message or (self._told and self._told.get(old) != message):
+                break
+            shared.append(old)
+        return tuple(shared)
+
     def tell_step(self) -> None:
         self._steps += 1
         names = tuple(message.message for message in self.messages)
-        common = 0
-        for old, message in zip(self._last, self.messages, strict=False):
-            if old != message.message or self._told.get(old) != message:
-                break
-            common += 1
-        fresh = [message for message in self.messages if self._told.get(message.message) != message]
+        shared = self._shared()
+        common = 0 if self._unheard or not self._told else len(shared)
+        heard = {} if self._unheard else self._told
+        fresh = [message for message in self.messages if heard.get(message.message) != message]
         listed = [
             Listed(message.message, tuple(part.part for part in message.parts)) for message in self.messages[common:]
         ]
@@ -248,6 +267,7 @@ class Harness:
             after=names[common - 1] if common else "",
             messages=tuple(listed),
             count=len(names),
+            sent="" if common else "".join(shared[-1:]),
             served=self.revision,
             agent=self.agent,
             mode=self.mode,
@@ -261,6 +281,7 @@ class Harness:
         self._told.update({message.message: message for message in fresh})
         self.known |= self._told
         self._last = names
+        self._unheard = False
 
     def append_plan(self, events: Sequence[Event], meanwhile: Iterable[Event]) -> None:
         """The log gets what came in between first; the state that decided gets its own events first."""
@@ -276,11 +297,10 @@ class Harness:
 
     def _decide(self, state: Session) -> Pass:
         """Decide, with the texts that a lane wants to see."""
-        made = decide(View(state, self.limits), self.lanes)
+        view = View(state, self.limits, learned=self.house)
+        made = decide(view, self.lanes)
         if made.needs:
-            made = decide(
-                View(state, self.limits, texts={name: self._text(state, name) for name in made.needs}), self.lanes
-            )
+            made = decide(replace(view, texts={name: self._text(state, name) for name in made.needs}), self.lanes)
         return made
 
     def _text(self, state: Session, name: str) -> str:

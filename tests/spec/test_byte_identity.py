@@ -237,6 +237,8 @@ class Around(msgspec.Struct, frozen=True):
     chances: list[Act]
     asks: bool
     takes: int
+    unheard: bool
+    """Whether there is a call before this one of which the service hears nothing; the list is told whole then."""
     meanwhile: list[int] | None
     """Tags that an agent drops while the plan is being appended, with a flush."""
 
@@ -247,6 +249,7 @@ AROUND = st.builds(
     chances=st.lists(CHANCES, max_size=4),
     asks=st.sampled_from([True, True, True, True, False]),
     takes=st.sampled_from([ALL, ALL, ALL, 0]),
+    unheard=st.sampled_from([False, False, False, True]),
     meanwhile=st.none() | st.lists(st.integers(0, 60), max_size=2),
 )
 ABILITIES: st.SearchStrategy[tuple[Capability, ...]] = st.sampled_from(
@@ -272,13 +275,30 @@ class Moment(msgspec.Struct, frozen=True):
     facts: tuple[tuple[Envelope, Event], ...]
 
 
-def played(around: list[Around], abilities: tuple[Capability, ...], protected: int) -> list[Moment]:
+def played(
+    around: list[Around], abilities: tuple[Capability, ...], protected: int, *, loses: bool = False
+) -> list[Moment]:
+    """The calls of a session. `loses`: also those of which the service hears nothing."""
     harness = Harness(Limits(protected_tags=protected, min_reclaim=200), lanes=LANES)
     harness.capabilities = abilities
     harness.user("go")
     moments = []
     for one in around:
-        for act in (*one.growth, *one.chances):
+        for act in one.growth:
+            act(harness)
+        if loses and one.unheard:
+            held = dict(harness.edits)
+            moments.append(
+                Moment(
+                    harness.step_unheard(),
+                    held,
+                    held,
+                    is_level=False,
+                    session=harness.session,
+                    facts=tuple(harness.log),
+                )
+            )
+        for act in one.chances:
             act(harness)
         before = dict(harness.edits)
         call = harness.step(asks=one.asks, takes=one.takes, meanwhile=meanwhile(harness, one.meanwhile))
@@ -304,6 +324,13 @@ SESSIONS = st.builds(
     abilities=ABILITIES,
     protected=st.sampled_from([1, 3]),
 )
+LOSSY = st.builds(
+    played,
+    around=st.lists(AROUND, min_size=2, max_size=12),
+    abilities=ABILITIES,
+    protected=st.sampled_from([1, 3]),
+    loses=st.just(value=True),
+)
 bounded = settings(max_examples=examples(100), deadline=None, suppress_health_check=list(HealthCheck))
 
 
@@ -317,7 +344,7 @@ def unchanged(before: Sequence[Message], now: Sequence[Message]) -> list[Message
 
 
 @bounded
-@given(SESSIONS)
+@given(LOSSY)
 def test_without_a_declared_rebase_what_was_sent_is_sent_again_byte_for_byte(moments: list[Moment]) -> None:
     for before, now in pairwise(moments):
         if not now.call.causes:

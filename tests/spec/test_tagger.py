@@ -62,6 +62,7 @@ from services.tagger.parts import content_digest
 from services.tagger.state import Session, evolve, identity
 from tests.given import Given, given
 
+replace = msgspec.structs.replace
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 START = given(evolve, Session())
 
@@ -643,6 +644,13 @@ def test_after_a_step_astray_the_whole_list_puts_both_sides_right() -> None:
     astray = FIVE.when(said(step("s2", "g", after="f", count=7)))
     now = astray.when(said(step("s3", "abcdefg", count=7)))
     now.then_only(StepOpened, opened("s3", kept=5, last=7, count=7, previous="s2"))
+
+
+def test_what_a_whole_list_says_was_sent_stays_so_although_nobody_heard_of_it() -> None:
+    whole = replace(step("s2", "abcdefg", count=7), sent="f")
+    FIVE.when(said(whole)).then_only(StepOpened, opened("s2", kept=6, last=7, count=7, previous="s1"))
+    gone = replace(step("s2", "abcdefg", count=7), sent="z")
+    FIVE.when(said(gone)).then_only(StepOpened, opened("s2", kept=5, last=7, count=7, previous="s1"))
 
 
 def test_a_step_tells_what_it_was_made_with() -> None:

@@ -17,6 +17,10 @@ interface Line {
   seq?: number;
   date?: string;
   mode?: Mode;
+  /** The mode that the guidance in the system prompt is for. */
+  guidance?: Mode;
+  /** The last message of the newest step. */
+  sent?: string;
 }
 
 export class Kept {
@@ -26,6 +30,8 @@ export class Kept {
   seq = -1;
   date = "";
   mode: Mode | "" = "";
+  guidance: Mode | "" = "";
+  sent = "";
   /** Whether an earlier life left something. */
   isKnown = false;
   private readonly path: string;
@@ -41,14 +47,13 @@ export class Kept {
     this.load();
   }
 
+  /** Take revisions that belong together: one line, so that a crash leaves all of them or none. */
   take(revisions: readonly Revision[]): void {
-    for (const { revision, edits } of revisions) {
-      this.fold({ revision, edits });
-      this.append({ revision, edits });
-    }
+    const newest = revisions.at(-1);
+    if (newest) this.note({ revision: newest.revision, edits: revisions.flatMap(({ edits }) => edits) });
   }
 
-  note(line: Pick<Line, "told" | "seq" | "date" | "mode">): void {
+  note(line: Line): void {
     this.fold(line);
     this.append(line);
   }
@@ -64,6 +69,8 @@ export class Kept {
     this.seq = line.seq ?? this.seq;
     this.date = line.date ?? this.date;
     this.mode = line.mode ?? this.mode;
+    this.guidance = line.guidance ?? this.guidance;
+    this.sent = line.sent ?? this.sent;
     for (const edit of line.edits ?? []) {
       this.edits.delete(target(edit));
       if (edit.op !== "restore" && edit.op !== "withdraw") this.edits.set(target(edit), edit);
@@ -84,8 +91,9 @@ export class Kept {
   }
 
   private rewrite(): void {
-    const { revision, told, seq, date, mode } = this;
-    const whole: Line = { revision, edits: [...this.edits.values()], told, seq, date, ...(mode ? { mode } : {}) };
+    const { revision, told, seq, date, sent } = this;
+    const modes = { ...(this.mode && { mode: this.mode }), ...(this.guidance && { guidance: this.guidance }) };
+    const whole: Line = { revision, edits: [...this.edits.values()], told, seq, date, sent, ...modes };
     writeFileSync(`${this.path}.draft`, `${JSON.stringify(whole)}\n`, { mode: 0o600 });
     renameSync(`${this.path}.draft`, this.path);
   }

@@ -63,6 +63,7 @@ export interface StepSeen {
   messages: Listed[];
   count: number;
   served: number;
+  sent?: string;
   agent?: string;
   mode?: Mode;
   provider?: string;
@@ -162,7 +163,7 @@ export interface Line {
   argument?: string;
 }
 
-/** What the service wants of an adapter: tools, commands, guidance. The same until the service is upgraded. */
+/** What the service wants of an adapter: tools, commands, guidance, files. The same until it or its settings change. */
 export interface Guide {
   digest: string;
   tools?: Tool[];

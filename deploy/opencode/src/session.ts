@@ -4,14 +4,13 @@ import { apply } from "./apply.ts";
 import { Breaker } from "./breaker.ts";
 import type { BusEvent, Entry, Info, Part, Session as Seen } from "./harness.ts";
 import type { Kept } from "./kept.ts";
-import type { Item, Listed, Mode, Plan, StepSeen } from "./language.ts";
+import type { Item, Listed, Plan, Revision, StepSeen } from "./language.ts";
+import { taken } from "./pages.ts";
 import * as translate from "./translate.ts";
 
 const UNKNOWN = -1;
 
 export class Session {
-  /** Decided at the first step, once and for all; empty before that. */
-  mode: Mode | "" = "";
   title = "";
   /** The harness's record of it, once it has been seen. */
   seen: Seen | undefined;
@@ -23,6 +22,8 @@ export class Session {
   isFollowed = false;
   /** The next transform is that of the harness's own compaction. */
   isCompacting = false;
+  /** Until its end, the session's model calls are the compaction's. */
+  isSummarizing = false;
   /** The step in hand changed covered messages: what else is frozen may change with it. */
   isRebased = false;
   brief = "";
@@ -31,6 +32,8 @@ export class Session {
   /** Ids of events that were told since the event log was last compared. */
   readonly recent = new Set<string>();
   readonly systems = new Map<string, string>();
+  /** Whose system prompts say that they are to be left alone. */
+  readonly asides = new Set<string>();
   private readonly told = new Set<string>();
   private readonly infos = new Map<string, string>();
   private readonly finished = new Set<string>();
@@ -38,11 +41,18 @@ export class Session {
   private readonly positions = new Map<string, string[]>();
   private readonly changed = new Set<string>();
   private last: string[] = [];
+  /** The last message of what the newest list and the one before it begin with. */
+  private sent: string | undefined;
   private step = "";
+  /** Revisions of a rebase of which the end has not come yet, and the person's message that they came for. */
+  private coming: Revision[] = [];
+  private comingFor = "";
 
+  /** `isAside` tells of a message of an agent whether a helper wrote it. */
   constructor(
     readonly id: string,
     readonly kept: Kept,
+    private readonly isAside: (info: Info) => boolean,
   ) {}
 
   /** The newest message of the last list. */
@@ -67,6 +77,7 @@ export class Session {
       case "session.error":
         return properties.error ? [translate.failure(properties.error)] : [];
       case "session.compacted":
+        this.summarized();
         return [{ kind: "compaction.seen" }];
       case "todo.updated":
         return [translate.todos(event)];
@@ -86,9 +97,18 @@ export class Session {
     const isOver = info.time?.completed !== undefined || info.error !== undefined;
     if (info.role === "assistant" && isOver && !this.finished.has(info.id)) {
       this.finished.add(info.id);
-      items.push(...this.settle(info.id), ...translate.outcome(info));
+      if (info.summary === true) this.summarized();
+      const outcome = translate.outcome(info);
+      const told = this.isAside(info) ? outcome.filter(({ kind }) => kind !== "usage.seen") : outcome;
+      items.push(...this.settle(info.id), ...told);
     }
     return items;
+  }
+
+  /** The harness's own compaction is over, or was never made. */
+  summarized(): void {
+    this.isCompacting = false;
+    this.isSummarizing = false;
   }
 
   private hearPart(part: Part, isOld: boolean): Item[] {
@@ -142,6 +162,8 @@ export class Session {
     isWhole = false,
   ): { items: Item[]; message: StepSeen } {
     const common = isWhole ? 0 : this.common(entries);
+    const after = common > 0 ? this.last[common - 1] : undefined;
+    if (!isWhole) this.sent = this.last.length > 0 ? after : this.kept.sent || undefined;
     const items: Item[] = [];
     const messages: Listed[] = [];
     for (const entry of entries.slice(common)) {
@@ -153,14 +175,16 @@ export class Session {
       ...details,
       step,
       previous: this.step || undefined,
-      after: common > 0 ? this.last[common - 1] : undefined,
+      after,
       messages,
       count: entries.length,
+      sent: after ? undefined : this.sent,
       served: this.step || this.kept.isKnown ? this.kept.revision : UNKNOWN,
     });
     this.step = step;
     this.last = entries.map((entry) => entry.info.id);
     this.changed.clear();
+    this.kept.note({ sent: this.newest });
     return { items, message };
   }
 
@@ -200,10 +224,23 @@ export class Session {
     return this.isFollowed && !this.isTold(part) && !this.unsettled.has(part.id);
   }
 
-  /** Take what a reply brings; whether the plan is whole. */
+  /** A step asks for its plan: what has come of an unfinished rebase counts only for another message of a person. */
+  asks(): void {
+    if (this.comingFor === this.user?.id) this.coming = [];
+    this.comingFor = this.user?.id ?? "";
+  }
+
+  /** The revision behind which the next page begins. */
+  get base(): number {
+    return this.coming.at(-1)?.revision ?? this.kept.revision;
+  }
+
+  /** Take what a reply brings. */
   take(plan: Plan): void {
-    this.kept.take(plan.revisions ?? []);
-    if (plan.revisions?.some((revision) => (revision.causes ?? []).length > 0)) this.isRebased = true;
+    const { whole, coming } = taken(this.coming, plan);
+    this.coming = coming;
+    this.kept.take(whole);
+    if (whole.some((revision) => (revision.causes ?? []).length > 0)) this.isRebased = true;
   }
 
   serve(entries: readonly Entry[]): Entry[] {

@@ -207,8 +207,8 @@ class Bus:
         )
         await self.js.add_consumer(stream, config)
 
-    async def rewind(self, stream: str, durable: str, seq: int) -> None:
-        """Let a consumer go on at this position."""
+    async def rewind(self, stream: str, durable: str, seq: int | None = None) -> None:
+        """Let a consumer go on at this position; without one, at the first message that is not acknowledged."""
         await self.js.reset_consumer(stream, durable, seq=seq)
 
     async def lag(self, stream: str, durable: str) -> Lag | None:

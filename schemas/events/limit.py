@@ -1,0 +1,37 @@
+"""Facts about what models take: they belong to no project, and hold for all sessions."""
+
+from typing import ClassVar
+
+from schemas.events.base import Event
+
+
+class LimitLearned(Event, frozen=True):
+    """A refusal told how much a model takes, and nobody knew of a limit as small as this."""
+
+    TYPE: ClassVar[str] = "limit.learned"
+
+    provider: str
+    model: str
+    limit: int
+    """Tokens."""
+    in_project: str = ""
+    """The project and ..."""
+    in_session: str = ""
+    """... the session that it was told in."""
+
+
+class LimitWithdrawn(Event, frozen=True):
+    """The model has answered a longer prompt than the limit that was learned: that holds no more."""
+
+    TYPE: ClassVar[str] = "limit.withdrawn"
+
+    provider: str
+    model: str
+    limit: int
+    """Tokens that had been told."""
+    accepted: int
+    """Tokens of the prompt that was answered."""
+    in_project: str = ""
+    """The project and ..."""
+    in_session: str = ""
+    """... the session in which it was."""

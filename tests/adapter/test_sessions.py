@@ -1,0 +1,367 @@
+"""A session in the adapter, hook by hook: its mode, and the calls that are none of its own."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from services.responder.guide import GUIDE
+from tests.adapter.conftest import ROOT
+
+FOLDER = ROOT / "deploy" / "opencode"
+DRIVER = Path(__file__).with_name("sessions.mjs")
+Json = dict[str, Any]
+
+PROMPT = "You are a coder.\nToday's date: Fri Nov 20 2026"
+AGENTS: list[Json] = [
+    {"name": "build", "permission": []},
+    {"name": "quiet", "permission": [{"permission": "*", "pattern": "*", "action": "deny"}]},
+    {"name": "title", "hidden": True, "prompt": "Name this talk."},
+    {"name": "historian", "hidden": True, "prompt": "You sum up."},
+    {"name": "untouched", "prompt": "One word. <!-- annals: skip -->"},
+]
+
+
+class Harness:
+    """One OpenCode with one session, and the adapter in it."""
+
+    def __init__(self, process: subprocess.Popen[str], directory: Path) -> None:
+        self._process = process
+        self._directory = directory
+        self.items: list[Json] = []
+        self.questions: list[Json] = []
+        self.notices: list[str] = []
+        self.entries: list[Json] = []
+        self.start()
+
+    def start(self, **options: object) -> None:
+        """Begin anew with what is kept on disk."""
+        guide = msgspec.to_builtins(GUIDE)
+        self._do("begin", {"directory": str(self._directory), "guide": guide, "agents": AGENTS, "options": options})
+        self._do("prepare", "s")
+
+    def _do(self, way: str, *given: object) -> Any:  # noqa: ANN401 - JSON
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps({"way": way, "given": given}) + "\n")
+        self._process.stdin.flush()
+        said = json.loads(self._process.stdout.readline())
+        self.items, self.questions, self.notices = said["items"], said["questions"], said["notices"]
+        return said.get("answer")
+
+    def meet(self, *plugins: object) -> None:
+        self._do("meet", plugins)
+
+    def answer(self, *answers: Json | None) -> None:
+        """What the service says next; None: nothing in time."""
+        self._do("answer", *answers)
+
+    def hear(self, kind: str, **properties: object) -> None:
+        self._do("hear", {"id": f"e{len(self.entries)}", "type": kind, "properties": {"sessionID": "s", **properties}})
+
+    def learns(self, **session: object) -> None:
+        self.hear("session.updated", info={"id": "s", "title": "A talk", **session})
+
+    def user(self, text: str, agent: str = "build", **info: object) -> None:
+        self._message("user", text, agent=agent, model={"providerID": "p", "modelID": "m"}, **info)
+
+    def _message(self, role: str, text: str, **info: object) -> None:
+        name = f"m{len(self.entries)}"
+        part = {"id": f"{name}.0", "messageID": name, "sessionID": "s", "type": "text", "text": text}
+        self.entries.append({"info": {"id": name, "sessionID": "s", "role": role, **info}, "parts": [part]})
+
+    def says(self, text: str, agent: str = "build", tokens: int = 10, **info: object) -> None:
+        """The answer is there, and counted."""
+        who = {"agent": agent, "mode": agent, "providerID": "p", "modelID": "m"}
+        self._message("assistant", text, **who, tokens={"input": tokens}, time={"created": 1, "completed": 2}, **info)
+        self.hear("message.updated", info=self.entries[-1]["info"])
+
+    def compacts(self) -> None:
+        self._do("compact", "s")
+
+    def serve(self) -> list[str]:
+        """The texts of a model call."""
+        served = self._do("serve", self.entries)
+        return [part["text"] for entry in served for part in entry["parts"]]
+
+    def system(self, text: str = PROMPT) -> list[str]:
+        """The system prompt of that call."""
+        found: list[str] = self._do("system", "s", [text])
+        return found
+
+    @property
+    def steps(self) -> list[Json]:
+        """The steps among what was told last."""
+        return [item for item in self.items if item["kind"] == "step.seen"]
+
+
+@pytest.fixture(scope="module")
+def process() -> Iterator[subprocess.Popen[str]]:
+    node = shutil.which("node")
+    assert node, "node is missing; the adapter is built with it: install Node.js 20 or later"
+    assert (FOLDER / "node_modules" / "esbuild").exists(), (
+        "what builds the adapter is missing; `make adapter` brings it"
+    )
+    command = [node, str(DRIVER), str(FOLDER)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+        yield running
+
+
+@pytest.fixture
+def harness(process: subprocess.Popen[str], tmp_path: Path) -> Harness:
+    return Harness(process, tmp_path)
+
+
+def replacing(text: str, revision: int = 1, *, causes: tuple[str, ...] = (), more: bool = False) -> Json:
+    """A plan that says something else in the place of the first message."""
+    edits = [{"op": "replace_text", "part": "m0.0", "text": text}]
+    return {
+        "status": "ready",
+        "revisions": [{"revision": revision, "edits": edits, "causes": list(causes)}],
+        "more": more,
+    }
+
+
+def guided(mode: str) -> list[str]:
+    return [PROMPT, GUIDE.system[mode]]  # type: ignore[index] # each of them is one
+
+
+# The mode
+
+
+def test_a_session_is_what_its_first_step_finds_it_and_stays_so_over_restarts(harness: Harness) -> None:
+    harness.user("go")
+    harness.serve()
+    assert ["primary"] == [step["mode"] for step in harness.steps]
+    assert guided("primary") == harness.system()
+
+    harness.start()
+    harness.user("on", agent="quiet", tools={"ctx_reduce": False})
+    harness.serve()
+
+    assert ["primary"] == [step["mode"] for step in harness.steps]
+    assert guided("primary") == harness.system()
+
+
+@pytest.mark.parametrize(
+    ("message", "session"),
+    [
+        ({"agent": "quiet"}, {}),
+        ({"tools": {"ctx_reduce": False}}, {}),
+        ({}, {"permission": [{"permission": "ctx_*", "pattern": "*", "action": "deny"}]}),
+        ({}, {"permission": [{"permission": "*", "pattern": "*", "action": "deny"}]}),
+    ],
+    ids=["agent", "message", "session", "all of the session"],
+)
+def test_without_the_tool_a_session_is_told_of_no_tags(harness: Harness, message: Json, session: Json) -> None:
+    harness.learns(**session)
+    harness.user("go", **message)
+    harness.serve()
+
+    assert ["reduce_off"] == [step["mode"] for step in harness.steps]
+    assert guided("reduce_off") == harness.system()
+
+
+def test_that_an_agent_leads_it_is_learned_once_and_its_guidance_changes_with_a_rebase(harness: Harness) -> None:
+    harness.user("go")
+    harness.serve()
+    assert guided("primary") == harness.system()
+
+    harness.learns(parentID="another")
+    harness.says("looking")
+    harness.serve()
+    assert ["subagent"] == [step["mode"] for step in harness.steps]
+    assert guided("primary") == harness.system()
+
+    harness.start()
+    harness.learns(parentID="another")
+    harness.serve()
+    assert guided("primary") == harness.system()
+
+    harness.answer(replacing("go", causes=("flush",)))
+    harness.serve()
+    assert guided("subagent") == harness.system()
+
+    harness.start()
+    harness.serve()
+    assert ["subagent"] == [step["mode"] for step in harness.steps]
+    assert guided("subagent") == harness.system()
+
+
+def test_beside_a_rival_new_sessions_are_only_added_to_and_the_person_is_told_once(harness: Harness) -> None:
+    harness.meet("file:///a/annals.mjs", ["opencode-dcp@1.0.0", {}])
+    harness.user("go")
+    harness.serve()
+    assert ["additive"] == [step["mode"] for step in harness.steps]
+    (notice,) = harness.notices
+    assert notice.startswith("opencode-dcp changes the same prompts")
+
+    harness.serve()
+    assert [] == harness.notices
+
+
+def test_a_session_from_before_the_rival_goes_on_as_it_was(harness: Harness) -> None:
+    harness.user("go")
+    harness.serve()
+    harness.start()
+    harness.meet("opencode-dcp")
+    harness.serve()
+    assert ["primary"] == [step["mode"] for step in harness.steps]
+
+
+def test_where_another_compactor_is_meant_to_work_nobody_is_warned(harness: Harness) -> None:
+    harness.start(compaction="observe")
+    harness.user("go")
+    harness.serve()
+    assert ["additive"] == [step["mode"] for step in harness.steps]
+    assert [] == harness.notices
+
+
+# Calls that are none of the session's own
+
+
+@pytest.mark.parametrize(
+    "message",
+    [{"agent": "historian"}, {"agent": "title"}, {"agent": "untouched"}, {"system": "Shh. <!-- annals: skip -->"}],
+    ids=["hidden", "title", "marked agent", "marked message"],
+)
+def test_a_helper_s_call_changes_nothing_of_the_session(harness: Harness, message: Json) -> None:
+    harness.user("go")
+    harness.answer(replacing("§1§ go"))
+    assert ["§1§ go"] == harness.serve()
+    harness.system()
+    harness.says("done")
+
+    harness.user("aside", **message)
+    assert ["§1§ go", "done", "aside"] == harness.serve()
+    assert ([], []) == (harness.steps, harness.questions)
+    assert ["Another prompt."] == harness.system("Another prompt.")
+    harness.says("on the side", agent=message.get("agent", "build"))
+    if "agent" in message:
+        assert ["message.seen"] == [item["kind"] for item in harness.items]
+
+    harness.user("on")
+    harness.serve()
+    (step,) = harness.steps
+    assert step["system_digest"]
+    assert 1 == step["served"]
+    harness.system()
+    harness.serve()
+    assert [step["system_digest"]] == [again["system_digest"] for again in harness.steps]
+
+
+def test_a_helper_that_works_beside_the_session_is_known_by_its_prompt(harness: Harness) -> None:
+    """It may be there before the session's own first call."""
+    harness.user("go")
+    assert ["Name this talk."] == harness.system("Name this talk.")
+    harness.serve()
+    assert ["Name this talk."] == harness.system("Name this talk.")
+    assert guided("primary") == harness.system()
+    harness.serve()
+    (step,) = harness.steps
+    assert ["Name this talk."] == harness.system("Name this talk.")
+    harness.serve()
+    assert [step["system_digest"]] == [again["system_digest"] for again in harness.steps]
+
+
+def test_where_the_whole_prompt_is_marked_the_session_is_left_alone_from_its_second_call_on(harness: Harness) -> None:
+    marked = f"{PROMPT}\n<!-- annals: skip -->"
+    harness.user("go")
+    harness.serve()
+    assert [marked] == harness.system(marked)
+    harness.says("done")
+    harness.serve()
+    assert ([], []) == (harness.steps, harness.questions)
+
+
+def test_an_unknown_helper_s_prompt_marks_nobody(harness: Harness) -> None:
+    """A title of an earlier release, whose prompt the list of agents does not hold."""
+    opening = "You are a title generator. You output ONLY a thread title. Nothing else."
+    harness.user("go")
+    harness.serve()
+    assert [opening] == harness.system(opening)
+    harness.serve()
+    assert 1 == len(harness.steps)
+
+
+def test_a_hidden_agent_that_was_given_a_task_works_as_any_subagent(harness: Harness) -> None:
+    harness.learns(parentID="another")
+    state = {"status": "running", "metadata": {"sessionId": "s"}}
+    part = {"id": "t", "messageID": "m", "sessionID": "another", "type": "tool", "tool": "task", "state": state}
+    harness.hear("message.part.updated", sessionID="another", part=part)
+    harness.user("look around", agent="historian")
+    harness.serve()
+    assert ["subagent"] == [step["mode"] for step in harness.steps]
+
+
+def test_the_harness_s_own_compaction_is_no_step_and_its_count_no_count(harness: Harness) -> None:
+    harness.user("go")
+    harness.answer(replacing("§1§ go"))
+    harness.serve()
+    harness.system()
+    harness.compacts()
+    assert ["§1§ go"] == harness.serve()
+    assert ([], []) == (harness.steps, harness.questions)
+    assert ["Whatever the next release says."] == harness.system("Whatever the next release says.")
+
+    harness.says("## Goal", agent="compaction", tokens=150_000, summary=True)
+    assert ["message.seen"] == [item["kind"] for item in harness.items]
+    harness.serve()
+    assert 1 == len(harness.steps)
+    assert guided("primary") == harness.system()
+    harness.says("on it", tokens=20)
+    assert [20] == [item["input"] for item in harness.items if item["kind"] == "usage.seen"]
+
+
+def test_a_compaction_with_nothing_to_transform_takes_no_step_of_the_session(harness: Harness) -> None:
+    harness.user("go")
+    harness.compacts()
+    harness.hear("session.compacted")
+    harness.serve()
+    assert 1 == len(harness.steps)
+
+
+# A rebase that does not come whole
+
+
+def test_half_a_rebase_is_not_served_and_asked_for_again(harness: Harness) -> None:
+    harness.user("go")
+    harness.answer(replacing("half", 1, causes=("flush",), more=True), None)
+    assert ["go"] == harness.serve()
+    assert [0, 1] == [question["base_revision"] for question in harness.questions]
+
+    harness.says("looking")
+    harness.answer(replacing("half", 1, causes=("flush",), more=True), None)
+    assert ["go", "looking"] == harness.serve()
+    assert [0, 1] == [question["base_revision"] for question in harness.questions]
+    assert [0] == [step["served"] for step in harness.steps]
+
+
+def test_in_another_turn_it_is_asked_for_from_where_it_stopped(harness: Harness) -> None:
+    harness.user("go")
+    harness.answer(replacing("half", 1, causes=("flush",), more=True), None)
+    harness.serve()
+    harness.user("on")
+    harness.answer(replacing("whole", 2, causes=("flush",)))
+    assert ["whole", "on"] == harness.serve()
+    assert [1] == [question["base_revision"] for question in harness.questions]
+
+    harness.start()
+    harness.answer(None)
+    assert ["whole", "on"] == harness.serve()
+    assert [2] == [question["base_revision"] for question in harness.questions]
+
+
+def test_a_rebase_of_several_revisions_is_kept_as_one(harness: Harness, tmp_path: Path) -> None:
+    """A crash while it is written leaves all of it or none."""
+    harness.user("go")
+    first, second = replacing("half", 1, causes=("flush",)), replacing("whole", 2, causes=("flush",))
+    harness.answer({**first, "revisions": [*first["revisions"], *second["revisions"]]})
+    assert ["whole"] == harness.serve()
+    lines = [json.loads(line) for line in (tmp_path / "sessions" / "s.jsonl").read_text().splitlines()]
+    assert [2] == [line["revision"] for line in lines if "revision" in line]
