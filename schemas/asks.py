@@ -136,7 +136,7 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class GuideAsk(Ask, frozen=True):
-    """What should an adapter offer and say? The answer is the same until the service is upgraded."""
+    """What should an adapter offer and say? The answer is the same until the service or its settings change."""
 
     NAME: ClassVar[str] = "guide"
 
@@ -158,9 +158,9 @@ class Guide(msgspec.Struct, frozen=True, omit_defaults=True):
     date: str = ""
     """A regular expression that finds the line with the date in a system prompt: the line is frozen."""
     documents: tuple[str, ...] = ()
-    """Paths from the project's root whose content is wanted."""
+    """Paths from the project's root whose content is wanted: documents and key files. No link is followed out of it."""
     document_bytes: int = 0
-    """The most of one document."""
+    """The most of one of them. What is longer, or no text, is told as gone."""
     error: str = ""
 
 

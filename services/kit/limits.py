@@ -35,11 +35,15 @@ class Limits(msgspec.Struct, frozen=True):
     cache_ttls: Mapping[str, str] = {}
     """Model -> how long its provider's cache lives without an answer, such as `5m`, `1h` or `never`."""
     head: bool = True
-    """Whether documents of the project stand at the head of prompts."""
+    """Whether documents and key files of the project stand at the head of prompts."""
     head_documents: tuple[str, ...] = ("ARCHITECTURE.md", "STRUCTURE.md")
-    """Which of them, the most important first. Leave out what the harness itself puts into its prompts."""
+    """Which documents, the most important first. Leave out what the harness itself puts into its prompts."""
     head_tokens: int = 8000
-    """The most that they take together."""
+    """The most that documents take together."""
+    key_files: tuple[str, ...] = ()
+    """Files that every session should know, the most important first."""
+    key_files_tokens: int = 10_000
+    """The most that key files take together."""
     history: bool = True
     """Whether compressed history takes the place of old messages."""
     history_percent: float = 15.0
@@ -58,3 +62,7 @@ class Limits(msgspec.Struct, frozen=True):
     """Whether a list of what there is to do stays in prompts that have lost the agent's own call with it."""
     reminders: bool = True
     """Whether the agent is told how much old tool output it could drop."""
+    note_reminders: bool = True
+    """Whether it is reminded of notes that wait, when a piece of work seems to be done."""
+    search_hints: bool = True
+    """Whether a person's message says what else is known that may bear on it."""

@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Literal, Self
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, model_validator
 from pydantic_core import to_json
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -13,6 +13,17 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 def default_data_dir() -> Path:
     """`$XDG_DATA_HOME/annals`, or what that is by default."""
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "annals"
+
+
+def inside(path: str) -> str:
+    """A path within a project, spelled in one way. Raises `ValueError` where it leads out, on whatever system."""
+    spelled = PurePosixPath(path)
+    if not spelled.parts or any(one.anchor or ".." in one.parts for one in (spelled, PureWindowsPath(path))):
+        raise ValueError(f"{path!r} is no path within a project: write it from the project's root, such as docs/map.md")
+    return str(spelled)
+
+
+PathInside = Annotated[str, AfterValidator(inside)]
 
 
 class Group(BaseModel):
@@ -121,16 +132,27 @@ class Plan(Group):
     """Whether an open todo list that is no longer in sight is shown again at a rebase."""
     reminders: bool = True
     """Whether an agent is reminded of what it could drop."""
+    note_reminders: bool = True
+    """Whether an agent is reminded of notes that wait, when a piece of work seems to be done."""
+    search_hints: bool = True
+    """Whether a person's message says what else is known that may bear on it."""
     caveman: bool = False
     """Whether old English texts are shortened mechanically, from the newest fifth but two to the oldest ever more."""
     caveman_min_chars: int = Field(default=500, ge=100, le=10_000)
     """Bytes from which on a text is worth it."""
     head: bool = True
-    """Whether documents of the project stand at the head of prompts."""
-    head_documents: tuple[str, ...] = ("ARCHITECTURE.md", "STRUCTURE.md")
-    """Which of them, the most important first. Leave out what the harness itself puts into its prompts."""
+    """Whether documents and key files of the project stand at the head of prompts."""
+    head_documents: tuple[PathInside, ...] = ("ARCHITECTURE.md", "STRUCTURE.md")
+    """Which documents, the most important first: paths from the project's root. Leave out what the harness itself puts
+    into its prompts."""
     head_tokens: int = Field(default=8000, ge=0)
-    """The most tokens that they take together."""
+    """The most tokens that documents take together."""
+    key_files: tuple[PathInside, ...] = ()
+    """Files that every session should know, the most important first: paths from the project's root, as a JSON list
+    such as `["src/core.py"]`. A file of at most 100 KiB is shown whole where there is room for it, and else named."""
+    key_files_tokens: int = Field(default=10_000, ge=2_000, le=30_000)
+    """The most tokens that key files take together. A small model gets less: with the documents no more than a tenth
+    of its window."""
     history: bool = True
     """Whether compressed history takes the place of old messages."""
     history_percent: float = Field(default=15.0, ge=5.0, le=50.0)

@@ -1,4 +1,4 @@
-"""The answer to `ask.guide`: what adapters offer and say. The same bytes until the service is upgraded."""
+"""The answer to `ask.guide`: what adapters offer and say. The same settings make the same bytes."""
 
 import hashlib
 
@@ -7,9 +7,10 @@ import msgspec
 from schemas.asks import Guide
 from schemas.codec import encode
 from schemas.tools import LINES, TOOLS
+from services.kit.limits import Limits
+from services.responder.head.documents import at_the_head
 
-DOCUMENTS = ("AGENTS.md", "CLAUDE.md", "ARCHITECTURE.md", "STRUCTURE.md", "README.md", "CONTRIBUTING.md")
-DOCUMENT_BYTES = 64 * 1024
+DOCUMENT_BYTES = 100 * 1024
 DATE = r"Today's date: [^\r\n]+"
 SKIP = (
     "<!-- annals: skip -->",
@@ -76,13 +77,9 @@ This session is recorded for the project. Nothing that you say or see is changed
 """
 
 
-def _digested(guide: Guide) -> Guide:
-    digest = hashlib.blake2b(encode(guide), digest_size=8).hexdigest()
-    return msgspec.structs.replace(guide, digest=digest)
-
-
-GUIDE = _digested(
-    Guide(
+def guide(limits: Limits) -> Guide:
+    """The guide with these settings. Adapters tell the files that may stand at the head, and no others."""
+    made = Guide(
         tools=TOOLS,
         lines=LINES,
         system={
@@ -93,7 +90,11 @@ GUIDE = _digested(
         },
         skip=SKIP,
         date=DATE,
-        documents=DOCUMENTS,
+        documents=at_the_head(limits),
         document_bytes=DOCUMENT_BYTES,
     )
-)
+    return msgspec.structs.replace(made, digest=hashlib.blake2b(encode(made), digest_size=8).hexdigest())
+
+
+GUIDE = guide(Limits())
+"""The guide with the settings as they come."""

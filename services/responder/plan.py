@@ -59,6 +59,8 @@ class _Waiting(msgspec.Struct, frozen=True):
     held: tuple[str, ...] = ()
     """Causes to be remembered."""
     declined: int = 0
+    flushed: bool = False
+    """Whether a person asked for it, and is to be answered once."""
     faults: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
 
@@ -73,16 +75,16 @@ class Extension(msgspec.Struct, frozen=True):
 def decide(view: View, lanes: Sequence[Lane] = LANES) -> Pass:
     """Replay what is served already, extend it to what is new, or rebase it."""
     made = _decided(view, lanes)
-    warnings = tuple(_warnings(view.session, view.limits))
+    warnings = tuple(_warnings(view))
     return replace(made, notices=(*warnings, *made.notices)) if warnings else made
 
 
-def _warnings(session: Session, limits: Limits) -> Iterator[str]:
+def _warnings(view: View) -> Iterator[str]:
     """That history cannot be compressed while room is short: told once, at the first failure of several."""
-    step, failing = session.step, session.failing
-    if step is None or session.usage is None or failing is None or failing.failures != 1:
+    step, usage, failing = view.session.step, view.session.usage, view.session.failing
+    if step is None or usage is None or failing is None or failing.failures != 1:
         return
-    percent = window(step, session.learned, limits).percent(prompt_tokens(session.usage))
+    percent = window(step, view.known, view.limits).percent(prompt_tokens(usage))
     if percent >= SHORT_PERCENT:
         yield UNCOMPRESSED.format(code=failing.code, percent=percent)
 
@@ -92,7 +94,7 @@ def _decided(view: View, lanes: Sequence[Lane]) -> Pass:
     step = session.step
     if step is None or session.planned == step.step:
         return Pass("replay")
-    why = causes(session, limits)
+    why = causes(session, limits, view.learned)
     if not why.any:
         return _extended(view, lanes, _Waiting())
     if not why.forced and boundary(session):
@@ -118,6 +120,7 @@ def _declined(why: Causes, made: Collected) -> _Waiting:
     return _Waiting(
         held=("overflow",) if stuck else (),
         declined=why.used if why.sample else 0,
+        flushed="flush" in why.names,
         faults=made.faults,
         notices=(STUCK,) if stuck else (),
     )
@@ -132,7 +135,8 @@ def _extended(view: View, lanes: Sequence[Lane], waiting: _Waiting) -> Pass:
     found = tuple(dict.fromkeys([*waiting.faults, *made.faults]))
     held = [cause for cause in waiting.held if cause not in session.held]
     step = session.step
-    if step is None or (step.kept == step.last and not edits and not held and not waiting.declined):
+    says_something = edits or held or waiting.declined or waiting.flushed
+    if step is None or (step.kept == step.last and not says_something):
         return Pass("replay", faults=found, notices=waiting.notices)
     after = served_tokens(with_edits(session, edits))
     events = [

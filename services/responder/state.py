@@ -68,8 +68,12 @@ class Session(msgspec.Struct, frozen=True):
     step: StepOpened | None = None
     """The newest model call."""
     step_at: datetime | None = None
+    step_seq: int = 0
+    """Its position."""
     before: StepOpened | None = None
     """The one before it."""
+    before_seq: int = 0
+    """The position of that; 0: there is none."""
     system: str = ""
     """Digest of the newest system prompt that is known, of the agent and the model in work; empty: not known."""
     system_changed: bool = False
@@ -424,10 +428,11 @@ def _step_opened(session: Session, event: StepOpened, envelope: Envelope) -> Ses
         failed=None,
         step=event,
         step_at=envelope.at,
+        step_seq=envelope.seq,
+        before_seq=session.step_seq,
         steps=session.steps + 1,
         reasons=(session.coming or frozenset({"changed"})) if shortened else frozenset(),
         coming=frozenset(),
-        flush=session.flush if session.queued or _history_waits(session) else 0,
     )
 
 
@@ -492,9 +497,11 @@ def _waiting(session: Session, event: PlanExtended) -> Session:
         dropped = dropped.insert(number, None)
     is_stuck = "overflow" in event.held and session.overflow <= event.as_of
     more_waits = any(seq > event.as_of for seq in session.queued.values())
+    is_flushed = session.flush <= event.as_of and not session.queued and not _history_waits(session)
     return replace(
         session,
         dropped=dropped,
+        flush=0 if is_flushed else session.flush,
         held=session.held | (set(event.held) - {"overflow"}),
         overflow=0 if is_stuck else session.overflow,
         declined=0 if event.declined and more_waits else (event.declined or session.declined),

@@ -14,13 +14,13 @@ from schemas.plan import Revision
 from schemas.streams import BODIES
 from schemas.subjects import Address
 from services.kit import metrics
-from services.kit.bus import Bodies, Conflict, Unreachable
+from services.kit.bus import Bodies, Conflict, Missing, Unreachable
 from services.kit.cache import Entry
 from services.kit.decide import envelopes
 from services.kit.limits import Limits
 from services.kit.room import Kit
 from services.responder.admission import is_held_back
-from services.responder.head.documents import Captured, Document
+from services.responder.head.documents import Captured, Document, at_the_head
 from services.responder.hot import Hot
 from services.responder.lanes import View
 from services.responder.plan import Pass, decide
@@ -41,8 +41,8 @@ class Transformer:
         self._hot = hot
         self._limits = limits
         self._bodies = Bodies(kit.bus, BODIES)
-        self._texts_by_seq: dict[int, str] = {}
-        """Texts of documents, which are few and small."""
+        self._documents_held: dict[tuple[str, str], Document] = {}
+        """Project and path -> the newest version that was read: documents and key files are few and small."""
 
     async def answer(self, ask: TransformAsk) -> Plan:
         deadline = time.monotonic() + ask.deadline_ms / 1000
@@ -94,6 +94,7 @@ class Transformer:
             self._limits,
             documents=await self._documents(entry.address.project),
             inherited=await self._inherited(entry),
+            learned=await self._hot.learned(),
         )
         made = decide(view)
         if made.needs:
@@ -101,19 +102,26 @@ class Transformer:
         return made
 
     async def _documents(self, project: str) -> tuple[Document, ...]:
-        """The documents for the head, with their texts: these are read once for each of their versions."""
-        captured = (await self._hot.project(project)).among(self._limits.head_documents)
+        """What may stand at the head, with the texts: these are read once for each version."""
+        captured = (await self._hot.project(project)).among(at_the_head(self._limits))
+        found = []
         for one in captured:
-            if one.digest and one.seq not in self._texts_by_seq and (text := await self._document(one)):
-                self._texts_by_seq[one.seq] = text
-        return tuple(Document(one.path, one.digest, self._texts_by_seq.get(one.seq, ""), one.seq) for one in captured)
+            held = self._documents_held.get((project, one.path))
+            if held is None or held.seq != one.seq:
+                text = await self._document(one) if one.digest else ""
+                held = Document(one.path, one.digest, text or "", one.seq)
+                if text is not None:
+                    self._documents_held[project, one.path] = held
+            found.append(held)
+        return tuple(found)
 
-    async def _document(self, captured: Captured) -> str:
+    async def _document(self, captured: Captured) -> str | None:
+        """Its text; none where the log does not give it now."""
         if captured.text_ref:
-            return await self._bodies.get(captured.text_ref)
+            return await self._body(captured.text_ref)
         envelope = await self._kit.reader.at(captured.seq)
         event = decode_event(envelope) if envelope else None
-        return event.text if isinstance(event, DocumentCaptured) else ""
+        return event.text if isinstance(event, DocumentCaptured) else None
 
     async def _inherited(self, entry: Entry[Session]) -> frozenset[int]:
         """What was dropped in the session that this one is a copy of, until its own plan tells that."""
@@ -133,7 +141,15 @@ class Transformer:
         if not isinstance(event, PartRecorded):
             return ""
         reference = event.output_ref or event.text_ref
-        return await self._bodies.get(reference) if reference else (event.output or event.text)
+        return (await self._body(reference) or "") if reference else (event.output or event.text)
+
+    async def _body(self, reference: str) -> str | None:
+        """A long text; none where it is kept no more: a plan is made without it."""
+        try:
+            return await self._bodies.get(reference)
+        except Missing as error:
+            self._kit.log.warning("left out of the plan", reason=str(error))
+            return None
 
     async def _append(self, entry: Entry[Session], made: Pass) -> None:
         step_at = entry.state.step_at

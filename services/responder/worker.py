@@ -41,7 +41,7 @@ from services.responder.brief import brief
 from services.responder.expand import BadAsk, resolve, shown
 from services.responder.explain import explain
 from services.responder.files import Files
-from services.responder.guide import GUIDE
+from services.responder.guide import guide
 from services.responder.hot import Hot
 from services.responder.projector import Projector
 from services.responder.report import report
@@ -75,9 +75,11 @@ class Responder:
         self._limits = msgspec.convert(settings.plan.model_dump(), Limits)
         if self._limits.caveman:
             await asyncio.to_thread(language.load)  # it takes most of a second: no question shall wait for it
+        self._offered = guide(self._limits)
         self._contents = Contents(kit.bus, kit.reader)
         self._transformer = Transformer(kit, self._hot, self._limits)
         head = await kit.reader.head()
+        await self._hot.learned()  # no question shall wait for it
         await self._projector.open()
         swap = asyncio.create_task(self._files.swap_at(head))
         kit.stack.push_async_callback(_ended, swap)
@@ -142,14 +144,14 @@ class Responder:
         return await explain(self._kit.reader, ask)
 
     async def _guide(self, _: GuideAsk) -> Guide:
-        return GUIDE
+        return self._offered
 
     async def _session(self, ask: SessionAsk) -> Told:
         session = await self._held(ask)
         if session is None:
             return Told(error=_unknown(ask))
         lag = await self._kit.reader.head() - self._projector.read_through
-        return Told(report(session, self._limits, lag))
+        return Told(report(session, self._limits, lag, await self._hot.learned()))
 
     async def _expand(self, ask: ExpandAsk) -> Expanded:
         session = await self._held(ask)

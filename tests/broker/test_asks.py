@@ -66,7 +66,7 @@ async def play(bus: Bus, house: tuple[Tagger, Responder]) -> None:
         "1",
         SessionSeen(title="Mend the pier", directory="/w"),
         MessageSeen("m1", "user", parts=(PartSeen("m1", "text", "p1", text="go"),)),
-        StepSeen("t1", messages=(Listed("m1"),), count=1, provider="p", model="m", context_limit=1000),
+        StepSeen("t1", messages=(Listed("m1"),), count=1, provider="p", model="m", context_limit=2000),
         PartSeen("m2", "tool", "p2", tool="edit", call="c1", input='{"filePath":"/w/pier.py"}', status="completed"),
         TodoSeen((Todo("paint it"),)),
         UsageSeen("m2", 100, cache_read=300),
@@ -89,8 +89,8 @@ async def test_a_session_is_reported_from_what_is_held_and_from_what_comes(
     question = SessionAsk(HARBOUR.project, HARBOUR.session)
     first = await answer(bus, question, Told)
     assert "**Mend the pier** (pi, primary)" in first.text
-    assert "p/m, window 1,000 tokens" in first.text
-    assert "400 tokens, 40 % of what is usable; 75 % from the cache" in first.text
+    assert "p/m, window 2,000 tokens" in first.text
+    assert "400 tokens, 20 % of what is usable; 75 % from the cache" in first.text
     assert "  - paint it" in first.text
     assert first.text.endswith("- **Log**: read to its end")
 

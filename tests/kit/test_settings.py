@@ -1,5 +1,6 @@
 """Settings: what one process knows, the processes that it starts know, too."""
 
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,13 @@ def test_a_process_parses_the_very_settings_that_started_it(monkeypatch: pytest.
     given = Settings(
         data=tmp_path,
         nats=Nats(url="nats://127.0.0.1:1", password=SecretStr("s3cret")),
-        plan=Plan(protected_tags=3, thresholds={"opus": 40.0}, prices={"gpt": Prices(write=1.0)}, head=False),
+        plan=Plan(
+            protected_tags=3,
+            thresholds={"opus": 40.0},
+            prices={"gpt": Prices(write=1.0)},
+            head=False,
+            key_files=("src/core.py", "docs/map.md"),
+        ),
         model=Model(
             chain=("local/small", "openai/large"),
             providers={"local": Provider(url="http://127.0.0.1:1/v1", key=SecretStr(KEY))},
@@ -39,6 +46,29 @@ def test_a_key_is_handed_on_and_never_shown(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(ValidationError, match="Input should be 'openai' or 'anthropic'") as refused:
         Settings()
     assert KEY not in f"{refused.value} {refused.value!r}"
+
+
+@pytest.mark.parametrize(
+    "path", ["", ".", "/etc/passwd", "../a", "a/../../b", "a/..", "C:/a", "C:a", "\\a", "a\\..\\b"]
+)
+@pytest.mark.parametrize("name", ["key_files", "head_documents"])
+def test_a_path_that_leads_out_of_the_project_is_refused_at_the_start(name: str, path: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        Plan.model_validate({name: ["src/core.py", path]})
+    (error,) = refused.value.errors()
+    remedy = "write it from the project's root, such as docs/map.md"
+    assert ((name, 1), f"Value error, {path!r} is no path within a project: {remedy}") == (error["loc"], error["msg"])
+
+
+def test_a_path_is_spelled_in_one_way() -> None:
+    plan = Plan.model_validate({"key_files": ["./src//core.py", "src/core.py", "..b/a b.py", "docs/"]})
+    assert ("src/core.py", "src/core.py", "..b/a b.py", "docs") == plan.key_files
+
+
+@pytest.mark.parametrize(("most", "is_taken"), [(1_999, False), (2_000, True), (30_000, True), (30_001, False)])
+def test_key_files_have_room_within_bounds(most: int, is_taken: bool) -> None:  # noqa: FBT001 - a table of cases
+    with contextlib.nullcontext() if is_taken else pytest.raises(ValidationError, match="should be"):
+        Plan(key_files_tokens=most)
 
 
 @pytest.mark.parametrize(

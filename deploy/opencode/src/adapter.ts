@@ -3,6 +3,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
+import { Agents } from "./agents.ts";
 import { Documents } from "./documents.ts";
 import { isFork, type Origin, originOf } from "./forks.ts";
 import type { BusEvent, Client, Entry, Info, PluginInput, Session as Seen } from "./harness.ts";
@@ -10,7 +11,9 @@ import { History } from "./history.ts";
 import { Kept } from "./kept.ts";
 import { type Guide, HARNESS, type Item, type Mode, type Plan, type StepSeen } from "./language.ts";
 import { Models } from "./models.ts";
+import * as modes from "./modes.ts";
 import { letters } from "./pieces.ts";
+import { rivalOf } from "./rivals.ts";
 import type { Service } from "./service.ts";
 import { Session } from "./session.ts";
 import { ask, inbound } from "./subjects.ts";
@@ -21,8 +24,6 @@ import * as translate from "./translate.ts";
 const DEADLINE = 250;
 const RESYNCS = 2;
 const BRIEF_DEADLINE = 150;
-/** The tool without which an agent has no use for tags. */
-const REDUCE = "ctx_reduce";
 /** Milliseconds that a new turn may wait for what the harness knows of its models and of a fork. */
 const PATIENCE = 1500;
 
@@ -31,6 +32,9 @@ export class Adapter {
   readonly toolset = new Toolset();
   private readonly sessions = new Map<string, Session>();
   private readonly held = new Map<string, { event: BusEvent; items: Item[] }[]>();
+  /** Sessions that an agent's call has started. */
+  private readonly delegated = new Set<string>();
+  private readonly agents = new Agents();
   private readonly models: Models;
   private readonly history: History;
   private readonly documents: Documents;
@@ -38,6 +42,10 @@ export class Adapter {
   private readonly client: Client;
   private readonly breaker;
   private modelsLoaded: Promise<void> | undefined;
+  private agentsLoaded: Promise<void> | undefined;
+  /** A plugin that changes the same prompts; empty: there is none. */
+  private rival = "";
+  private isRivalTold = false;
 
   constructor(
     readonly service: Service,
@@ -52,14 +60,15 @@ export class Adapter {
     const root = input.worktree && input.worktree !== "/" ? input.worktree : input.directory;
     this.place = { root, vcs: input.project?.vcs ?? "" };
     this.project = projectOf(input.project?.id, root);
-    this.documents = new Documents(root);
+    this.documents = new Documents(root, service.log);
     this.models = new Models(join(service.directory, "models.json"));
   }
 
   session(id: string): Session {
     const known = this.sessions.get(id);
     if (known) return known;
-    const session = new Session(id, new Kept(this.service.directory, id, this.service.log));
+    const kept = new Kept(this.service.directory, id, this.service.log);
+    const session: Session = new Session(id, kept, (info) => this.isAside(session, info));
     this.sessions.set(id, session);
     return session;
   }
@@ -85,6 +94,8 @@ export class Adapter {
   }
 
   private hearContent(session: Session, event: BusEvent): void {
+    const child = event.properties?.part?.state?.metadata?.sessionId;
+    if (typeof child === "string") this.delegated.add(child);
     const items = session.hear(event);
     if (event.id && items.length > 0) session.recent.add(event.id);
     this.say(session, event, items);
@@ -110,7 +121,7 @@ export class Adapter {
       const { version, digest } = this.build;
       items.push({ kind: "adapter.seen", name: HARNESS, version, harness_version: seen.version ?? "", digest });
     }
-    const told = translate.session(seen, this.place);
+    const told = translate.session(seen, this.place, this.isHelpers(session, seen.agent ?? ""));
     return [...items, { ...told, ...origin } as Item];
   }
 
@@ -118,6 +129,7 @@ export class Adapter {
     this.say(session, event, [{ kind: "session.closed", reason: "deleted" }]);
     session.kept.forget();
     this.sessions.delete(session.id);
+    this.delegated.delete(session.id);
     this.held.delete(session.id);
   }
 
@@ -141,6 +153,17 @@ export class Adapter {
       this.service.log.note("models are not known yet", { error: String(error) });
       this.modelsLoaded = undefined;
     });
+    this.agentsLoaded ??= this.agents.load(this.client);
+    this.agentsLoaded.catch((error) => {
+      this.service.log.note("agents are not known yet", { error: String(error) });
+      this.agentsLoaded = undefined;
+    });
+  }
+
+  /** The plugins that the harness has loaded. */
+  meet(plugins: unknown): void {
+    this.rival = rivalOf(plugins);
+    if (this.rival) this.service.log.note("another plugin changes the same prompts", { plugin: this.rival });
   }
 
   /** A person's message is about to start a turn: have at hand what the step will need. */
@@ -149,6 +172,7 @@ export class Adapter {
     this.warmUp();
     await within(PATIENCE, [
       this.modelsLoaded,
+      this.agentsLoaded,
       session.seen ? undefined : this.learn(session),
       this.held.has(id) ? this.release(session) : undefined,
       this.service.log.guarded("telling documents", () => this.tellDocuments(session)),
@@ -214,6 +238,10 @@ export class Adapter {
       session.isCompacting = false;
       return session.serve(entries);
     }
+    session.summarized();
+    session.user = entries.findLast((entry) => entry.info.role === "user")?.info;
+    if (this.isAside(session, session.user)) return session.serve(entries);
+    this.warn();
     const deadline = performance.now() + (this.service.options.deadline_ms ?? DEADLINE);
     this.introduce(session);
     await this.step(session, entries, deadline);
@@ -230,7 +258,6 @@ export class Adapter {
 
   private tell(session: Session, entries: Entry[], isWhole: boolean): string {
     const step = randomUUID();
-    session.user = entries.findLast((entry) => entry.info.role === "user")?.info;
     const { items, message } = session.open(step, entries, this.details(session), isWhole);
     const tools = this.toolset.item();
     if (tools && tools.digest !== session.toolset) {
@@ -252,34 +279,73 @@ export class Adapter {
       ...this.models.of(providerID, modelID),
       system_digest: session.systems.get(systemKey(user)) ?? "",
       toolset: this.toolset.item()?.digest ?? "",
-      denied: this.denied(session),
+      denied: this.denied(session, this.toolset.names),
       variant: variant ?? "",
     };
   }
 
-  /** The session's mode, decided at its first step from who started it and from the tools that it may use. */
+  /** The session's mode: decided at its first step from who started it and from the tools that it may use, and kept. */
   private modeOf(session: Session): Mode {
-    if (session.mode === "") {
-      session.mode = session.kept.mode || this.decidedMode(session);
-      if (session.mode !== session.kept.mode) session.kept.note({ mode: session.mode });
-    }
-    return session.mode;
+    const { kept, seen } = session;
+    const mode = modes.learned(kept.mode || this.decidedMode(session), seen?.parentID !== undefined);
+    if (kept.mode === "") kept.note({ mode });
+    else if (mode !== kept.mode) kept.note({ mode, guidance: kept.guidance || kept.mode });
+    return mode;
   }
 
   private decidedMode(session: Session): Mode {
-    if (this.service.options.compaction === "observe") return "additive"; // somebody else makes the prompt smaller
-    if (session.seen?.parentID) return "subagent";
-    const offers = this.guide.tools?.some(({ name }) => name === REDUCE);
-    return offers && !this.denied(session).includes(REDUCE) ? "primary" : "reduce_off";
+    const offers = this.guide.tools?.some(({ name }) => name === modes.REDUCE) ?? false;
+    return modes.decided({
+      hasRival: this.service.options.compaction === "observe" || this.rival !== "",
+      isChild: session.seen?.parentID !== undefined,
+      reduces: offers && !this.denied(session, [modes.REDUCE]).includes(modes.REDUCE),
+    });
   }
 
-  /** Tools that the person's message switched off. */
-  private denied(session: Session): string[] {
-    return Object.entries(session.user?.tools ?? {}).flatMap(([name, isOn]) => (isOn ? [] : [name]));
+  /** The mode whose guidance the session has: like the date, it changes only with a rebase. */
+  private guidanceOf(session: Session): Mode {
+    const { kept, isRebased } = session;
+    const mode = this.modeOf(session);
+    const guidance = kept.guidance === "" || isRebased ? mode : kept.guidance;
+    if (guidance !== kept.guidance) kept.note({ guidance });
+    return guidance;
+  }
+
+  /** Of these tools, those that the session's calls do not offer. */
+  private denied(session: Session, tools: readonly string[]): string[] {
+    const rules = [...this.agents.rules(session.user?.agent ?? ""), ...modes.rulesOf(session.seen?.permission)];
+    return modes.denied(tools, session.user?.tools, rules);
+  }
+
+  /** Whether a call is none of the session's own: a helper's, or of an agent that is to be left alone. */
+  private isAside(session: Session, info: Info | undefined): boolean {
+    const name = info?.agent ?? info?.mode ?? "";
+    return (
+      info?.summary === true ||
+      session.asides.has(systemKey(info)) ||
+      this.isHelpers(session, name) ||
+      system.isHelper([this.agents.prompt(name), info?.system ?? ""], this.guide)
+    );
+  }
+
+  private isHelpers(session: Session, agent: string): boolean {
+    const isWork = this.delegated.has(session.id) || (session.seen !== undefined && modes.isDelegated(session.seen));
+    return this.agents.isHelper(agent) && !isWork;
+  }
+
+  /** Say, once, that two plugins change the same prompts. */
+  private warn(): void {
+    if (!this.rival || this.isRivalTold) return;
+    this.isRivalTold = true;
+    this.notify([
+      `${this.rival} changes the same prompts as Annals. Annals leaves those of new sessions as they are; ` +
+        "`annals doctor` says what to do.",
+    ]);
   }
 
   /** Ask for the plan, page by page, as long as there is time; without an answer the plan in hand is the plan. */
   private async ask(session: Session, step: string, deadline: number): Promise<Plan["status"]> {
+    session.asks();
     for (;;) {
       const left = Math.floor(deadline - performance.now());
       const now = Date.now();
@@ -289,7 +355,7 @@ export class Adapter {
         project: this.project,
         session: session.id,
         step,
-        base_revision: session.kept.revision,
+        base_revision: session.base,
         deadline_ms: left,
       };
       try {
@@ -329,12 +395,19 @@ export class Adapter {
   /** The system prompt as it is sent, and its digest for the next step. */
   adjustSystem(id: string, entries: string[]): string[] {
     const { guide } = this;
-    if (system.isHelper(entries, guide)) return entries;
     const session = this.session(id);
+    const { user } = session;
+    if (!user || session.isSummarizing) return entries; // a call of the session's own comes behind its messages
+    if (modes.isHelperPrompt(entries, this.agents.all, user.agent ?? "")) return entries;
     const date = system.dateOf(entries, guide);
+    if (system.isHelper(entries, guide)) {
+      if (date) session.asides.add(systemKey(user)); // a helper's prompt has no date: the session's own agent is marked
+      return entries;
+    }
+    if (this.isAside(session, user)) return entries;
     if (date && (session.kept.date === "" || session.isRebased)) session.kept.note({ date });
-    const adjusted = system.adjusted(entries, guide, this.modeOf(session), session.kept.date);
-    session.systems.set(systemKey(session.user), system.digestOf(adjusted, guide));
+    const adjusted = system.adjusted(entries, guide, this.guidanceOf(session), session.kept.date);
+    session.systems.set(systemKey(user), system.digestOf(adjusted, guide));
     return adjusted;
   }
 
@@ -342,6 +415,7 @@ export class Adapter {
   async compaction(id: string): Promise<string> {
     const session = this.session(id);
     session.isCompacting = true;
+    session.isSummarizing = true;
     return (await this.brief(session)) || session.brief;
   }
 
@@ -363,8 +437,11 @@ const STARTS = new Set([
   "session.idle",
 ]);
 
-const systemKey = (user: Info | undefined) =>
-  `${user?.agent ?? ""}|${user?.model?.providerID ?? ""}/${user?.model?.modelID ?? ""}`;
+/** Names the system prompt of a message's calls: of the person's, and of the agent's answer to it. */
+function systemKey(info: Info | undefined): string {
+  const { providerID = "", modelID = "" } = (info?.role === "user" ? info.model : info) ?? {};
+  return `${info?.agent ?? ""}|${providerID}/${modelID}`;
+}
 
 /** The project's identity: of a repository its first commit, which OpenCode names it by; else its directory. */
 function projectOf(id: string | undefined, root: string): string {

@@ -1,4 +1,4 @@
-"""The documents of a project: which there are, by their facts; a text is loaded from the log where it is needed."""
+"""The documents and key files of a project: which there are, by their facts; texts are loaded where they are needed."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
@@ -9,12 +9,13 @@ import msgspec
 from schemas.envelope import Envelope
 from schemas.events import DocumentCaptured, Event
 from services.kit.fold import Map
+from services.kit.limits import Limits
 
 replace = msgspec.structs.replace
 
 
 class Document(msgspec.Struct, frozen=True):
-    """A document as it was captured. One that is gone has neither digest nor text."""
+    """A document or a key file as it was captured. One that is gone has neither digest nor text."""
 
     path: str
     digest: str
@@ -24,7 +25,7 @@ class Document(msgspec.Struct, frozen=True):
 
 
 class Captured(msgspec.Struct, frozen=True):
-    """Where the newest content of a document is found."""
+    """Where its newest content is found."""
 
     path: str
     digest: str
@@ -52,6 +53,11 @@ def evolve(documents: Documents, event: Event, envelope: Envelope) -> Documents:
             return replace(documents, captured=documents.captured.insert(path, found))
         case _:
             return documents
+
+
+def at_the_head(limits: Limits) -> tuple[str, ...]:
+    """The paths of all that may stand at the head, documents before key files, each once."""
+    return tuple(dict.fromkeys((*limits.head_documents, *limits.key_files))) if limits.head else ()
 
 
 def chosen(documents: Sequence[Document], paths: Iterable[str]) -> tuple[Document, ...]:

@@ -8,7 +8,6 @@ from services.kit.tokens import BYTES_PER_TOKEN, tokens
 from services.responder.head.documents import Document
 from services.responder.head.markup import element, escaped, stacked
 
-MAX_TOKENS = 8000
 MIN_CUT_TOKENS = 200
 """Less than this of a document is not worth showing."""
 PROJECT = """\
@@ -16,6 +15,17 @@ What is known of this project, put here by the service that keeps your context. 
 What the files themselves say, and what comes later in this conversation, is newer and holds before it."""
 CUT = "[The rest is left out: read the file.]"
 LEFT_OUT = "[Left out for its length: read the file.]"
+
+
+class Room(msgspec.Struct, frozen=True):
+    """The most tokens that documents take, that key files take, and that both take together."""
+
+    documents: int = 8000
+    key_files: int = 10_000
+    together: int = 18_000
+
+
+ROOM = Room()
 
 
 class Memory(msgspec.Struct, frozen=True):
@@ -31,16 +41,18 @@ def render_project(
     profile: Sequence[str] = (),
     key_files: Sequence[Document] = (),
     *,
-    most: int = MAX_TOKENS,
+    room: Room = ROOM,
 ) -> str:
     """The first head message, what changes least first; empty if there is nothing to say.
 
-    Everything stands in the order in which it is given; documents take `most` tokens together.
+    Everything stands in the order in which it is given. Key files take what documents leave of the room for both.
     """
+    told = element("documents", stacked(_documents(documents, min(room.documents, room.together))))
+    left = min(room.key_files, room.together - _cost(told)) - _cost(element("key_files", " "))
     sections = stacked(
         [
-            element("documents", stacked(_documents(documents, most))),
-            element("key_files", stacked(_whole("file", file.path, file.text) for file in key_files)),
+            told,
+            element("key_files", stacked(_key_files(key_files, left))),
             element("profile", _lines(profile)),
             element("memories", stacked(_memories(memories))),
         ]
@@ -66,8 +78,20 @@ def _beginning(text: str, room: int) -> str:
     return cut.rpartition("\n")[0].rstrip()
 
 
-def _whole(name: str, path: str, text: str) -> str:
-    return element(name, escaped(text.strip()), path=path)
+def _key_files(files: Iterable[Document], room: int) -> Iterator[str]:
+    """Whole ones. One that does not fit is passed over, at most named in its place: smaller ones behind it may fit."""
+    for file in files:
+        content = file.text.strip()
+        named = element("file", LEFT_OUT, path=file.path) if content else ""
+        whole = element("file", escaped(content), path=file.path) if _cost(content) <= room else named
+        text = next((text for text in (whole, named) if _cost(text) <= room), "")
+        room -= _cost(text)
+        yield text
+
+
+def _cost(text: str) -> int:
+    """With the empty line behind it."""
+    return tokens(len(text.encode()) + 2) if text else 0
 
 
 def _memories(memories: Iterable[Memory]) -> Iterator[str]:

@@ -20,6 +20,7 @@ from services.responder.lanes import (
     tags,
     thinking,
     todo,
+    waiting,
 )
 from services.responder.lanes.base import Change, Lane, View
 
@@ -42,6 +43,8 @@ TODO = Lane(todo.NAME, rebase=todo.rebase, needs=todo.needs, modes=todo.MODES)
 REMINDERS = Lane(reminders.NAME, extend=reminders.extend, rebase=reminders.rebase, modes=reminders.MODES)
 CHANNEL = Lane(channel.NAME, extend=channel.extend, rebase=channel.rebase, modes=channel.MODES)
 NOTICES = Lane(notices.NAME, extend=notices.extend, rebase=notices.rebase, modes=notices.MODES)
+NOTES = Lane(waiting.NOTES, extend=waiting.remind, rebase=waiting.rebase, modes=waiting.MODES)
+HINTS = Lane(waiting.HINTS, extend=waiting.hint, rebase=waiting.rebase, modes=waiting.MODES)
 
 LANES: tuple[Lane, ...] = (
     HEAD,
@@ -63,6 +66,8 @@ LANES: tuple[Lane, ...] = (
     REMINDERS,
     CHANNEL,
     NOTICES,
+    NOTES,
+    HINTS,
 )
 """In the order in which they are asked: each knows what those before it want, and the last edit of a part holds."""
 

@@ -7,7 +7,9 @@ import msgspec
 from schemas.plan import AnyEdit, OmitArc, OmitPart, ReplaceOutput, ReplaceText
 from services.kit.conversation import Message, Part
 from services.kit.limits import Limits
+from services.kit.window import Learned
 from services.responder.head.documents import Document
+from services.responder.lanes.hints import Hit, Notes
 from services.responder.state import Session
 
 ALL_MODES = frozenset({"primary", "reduce_off", "subagent"})
@@ -88,12 +90,23 @@ class View(msgspec.Struct, frozen=True):
     """The project's documents that may stand at the head."""
     inherited: frozenset[int] = frozenset()
     """Tags that were dropped in the session that this one is a copy of; empty once the first plan has told them."""
+    notes: Notes | None = None
+    """What is known of the session's notes now; none: nothing is."""
+    hits: tuple[Hit, ...] = ()
+    """What was found about messages of the person, also about older ones."""
     target: int = 0
     """Tokens that a rebase under pressure should reclaim; 0: what waits, and no more."""
+    learned: Learned = Learned()
+    """What all sessions have learned of models' limits."""
 
     @property
     def mode(self) -> str:
         return self.session.step.mode if self.session.step else "primary"
+
+    @property
+    def known(self) -> Learned:
+        """What the session has learned of models' limits, beside what all sessions have."""
+        return self.session.learned.beside(self.learned)
 
     @property
     def able(self) -> frozenset[str]:

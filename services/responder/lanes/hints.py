@@ -35,12 +35,12 @@ class Notes(msgspec.Struct, frozen=True):
     """Those whose condition has come true."""
     triggered_in: str = ""
     """The person's message at which something happened that makes it worth to look; empty: nothing did."""
-    newest: str = ""
-    """The person's newest message."""
-    seconds_since: float | None = None
-    """Since the last reminder; none: there was none."""
     is_read: bool = False
     """Whether the agent has read them since they last changed, and what it read is still served."""
+    newest: str = ""
+    """The person's newest message. This and what follows is what a session itself tells."""
+    seconds_since: float | None = None
+    """Since the last reminder; none: there was none."""
 
 
 class Hit(msgspec.Struct, frozen=True):
@@ -48,6 +48,8 @@ class Hit(msgspec.Struct, frozen=True):
 
     text: str
     score: float
+    message: str
+    """The message whose words were searched for: of no other one is this said."""
     sha: str = ""
     """Of a commit, with its age in words; empty: it is none."""
     age: str = ""
@@ -91,10 +93,10 @@ def query_of(text: str) -> str:
 def search_hint(hits: Sequence[Hit], served: Sequence[str] = (), least: float = MIN_SCORE) -> str:
     """What is appended to the person's message; empty: nothing was found that is near enough.
 
-    `served`: texts that stand in the prompt already, such as memories in the head.
+    `served`: texts of the prompt, such as the head. What stands in them already is not told again.
     """
-    known = {_line(text) for text in served}
-    found = [hit for hit in hits if _line(hit.text) and _line(hit.text) not in known]
+    known = [_line(text) for text in served]
+    found = [hit for hit in hits if _line(hit.text) and not _is_within(hit.text, known)]
     if max((hit.score for hit in found), default=0.0) < least:
         return ""
     best = sorted(found, key=lambda hit: -hit.score)
@@ -122,6 +124,10 @@ def _fragment(hit: Hit) -> str:
     prefix = " ".join(filter(None, ("commit", hit.sha[:7], hit.age))) + ": " if hit.sha else ""
     line = prefix + _line(hit.text)
     return escaped(line if len(line) <= MAX_HIT_CHARACTERS else line[: MAX_HIT_CHARACTERS - 1].rstrip() + "…")
+
+
+def _is_within(text: str, known: Sequence[str]) -> bool:
+    return any(escaped(_line(text)) in one for one in known)
 
 
 def _line(text: str) -> str:

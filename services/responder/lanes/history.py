@@ -45,7 +45,7 @@ def _text(view: View) -> str:
     step, history = view.session.step, view.session.history
     if not view.limits.history or step is None or not history.sealed or _first(view) is None:
         return ""
-    room = window(step, view.session.learned, view.limits)
+    room = window(step, view.known, view.limits)
     most = int(threshold(step, room, view.limits).tokens(room) * view.limits.history_percent / 100)
     return render_history(history.sealed, most, importance=history.importance)
 

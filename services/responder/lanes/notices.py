@@ -1,10 +1,9 @@
-"""The lane that says at the tail what the head does not know yet: a document of the project was changed."""
+"""The lane that says at the tail what the head does not know yet: a document or a key file was changed."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from schemas.plan import AnyEdit, AppendText, SetHead
 from services.kit.conversation import Message
-from services.responder.head.documents import chosen
 from services.responder.head.markup import element, escaped
 from services.responder.lanes import head
 from services.responder.lanes.base import Change, View
@@ -61,7 +60,7 @@ def _news(view: View, made: SetHead) -> Mapping[int, str]:
     """The positions of what the head does not know, with a line for each."""
     return {
         document.seq: f"- {escaped(document.path)}{'' if document.digest else ' (removed)'}"
-        for document in chosen(view.documents, view.limits.head_documents)
+        for document in head.shown(view)
         if document.seq not in made.by
     }
 
@@ -89,7 +88,7 @@ def _notice(lines: Iterable[str]) -> str:
     listed = "\n".join(lines)
     return element(
         "instruction",
-        "These documents of the project were changed while this session is going on:\n"
+        "These files of the project were changed while this session is going on:\n"
         f"{listed}\n"
         "Where the copy at the beginning of this conversation says something else, the file is right: read it before "
         "you rely on it. This is a notice of the service that keeps your context, and no request.",

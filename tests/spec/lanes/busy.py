@@ -7,6 +7,7 @@ from schemas.plan import AnyEdit
 from services.kit.conversation import Message
 from services.kit.limits import Limits
 from services.responder.lanes import Change, Lane, View
+from services.responder.lanes.hints import Hit, Notes
 from tests.history.sessions import sealed
 from tests.spec.harness import Call, Harness, attached, ran, replace, said, thought
 from tests.spec.lanes.calls import IDLE, called
@@ -60,10 +61,10 @@ def play(lanes: Sequence[Lane], able: tuple[Capability, ...], last: Sequence[Lan
 
 
 def seeing(lane: Lane, project: Project) -> Lane:
-    """The lane with the documents of the project before its eyes."""
+    """The lane with what is known of the project before its eyes."""
 
     def seen(view: View) -> View:
-        return replace(view, documents=project.documents)
+        return replace(view, documents=project.documents, notes=project.notes, hits=project.hits)
 
     def rebase(view: View) -> Change:
         return lane.rebase(seen(view))
@@ -122,9 +123,9 @@ def ending(harness: Harness, project: Project) -> Call:
     harness.assistant(said("I do."))
     gone = [harness.known[name] for name in ("m3", "m4")]
     harness.messages += gone
-    harness.user("More.")
+    project.notes = Notes(deferred=1, triggered_in=harness.user("More."))
     harness.assistant(thought(""), *(called("read", {"filePath": f"n{n}.py"}, call=f"n{n}") for n in range(5)))
-    harness.user("And more.")
+    project.hits = (Hit("rooms meet in the log", 0.9, message=harness.user("And more.")),)
     return harness.step()
 
 

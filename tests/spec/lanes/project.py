@@ -1,4 +1,4 @@
-"""A project whose documents change, and the lanes of a session that sees them."""
+"""A project whose documents change, what else is known of it, and the lanes of a session that sees them."""
 
 import hashlib
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from schemas.plan import AppendText, SetHead
 from services.kit.limits import Limits
 from services.responder.head.documents import Document
 from services.responder.lanes import DROPS, TAGS, Lane, View, head, notices
+from services.responder.lanes.hints import Hit, Notes
 from tests.spec.harness import LIMITS, Harness, replace
 
 FIRST = -100
@@ -20,6 +21,8 @@ class Project:
 
     def __init__(self, **texts: str) -> None:
         self.documents: tuple[Document, ...] = ()
+        self.notes: Notes | None = None
+        self.hits: tuple[Hit, ...] = ()
         self._seq = FIRST
         self.session: Harness | None = None
         """Whose log goes on while documents change."""

@@ -18,7 +18,7 @@ from tests.spec.lanes.telling import ABILITIES
 NAMES = [lane.name for lane in LANES]
 FUNCTIONS = ("rebase", "extend", "needs")
 BASIC: tuple[Capability, ...] = ("accepts_empty_content",)
-ONLY_EXTENDED = frozenset({"channel", "notices"})
+ONLY_EXTENDED = frozenset({"channel", "notices", "notes", "hints"})
 """What these have said stays said: a rebase changes nothing of it."""
 ONLY_REBASED = frozenset(lane.name for lane in LANES if lane.extend is nothing_new)
 AT_WORK = [

@@ -23,9 +23,10 @@ def output(count: int) -> str:
     return "abc\n" * count
 
 
-def working(words: int, *reads: int) -> Harness:
+def working(words: int, *reads: int, mode: Mode = "primary") -> Harness:
     """A session with so many tokens of words, and reads of so many tokens, all sent in one call."""
     harness = with_lane(CHANNEL)
+    harness.mode = mode
     harness.user("x" * 4 * words)
     for n, count in enumerate(reads):
         harness.assistant(called("read", {}, output(count), call=f"r{n}"))
@@ -346,8 +347,7 @@ def test_two_lanes_at_one_place_do_not_hide_what_was_told() -> None:
 
 @pytest.mark.parametrize("mode", ["reduce_off", "subagent"])
 def test_an_agent_that_cannot_drop_is_told_nothing(mode: Mode) -> None:
-    harness = working(1_000, 30_000, 30_000)
-    harness.mode = mode
+    harness = working(1_000, 30_000, 30_000, mode=mode)
     asks(harness)
     read(harness)
     assert {} == all_told(harness)

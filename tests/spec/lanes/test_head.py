@@ -12,7 +12,7 @@ from services.kit.limits import Limits
 from services.kit.tokens import tokens
 from services.responder.head.documents import Captured, Document, Documents, chosen, evolve
 from services.responder.head.markup import element
-from services.responder.head.render import CUT, LEFT_OUT, Memory, render_project
+from services.responder.head.render import CUT, LEFT_OUT, Memory, Room, render_project
 from services.responder.lanes import View, head
 from services.responder.state import Session
 from tests.examples import examples
@@ -107,7 +107,7 @@ def test_no_text_can_leave_its_element() -> None:
 
 
 def test_a_document_that_is_too_long_ends_at_the_end_of_a_line_with_a_note() -> None:
-    text = render_project((document("A.md", TALL), document("B.md", "small")), most=1000)
+    text = render_project((document("A.md", TALL), document("B.md", "small")), room=Room(1000))
     body = text.partition('<document path="A.md">\n')[2].partition("\n</document>")[0]
     lines = body.split("\n")
     assert lines[-1] == CUT
@@ -117,16 +117,16 @@ def test_a_document_that_is_too_long_ends_at_the_end_of_a_line_with_a_note() -> 
 
 
 def test_what_follows_a_whole_document_takes_the_room_that_is_left() -> None:
-    text = render_project((document("A.md", "a" * 2000), document("B.md", TALL)), most=1000)
+    text = render_project((document("A.md", "a" * 2000), document("B.md", TALL)), room=Room(1000))
     assert "a" * 2000 in text
     assert text.endswith(f"A line of it.\n{CUT}\n</document>\n</documents>\n</project>")
     assert f'<document path="B.md">\n{LEFT_OUT}' in render_project(
-        (document("A.md", "a" * 3300), document("B.md", TALL)), most=1000
+        (document("A.md", "a" * 3300), document("B.md", TALL)), room=Room(1000)
     )
 
 
 def test_one_endless_line_is_left_out() -> None:
-    assert LEFT_OUT in render_project((document("A.md", "x" * 100_000),), most=1000)
+    assert LEFT_OUT in render_project((document("A.md", "x" * 100_000),), room=Room(1000))
 
 
 @given(
@@ -136,8 +136,8 @@ def test_one_endless_line_is_left_out() -> None:
 @example(["é\n" * 2000], 500)
 def test_documents_never_take_more_than_they_may(texts: list[str], most: int) -> None:
     documents = [document(f"{n}.md", text) for n, text in enumerate(texts)]
-    text = render_project(documents, most=most)
-    assert text == render_project(list(documents), most=most)
+    text = render_project(documents, room=Room(most))
+    assert text == render_project(list(documents), room=Room(most))
     shown = text.replace(f"\n{CUT}", "").replace(LEFT_OUT, "")
     frame = render_project([document(f"{n}.md", "x") for n in range(len(texts))])
     assert tokens(len(shown.encode())) <= most + tokens(len(frame.encode()))
@@ -272,6 +272,17 @@ def test_a_rebase_takes_in_what_has_changed() -> None:
     assert 190 <= head.rebase(view(harness, project, "idle")).reclaimed <= 230
 
 
+def test_a_flush_takes_in_what_has_changed_although_nothing_is_to_be_dropped() -> None:
+    project = Project(ARCHITECTURE="# Rooms")
+    harness = started(project)
+    project.write("ARCHITECTURE.md", "# House")
+    harness.flush()
+    assert ("flush",) == harness.step().causes
+    assert "# House" in headed(harness)
+    project.write("ARCHITECTURE.md", "# Street")
+    assert () == harness.step().causes
+
+
 def test_a_rebase_takes_the_head_away_when_nothing_is_left_to_say() -> None:
     project = Project(ARCHITECTURE="# Rooms")
     harness = started(project)
@@ -326,6 +337,7 @@ def test_a_changed_document_waits_for_a_rebase_and_stands_in_the_head_from_then_
     assert made.tokens_after < made.tokens_before
 
 
+FILES = ("ARCHITECTURE.md", "STRUCTURE.md", "OTHER.md", "core.py", "src/door.py")
 ACTS = ("user", "agent", "write", "remove", "flush", "idle", "drop", "restart", "late", "model", "without")
 
 
@@ -336,7 +348,7 @@ ACTS = ("user", "agent", "write", "remove", "flush", "idle", "drop", "restart", 
 )
 def test_outside_of_rebases_no_byte_changes_that_was_sent(acts: list[tuple[str, int]], texts: dict[str, str]) -> None:
     project = Project(**texts)
-    harness = session(project)
+    harness = session(project, replace(LIMITS, key_files=("core.py", "STRUCTURE.md", "src/door.py")))
     harness.user("hello")
     sent = harness.step().served
     told: dict[str, str] = {}
@@ -368,9 +380,9 @@ def perform(harness: Harness, project: Project, act: str, n: int) -> None:
         case "agent":
             harness.assistant(ran("x" * 4000 * n, call=f"c{len(harness.log)}"))
         case "write":
-            project.write(f"{('ARCHITECTURE', 'STRUCTURE', 'OTHER')[n % 3]}.md", f"text {n} " * (1 + 300 * (n % 2)))
+            project.write(FILES[n % len(FILES)], f"text {n} " * (1 + 300 * (n % 2)))
         case "remove":
-            project.remove(f"{('ARCHITECTURE', 'STRUCTURE', 'OTHER')[n % 3]}.md")
+            project.remove(FILES[n % len(FILES)])
         case "flush":
             harness.flush()
         case "idle":

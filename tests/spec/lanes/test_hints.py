@@ -82,12 +82,16 @@ def test_no_marks_of_blocks_are_left_in_a_query(pieces: list[str]) -> None:
     assert "system-reminder" not in query_of("".join(pieces))
 
 
+def found(text: str, score: float, sha: str = "", age: str = "") -> Hit:
+    return Hit(text, score, "u6", sha, age)
+
+
 def test_a_hint_lists_the_three_best() -> None:
     hits = [
-        Hit("the build needs\n  node 22", 0.61),
-        Hit("last", 0.2),
-        Hit("fix: pin node", 0.9, sha="0123456789abcdef", age="3 days ago"),
-        Hit("arm has no wheel", 0.7),
+        found("the build needs\n  node 22", 0.61),
+        found("last", 0.2),
+        found("fix: pin node", 0.9, sha="0123456789abcdef", age="3 days ago"),
+        found("arm has no wheel", 0.7),
     ]
     assert search_hint(hits) == (
         '\n\n<instruction name="search_hint">\n'
@@ -101,23 +105,24 @@ def test_a_hint_lists_the_three_best() -> None:
 
 @pytest.mark.parametrize(("score", "is_near"), [(0.5999, False), (0.60, True)])
 def test_the_best_must_be_near_enough(score: float, is_near: bool) -> None:  # noqa: FBT001 - parametrized
-    assert is_near == (search_hint([Hit("node 22", score)]) != "")
+    assert is_near == (search_hint([found("node 22", score)]) != "")
 
 
 def test_what_stands_in_the_prompt_already_is_no_hint() -> None:
-    hits = [Hit("the build needs node 22", 0.9), Hit("arm has no wheel", 0.7)]
+    hits = [found("the build needs node 22", 0.9), found("arm has no wheel", 0.7)]
     assert "holds 1 thing that" in search_hint(hits, served=["the build  needs\nnode 22"])
-    assert "" == search_hint(hits[:1], served=["the build needs node 22"])
+    assert "" == search_hint(hits[:1], served=["", "- Mind: the build needs\n  node 22 or later."])
+    assert "" == search_hint([found("a < b", 0.9)], served=["a &lt; b"])
     assert "" == search_hint([])
-    assert "" == search_hint([Hit(" \n", 0.9)])
+    assert "" == search_hint([found(" \n", 0.9)])
 
 
 def test_a_long_hit_is_cut() -> None:
-    (line,) = [one for one in search_hint([Hit("x" * 200, 0.9)]).splitlines() if one.startswith("- ")]
+    (line,) = [one for one in search_hint([found("x" * 200, 0.9)]).splitlines() if one.startswith("- ")]
     assert f"- {'x' * 79}…" == line
 
 
-@given(st.lists(st.builds(Hit, st.text(max_size=300), st.floats(0, 1), st.sampled_from(["", "a" * 40]))))
+@given(st.lists(st.builds(found, st.text(max_size=300), st.floats(0, 1), st.sampled_from(["", "a" * 40]))))
 def test_a_hint_is_short_and_nothing_in_it_ends_it(hits: list[Hit]) -> None:
     hint = search_hint(hits)
     assert len(hint) <= 800
@@ -127,6 +132,6 @@ def test_a_hint_is_short_and_nothing_in_it_ends_it(hits: list[Hit]) -> None:
 
 
 def test_what_grows_by_being_escaped_leaves_room() -> None:
-    hint = search_hint([Hit(f"{'&' * 90}{n}", 0.9) for n in range(3)])
+    hint = search_hint([found(f"{'&' * 90}{n}", 0.9) for n in range(3)])
     assert "&amp;" in hint
     assert len(hint) <= 800

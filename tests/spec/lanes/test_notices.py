@@ -9,7 +9,7 @@ from tests.spec.lanes.project import Project, headed, noticed, session
 NOTICE = """
 
 <instruction name="project_changed">
-These documents of the project were changed while this session is going on:
+These files of the project were changed while this session is going on:
 - ARCHITECTURE.md
 Where the copy at the beginning of this conversation says something else, the file is right: read it before you rely \
 on it. This is a notice of the service that keeps your context, and no request.

@@ -13,9 +13,10 @@ from tests.spec.lanes.telling import BIG, STORIES, Story, edits_by, is_steady, p
 REMINDERS = Lane(reminders.NAME, reminders.rebase, reminders.extend, modes=reminders.MODES)
 
 
-def worked(calls: int, *, lane: Lane = REMINDERS) -> Harness:
+def worked(calls: int, *, lane: Lane = REMINDERS, mode: Mode = "primary") -> Harness:
     """A turn that used so many tools, each in a step of its own."""
     harness = with_lane(lane)
+    harness.mode = mode
     harness.user("go")
     for n in range(calls):
         harness.assistant(called("read", {"filePath": f"{n}.py"}, BIG[:4_000], call=f"c{n}"))
@@ -214,8 +215,7 @@ def test_in_a_turn_with_signed_thinking_nothing_is_taken_back() -> None:
 
 @pytest.mark.parametrize("mode", ["reduce_off", "subagent"])
 def test_an_agent_that_cannot_drop_is_not_reminded(mode: Mode) -> None:
-    harness = worked(7)
-    harness.mode = mode
+    harness = worked(7, mode=mode)
     harness.user("next")
     harness.step()
     assert [] == reminded(harness)

@@ -1,0 +1,23 @@
+// Looks, line by line, at the files of given projects as the adapter does.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+const folder = process.argv[2];
+const { transformSync } = createRequire(join(folder, "package.json"))("esbuild");
+const { code } = transformSync(readFileSync(join(folder, "src", "documents.ts"), "utf8"), { loader: "ts" });
+const { Documents } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+
+const projects = new Map();
+for await (const line of createInterface({ input: process.stdin })) {
+  const { root, guides } = JSON.parse(line);
+  const notes = [];
+  const project = projects.get(root) ?? { log: {} };
+  projects.set(root, project);
+  project.log.note = (what, details) => notes.push([details.path, details.reason]);
+  project.documents ??= new Documents(root, project.log);
+  const looks = await Promise.allSettled(guides.map((guide) => project.documents.changes(guide)));
+  const told = looks.map(({ value, reason }) => (reason ? String(reason) : value));
+  console.log(JSON.stringify({ told, notes }));
+}

@@ -1,0 +1,294 @@
+"""The adapter tells the files that the guide names, once and when they change, and none from outside of the project."""
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from services.responder.guide import DOCUMENT_BYTES
+from tests.adapter.conftest import ROOT
+from tests.examples import examples
+
+FOLDER = ROOT / "deploy" / "opencode"
+DRIVER = Path(__file__).with_name("documents.mjs")
+OUT = "it leads out of the project"
+CIRCLE = "its links lead in a circle"
+NO_FILE = "it is no file"
+NO_TEXT = "it is no text in UTF-8"
+LONG = f"it is longer than {DOCUMENT_BYTES} bytes"
+
+Look = Callable[..., tuple[list[Any], dict[str, str]]]
+"""What is told of a project at each of these looks, and for which file a reason was noted that nothing is."""
+
+
+@pytest.fixture(scope="module")
+def look() -> Iterator[Look]:
+    node = shutil.which("node")
+    assert node, "node is missing; the adapter is built with it: install Node.js 20 or later"
+    assert (FOLDER / "node_modules" / "esbuild").exists(), (
+        "what builds the adapter is missing; `make adapter` brings it"
+    )
+    process = subprocess.Popen(
+        [node, str(DRIVER), str(FOLDER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+
+    def at(root: Path, *paths: str, times: int = 1) -> tuple[list[Any], dict[str, str]]:
+        guide = {"digest": "g", "documents": paths, "document_bytes": DOCUMENT_BYTES}
+        process.stdin.write(json.dumps({"root": str(root), "guides": [guide] * times}) + "\n")
+        process.stdin.flush()
+        answer = json.loads(process.stdout.readline())
+        assert len(answer["notes"]) == len(dict(answer["notes"]))
+        return answer["told"], dict(answer["notes"])
+
+    yield at
+    process.stdin.close()
+    process.wait(10)
+    process.stdout.close()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A project beside a secret."""
+    (tmp_path / "secret.txt").write_text("hidden")
+    project = tmp_path / "project"
+    project.mkdir()
+    return project
+
+
+def seen(path: str, content: str | bytes) -> dict[str, str]:
+    raw = content.encode() if isinstance(content, str) else content
+    return {
+        "kind": "document.seen",
+        "path": path,
+        "digest": hashlib.sha256(raw).hexdigest(),
+        "text": raw.decode("utf-8-sig"),
+    }
+
+
+def gone(path: str) -> dict[str, str]:
+    return {"kind": "document.seen", "path": path, "digest": ""}
+
+
+def test_a_file_is_told_once_and_again_when_it_changes(look: Look, root: Path) -> None:
+    (root / "src").mkdir()
+    (root / "MAP.md").write_text("# Map")
+    (root / "src" / "core.py").write_text("x = 1\n")
+    paths = ("MAP.md", "src/core.py", "none.py")
+
+    assert look(root, *paths) == ([[seen("MAP.md", "# Map"), seen("src/core.py", "x = 1\n")]], {})
+    assert look(root, *paths) == ([[]], {})
+    (root / "src" / "core.py").write_text("x = 2\n")
+    assert look(root, *paths) == ([[seen("src/core.py", "x = 2\n")]], {})
+
+
+def test_a_file_that_is_gone_is_told_as_gone_and_then_as_back(look: Look, root: Path) -> None:
+    file = root / "core.py"
+    file.write_text("x = 1\n")
+    look(root, "core.py")
+
+    file.unlink()
+    assert look(root, "core.py") == ([[gone("core.py")]], {})
+    assert look(root, "core.py") == ([[]], {})
+    file.write_text("x = 1\n")
+    assert look(root, "core.py") == ([[seen("core.py", "x = 1\n")]], {})
+
+
+def test_looks_at_the_same_time_tell_once(look: Look, root: Path) -> None:
+    (root / "core.py").write_text("x = 1\n")
+
+    assert look(root, "core.py", times=3) == ([[seen("core.py", "x = 1\n")], [], []], {})
+
+
+def test_an_empty_file_is_there(look: Look, root: Path) -> None:
+    (root / "__init__.py").touch()
+
+    assert look(root, "__init__.py") == ([[seen("__init__.py", "")]], {})
+
+
+def test_a_mark_of_the_byte_order_is_no_part_of_the_text(look: Look, root: Path) -> None:
+    (root / "core.cs").write_bytes(b"\xef\xbb\xbfclass A;")
+
+    assert look(root, "core.cs") == ([[seen("core.cs", b"\xef\xbb\xbfclass A;")]], {})
+
+
+def link_out(root: Path) -> None:
+    (root / "it").symlink_to(root.parent / "secret.txt")
+
+
+def link_out_by_folder(root: Path) -> None:
+    (root / "up").symlink_to("..")
+    (root / "it").symlink_to("up/secret.txt")
+
+
+def link_to_the_root(root: Path) -> None:
+    (root / "it").symlink_to(root)
+
+
+def link_beside(root: Path) -> None:
+    """To a folder whose name begins as that of the project."""
+    beside = root.with_name(root.name + "-old")
+    beside.mkdir()
+    (beside / "file").write_text("hidden")
+    (root / "it").symlink_to(beside / "file")
+
+
+def loop(root: Path) -> None:
+    (root / "it").symlink_to("that")
+    (root / "that").symlink_to("it")
+
+
+def folder(root: Path) -> None:
+    (root / "it").mkdir()
+
+
+def pipe(root: Path) -> None:
+    os.mkfifo(root / "it")
+
+
+def long(root: Path) -> None:
+    (root / "it").write_text("x" * (DOCUMENT_BYTES + 1))
+
+
+def binary(root: Path) -> None:
+    (root / "it").write_bytes(b"ELF\0\1")
+
+
+def latin(root: Path) -> None:
+    (root / "it").write_bytes("für".encode("latin-1"))
+
+
+REFUSED = [
+    (link_out, OUT),
+    (link_out_by_folder, OUT),
+    (link_to_the_root, OUT),
+    (link_beside, OUT),
+    (loop, CIRCLE),
+    (folder, NO_FILE),
+    (pipe, NO_FILE),
+    (long, LONG),
+    (binary, NO_TEXT),
+    (latin, NO_TEXT),
+]
+
+
+@pytest.mark.parametrize(("made", "reason"), REFUSED, ids=[made.__name__ for made, _ in REFUSED])
+def test_what_nobody_may_see_or_wants_is_told_as_gone_with_a_reason_noted_once(
+    look: Look, root: Path, made: Callable[[Path], None], reason: str
+) -> None:
+    file, aside = root / "it", root / "aside"
+    file.write_text("before")
+    look(root, "it")
+
+    file.unlink()
+    made(root)
+    assert look(root, "it") == ([[gone("it")]], {"it": reason})
+    assert look(root, "it", times=2) == ([[], []], {})
+    file.rename(aside)
+    file.write_text("after")
+    assert look(root, "it") == ([[seen("it", "after")]], {})
+    file.unlink()
+    aside.rename(file)
+    assert look(root, "it") == ([[gone("it")]], {"it": reason})
+
+
+def test_links_within_the_project_are_followed_wherever_the_project_lies(look: Look, root: Path) -> None:
+    (root / "docs").mkdir()
+    (root / "docs" / "map.md").write_text("# Map")
+    (root / "MAP.md").symlink_to("docs/map.md")
+    elsewhere = root.with_name("link")
+    elsewhere.symlink_to(root)
+
+    assert look(elsewhere, "MAP.md", "docs/map.md") == ([[seen("MAP.md", "# Map"), seen("docs/map.md", "# Map")]], {})
+
+
+@pytest.mark.parametrize("path", ["../secret.txt", "folder/../../secret.txt", "/../secret.txt"])
+def test_a_path_that_climbs_out_tells_nothing(look: Look, root: Path, path: str) -> None:
+    (root / "folder").mkdir()
+
+    assert look(root, path) == ([[]], {path: OUT})
+
+
+def test_what_cannot_be_opened_holds_nothing_else_up_and_is_told_as_it_was(look: Look, root: Path) -> None:
+    (root / "one.py").write_text("1")
+    (root / "two.py").write_text("2")
+    look(root, "one.py", "two.py")
+
+    (root / "one.py").unlink()
+    (root / "one.py").symlink_to("x" * 300)
+    (root / "two.py").write_text("22")
+    told, notes = look(root, "one.py", "two.py")
+    assert told == [[seen("two.py", "22")]]
+    assert "ENAMETOOLONG" in notes["one.py"]
+    (root / "one.py").unlink()
+    assert look(root, "one.py", "two.py") == ([[gone("one.py")]], {})
+
+
+def test_a_project_that_is_away_is_not_told_as_gone(look: Look, root: Path) -> None:
+    (root / "core.py").write_text("x = 1\n")
+    look(root, "core.py")
+
+    root.rename(root.with_name("away"))
+    assert "ENOENT" in look(root, "core.py")[0][0]
+    root.with_name("away").rename(root)
+    assert look(root, "core.py") == ([[]], {})
+
+
+NAMES = ("a", "b", "c", "d/a", "d/b")
+TARGETS = ("a", "b", "c", "d", "d/a", "..", ".", "../secret", "../d/b", "../project/a", "nowhere")
+ENTRIES = st.one_of(
+    st.binary(max_size=8).map(lambda content: ("file", content)),
+    st.sampled_from(TARGETS).map(lambda target: ("link", target)),
+    st.none(),
+)
+
+
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.fixed_dictionaries(dict.fromkeys(NAMES, ENTRIES)), min_size=1, max_size=3))
+def test_of_any_project_the_texts_that_lie_in_it_are_told_and_nothing_else(
+    look: Look, states: Sequence[Mapping[str, tuple[str, Any] | None]]
+) -> None:
+    paths = (*NAMES, "d", "d/../a", "../secret", "a/b")
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "project"
+        (Path(folder) / "secret").write_text("hidden")
+        known: dict[str, str] = {}
+        for state in states:
+            shutil.rmtree(root, ignore_errors=True)
+            lay(root, state)
+            ((told,), _) = look(root, *paths)
+            known |= {item["path"]: item.get("text") for item in told}
+            assert {path: text for path, text in known.items() if text is not None} == readable(root, paths)
+
+
+def lay(root: Path, state: Mapping[str, tuple[str, Any] | None]) -> None:
+    (root / "d").mkdir(parents=True)
+    for name, entry in state.items():
+        match entry:
+            case ("file", content):
+                (root / name).write_bytes(content)
+            case ("link", target):
+                (root / name).symlink_to(target)
+
+
+def readable(root: Path, paths: Sequence[str]) -> dict[str, str]:
+    """What Python finds below the root, as far as it is text."""
+    found = {}
+    for path in paths:
+        real = Path(os.path.realpath(os.path.normpath(root / path)))
+        if not real.is_relative_to(os.path.realpath(root)) or not real.is_file() or b"\0" in real.read_bytes():
+            continue
+        with contextlib.suppress(UnicodeDecodeError):
+            found[path] = real.read_bytes().decode("utf-8-sig")
+    return found
