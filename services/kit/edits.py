@@ -52,16 +52,42 @@ class Message(msgspec.Struct, frozen=True):
 
 
 def apply(messages: Sequence[Message], edits: Mapping[str, AnyEdit]) -> list[Message]:
-    """The messages as they are served; `edits` maps targets (see `schemas.plan.target`) to edits."""
-    arcs = {part for edit in edits.values() if isinstance(edit, OmitArc) for part in edit.parts}
+    """The messages as they are served; `edits` maps targets (see `schemas.plan.target`) to edits.
+
+    A tool arc is left out whole or not at all: where one half came back as another part, both stay, in their messages.
+    """
+    messages = _behind_cut(messages, edits)
+    arcs, whole = _arcs(messages, edits)
     served = [*_heads(edits)]
-    for message in _behind_cut(messages, edits):
-        if f"message:{message.id}" in edits:
+    for message in messages:
+        if f"message:{message.id}" in edits and whole.isdisjoint(part.id for part in message.parts):
             continue
         changed = _edited(message, edits, arcs)
         if changed.parts or not message.parts:
             served.append(changed)
     return served
+
+
+def _arcs(messages: Sequence[Message], edits: Mapping[str, AnyEdit]) -> tuple[set[str], set[str]]:
+    """The parts that are left out as arcs, and those of arcs of which one half came back as another part."""
+    arcs = [edit.parts for edit in edits.values() if isinstance(edit, OmitArc)]
+    named = {part for parts in arcs for part in parts}
+    if all(len(parts) == 1 for parts in arcs):
+        return named, set()
+    torn = [pair for pair in _pairs(messages) if not named.isdisjoint(pair) and not named.issuperset(pair)]
+    stays = {part for pair in torn for part in pair}
+    return named - stays, stays
+
+
+def _pairs(messages: Sequence[Message]) -> Iterable[tuple[str, str]]:
+    """Calls with their results, where they are two parts."""
+    unanswered: dict[str, str] = {}
+    for message in messages:
+        for part in message.parts:
+            if part.kind == "tool_call":
+                unanswered[part.call] = part.id
+            elif part.kind == "tool_result" and part.call in unanswered:
+                yield unanswered.pop(part.call), part.id
 
 
 def _heads(edits: Mapping[str, AnyEdit]) -> Iterable[Message]:
@@ -111,7 +137,7 @@ def _edited(message: Message, edits: Mapping[str, AnyEdit], arcs: set[str]) -> M
 def _part(part: Part, edit: AnyEdit | None, append: AnyEdit | None) -> Part | None:
     changed: Part | None = part
     match edit:
-        case None | Restore():
+        case None | Restore() | OmitArc():  # an arc of which one half came back as another part
             pass
         case PrefixText(text=text):
             changed = _with_text(part, text + TAGS.sub("", _text(part)))
@@ -119,7 +145,7 @@ def _part(part: Part, edit: AnyEdit | None, append: AnyEdit | None) -> Part | No
             changed = replace(part, kind="text", text=text)
         case ReplaceOutput(text=text):
             changed = replace(part, output=text)
-        case OmitPart() | OmitArc():
+        case OmitPart():
             changed = None
         case OmitMessage() | CutBefore() | SetHead() | InsertPair() | AppendText() | Withdraw():
             raise TypeError(f"{edit!r} is not about a part")

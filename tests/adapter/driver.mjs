@@ -11,6 +11,10 @@ const calls = {
   dateOf: pure.dateOf,
   digestOf: pure.digestOf,
   adjusted: pure.adjusted,
+  isSigned: pure.isSigned,
+  taken: pure.taken,
+  rivalOf: pure.rivalOf,
+  ...pure.modes,
   apply: (entries, edits) => pure.apply(entries, new Map(edits.map((edit) => [pure.target(edit), edit]))),
 };
 for await (const line of createInterface({ input: process.stdin })) {

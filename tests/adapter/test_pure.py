@@ -61,6 +61,7 @@ def _edits(messages: list[Message]) -> st.SearchStrategy[AnyEdit]:
     message = st.sampled_from([one.id for one in messages])
     part = st.sampled_from([part.id for one in messages for part in one.parts])
     tool = st.sampled_from([part.id for one in messages for part in one.parts if part.kind == "tool"] or ["none"])
+    halves = tool | st.just("came back as another")
     return st.one_of(
         st.builds(CutBefore, message=message),
         st.builds(SetHead, slot=st.integers(0, 1), text=texts),
@@ -70,7 +71,7 @@ def _edits(messages: list[Message]) -> st.SearchStrategy[AnyEdit]:
         st.builds(ReplaceOutput, part=tool, text=texts),
         st.builds(OmitPart, part=part),
         st.builds(OmitMessage, message=message),
-        st.builds(lambda one: OmitArc(part=one, parts=(one,)), tool),
+        st.builds(lambda *parts: OmitArc(part=parts[0], parts=tuple(dict.fromkeys(parts))), tool, halves),
         st.builds(
             InsertPair, message=message, call=st.just("cx"), tool=st.just("todo"), input=st.just("{}"), output=texts
         ),
@@ -86,6 +87,21 @@ def test_applies_edits_as_the_service_does(adapter: Adapter, given_: tuple[list[
     served = adapter("apply", [_entry(one) for one in messages], msgspec.to_builtins(list(in_force.values())))
 
     assert [_message(entry) for entry in served] == [_plain(one) for one in apply(messages, in_force)]
+
+
+def test_a_call_that_came_back_as_another_part_is_served_whole(adapter: Adapter) -> None:
+    """It is one part with its result, so no edit can leave half of it out."""
+    call = Part("again", "tool", tool="read", call="x", input='{"path":"a"}', output="FILE")
+    messages = [Message("m", "assistant", (call,))]
+    edits = [
+        OmitArc(part="p", parts=("p",)),
+        ReplaceOutput(part="p", text="[dropped §1§]"),
+        AppendText(part="p", text="!"),
+    ]
+
+    served = adapter("apply", [_entry(one) for one in messages], msgspec.to_builtins(edits))
+
+    assert [_message(entry) for entry in served] == [_plain(one) for one in messages]
 
 
 def _is_unheard_of(edit: AnyEdit, messages: list[Message]) -> bool:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from functools import reduce
 
 from schemas.events import CompartmentSealed, Event
+from schemas.inbox import Mode
 from services.historian.limits import Limits
 from services.historian.state import Session, evolve
 from services.historian.triggers import wanted
@@ -22,9 +23,10 @@ def state_of(harness: Harness) -> Session:
     return reduce(lambda state, fact: evolve(state, fact[1], fact[0]), harness.log, Session())
 
 
-def talking(turns: int, *, words: str = WORDS, context: int = 100_000) -> Harness:
+def talking(turns: int, *, words: str = WORDS, context: int = 100_000, mode: Mode = "primary") -> Harness:
     """A person and an agent that take turns."""
     harness = Harness(PLAN)
+    harness.mode = mode
     harness.context_limit = context
     for _ in range(turns):
         harness.user(words)

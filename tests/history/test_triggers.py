@@ -19,6 +19,7 @@ from schemas.events import (
     TodoCaptured,
     ToolRan,
 )
+from schemas.inbox import Mode
 from services.historian.facing import facing
 from services.historian.limits import Limits
 from services.historian.triggers import due, wanted
@@ -133,10 +134,8 @@ def test_the_sessions_of_sub_agents_are_left_alone() -> None:
 
 
 @pytest.mark.parametrize("mode", ["subagent", "hidden", "additive"])
-def test_nothing_is_compressed_where_nothing_would_be_served(mode: str) -> None:
-    harness = talking(5)
-    harness.mode = mode  # type: ignore[assignment] # each of them is one
-    harness.step()
+def test_nothing_is_compressed_where_nothing_would_be_served(mode: Mode) -> None:
+    harness = talking(5, mode=mode)
     harness.use(80_000)
     assert "" == reason(harness)
 

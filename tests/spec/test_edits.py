@@ -1,3 +1,4 @@
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,6 +22,8 @@ from schemas.plan import (
 from services.kit.edits import Message, Part, apply, faults, has_meaning
 from tests.examples import examples
 
+replace = msgspec.structs.replace
+
 USER = Message("u", "user", (Part("u.0", "text", text="go"),))
 AGENT = Message(
     "a",
@@ -33,6 +36,9 @@ AGENT = Message(
 )
 LAST = Message("l", "user", (Part("l.0", "file", text="data:x"), Part("l.1", "text", text="on")))
 TALK = [USER, AGENT, LAST]
+CALL = Message("c", "assistant", (Part("c.0", "text", text="look"), Part("c.1", "tool_call", call="x")))
+RESULT = Message("r", "tool", (Part("r.0", "tool_result", call="x", output="FILE"),))
+ARC = OmitArc(part="r.0", parts=("c.1", "r.0"))
 
 
 def served(*edits: AnyEdit, messages: list[Message] = TALK) -> list[Message]:
@@ -144,10 +150,62 @@ def test_a_message_that_never_had_parts_stays() -> None:
 
 
 def test_an_omitted_arc_takes_call_and_result() -> None:
-    call = Message("c", "assistant", (Part("c.0", "text", text="look"), Part("c.1", "tool_call", call="x")))
-    result = Message("r", "tool", (Part("r.0", "tool_result", call="x", output="FILE"),))
-    left = served(OmitArc(part="r.0", parts=("c.1", "r.0")), messages=[call, result])
-    assert texts(left) == [["look"]]
+    assert texts(served(ARC, messages=[CALL, RESULT])) == [["look"]]
+
+
+def test_an_arc_whose_result_came_back_as_another_part_stays_whole() -> None:
+    back = replace(RESULT, parts=(replace(RESULT.parts[0], id="r.9"),))
+    assert [CALL, back] == served(ARC, messages=[CALL, back])
+    assert [] == faults([CALL, back], EMPTY)
+
+
+@pytest.mark.parametrize(("talk", "left"), [([CALL], [["look"]]), ([RESULT], []), ([RESULT, LAST], [["data:x", "on"]])])
+def test_of_an_arc_whose_other_half_is_gone_the_rest_goes(talk: list[Message], left: list[list[str]]) -> None:
+    """What was dropped does not come back, and half an arc is what a provider would refuse."""
+    assert left == texts(served(ARC, messages=talk))
+
+
+def test_a_call_id_that_comes_back_in_another_call_is_another_arc() -> None:
+    made, answer = replace(CALL, id="c2", parts=(call("x"),)), replace(RESULT, id="r2", parts=(result("x"),))
+    assert [["look"], [""], ["FILE"]] == texts(served(ARC, messages=[CALL, RESULT, made, answer]))
+
+
+def test_the_message_of_an_arc_that_stays_is_not_left_out() -> None:
+    back = replace(RESULT, parts=(replace(RESULT.parts[0], id="r.9"),))
+    assert [CALL, back] == served(ARC, OmitMessage(message="c"), messages=[CALL, back])
+
+
+def test_an_arc_that_the_cut_goes_through_is_left_out_behind_it() -> None:
+    assert [AGENT] == served(ARC, CutBefore(message="r"), messages=[CALL, RESULT, AGENT])
+
+
+def test_a_result_whose_call_is_cut_away_is_left_out_whatever_part_the_call_is() -> None:
+    again = replace(CALL, parts=(replace(CALL.parts[1], id="c.9"),))
+    assert [AGENT] == served(ARC, CutBefore(message="r"), messages=[again, RESULT, AGENT])
+
+
+def test_an_arc_that_is_cut_away_is_nowhere_torn() -> None:
+    assert [AGENT] == served(ARC, CutBefore(message="a"), messages=[CALL, RESULT, AGENT])
+
+
+def test_an_edit_of_a_part_that_came_back_as_another_changes_nothing() -> None:
+    back = replace(RESULT, parts=(replace(RESULT.parts[0], id="r.9"),))
+    assert [CALL, back] == served(ReplaceOutput(part="r.0", text="[dropped §1§]"), messages=[CALL, back])
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["", "call", "result"]), st.booleans(), st.booleans()), max_size=6))
+def test_no_arc_is_torn_whatever_comes_back_as_another_part(calls: list[tuple[str, bool, bool]]) -> None:
+    """Of each call: what of it came back as another part, whether it is left out, and its message with it."""
+    talk: list[Message] = [USER]
+    edits: list[AnyEdit] = []
+    for n, (other, is_omitted, is_hollow) in enumerate(calls):
+        made, answer = call(f"x{n}"), result(f"x{n}")
+        edits += [OmitArc(part=answer.id, parts=(made.id, answer.id))] if is_omitted else []
+        edits += [OmitMessage(message=f"a{n}")] if is_omitted and is_hollow else []
+        talk.append(message(f"a{n}", "assistant", replace(made, id=f"new call {n}") if other == "call" else made))
+        talk.append(message(f"r{n}", "tool", replace(answer, id=f"new result {n}") if other == "result" else answer))
+    assert [] == faults(served(*edits, messages=talk), EMPTY)
 
 
 def test_an_inserted_pair_is_a_finished_call_at_the_messages_end() -> None:

@@ -2,6 +2,7 @@
 
 import type { Entry, Info, Part } from "./harness.ts";
 import type { Edit } from "./language.ts";
+import { withoutSeal, withoutThoughts } from "./thinking.ts";
 
 export type Edits = ReadonlyMap<string, Edit>;
 
@@ -51,7 +52,8 @@ function behindCut(entries: readonly Entry[], edits: Edits): readonly Entry[] {
 }
 
 function edited(entry: Entry, edits: Edits, arcs: ReadonlySet<string>): Entry {
-  const parts = entry.parts.flatMap((part) => (arcs.has(part.id) ? [] : (changed(part, edits) ?? [])));
+  const left = entry.parts.flatMap((part) => (arcs.has(part.id) ? [] : (changed(part, edits) ?? [])));
+  const parts = entry.parts.some(isThought) && !left.some(isThought) ? left.map(withoutThoughts) : left;
   const pair = edits.get(`pair:${entry.info.id}`);
   if (pair?.op === "insert_pair") parts.push(inserted(entry.info, pair));
   return { info: entry.info, parts };
@@ -78,6 +80,8 @@ function replaced(part: Part, edit: Edit | undefined): Part | undefined {
   }
 }
 
+const isThought = (part: Part) => part.type === "reasoning";
+
 const isText = (part: Part) => part.type === "text" || part.type === "tool";
 
 const CLEARED = "[Old tool result content cleared]";
@@ -89,7 +93,8 @@ function textOf(part: Part): string {
 }
 
 function withText(part: Part, text: string): Part {
-  return part.type === "tool" ? withOutput(part, text, true) : { ...part, text };
+  if (part.type === "tool") return withOutput(part, text, true);
+  return text === textOf(part) ? part : { ...withoutSeal(part), text };
 }
 
 /** A tool's part with another output. A call that has not answered yet has none to change. */

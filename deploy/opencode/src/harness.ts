@@ -12,6 +12,8 @@ export interface Info {
   modelID?: string;
   variant?: string;
   tools?: Record<string, boolean>;
+  /** What the person's message adds to the system prompt. */
+  system?: string;
   tokens?: { input?: number; output?: number; reasoning?: number; cache?: { read?: number; write?: number } };
   cost?: number;
   error?: Failure;
@@ -63,7 +65,23 @@ export interface Session {
   parentID?: string;
   directory?: string;
   version?: string;
+  agent?: string;
+  permission?: Rule[];
   time?: { created?: number };
+}
+
+/** Of the rules about a tool the last one holds. */
+export interface Rule {
+  permission: string;
+  pattern: string;
+  action: string;
+}
+
+export interface Agent {
+  name: string;
+  hidden?: boolean;
+  prompt?: string;
+  permission?: Rule[];
 }
 
 export interface BusEvent {
@@ -103,6 +121,7 @@ export interface Client {
   config: {
     providers(): Promise<Reply<{ providers?: { id: string; npm?: string; models?: Record<string, Model> }[] }>>;
   };
+  app?: { agents(): Promise<Reply<Agent[]>> };
   tui?: { showToast(options: { body: { message: string; variant: string } }): Promise<unknown> };
   _client?: {
     get(options: { url: string; query: object }): Promise<Reply<unknown>>;

@@ -36,8 +36,9 @@ async function server(input: PluginInput, options: Options = {}) {
     // asynchronous, since OpenCode's session hangs on what is thrown here
     event: ({ event }: { event: BusEvent }) => log.guarded(`event ${event.type}`, () => adapter.hear(event)),
 
-    config: (config: { command?: Record<string, unknown> }) =>
+    config: (config: { command?: Record<string, unknown>; plugin?: unknown }) =>
       log.guarded("config", () => {
+        void log.guarded("looking for rivals", () => adapter.meet(config.plugin));
         const commands = lines.map((line) => [line.name, { description: line.description, template: "$ARGUMENTS" }]);
         config.command = { ...Object.fromEntries(commands), ...config.command };
         setTimeout(() => adapter.warmUp(), 0).unref();

@@ -22,6 +22,10 @@ export class Toolset {
     this.told = undefined;
   }
 
+  get names(): string[] {
+    return [...this.tools.keys()].sort();
+  }
+
   /** All of them; undefined before the first call. */
   item(): Extract<Item, { kind: "tools.seen" }> | undefined {
     if (this.tools.size === 0) return undefined;

@@ -2,6 +2,7 @@
 
 import type { BusEvent, Entry, Failure, Info, Part, Session } from "./harness.ts";
 import type { Item, MessageSeen, PartSeen } from "./language.ts";
+import { isSigned } from "./thinking.ts";
 
 /** What OpenCode sends in place of an output that it has pruned. */
 const CLEARED = "[Old tool result content cleared]";
@@ -54,16 +55,6 @@ function tool(seen: Part, base: Pick<PartSeen, "kind" | "message" | "part" | "po
 
 function isOneOf<T extends string>(value: string | undefined, among: readonly T[]): value is T {
   return among.includes(value as T);
-}
-
-/** Whether a provider signed the thought; each keeps its signature under its own name. */
-function isSigned(metadata: Record<string, unknown> | undefined): boolean {
-  return Object.values(metadata ?? {}).some(
-    (own) =>
-      typeof own === "object" &&
-      own !== null &&
-      Object.entries(own).some(([key, value]) => key.toLowerCase().endsWith("signature") && Boolean(value)),
-  );
 }
 
 /** A message without its parts. */
@@ -141,13 +132,14 @@ export function todos(event: BusEvent): Item {
   return { kind: "todo.seen", items };
 }
 
-export function session(seen: Session, place: { root: string; vcs: string }): Item {
+export function session(seen: Session, place: { root: string; vcs: string }, isHelpers: boolean): Item {
+  const mode = seen.parentID ? ("subagent" as const) : ("primary" as const);
   return compact({
     kind: "session.seen" as const,
     title: seen.title,
     parent: seen.parentID,
     directory: seen.directory,
-    mode: seen.parentID ? ("subagent" as const) : ("primary" as const),
+    mode: isHelpers ? ("hidden" as const) : mode,
     version: seen.version,
     root: place.root,
     vcs: place.vcs,

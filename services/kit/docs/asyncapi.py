@@ -43,7 +43,7 @@ the sha256 of its content, and the message carries that as `text_ref`, `input_re
 
 PARAMETERS = {
     "harness": "The kind of harness (`opencode`, `pi`, ...), as a subject token.",
-    "project": "The project's id as a subject token; `_` in a question that is about all projects.",
+    "project": "The project's id as a subject token; `_` in what is about all projects or none.",
     "session": "The session's id as a subject token; `_` for what concerns the whole project.",
     "shard": f"blake2b of the project's id with a digest of 4 bytes, read big-endian, modulo {SHARDS}; or `*`.",
     "room": "The room that could not deliver it.",

@@ -1,0 +1,31 @@
+/** What the harness knows of its agents: whose prompts are whose, and what each may use. */
+
+import type { Agent, Client, Rule } from "./harness.ts";
+import { isHelperAgent, rulesOf } from "./modes.ts";
+
+export class Agents {
+  private known: ReadonlyMap<string, Agent> = new Map();
+
+  async load(client: Client): Promise<void> {
+    const { data = [] } = (await client.app?.agents()) ?? {};
+    this.known = new Map(data.map((agent) => [agent.name, agent]));
+  }
+
+  get all(): Iterable<Agent> {
+    return this.known.values();
+  }
+
+  isHelper(name: string): boolean {
+    return isHelperAgent(name, this.known.get(name));
+  }
+
+  /** How the agent is told to work; empty as long as that is not known. */
+  prompt(name: string): string {
+    return this.known.get(name)?.prompt ?? "";
+  }
+
+  /** The rules about its tools, the settings' own first. */
+  rules(name: string): readonly Rule[] {
+    return rulesOf(this.known.get(name)?.permission);
+  }
+}
