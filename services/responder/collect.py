@@ -6,10 +6,10 @@ from typing import TypeVar
 
 import msgspec
 
-from schemas.plan import AnyEdit, AppendText, OmitArc, SetHead, target
+from schemas.plan import AnyEdit, AppendText, OmitArc, SetHead, Withdraw, target
 from services.kit.limits import Prices
 from services.kit.tokens import tokens
-from services.responder.admission import first_place
+from services.responder.admission import boundary, first_place
 from services.responder.check import new_faults
 from services.responder.gate import Verdict, forecast, judge
 from services.responder.lanes import Change, Lane, View
@@ -63,6 +63,10 @@ def collect(view: View, lanes: Sequence[Lane], prices: Prices, *, used: int = 0,
     if refused:  # some lane's edits do not go together with the others': find those that do
         edits, changes = _without_faults(view, working, changes)
         after = with_edits(view.session, edits)
+    silenced = _silenced(view, lanes)
+    if silenced:
+        after = with_edits(after, silenced)
+        edits = last_wins([*edits, *silenced])
     first = first_place(view.session, edits)
     thinking = _older_thinking(view, edits, after, first)
     if thinking:
@@ -91,6 +95,19 @@ def _asked(view: View, lanes: Sequence[Lane], faults: list[str]) -> tuple[list[C
             seen = view.survey if session.cut == view.session.cut else survey(session)
             view = replace(view, session=session, survey=seen, target=max(0, view.target - change.reclaimed))
     return changes, view.session
+
+
+def _silenced(view: View, lanes: Sequence[Lane]) -> tuple[Withdraw, ...]:
+    """What lanes have told that do not speak in this mode: it was not known then who leads the session."""
+    silent = {lane.name for lane in lanes if view.mode not in lane.modes}
+    if not silent or boundary(view.session):
+        return ()
+    told = [edit for edit in view.session.edits.values() if isinstance(edit, AppendText) and _speakers(edit) <= silent]
+    return tuple(Withdraw(what=target(edit), by=edit.by, lane=edit.lane) for edit in told)
+
+
+def _speakers(edit: AppendText) -> set[str]:
+    return {lane.partition(":")[0] for lane in edit.lane.split("+")}
 
 
 def _target(view: View, used: int, ceiling: int) -> int:

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from schemas.plan import AnyEdit, OmitPart, PrefixText, ReplaceOutput, ReplaceText
+from services.client.readers.opencode import _signed
 from tests.adapter.conftest import Adapter
 
 Metadata = Mapping[str, Mapping[str, Any]]
@@ -51,11 +52,13 @@ SEALS: dict[str, Metadata] = {
 @pytest.mark.parametrize("metadata", SIGNED.values(), ids=SIGNED)
 def test_claude_s_thoughts_are_bound_to_their_place(adapter: Adapter, metadata: Metadata) -> None:
     assert adapter("isSigned", metadata)
+    assert _signed(dict(metadata))
 
 
 @pytest.mark.parametrize("metadata", SEALS.values(), ids=SEALS)
 def test_a_seal_of_others_is_no_signature(adapter: Adapter, metadata: Metadata) -> None:
     assert not adapter("isSigned", metadata)
+    assert not _signed(dict(metadata))
 
 
 @pytest.mark.parametrize(

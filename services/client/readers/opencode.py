@@ -13,6 +13,7 @@ NAME = "OpenCode (`opencode export`, its store opencode.db)"
 CLEARED = "[Old tool result content cleared]"
 """What OpenCode sends in place of an output that it has pruned."""
 
+_SIGNATURES = ("signature", "redactedData", "redactedContent")
 _STATUS: dict[str, ToolStatus] = {"completed": "completed", "error": "error", "running": "running"}
 
 
@@ -219,6 +220,12 @@ def _output(state: _State) -> str:
 
 
 def _signed(metadata: dict[str, Any] | None) -> bool:
-    """Whether a provider signed the thought; each keeps its signature under its own name."""
-    own = (value for value in (metadata or {}).values() if isinstance(value, dict))
-    return any(value for fields in own for key, value in fields.items() if key.lower().endswith("signature"))
+    """Whether a thought is bound to its place. Each provider keeps the signature under its own name."""
+    own = [value for value in (metadata or {}).values() if isinstance(value, dict)]
+    details = [detail for fields in own for detail in fields.get("reasoning_details") or () if isinstance(detail, dict)]
+    return any(fields.get(key) for fields in own for key in _SIGNATURES) or any(map(_is_bound, details))
+
+
+def _is_bound(detail: dict[str, Any]) -> bool:
+    """Of a router's details; one that does not say whose it is is taken for Claude's."""
+    return detail.get("format") in (None, "anthropic-claude-v1") and bool(detail.get("signature") or detail.get("data"))

@@ -228,3 +228,22 @@ def test_over_any_session_it_is_steady(story: Story) -> None:
     assert is_steady(moments, REMINDERS, Limits(protected_tags=story.protected, min_reclaim=200))
     for edit in edits_by(moments, "reminders"):
         assert isinstance(edit, AppendText | Withdraw)
+
+
+def test_in_a_session_that_turns_out_to_be_an_agent_s_it_goes_with_the_next_rebase() -> None:
+    harness = worked(7)
+    name = harness.user("next")
+    harness.step()
+    assert [f"{name}.0"] == reminded(harness)
+    harness.mode = "subagent"
+
+    harness.assistant(said("on it"))
+    harness.user("and?")
+    assert () == harness.step().causes
+    assert [f"{name}.0"] == reminded(harness)
+
+    harness.model = "another"
+    harness.assistant(said("yes"))
+    harness.user("go on")
+    assert ("model",) == harness.step().causes
+    assert [] == reminded(harness)
