@@ -60,7 +60,7 @@ status: setup ## tell what runs, what lags and what failed
 
 test: setup $(BUNDLE) $(HARNESS_READY) ## run all tests, against a real broker and a real OpenCode
 	$(PYTEST) -q -n auto -m "$(PURE)"
-	$(PYTEST) -m "broker or house or harness"
+	$(PYTEST) -q -n auto --dist loadfile -m "broker or house or harness"
 
 spec: setup $(BUNDLE) ## run the tests of pure code only
 	$(PYTEST) -q -n auto -m "$(PURE)"

@@ -93,7 +93,8 @@ def _asked(view: View, lanes: Sequence[Lane], faults: list[str]) -> tuple[list[C
         if change.edits:
             session = with_edits(view.session, change.edits)
             seen = view.survey if session.cut == view.session.cut else survey(session)
-            view = replace(view, session=session, survey=seen, target=max(0, view.target - change.reclaimed))
+            left = max(0, view.target - change.reclaimed)
+            view = replace(view, session=session, survey=seen, target=left, made=(*view.made, change))
     return changes, view.session
 
 

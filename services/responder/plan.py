@@ -100,7 +100,9 @@ def _decided(view: View, lanes: Sequence[Lane]) -> Pass:
     if not why.forced and boundary(session):
         return _extended(view, lanes, _Waiting(held=tuple(why.lasting)))
     prices = prices_of(step, limits)
-    made = collect(replace(view, causes=frozenset(why.names)), lanes, prices, used=why.used, ceiling=why.ceiling)
+    is_free = bool(why.free) and not boundary(session)
+    asked = replace(view, causes=frozenset(why.names), is_free=is_free)
+    made = collect(asked, lanes, prices, used=why.used, ceiling=why.ceiling)
     if made.needs:
         return Pass("rebase", needs=made.needs, survey=made.survey, faults=made.faults)
     if why.forced or (made.edits and _is_worth_it(why, made, limits)):

@@ -15,6 +15,7 @@ from services.responder.lanes import (
     notices,
     reasoning,
     reminders,
+    skeletons,
     spent,
     superseded,
     tags,
@@ -38,6 +39,7 @@ THINKING = Lane(thinking.NAME, rebase=thinking.rebase, needs=thinking.needs)
 INJECTED = Lane(injected.NAME, rebase=injected.rebase, needs=injected.needs)
 REASONING = Lane(reasoning.NAME, extend=reasoning.extend, rebase=reasoning.rebase)
 EVICTION = Lane(eviction.NAME, rebase=eviction.rebase)
+SKELETONS = Lane(skeletons.NAME, rebase=skeletons.rebase)
 EMPTIED = Lane(emptied.NAME, rebase=emptied.rebase)
 TODO = Lane(todo.NAME, rebase=todo.rebase, needs=todo.needs, modes=todo.MODES)
 REMINDERS = Lane(reminders.NAME, extend=reminders.extend, rebase=reminders.rebase, modes=reminders.MODES)
@@ -61,6 +63,7 @@ LANES: tuple[Lane, ...] = (
     CAVEMAN,
     REASONING,
     EVICTION,
+    SKELETONS,
     EMPTIED,
     TODO,
     REMINDERS,

@@ -69,11 +69,27 @@ class Survey(msgspec.Struct, frozen=True):
     texts: tuple[Part, ...] = ()
     calls: tuple[Part, ...] = ()
     """Complete outputs of tools that nobody has dropped or wishes to drop."""
+    dropped: tuple[int, ...] = ()
+    """The tags of outputs that were dropped ..."""
+    skeletons: tuple[Part, ...] = ()
+    """... and those of them that were not left out with their call."""
 
     @property
     def newest(self) -> int:
         """The highest tag."""
         return self.placed[-1].reached if self.placed else 0
+
+
+class Change(msgspec.Struct, frozen=True):
+    """What a lane wants of a rebase."""
+
+    edits: tuple[AnyEdit, ...] = ()
+    dropped: tuple[int, ...] = ()
+    """Tags whose drop it serves."""
+    reclaimed: int = 0
+    """Estimated tokens that it saves."""
+    held: tuple[str, ...] = ()
+    """What it would do and may not yet, with the reason."""
 
 
 class View(msgspec.Struct, frozen=True):
@@ -96,6 +112,10 @@ class View(msgspec.Struct, frozen=True):
     """What was found about messages of the person, also about older ones."""
     target: int = 0
     """Tokens that a rebase under pressure should reclaim; 0: what waits, and no more."""
+    is_free: bool = False
+    """Whether any message may change at no price: the provider's cache is lost anyway, or a person asked."""
+    made: tuple[Change, ...] = ()
+    """What the lanes before this one want of the rebase; their edits are in force in the session."""
     learned: Learned = Learned()
     """What all sessions have learned of models' limits."""
 
@@ -136,18 +156,6 @@ class View(msgspec.Struct, frozen=True):
 
 FINAL_LANES = frozenset({"drops", "eviction", "duplicates", "superseded", "spent", "images", "errors"})
 """Lanes after which nothing of a part's content is left."""
-
-
-class Change(msgspec.Struct, frozen=True):
-    """What a lane wants of a rebase."""
-
-    edits: tuple[AnyEdit, ...] = ()
-    dropped: tuple[int, ...] = ()
-    """Tags whose drop it serves."""
-    reclaimed: int = 0
-    """Estimated tokens that it saves."""
-    held: tuple[str, ...] = ()
-    """What it would do and may not yet, with the reason."""
 
 
 Extend = Callable[[View, Sequence[Message]], Iterable[AnyEdit]]

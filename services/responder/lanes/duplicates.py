@@ -4,8 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from services.kit.conversation import Part
+from services.responder.lanes.arcs import Wanted
 from services.responder.lanes.base import Change, View
-from services.responder.lanes.dropping import Wanted, drop, guarded
+from services.responder.lanes.dropping import drop, guarded
 
 NAME = "duplicates"
 

@@ -3,8 +3,9 @@
 from collections.abc import Container, Iterator, Sequence
 from itertools import chain
 
+from services.responder.lanes.arcs import Wanted
 from services.responder.lanes.base import Change, View
-from services.responder.lanes.dropping import Wanted, calls, drop, guarded
+from services.responder.lanes.dropping import calls, drop, guarded
 from services.responder.uses import plain
 
 NAME = "eviction"

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from services.kit.conversation import Part
+from services.responder.lanes.arcs import Wanted
 from services.responder.lanes.base import Change, View
-from services.responder.lanes.dropping import Wanted, calls, drop, guarded
+from services.responder.lanes.dropping import calls, drop, guarded
 from services.responder.lanes.turns import is_reduce
 from services.responder.uses import plain
 

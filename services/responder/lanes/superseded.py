@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from services.kit.conversation import Part
+from services.responder.lanes.arcs import Wanted
 from services.responder.lanes.base import Change, View
-from services.responder.lanes.dropping import Wanted, drop, guarded
+from services.responder.lanes.dropping import drop, guarded
 from services.responder.uses import Asked
 
 NAME = "superseded"

@@ -8,6 +8,7 @@ from services.kit.conversation import Message
 from services.kit.limits import Limits
 from services.responder.lanes import Change, Lane, View
 from services.responder.lanes.hints import Hit, Notes
+from services.responder.lanes.skeletons import KEPT
 from tests.history.sessions import sealed
 from tests.spec.harness import Call, Harness, attached, ran, replace, said, thought
 from tests.spec.lanes.calls import IDLE, called
@@ -90,7 +91,8 @@ def beginning(harness: Harness) -> list[Call]:
 
 def middle(harness: Harness) -> list[Call]:
     """Work of all kinds. The second of these calls is made without a plan."""
-    harness.assistant(called("bash", {"command": "make"}, call="old"))
+    makes = [{"command": "make"}, *[{"command": "make " * 250}] * KEPT]
+    harness.assistant(said("I build it."), *(called("bash", made, call=f"old{n}") for n, made in enumerate(makes)))
     for n in range(4):
         turn(harness, f"Step {n}.", said("Done."))
     turn(harness, PASTED, thought("because " * 40), said("I read it."), called("read", SAME, call="r1"))

@@ -29,8 +29,13 @@ AT_WORK = [
 ]
 """The functions that a lane has of its own."""
 
-INSTEAD = {("superseded", "rebase"): {"duplicates"}}
-"""The same reading made anew is a reason for two lanes: the second takes what the first has left."""
+INSTEAD = {
+    ("superseded", "rebase"): {"duplicates"},
+    ("eviction", "rebase"): {"skeletons"},
+    ("skeletons", "rebase"): {"eviction"},
+}
+"""The same reading made anew is a reason for two lanes: the second takes what the first has left. And what one has
+dropped another takes out altogether."""
 
 Break = Callable[[Lane, str], Lane]
 

@@ -204,9 +204,9 @@ class Moment(msgspec.Struct, frozen=True):
     facts: tuple[tuple[Envelope, Event], ...]
 
 
-def play(story: Story, lane: Lane, **limits: object) -> list[Moment]:
+def play(story: Story, *lanes: Lane, **limits: object) -> list[Moment]:
     given = msgspec.structs.replace(Limits(protected_tags=story.protected, min_reclaim=200), **limits)
-    harness = Harness(given, lanes=(TAGS, DROPS, lane))
+    harness = Harness(given, lanes=(TAGS, DROPS, *lanes))
     harness.capabilities = story.abilities
     harness.user("go")
     moments = []
