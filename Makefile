@@ -17,7 +17,7 @@ PURE := not broker and not house and not harness
 CODE := schemas services tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup adapter demo test spec lint check format bench bench-opencode record schema lock up status clean
+.PHONY: help setup adapter demo test spec thorough lint check format bench bench-opencode record schema lock up status clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -64,6 +64,9 @@ test: setup $(BUNDLE) $(HARNESS_READY) ## run all tests, against a real broker a
 
 spec: setup $(BUNDLE) ## run the tests of pure code only
 	$(PYTEST) -q -n auto -m "$(PURE)"
+
+thorough: setup $(BUNDLE) ## the same with all examples of the property tests
+	THOROUGH=1 $(PYTEST) -q -n auto -m "$(PURE)"
 
 check: lint ## format, lint, types, contracts, generated files, pure tests with fewer examples: before every commit
 	QUICK=1 $(PYTEST) -q -n auto -m "$(PURE)"

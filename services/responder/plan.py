@@ -100,7 +100,7 @@ def _decided(view: View, lanes: Sequence[Lane]) -> Pass:
     if not why.forced and boundary(session):
         return _extended(view, lanes, _Waiting(held=tuple(why.lasting)))
     prices = prices_of(step, limits)
-    is_free = bool(why.free) and not boundary(session)
+    is_free = (bool(why.free) or "overflow" in why.names) and not boundary(session)
     asked = replace(view, causes=frozenset(why.names), is_free=is_free)
     made = collect(asked, lanes, prices, used=why.used, ceiling=why.ceiling)
     if made.needs:

@@ -17,7 +17,7 @@ from schemas.subjects import Address, ask, parse_inbound
 from services.client.readers import read
 from services.client.transcript import Transcript
 from services.kit.bus import Bus, Delivery, Pull
-from tests.harness.isolation import ANTHROPIC, OPENAI, Family
+from tests.harness.isolation import OPENAI
 from tests.harness.record import HOME, PROVIDER, TRAFFIC, TRANSCRIPTS, WORKSPACE, Unfit, elsewhere, places, record
 from tests.harness.scenarios import delegating, planning
 from tests.harness.traffic import Line, Tap, encoded, load
@@ -132,9 +132,8 @@ def test_lines_are_read_as_they_were_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.harness
-@pytest.mark.parametrize("family", [OPENAI, ANTHROPIC], ids=lambda family: family.format)
-async def test_a_recording_holds_the_sessions_and_all_that_was_said(tmp_path: Path, family: Family) -> None:
-    made = await record(family, [planning, delegating], tmp_path / "rooms")
+async def test_a_recording_holds_the_sessions_and_all_that_was_said(tmp_path: Path) -> None:
+    made = await record(OPENAI, [planning, delegating], tmp_path / "rooms")
     made.write(tmp_path / "kept")
 
     main, parent, child = read(tmp_path / "kept" / TRANSCRIPTS)

@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from schemas.events import DropRequested, FlushRequested
 from services.kit.settings import Plan
 from services.responder.guide import GUIDE
-from tests.conftest import HouseFactory
+from tests.conftest import running_house
 from tests.harness.api import Refused
 from tests.harness.connected import Connected, connected, rebases
 from tests.harness.isolation import ANTHROPIC, OPENAI, Family
@@ -18,22 +18,19 @@ from tests.harness.saying import Calls, Talk, calls
 from tests.harness.test_plain import breaks
 from tests.harness.workspace import LONG
 
-pytestmark = pytest.mark.harness
+pytestmark = [pytest.mark.harness, pytest.mark.asyncio(loop_scope="module")]
 
 
-@pytest.fixture
-async def provider() -> AsyncIterator[Provider]:
-    async with Provider() as running:
-        yield running
-
-
-@pytest.fixture(params=[OPENAI, ANTHROPIC], ids=lambda family: family.format)
+@pytest_asyncio.fixture(
+    scope="module", loop_scope="module", params=[OPENAI, ANTHROPIC], ids=lambda family: family.format
+)
 async def running(
-    request: pytest.FixtureRequest, provider: Provider, tmp_path: Path, house: HouseFactory
+    request: pytest.FixtureRequest, provider: Provider, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Connected]:
     family: Family = request.param
     settings = {"plan": Plan(protected_tags=1)}
-    async with connected(tmp_path, house, provider, family, settings=settings) as all_of_it:
+    root = tmp_path_factory.mktemp(family.provider)
+    async with connected(root, running_house, provider, family, settings=settings) as all_of_it:
         yield all_of_it
 
 
@@ -91,7 +88,11 @@ async def test_a_dropped_output_is_gone_at_the_next_rebase_exactly_once(running:
     assert [] == running.provider.faults
     log = await running.log()
     assert [["flush"]] == [rebase.causes for rebase in rebases(log, talk.session)]
-    wished = [envelope.actor.kind for envelope, event in log if isinstance(event, DropRequested | FlushRequested)]
+    wished = [
+        envelope.actor.kind
+        for envelope, event in log
+        if envelope.session == talk.session and isinstance(event, DropRequested | FlushRequested)
+    ]
     assert ["agent", "person"] == wished
 
 
@@ -141,7 +142,7 @@ async def test_a_compaction_is_told_what_the_service_knows(running: Connected) -
 
     await running.oc.summarize(talk.session)
 
-    (asked,) = running.provider.of(kind="compaction")
+    (asked,) = running.provider.of(talk.session, kind="compaction")
     prompt = b"".join(asked.messages).decode()
     assert "weigh the quinces" in prompt
     assert "README.md" in prompt

@@ -21,7 +21,7 @@ def rebase(view: View) -> Change:
     text = _text(view)
     first = _first(view)
     if text and first is not None and first.recorded.role == "user" and "requires_alternation" in view.able:
-        return Change(held=(f"history waits: the model takes no message of ours in front of {first.recorded.message}",))
+        return _waiting(view, f"history waits: the model takes no message of ours in front of {first.recorded.message}")
     head, cut = served(view)
     start = first.recorded.message if first is not None and text else ""
     edits: list[AnyEdit] = []
@@ -31,8 +31,19 @@ def rebase(view: View) -> Change:
         edits.append(CutBefore(message=start, by=_by(view), lane=NAME) if start else Withdraw(what="cut", lane=NAME))
     saving = _cost(head) - _cost(text) + _between(view, cut, start)
     if saving < -view.limits.min_reclaim and view.causes & PRESSING:
-        return Change(held=(f"history would take {-saving} more tokens while room is short",))
+        return _waiting(view, f"history would take {-saving} more tokens while room is short")
     return Change(edits=tuple(edits), reclaimed=max(0, saving))
+
+
+def _waiting(view: View, why: str) -> Change:
+    """What is served stays. A cut whose message is gone goes: it might come back anywhere, and cut what was sent."""
+    head, cut = served(view)
+    edits: list[AnyEdit] = []
+    if cut and not view.session.cut:
+        edits.append(Withdraw(what="cut", lane=NAME))
+        if head:
+            edits.append(SetHead(slot=SLOT, text="", lane=NAME))
+    return Change(edits=tuple(edits), held=(why,), reclaimed=_cost(head) if edits else 0)
 
 
 def served(view: View) -> tuple[str, str]:

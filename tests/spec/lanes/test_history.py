@@ -96,6 +96,23 @@ def test_the_bytes_stay_over_growth_a_restart_a_neighbour_that_goes_and_a_late_f
     assert third[: len(second)] == second
 
 
+def test_a_cut_whose_message_is_gone_does_not_cut_when_that_comes_back_elsewhere() -> None:
+    harness = talking()
+    harness.capabilities = ("accepts_empty_content", "requires_alternation")
+    harness.step()
+    seal(harness, 7)
+    harness.flush()
+    assert "m8" == names(harness.step())[0]
+    gone = harness.known["m8"]
+    harness.without("m8")
+    before = harness.step()
+    assert ("unlisted", "") == (*before.causes, shown(before))
+    harness.messages.append(gone)
+    call = harness.step()
+    assert as_bytes(call.served)[: len(before.served)] == as_bytes(before.served)
+    assert ["m1", "m8"] == [names(call)[0], names(call)[-1]]
+
+
 def test_pressure_folds_history_in_and_counts_what_it_saves() -> None:
     harness = talking(30)
     harness.context_limit = 40_000
