@@ -113,7 +113,7 @@ class View(msgspec.Struct, frozen=True):
     target: int = 0
     """Tokens that a rebase under pressure should reclaim; 0: what waits, and no more."""
     is_free: bool = False
-    """Whether any message may change: the provider's cache is lost anyway, a person asked, or the prompt was refused."""
+    """Whether any message may change: the cache is lost anyway, a person asked, or the prompt was refused."""
     made: tuple[Change, ...] = ()
     """What the lanes before this one want of the rebase; their edits are in force in the session."""
     learned: Learned = Learned()
