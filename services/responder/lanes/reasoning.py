@@ -212,10 +212,15 @@ def _surplus(view: View) -> Iterator[str]:
             for part in placed.parts:
                 if not is_reasoning(part):
                     at_start = at_start and not _says_something(view, part)
-                elif not _is_empty(part) and view.edit_of(part.recorded.part) is None:
+                elif not _is_empty(part) and _may_come(view.edit_of(part.recorded.part)):
                     if not at_start:
                         yield part.recorded.part
                     at_start = False
+
+
+def _may_come(edit: AnyEdit | None) -> bool:
+    """Whether reasoning is served, or would be since it is empty no more."""
+    return edit is None or (_was_left_out(edit) and edit.lane == EMPTY)
 
 
 def _says_something(view: View, part: Part) -> bool:

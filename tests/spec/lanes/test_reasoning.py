@@ -314,6 +314,18 @@ def test_signed_thinking_of_the_running_turn_is_not_merged_away() -> None:
     assert [edit.part for edit in edits if isinstance(edit, OmitPart)] == ["m2.2", "m3.0"]
 
 
+def test_a_late_thought_between_merged_answers_does_not_come_back() -> None:
+    harness = harness_with(REASONING, Limits(), "merges_adjacent_assistants")
+    harness.user("go")
+    harness.assistant(said("t"))
+    harness.assistant(thought("[cleared]"), said("u"))
+    harness.step()
+    harness.change("m3.0", text=WHY)
+    call = harness.step()
+    assert (call.causes, kinds(call.served)["m3"]) == (("changed",), ["text"])
+    assert reasoning.rebase(view_of(harness)).edits == ()
+
+
 def test_answers_are_not_merged_over_a_prompt_between_them() -> None:
     harness = harness_with(REASONING, Limits(), "merges_adjacent_assistants")
     for _ in range(2):
