@@ -14,6 +14,9 @@ NPM_CI := npm ci --no-fund --no-audit --loglevel=error
 UV := $(shell command -v uv || echo $(BIN)/uv)
 PYTEST := $(BIN)/python -m pytest
 PURE := not broker and not house and not harness
+SLOW := adapter bench broker client connect harness house views test_house.py kit/test_model.py kit/test_secrets.py \
+  schemas/test_codec.py spec/lanes/test_broken.py spec/lanes/test_waiting.py spec/test_matrix.py spec/test_rebases.py \
+  spec/test_caveman_rules.py history/test_carryover.py history/test_extract.py
 CODE := schemas services tests
 
 .DEFAULT_GOAL := help
@@ -68,8 +71,8 @@ spec: setup $(BUNDLE) ## run the tests of pure code only
 thorough: setup $(BUNDLE) ## the same with all examples of the property tests
 	THOROUGH=1 $(PYTEST) -q -n auto -m "$(PURE)"
 
-check: lint ## format, lint, types, contracts, generated files, pure tests with fewer examples: before every commit
-	QUICK=1 $(PYTEST) -q -n auto -m "$(PURE)"
+check: lint ## format, lint, types, contracts, generated files, the quicker pure tests with fewer examples: before every commit
+	QUICK=1 $(PYTEST) -q -n auto $(SLOW:%=--ignore=tests/%) -m "$(PURE)"
 
 lint: setup $(BUNDLE) ## all of that but the tests
 	$(BIN)/ruff format --check $(CODE)
