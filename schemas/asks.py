@@ -7,7 +7,7 @@ import msgspec
 
 from schemas.inbox import Mode
 from schemas.plan import AnyEdit, Revision
-from schemas.tools import Line, Tool
+from schemas.tools import Line, Source, Tool
 
 
 class Ask(msgspec.Struct, frozen=True):
@@ -68,6 +68,60 @@ class Rows(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
 
 
+class EmbedAsk(Ask, frozen=True):
+    """What do these texts mean, as vectors? Asked by rooms. Without texts it tells which model answers."""
+
+    NAME: ClassVar[str] = "embed"
+
+    texts: tuple[str, ...] = ()
+    purpose: Literal["text", "query"] = "text"
+    """Somebody waits for a query: it goes first."""
+    tokens: bool = False
+    """Whether each token's vector is wanted, too."""
+
+
+class EmbeddedText(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One text as vectors."""
+
+    vector: bytes = b""
+    """32-bit floats, little-endian; its length is 1."""
+    tokens: bytes = b""
+    """A vector for each token, one after another, each of 64 signed bytes; none from a model that tells none."""
+    pieces: tuple[str, ...] = ()
+    """Of a query: the tokens as they are written; what goes on with a word begins with `##`."""
+
+
+class Embedded(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The reply to `ask.embed`."""
+
+    model: str = ""
+    """Names the model: only vectors of one model can be compared. Empty: there is none."""
+    dimensions: int = 0
+    """Of a text's vector; 0: not known before it was asked once."""
+    has_tokens: bool = False
+    """Whether it tells the vectors of tokens."""
+    texts: tuple[EmbeddedText, ...] = ()
+    """In the order in which they were asked for."""
+    error: str = ""
+    """Why there are none. Search goes by words alone meanwhile."""
+
+
+class ProbeAsk(Ask, frozen=True):
+    """Does the model that makes vectors answer? For a person."""
+
+    NAME: ClassVar[str] = "probe"
+
+
+class Probed(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The reply to `ask.probe`."""
+
+    status: str
+    """ok, off, no_model, auth_failed, endpoint_unsupported, http_error, network_error, timeout or invalid_scheme."""
+    reason: str = ""
+    model: str = ""
+    dimensions: int = 0
+
+
 class ExplainAsk(Ask, frozen=True):
     """What did the agent see at this step, and which facts made it so?"""
 
@@ -120,12 +174,30 @@ class StatusAsk(Ask, frozen=True):
     NAME: ClassVar[str] = "status"
 
 
+class SessionStatus(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How near a session in memory is to its next rebase. Tokens are as its provider counts them."""
+
+    project: str
+    session: str
+    title: str = ""
+    prompt: int = 0
+    """Tokens of the coming prompt as it is, tools and system prompt included."""
+    percent: float = 0.0
+    """Its share of what is usable of the model's window."""
+    threshold: float = 0.0
+    """Percent of that from which on room is made between two turns."""
+    spent: float = 0.0
+    """Percent of what a rebase costs that going on as it is has cost; at 100 a rebase is made."""
+    reason: str = ""
+    """Why no rebase was made at the newest call."""
+
+
 class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     """The reply to `ask.status`: positions in the log, and what is held in memory."""
 
     log_head: int
     read_through: int
-    """Read into the hot states."""
+    """Read into the session cache."""
     committed_through: int
     """Committed to the views."""
     hot_sessions: int
@@ -133,9 +205,11 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     building: bool = False
     """Whether a new file is being built beside the one that answers."""
     counts: dict[str, int] = {}
+    sessions: tuple[SessionStatus, ...] = ()
+    """Those that were worked in last, the newest first."""
 
 
-class GuideAsk(Ask, frozen=True):
+class ClientManifestAsk(Ask, frozen=True):
     """What should an adapter offer and say? The answer is the same until the service or its settings change."""
 
     NAME: ClassVar[str] = "guide"
@@ -144,11 +218,11 @@ class GuideAsk(Ask, frozen=True):
     harness: str = ""
 
 
-class Guide(msgspec.Struct, frozen=True, omit_defaults=True):
+class ClientManifest(msgspec.Struct, frozen=True, omit_defaults=True):
     """The reply to `ask.guide`."""
 
     digest: str = ""
-    """Names this guide: another one has another."""
+    """Names this manifest: another one has another."""
     tools: tuple[Tool, ...] = ()
     lines: tuple[Line, ...] = ()
     system: dict[Mode, str] = {}
@@ -173,7 +247,7 @@ class SessionAsk(Ask, frozen=True):
     session: str
 
 
-class Told(msgspec.Struct, frozen=True, omit_defaults=True):
+class SessionReport(msgspec.Struct, frozen=True, omit_defaults=True):
     """The reply to `ask.session`: a short report in Markdown."""
 
     text: str = ""
@@ -209,7 +283,7 @@ class Expanded(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
 
 
-class BriefAsk(Ask, frozen=True):
+class CompactionContextAsk(Ask, frozen=True):
     """What must the harness's own summary of this session carry on?"""
 
     NAME: ClassVar[str] = "brief"
@@ -218,20 +292,194 @@ class BriefAsk(Ask, frozen=True):
     session: str
 
 
-class Brief(msgspec.Struct, frozen=True, omit_defaults=True):
+class CompactionContext(msgspec.Struct, frozen=True, omit_defaults=True):
     """The reply to `ask.brief`: one text to add to the prompt that makes the summary."""
 
     text: str = ""
     error: str = ""
 
 
+MemoryView = Literal["read", "list", "why", "missing", "quality", "twins", "history"]
+"""What is asked of a project's memory: its text for an agent, all of it, why one is or is not shown, what is left out
+of a head and for which reason, how candidates fared, which say nearly the same, or the facts about one memory."""
+
+
+class MemoryAsk(Ask, frozen=True):
+    """What does the project remember?"""
+
+    NAME: ClassVar[str] = "memory"
+
+    project: str
+    session: str = ""
+    """The session that asks, or about whose head is asked."""
+    view: MemoryView = "read"
+    id: str = ""
+    """The memory that is asked about, or the beginning of its id."""
+    as_of: int = 0
+    """The position in the log up to which facts count; 0: all of them."""
+    filter: str = ""
+    """Of `read`: words that a memory or a note must hold, or one category. Of `list`: a status."""
+    page: int = 1
+    """Of `list`: at most 1,000 memories come at once."""
+
+
+class MemorySource(msgspec.Struct, frozen=True):
+    """Where a memory was seen."""
+
+    actor: str
+    session: str
+    message: str
+    seq: int
+
+
+class MemoryEntry(msgspec.Struct, frozen=True):
+    """A memory as it stands."""
+
+    id: str
+    category: str
+    kind: str = msgspec.field(name="class")
+    """`feedback`, `decision`, `project` or `reference`."""
+    text: str = ""
+    status: str = ""
+    rendered: bool = False
+    """Whether a head that is made now would show it."""
+    omitted: str = ""
+    """Why it would not."""
+    strength: float = 0.0
+    pinned: bool = False
+    trust: str = ""
+    verification: str = ""
+    expires_at: str = ""
+    seen: int = 0
+    sources: tuple[MemorySource, ...] = ()
+
+
+class MemoryReply(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The reply to `ask.memory`: a text for the one who asks, and what it was made from as values."""
+
+    text: str = ""
+    error: str = ""
+    project: str = ""
+    as_of: int = 0
+    memories: tuple[MemoryEntry, ...] = ()
+    counts: dict[str, int] = {}
+    """Of `list` by status, of `quality` by verdict, of `missing` by reason."""
+    total: int = 0
+    """Of `missing`: how many active memories are not shown. Of `quality`: how many candidates there were; and of
+    `twins`."""
+    twins: tuple[tuple[str, str], ...] = ()
+    """Of `twins`: the memories that say nearly the same as a stronger one, each with that one."""
+    more: bool = False
+    """Of `list`: there are further pages."""
+    id: str = ""
+    """Of `why` and `history`: the memory, whether the head shows it, and the reason ..."""
+    rendered: bool = False
+    reason: str = ""
+    revision: int = 0
+    facts: tuple[Fact, ...] = ()
+    """... and the facts that led to it."""
+
+
+class SearchAsk(Ask, frozen=True):
+    """What is known that bears on these words?"""
+
+    NAME: ClassVar[str] = "search"
+
+    project: str
+    query: str
+    session: str = ""
+    """The session that asks: what it is being served now is not told again. Empty: a person asks, in none."""
+    sources: tuple[str, ...] = ()
+    """Where to look; empty: everywhere. Unknown ones are left out, and the reply says so."""
+    sessions: tuple[str, ...] = ()
+    """Only what was said in these."""
+    actors: tuple[str, ...] = ()
+    """Only what these have written, by their ids."""
+    since: datetime | None = None
+    until: datetime | None = None
+    as_of: int = 0
+    """Only what is made of facts up to this position of the log; 0: all."""
+    min_seq: int = 0
+    """Wait a little until the index has read the log up to this position."""
+    limit: int = 10
+    """At most 25 for a session, and 200 for a person."""
+    group: Literal["", "session"] = ""
+    """`session`: of each session only what fits best."""
+
+
+class Hit(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something that was found."""
+
+    source: Source
+    id: str
+    """Of the message, memory, compartment or note; of a commit its whole sha."""
+    score: float
+    """How well it fits whatever else there is, from 0 to 1."""
+    fragment: str = ""
+    """Of its text, where it fits."""
+    why: tuple[str, ...] = ()
+    """What fits: words of the query, something that stands in it word for word, or its meaning."""
+    session: str = ""
+    ordinal: int = 0
+    """Of a message its place in its session; of a compartment the first one that it covers."""
+    first: int = 0
+    """The messages around it that are worth reading ..."""
+    last: int = 0
+    """... for who wants to know more."""
+    at: datetime | None = None
+    actor: str = ""
+    role: str = ""
+    """Of a message `user` or `assistant`; of a memory its class."""
+    files: tuple[str, ...] = ()
+    """Of a commit some of the paths that it touches."""
+
+
+class Hits(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The reply to `ask.search`; what fits best comes first."""
+
+    hits: tuple[Hit, ...] = ()
+    searched: tuple[Source, ...] = ()
+    """Where it was looked for."""
+    degraded: tuple[str, ...] = ()
+    """What could not be searched as it should have been, and why."""
+    read_through: int = 0
+    """The position of the log up to which the index has read."""
+    text: str = ""
+    """The same for an agent to read."""
+    error: str = ""
+
+
+class ServedAsk(Ask, frozen=True):
+    """What does this session have before it now, word for word or in its head? Asked by rooms."""
+
+    NAME: ClassVar[str] = "served"
+
+    project: str
+    session: str
+
+
+class Served(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The reply to `ask.served`."""
+
+    messages: tuple[str, ...] = ()
+    """Whose text is sent as it is."""
+    memories: tuple[str, ...] = ()
+    compartments: tuple[str, ...] = ()
+    error: str = ""
+
+
 ASKS: tuple[type[Ask], ...] = (
     TransformAsk,
+    SearchAsk,
+    ServedAsk,
     SqlAsk,
+    EmbedAsk,
+    ProbeAsk,
     ExplainAsk,
     StatusAsk,
-    GuideAsk,
+    ClientManifestAsk,
     SessionAsk,
     ExpandAsk,
-    BriefAsk,
+    CompactionContextAsk,
+    MemoryAsk,
 )

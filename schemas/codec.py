@@ -1,5 +1,6 @@
 """Coding: JSON out, today's Structs in, whatever version was written."""
 
+import re
 import uuid
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ import msgspec
 
 from schemas.envelope import Actor, Envelope
 from schemas.events import EVENTS, Event
-from schemas.inbox import Inbound
+from schemas.inbox import Attachment, Inbound
 from schemas.plan import AnyEdit
 from schemas.subjects import Address
 
@@ -19,9 +20,14 @@ NAMESPACE = uuid.UUID("6f0d5a0e-6c55-5d0b-9a3e-1f4f6b1f7a10")
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError)
 """What msgspec raises for bytes that are not the JSON it expects."""
 
+_HIGH, _LOW = rb"\\u[dD][89abAB][0-9a-fA-F]{2}", rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_ESCAPE = re.compile(rb"(\\[^u]|\\u[^dD]|\\u[dD][0-7]|%b%b)|%b|%b" % (_HIGH, _LOW, _HIGH, _LOW), re.DOTALL)
+"""An escape in JSON. The group takes all but one half of a character without the other."""
+
 _encoder = msgspec.json.Encoder()
 _envelopes = msgspec.json.Decoder(Envelope)
 _inbound = msgspec.json.Decoder(Inbound)
+_attachments = msgspec.json.Decoder(tuple[Attachment, ...])
 _edits = msgspec.json.Decoder(tuple[AnyEdit, ...])
 _by_type = {event.TYPE: event for event in EVENTS}
 _decoders = {event.TYPE: msgspec.json.Decoder(event) for event in EVENTS}
@@ -44,14 +50,46 @@ def decode_envelope(data: bytes) -> Envelope:
 
 
 def decode_inbound(data: bytes) -> Inbound:
-    """What a harness said, if this release can read it."""
+    """What a harness said, if this release can read it. Half characters in it are replaced."""
     try:
-        inbound = _inbound.decode(data)
+        inbound = _decoded(data)
     except _UNREADABLE as error:
         raise Malformed(f"not an inbound message: {error}; see inbox.schema.json") from error
     if inbound.v != Inbound.V:
         raise Malformed(f"an inbound message of version {inbound.v}: this service reads version {Inbound.V}")
     return inbound
+
+
+def _decoded(data: bytes) -> Inbound:
+    try:
+        return _inbound.decode(data)
+    except _UNREADABLE:
+        whole = mended(data)
+        if whole is data:
+            raise
+        return _inbound.decode(whole)
+
+
+def mended(data: bytes) -> bytes:
+    """JSON with U+FFFD for each half of a character: harnesses that cut texts in UTF-16 leave them, no text holds them.
+
+    Where there is none it is the very same.
+    """
+    if rb"\ud" not in data and rb"\uD" not in data:
+        return data
+    return _ESCAPE.sub(lambda escape: escape[1] or rb"\ufffd", data)
+
+
+def mended_json(text: str) -> str:
+    """The same of a text that is JSON itself, as a tool's arguments are; one that is none stays as it is."""
+    if "\\ud" not in text and "\\uD" not in text:
+        return text
+    data = mended(text.encode())
+    try:
+        msgspec.json.decode(data)
+    except (*_UNREADABLE, RecursionError):
+        return text
+    return data.decode()
 
 
 def decode_event(envelope: Envelope) -> Event | None:
@@ -116,3 +154,13 @@ def encode_edits(edits: Iterable[AnyEdit]) -> str:
 
 def decode_edits(edits: str) -> tuple[AnyEdit, ...]:
     return _edits.decode(edits)
+
+
+def encode_attachments(attachments: Iterable[Attachment]) -> str:
+    """Attachments as the JSON string that a part's event carries; empty: there are none."""
+    listed = tuple(attachments)
+    return encode(listed).decode() if listed else ""
+
+
+def decode_attachments(attachments: str) -> tuple[Attachment, ...]:
+    return _attachments.decode(attachments) if attachments else ()

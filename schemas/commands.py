@@ -1,4 +1,4 @@
-"""What may be wished on `do.<project>.<session>.<noun>.<verb>`, and how the desk answers."""
+"""The commands on `do.<project>.<session>.<noun>.<verb>`, and how the desk answers."""
 
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ from schemas.envelope import Actor, Moment
 
 
 class Command(msgspec.Struct, frozen=True):
-    """A wish. It is valid or refused as a whole."""
+    """What someone wants done. It is valid or refused as a whole."""
 
     TYPE: ClassVar[str]
 
@@ -51,8 +51,21 @@ class HistoryRescore(Command, frozen=True):
     TYPE: ClassVar[str] = "history.rescore"
 
 
+class MemoryWrite(Command, frozen=True):
+    """Remember this of the project, from the session that the subject or `session` names."""
+
+    TYPE: ClassVar[str] = "memory.write"
+
+    text: str
+    category: str = ""
+    """One of `fact.CATEGORIES`; empty: the words decide."""
+    importance: str = "normal"
+    session: str = ""
+    message: str = ""
+
+
 class MemoryPropose(Command, frozen=True):
-    """Something may be worth remembering of the project. The session of the wish is empty: it is about the project."""
+    """Something may be worth remembering of the project."""
 
     TYPE: ClassVar[str] = "memory.propose"
 
@@ -60,6 +73,160 @@ class MemoryPropose(Command, frozen=True):
     text: str
     session: str = ""
     evidence: tuple[int, ...] = ()
+    run: str = ""
+    """The run that found it."""
+
+
+class MemoryDecide(Command, frozen=True):
+    """A person takes up what was proposed, or refuses it."""
+
+    TYPE: ClassVar[str] = "memory.decide"
+
+    id: str
+    approve: bool
+    reason: str = ""
+
+
+class MemoryRevise(Command, frozen=True):
+    """Change the words of a memory, its category or how it weighs. What is empty stays."""
+
+    TYPE: ClassVar[str] = "memory.revise"
+
+    id: str
+    text: str = ""
+    category: str = ""
+    revision: int = 0
+    """The revision that was seen: if there is a newer one, nothing is changed; 0: whatever it is."""
+    session: str = ""
+
+
+class MemoryImportance(Command, frozen=True):
+    """Say how much a memory weighs: `low`, `normal` or `high`."""
+
+    TYPE: ClassVar[str] = "memory.importance"
+
+    id: str
+    importance: str
+
+
+class MemoryMerge(Command, frozen=True):
+    """Make one memory of several. The first one goes on, with these words."""
+
+    TYPE: ClassVar[str] = "memory.merge"
+
+    ids: tuple[str, ...]
+    text: str
+    category: str = ""
+    """It must be given where those that are merged differ in it."""
+    session: str = ""
+
+
+class MemoryArchive(Command, frozen=True):
+    """Show a memory no longer."""
+
+    TYPE: ClassVar[str] = "memory.archive"
+
+    id: str
+    reason: str = ""
+    session: str = ""
+
+
+class MemoryRestore(Command, frozen=True):
+    """Let an archived, expired or superseded memory hold again."""
+
+    TYPE: ClassVar[str] = "memory.restore"
+
+    id: str
+    reason: str = ""
+
+
+class MemoryPin(Command, frozen=True):
+    """Let a memory stay as strong as it is, and stand first; or let it fade again."""
+
+    TYPE: ClassVar[str] = "memory.pin"
+
+    id: str
+    pinned: bool = True
+
+
+class MemoryVerify(Command, frozen=True):
+    """Say whether a memory still holds: `verified`, `stale`, `flagged` or `unverified`."""
+
+    TYPE: ClassVar[str] = "memory.verify"
+
+    id: str
+    verification: str = "verified"
+    reason: str = ""
+    session: str = ""
+
+
+class MemoryReinforce(Command, frozen=True):
+    """A memory was of use, or seen to hold, again."""
+
+    TYPE: ClassVar[str] = "memory.reinforce"
+
+    id: str
+    session: str = ""
+
+
+class MemoryExpire(Command, frozen=True):
+    """Write down what time has done to the book until `at`: what has expired, and when the project rested."""
+
+    TYPE: ClassVar[str] = "memory.expire"
+
+    at: Moment
+
+
+class MemoryQuarantine(Command, frozen=True):
+    """Take back all that came of one session, message, run or actor; or undo that."""
+
+    TYPE: ClassVar[str] = "memory.quarantine"
+
+    kind: str
+    value: str
+    undo: bool = False
+    reason: str = ""
+
+
+class NoteWrite(Command, frozen=True):
+    """Write down what is to be come back to."""
+
+    TYPE: ClassVar[str] = "note.write"
+
+    text: str
+    condition: str = ""
+    """When it is to come up; empty: at the next pause of the work."""
+    session: str = ""
+    message: str = ""
+
+
+class NoteUpdate(Command, frozen=True):
+    """Change a note's words, or when it is to come up. What is empty stays."""
+
+    TYPE: ClassVar[str] = "note.update"
+
+    id: str
+    text: str = ""
+    condition: str = ""
+    session: str = ""
+
+
+class NoteDismiss(Command, frozen=True):
+    """A note is done with."""
+
+    TYPE: ClassVar[str] = "note.dismiss"
+
+    id: str
+    session: str = ""
+
+
+class PolicySet(Command, frozen=True):
+    """A person says what is done with candidates of one trust: `applied`, `held` or `refused`."""
+
+    TYPE: ClassVar[str] = "policy.set"
+
+    trust: str
+    action: str
 
 
 class SpendReserve(Command, frozen=True):
@@ -90,14 +257,30 @@ COMMANDS: tuple[type[Command], ...] = (
     HistoryOrder,
     HistoryRebuild,
     HistoryRescore,
+    MemoryWrite,
     MemoryPropose,
+    MemoryDecide,
+    MemoryRevise,
+    MemoryImportance,
+    MemoryMerge,
+    MemoryArchive,
+    MemoryRestore,
+    MemoryPin,
+    MemoryVerify,
+    MemoryReinforce,
+    MemoryExpire,
+    MemoryQuarantine,
+    NoteWrite,
+    NoteUpdate,
+    NoteDismiss,
+    PolicySet,
     SpendReserve,
     SpendSettle,
 )
 
 
-class Wish(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One message on `do.*`: the command as JSON, who wishes it and when. `id` makes a repeated wish one wish."""
+class CommandMessage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One message on `do.*`: the command as JSON, who wants it and when. `id` makes a repeated command one command."""
 
     id: str
     at: Moment

@@ -38,5 +38,9 @@ class Envelope(msgspec.Struct, frozen=True, omit_defaults=True):
     """The id of the message that led to this one."""
     last: bool = False
     """Whether it is the last fact of its decision: all that `cause` led to is in the log."""
+    answer: str = ""
+    """What the sender of a command was answered, with the last fact of its decision: a repeated one gets the same."""
+    refused: bool = False
+    """Whether that was a refusal."""
     seq: int = 0
     """The position in the log; set by the reader, never written."""

@@ -35,6 +35,8 @@ class AdapterSeen(Item, frozen=True, tag="adapter.seen"):
     harness_version: str = ""
     digest: str = ""
     """sha256 of the bundle that it was loaded from."""
+    rival: str = ""
+    """Another plugin of the harness that changes the same prompts; empty: none was seen."""
 
 
 class SessionSeen(Item, frozen=True, tag="session.seen"):
@@ -55,6 +57,10 @@ class SessionSeen(Item, frozen=True, tag="session.seen"):
     """The root directory of the project (its work tree)."""
     vcs: str = ""
     """What keeps the project's versions: `git`, or nothing."""
+    home: bool = False
+    """Whether the project is a home directory: what is said there is about everything."""
+    formerly: str = ""
+    """The name under which the same project was reported from here before: it had no repository then."""
 
 
 class SessionIdle(Item, frozen=True, tag="session.idle"):
@@ -65,6 +71,20 @@ class SessionClosed(Item, frozen=True, tag="session.closed"):
     """The session was deleted or archived in the harness."""
 
     reason: str = ""
+
+
+class Attachment(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A picture or a document beside words. What is in it stays with the harness."""
+
+    mime: str = ""
+    filename: str = ""
+    bytes: Count = 0
+    """Its size; 0: it is somewhere else."""
+    width: Count = 0
+    """In pixels; 0: it is no picture, or its size is not known. The same for the next one."""
+    height: Count = 0
+    digest: str = ""
+    """sha256 of its bytes in hex, or of its address where it is somewhere else."""
 
 
 class PartSeen(Item, frozen=True, tag="part.seen"):
@@ -85,8 +105,12 @@ class PartSeen(Item, frozen=True, tag="part.seen"):
     """Arguments of the tool as JSON."""
     output: str = ""
     """What the tool answered, or its error text."""
+    attachments: tuple[Attachment, ...] = ()
+    """What a tool answered beside its words."""
     status: ToolStatus = ""
     mime: str = ""
+    filename: str = ""
+    """What a file is called."""
     signed: bool = False
     """Whether a reasoning part carries the provider's signature."""
     ignored: bool = False
@@ -168,6 +192,8 @@ class CompactionSeen(Item, frozen=True, tag="compaction.seen"):
 
     auto: bool = False
     """Whether it did so of its own accord, not because a person asked."""
+    summary: str = ""
+    """The message that holds the summary."""
 
 
 class Todo(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -110,23 +110,108 @@ AnyEdit = (
 )
 
 
-def target(edit: AnyEdit) -> str:
+class PartContent(msgspec.Struct, frozen=True):
+    """A part's own content: its text, its output, or that it is sent at all."""
+
+    part: str
+
+    def __str__(self) -> str:
+        return f"part:{self.part}"
+
+
+class PartEnd(msgspec.Struct, frozen=True):
+    """What is appended to a part's text."""
+
+    part: str
+
+    def __str__(self) -> str:
+        return f"append:{self.part}"
+
+
+class WholeMessage(msgspec.Struct, frozen=True):
+    """Whether a message is sent at all."""
+
+    message: str
+
+    def __str__(self) -> str:
+        return f"message:{self.message}"
+
+
+class MessageEnd(msgspec.Struct, frozen=True):
+    """The tool call that is inserted at the end of a message."""
+
+    message: str
+
+    def __str__(self) -> str:
+        return f"pair:{self.message}"
+
+
+class HeadSlot(msgspec.Struct, frozen=True):
+    """A synthetic message at the head of the list."""
+
+    slot: int
+
+    def __str__(self) -> str:
+        return f"head:{self.slot}"
+
+
+class Cut(msgspec.Struct, frozen=True):
+    """The message before which everything is left out."""
+
+    def __str__(self) -> str:
+        return "cut"
+
+
+class UnknownTarget(msgspec.Struct, frozen=True):
+    """A target of a kind that this release does not know: no edit has it."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Target = PartContent | PartEnd | WholeMessage | MessageEnd | HeadSlot | Cut | UnknownTarget
+"""What an edit is about. `str(target)` is its form on the wire and in the log, `parse_target` reads that."""
+
+
+def target(edit: AnyEdit) -> Target:
     """What an edit is about: of two edits with the same target the newer one holds."""
     match edit:
         case CutBefore():
-            return "cut"
+            return Cut()
         case SetHead(slot=slot):
-            return f"head:{slot}"
+            return HeadSlot(slot)
         case OmitMessage(message=message):
-            return f"message:{message}"
+            return WholeMessage(message)
         case InsertPair(message=message):
-            return f"pair:{message}"
+            return MessageEnd(message)
         case AppendText(part=part):
-            return f"append:{part}"
+            return PartEnd(part)
         case Withdraw(what=what):
-            return what
+            return parse_target(what)
         case _:
-            return f"part:{edit.part}"
+            return PartContent(edit.part)
+
+
+def parse_target(text: str) -> Target:
+    """The target that is written like this."""
+    kind, _, name = text.partition(":")
+    match kind:
+        case "part":
+            return PartContent(name)
+        case "append":
+            return PartEnd(name)
+        case "message":
+            return WholeMessage(name)
+        case "pair":
+            return MessageEnd(name)
+        case "head" if name.isascii() and name.removeprefix("-").isdecimal() and name == str(int(name)):
+            return HeadSlot(int(name))
+        case "cut" if text == kind:
+            return Cut()
+        case _:
+            return UnknownTarget(text)
 
 
 class Revision(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -85,7 +85,7 @@ class Address(msgspec.Struct, frozen=True):
     def inbound(self, harness: str) -> str:
         return f"in.{token(harness)}.{token(self.project)}.{token(self.session)}"
 
-    def wish(self, command_type: str) -> str:
+    def command(self, command_type: str) -> str:
         return f"do.{token(self.project)}.{token(self.session)}.{command_type}"
 
 
@@ -107,7 +107,7 @@ def parse_inbound(subject: str) -> tuple[str, Address]:
             raise BadSubject(f"{subject!r} is not in.<harness>.<project>.<session>")
 
 
-def parse_wish(subject: str) -> tuple[Address, str]:
+def parse_command(subject: str) -> tuple[Address, str]:
     """The address and the command type of a `do.*` subject."""
     match subject.split("."):
         case ["do", project, session, noun, verb]:

@@ -1,13 +1,27 @@
 """What an agent or a person may call in a harness: declared here once, served to the adapters."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
+from schemas.events.fact import CATEGORIES
+from schemas.events.memory import IMPORTANCES, VERIFICATIONS
 from schemas.inbox import Mode
 
+Source = Literal["memory", "message", "compartment", "note", "commit"]
+"""What can be found: what the project remembers, what was written in a message, a part of compressed history, a note,
+a commit."""
 Verb = Literal["wish", "ask"]
-"""Whether a call is a wish on `do.*` or a question on `ask.*`."""
+"""Whether a call is a command on `do.*` or a question on `ask.*`."""
+
+
+class Target(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Where one action of a tool goes."""
+
+    verb: Verb
+    subject: str
+    modes: tuple[Mode, ...]
+    """The modes of a session in which it may be taken. A session that an agent has started is a `subagent` in any."""
 
 
 class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -16,12 +30,14 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str
     description: str
     parameters: dict[str, object]
-    """JSON Schema of an object: the fields of the wish or of the question."""
+    """JSON Schema of an object: the fields of the command or of the question."""
     verb: Verb
     subject: str
     """The type of a command (`drop.queue`), or the name of a question."""
     modes: tuple[Mode, ...] = ("primary",)
     """The modes of a session in which it is offered."""
+    actions: dict[str, Target] = {}
+    """What the argument `action` may say, and where each goes; empty: all calls go to `subject`."""
 
 
 class Line(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -34,6 +50,24 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True):
     argument: str = ""
     """The field that takes what is typed behind the command; empty: nothing is."""
 
+
+MEMORY = "ctx_memory"
+"""The tool of a project's memory: it is offered where memory is on."""
+
+_OWN: tuple[Mode, ...] = ("primary", "reduce_off", "additive")
+_ALL: tuple[Mode, ...] = (*_OWN, "subagent")
+
+ACTIONS: dict[str, Target] = {
+    "write": Target("wish", "memory.write", _OWN),
+    "note": Target("wish", "note.write", _ALL),
+    "read": Target("ask", "memory", _ALL),
+    "update": Target("wish", "memory.revise", _OWN),
+    "delete": Target("wish", "memory.archive", _OWN),
+    "dismiss": Target("wish", "note.dismiss", _OWN),
+    "verify": Target("wish", "memory.verify", _OWN),
+    "reinforce": Target("wish", "memory.reinforce", _OWN),
+}
+"""What an agent may do with the memory. A sub-agent reads, and leaves notes for the session that started it."""
 
 TOOLS: tuple[Tool, ...] = (
     Tool(
@@ -82,6 +116,63 @@ TOOLS: tuple[Tool, ...] = (
         verb="ask",
         subject="expand",
         modes=("primary", "reduce_off"),
+    ),
+    Tool(
+        name="ctx_search",
+        description=(
+            "Search what this project knows: memories, notes, what was said in this and in earlier sessions, "
+            "compressed history, commits. Use it before you ask the person or work something out anew. What stands in "
+            "your prompt is left out. Exact symbols, paths and quoted words are looked for as they are; an id or the "
+            "beginning of a commit's hash is looked up."
+        ),
+        parameters={
+            "type": "object",
+            "properties": {
+                "query": {"type": "string", "description": "Words, a question, a symbol, a path, or an id"},
+                "sources": {
+                    "type": "array",
+                    "items": {"type": "string", "enum": [*get_args(Source)]},
+                    "description": "Where to look; without, everywhere",
+                },
+                "limit": {"type": "integer", "minimum": 1, "maximum": 25},
+                "since": {"type": "string", "description": "Only what is not older: 2026-01-31T00:00:00Z"},
+                "until": {"type": "string", "description": "Only what is not newer"},
+            },
+            "required": ["query"],
+            "additionalProperties": False,
+        },
+        verb="ask",
+        subject="search",
+        modes=_ALL,
+    ),
+    Tool(
+        name=MEMORY,
+        description=(
+            "The memory of this project, which all its sessions share. write: keep a rule, a decision or a fact that "
+            "holds for long and that no file says, in one sentence with its reason. No secrets, no progress of a task. "
+            "read: show memories and notes. update, delete, verify, reinforce: the memory of this id is wrong, void, "
+            "checked, was of use. note: something to come back to. dismiss: the note of this id is done."
+        ),
+        parameters={
+            "type": "object",
+            "properties": {
+                "action": {"type": "string", "enum": [*ACTIONS]},
+                "text": {"type": "string", "description": "At most 400 characters"},
+                "category": {"type": "string", "enum": [*CATEGORIES]},
+                "importance": {"type": "string", "enum": [*IMPORTANCES], "description": "Of write"},
+                "id": {"type": "string", "description": "As read shows it"},
+                "reason": {"type": "string", "description": "Of delete and verify"},
+                "condition": {"type": "string", "description": "Of note: when it is to come up"},
+                "verification": {"type": "string", "enum": [*VERIFICATIONS]},
+                "filter": {"type": "string", "description": "Of read: words, or a category"},
+            },
+            "required": ["action"],
+            "additionalProperties": False,
+        },
+        verb="ask",
+        subject="memory",
+        modes=_ALL,
+        actions=ACTIONS,
     ),
 )
 

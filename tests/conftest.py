@@ -1,30 +1,82 @@
-"""Fixtures that need the world: a real broker, and a whole house."""
+"""Fixtures that need the world: a real broker, a whole installation, recordings of other projects."""
 
-from collections.abc import AsyncIterator, Callable
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
+import structlog
+from msgspec.structs import replace
 
-from services.kit.bus import Bus
-from services.kit.settings import Logs, Settings
-from services.launcher.broker import Broker
-from services.launcher.supervisor import House
+from services.edges.launcher.broker import Broker
+from services.edges.launcher.supervisor import Installation
+from services.kit.bus import Bus, connection
+from services.kit.rooms import ROOMS
+from services.settings import Logs, Settings
+from tests.helpers import recordings
+from tests.helpers.accounts import MAX_PAYLOAD, Accounts
+from tests.helpers.examples import use_profile
+from tests.helpers.shared_rooms import Shared
 
-MAX_PAYLOAD = 1024 * 1024
-HouseFactory = Callable[..., AbstractAsyncContextManager[House]]
+WITHOUT_SEARCH = tuple(room for room in ROOMS if room not in {"commit_indexer", "embedder", "indexer", "searcher"})
+"""Search loads libraries for seconds; most tests are not on it."""
+
+InstallationFactory = Callable[..., AbstractAsyncContextManager[Installation]]
+
+
+def pytest_configure() -> None:
+    use_profile()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what needs foreign recordings, before pytest selects by marker; what takes long begins first."""
+    for item in items:
+        if foreign.__name__ in getattr(item, "fixturenames", ()):
+            item.add_marker("recorded")
+    items.sort(key=_may_wait)
+
+
+def _may_wait(item: pytest.Item) -> bool:
+    """Whether a test may begin late: a long one that did would end alone, while other processes have nothing to do.
+
+    What shares a broker or a harness with its file stays beside it.
+    """
+    marked = {mark.name for mark in item.iter_markers()}
+    return "slow" not in marked or bool(marked & {"broker", "house", "harness"})
 
 
 @pytest.fixture
-async def broker(tmp_path: Path) -> AsyncIterator[Broker]:
-    """A nats-server of the test's own, with our streams."""
-    server = Broker(tmp_path, port=0, max_payload=MAX_PAYLOAD)
-    await server.start()
+def foreign() -> Path:
+    """The folder of recordings of other projects."""
+    folder = recordings.foreign()
+    if folder is None:
+        pytest.skip(f"needs recordings of other projects: name their folder in {recordings.FOREIGN}")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def accounts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Accounts]:
+    """The accounts of a nats-server that the tests of one process share."""
+    unused = Accounts(tmp_path_factory.mktemp("brokers"))
+    yield unused
+    unused.close()
+
+
+@pytest.fixture
+async def broker(request: pytest.FixtureRequest, accounts: Accounts, tmp_path: Path) -> AsyncIterator[Broker]:
+    """A broker with our streams: an account that nobody had before or, marked `own_broker`, a server of its own."""
+    is_own = request.node.get_closest_marker("own_broker") is not None
+    server = Broker(tmp_path, port=0, max_payload=MAX_PAYLOAD) if is_own else await accounts.take()
+    if is_own:
+        await server.start()
     bus = await connect(server)
     await bus.ensure()
     await bus.close()
     yield server
-    server.stop()
+    if is_own:
+        server.stop()
 
 
 async def connect(server: Broker, user: str = "room") -> Bus:
@@ -41,14 +93,38 @@ async def bus(broker: Broker) -> AsyncIterator[Bus]:
 
 
 @asynccontextmanager
-async def running_house(data: Path, **changes: object) -> AsyncIterator[House]:
-    """Run a house in a directory, with some settings changed."""
-    settings = Settings(data=data, logs=Logs(level="warning")).model_copy(update=changes)
-    async with House(settings).running() as house:
-        yield house
+async def running_installation(
+    data: Path, rooms: Sequence[str] = WITHOUT_SEARCH, **changes: object
+) -> AsyncIterator[Installation]:
+    """Run an installation in a directory, with some settings changed; with search where that is what a test is on."""
+    settings = replace(Settings(data=data, logs=Logs(level="warning")), **changes)
+    begun_by = Shared() if sys.platform == "linux" else None
+    async with Installation(settings, rooms, begun_by=begun_by).running() as installation:
+        yield installation
 
 
 @pytest.fixture
-def house() -> HouseFactory:
+def installation() -> InstallationFactory:
     """A broker and all rooms as processes, as `annals up` starts them, in a directory."""
-    return running_house
+    return running_installation
+
+
+@pytest.fixture(autouse=True)
+def _hasty(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broker of a test's own is back in no time: nobody waits long before trying again."""
+    if request.node.get_closest_marker("broker"):
+        monkeypatch.setattr(connection, "RECONNECT_WAIT", 0.02)
+
+
+@pytest.fixture(autouse=True)
+def _plain_logs(request: pytest.FixtureRequest) -> None:
+    """Log lines are as in production where rooms work on a real broker, without the values of local variables."""
+    if request.node.get_closest_marker("broker"):
+        structlog.configure(processors=[structlog.processors.format_exc_info, structlog.processors.KeyValueRenderer()])
+
+
+@pytest.fixture(autouse=True)
+def _logs_of_its_own() -> Iterator[None]:
+    """What one test says of logs ends with it: the next one would write to a stream that is closed."""
+    yield
+    structlog.reset_defaults()

@@ -1,8 +1,11 @@
 """The architecture, checked: who reads and writes what, whose names are on the path, what is documented."""
 
+import ast
+import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,10 +13,14 @@ import pytest
 import schemas
 import services
 from schemas.events import EVENTS
-from services.kit.docs.__main__ import all_rooms
-from services.kit.docs.house import cycle
+from services.domain.tools import names
+from services.generate.__main__ import all_rooms
+from services.generate.house import cycle
+from services.generate.tree import folders, upward
 from services.kit.rooms import ROOMS, load
-from services.responder.store import view_sources
+from services.responder.views.store import view_sources
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
 
@@ -64,6 +71,13 @@ def test_the_heavy_libraries_are_loaded_only_where_they_are_used() -> None:
         assert set() == {"duckdb", "pyarrow", "numpy", "matplotlib"} & set(loaded.stdout.split())
 
 
+def test_the_status_loads_nothing_that_starts_an_installation() -> None:
+    program = "import sys; import services.edges.launcher.status; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    starters = {"services.edges.launcher.supervisor", "services.edges.launcher.broker", "tenacity", "duckdb", "pyarrow"}
+    assert set() == starters & set(loaded.stdout.split())
+
+
 def test_every_decision_record_is_indexed_and_says_its_status() -> None:
     folder = ROOT / "docs" / "adr"
     index = (folder / "README.md").read_text()
@@ -76,7 +90,152 @@ def test_every_view_says_what_it_is() -> None:
     assert [] == [name for name, source in view_sources().items() if not source.startswith(f"-- {name}: ")]
 
 
-def test_the_readme_names_every_verb_and_every_view() -> None:
+def test_the_readme_names_every_verb() -> None:
     readme = (ROOT / "README.md").read_text()
     assert [] == [word for word in ("make demo", "make test", "make check", "make bench") if word not in readme]
-    assert [] == [view for view in view_sources() if f"`{view}`" not in readme]
+
+
+def _trees() -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted((ROOT / "services").rglob("*.py")):
+        yield str(path.relative_to(ROOT / "services")), ast.parse(path.read_text())
+
+
+def _strings(node: ast.AST) -> Iterator[str]:
+    for one in ast.walk(node):
+        if isinstance(one, ast.Constant) and isinstance(one.value, str):
+            yield one.value
+
+
+TOOL_NAMES = frozenset(
+    {name for kind in (names.READ_ONLY, names.WORKERS, names.WAYFINDERS) for name in kind}
+    | names.TODO_LISTS
+    | names.RECEIPTS
+)
+WORDS = frozenset({"read", "write", "view", "create", "find", "list", "search", "insert", "skill", "patch", "edit"})
+"""Names of tools that are words of every day: a table of them alone may be of something else."""
+
+
+def _tool_names(node: ast.AST) -> set[str]:
+    """The names of tools among the strings of a table, however they are spelled."""
+    return {plain for text in _strings(node) if (plain := names.plain(text)) in TOOL_NAMES}
+
+
+def _tables(tree: ast.Module) -> Iterator[ast.AST]:
+    yield from (node for node in ast.walk(tree) if isinstance(node, ast.Set | ast.Dict | ast.List | ast.Tuple))
+
+
+def _names_tools(tree: ast.Module) -> bool:
+    return any(len(found := _tool_names(node)) > 1 and found - WORDS for node in _tables(tree))
+
+
+def test_there_is_one_table_of_tool_names() -> None:
+    assert ["domain/tools/names.py"] == [path for path, tree in _trees() if _names_tools(tree)]
+
+
+@pytest.mark.parametrize(
+    ("source", "is_table"),
+    [
+        ('EDITS = frozenset({"edit", "multiedit"})', True),
+        ('KINDS = {"Bash": "run", "NotebookEdit": "edit", "read": "read"}', True),
+        ('TOOLS = ("todowrite", "todo_read")', True),
+        ('VERBS = ("read", "write")', False),
+        ('TOOL = "todowrite"', False),
+    ],
+)
+def test_a_second_table_of_tool_names_would_be_found(source: str, is_table: bool) -> None:  # noqa: FBT001
+    assert is_table == _names_tools(ast.parse(source))
+
+
+def test_arguments_of_tools_are_named_in_one_place() -> None:
+    """Who knows what every harness calls a path reads calls, which is done in one folder; readers of files may, too."""
+    spellings = {"filePath", "file_path", "oldString", "old_string", "patchText"}
+    rooms = ((path, tree) for path, tree in _trees() if not path.startswith("edges/"))
+    found = [path for path, tree in rooms if len(spellings & {*_strings(tree)}) > 1]
+    assert {"domain/tools"} == {str(Path(path).parent) for path in found}
+
+
+def _cleans(tree: ast.Module) -> bool:
+    """Whether a string of code, and no docstring, names what harnesses wrap around their words."""
+    docstrings = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}
+    elements = re.compile(r"system-reminder|local-command-|environment_context|OMO_INTERNAL", re.IGNORECASE)
+    return any(
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and id(node) not in docstrings
+        and elements.search(node.value)
+        for node in ast.walk(tree)
+    )
+
+
+def test_there_is_one_cleaner_of_what_harnesses_put_into_texts() -> None:
+    assert ["domain/texts/clean.py"] == [path for path, tree in _trees() if _cleans(tree)]
+
+
+def test_a_second_cleaner_would_be_found() -> None:
+    assert _cleans(ast.parse('import re\nBLOCK = re.compile("<(system-reminder|image)>")'))
+    assert _cleans(ast.parse('TAG = block_tag("system-reminder")'))
+    assert not _cleans(ast.parse('"""It takes <system-reminder> out."""'))
+
+
+LONGEST, KIT = 300, 4500
+"""Lines of a file that is no table of data, and of the whole kit: what is longer has more than one subject."""
+TABLES = {"schemas/asks.py", "schemas/inbox.py"}
+"""Files that only declare values."""
+
+
+def test_no_file_is_long_but_tables_of_data() -> None:
+    sources = (path for name in ("schemas", "services") for path in (ROOT / name).rglob("*.py"))
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in sources}
+    assert {} == {name: lines for name, lines in lengths.items() if lines > LONGEST and name not in TABLES}
+
+
+def test_the_kit_stays_small() -> None:
+    assert sum(len(path.read_text().splitlines()) for path in (ROOT / "services" / "kit").rglob("*.py")) <= KIT
+
+
+def test_folders_import_downwards_only() -> None:
+    assert [] == upward(folders(ROOT))
+
+
+def _counts_protected(tree: ast.Module) -> bool:
+    """Whether a module decides by itself which tags are protected: it defines a function of that name on values."""
+    return any(
+        isinstance(node, ast.FunctionDef) and node.name in {"protected", "newest", "is_protected"} for node in tree.body
+    )
+
+
+def test_there_is_one_rule_of_protection() -> None:
+    """What others call so hands on what the rule says: it is imported there."""
+    found = {path: ast.unparse(tree) for path, tree in _trees() if _counts_protected(tree)}
+    rule = "domain/protection.py"
+    assert rule in found
+    assert [] == [path for path, source in found.items() if path != rule and "services.domain.protection" not in source]
+
+
+def _knows_pictures(tree: ast.Module) -> bool:
+    """Whether a string of code, and no docstring, is the media type of pictures or begins with it."""
+    docstrings = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}
+    return any(
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and id(node) not in docstrings
+        and node.value.lower().startswith(("image/", "data:image"))
+        for node in ast.walk(tree)
+    )
+
+
+def test_there_is_one_rule_of_what_a_picture_is() -> None:
+    assert ["domain/attachments.py"] == [path for path, tree in _trees() if _knows_pictures(tree)]
+
+
+@pytest.mark.parametrize(
+    ("source", "knows"),
+    [
+        ('seen = mime.startswith("image/")', True),
+        ('KINDS = {"image/png": "picture"}', True),
+        ('"""It takes image/png."""', False),
+        ('text = "an image/ of it"', False),
+    ],
+)
+def test_a_second_rule_of_pictures_would_be_found(source: str, knows: bool) -> None:  # noqa: FBT001
+    assert knows == _knows_pictures(ast.parse(source))

@@ -1,139 +1,109 @@
-"""The facts of the log. One module per noun; `EVENTS` is the whole vocabulary."""
+"""The facts of the log, one module for each noun, which ends with its `EVENTS`. Here they are one vocabulary."""
 
-from schemas.events.adapter import AdapterConnected
-from schemas.events.base import Event, LogOnly
-from schemas.events.call import CallFailed
-from schemas.events.compartment import CompartmentRescored, CompartmentSealed
-from schemas.events.document import DocumentCaptured
-from schemas.events.drop import DropRequested
-from schemas.events.fact import FactExtracted
-from schemas.events.file import FileTouched
-from schemas.events.flush import FlushRequested
-from schemas.events.history import (
-    HistoryAbandoned,
-    HistoryAdvanced,
-    HistoryAttempted,
-    HistoryFailed,
-    HistoryOrdered,
-    HistoryReplaced,
-    HistoryRequested,
+from schemas.events import (
+    adapter,
+    call,
+    commit,
+    commits,
+    compartment,
+    document,
+    drop,
+    fact,
+    file,
+    flush,
+    hint,
+    history,
+    limit,
+    memory,
+    message,
+    model,
+    native,
+    note,
+    observation,
+    overflow,
+    part,
+    plan,
+    policy,
+    project,
+    session,
+    signature,
+    spend,
+    step,
+    tag,
+    todo,
+    tool,
+    toolset,
+    usage,
 )
-from schemas.events.limit import LimitLearned, LimitWithdrawn
-from schemas.events.memory import MemoryProposed, MemoryReinforced
-from schemas.events.message import MessageListed, MessageRecorded, MessageRemoved
-from schemas.events.model import ModelChanged
-from schemas.events.native import NativeCompacted
-from schemas.events.observation import ObservationRecorded
-from schemas.events.overflow import OverflowDetected
-from schemas.events.part import PartRecorded, PartRemoved
-from schemas.events.plan import PlanExtended, PlanRebased
-from schemas.events.project import ProjectIdentified
-from schemas.events.session import SessionClosed, SessionForked, SessionIdled, SessionOpened, SessionRenamed
-from schemas.events.spend import SpendRefused, SpendReserved, SpendSettled
-from schemas.events.step import StepOpened
-from schemas.events.tag import TagAssigned
-from schemas.events.todo import TodoCaptured
-from schemas.events.tool import ToolRan
-from schemas.events.toolset import ToolsetChanged
-from schemas.events.usage import UsageSampled
+from schemas.events.adapter import *
+from schemas.events.base import Event as Event
+from schemas.events.base import LogOnly as LogOnly
+from schemas.events.call import *
+from schemas.events.commit import *
+from schemas.events.commits import *
+from schemas.events.compartment import *
+from schemas.events.document import *
+from schemas.events.drop import *
+from schemas.events.fact import *
+from schemas.events.file import *
+from schemas.events.flush import *
+from schemas.events.hint import *
+from schemas.events.history import *
+from schemas.events.limit import *
+from schemas.events.memory import *
+from schemas.events.message import *
+from schemas.events.model import *
+from schemas.events.native import *
+from schemas.events.note import *
+from schemas.events.observation import *
+from schemas.events.overflow import *
+from schemas.events.part import *
+from schemas.events.plan import *
+from schemas.events.policy import *
+from schemas.events.project import *
+from schemas.events.session import *
+from schemas.events.signature import *
+from schemas.events.spend import *
+from schemas.events.step import *
+from schemas.events.tag import *
+from schemas.events.todo import *
+from schemas.events.tool import *
+from schemas.events.toolset import *
+from schemas.events.usage import *
 
-EVENTS: tuple[type[Event], ...] = (
-    ProjectIdentified,
-    DocumentCaptured,
-    AdapterConnected,
-    SessionOpened,
-    SessionRenamed,
-    SessionIdled,
-    SessionClosed,
-    SessionForked,
-    MessageRecorded,
-    MessageListed,
-    MessageRemoved,
-    PartRecorded,
-    PartRemoved,
-    ToolRan,
-    FileTouched,
-    TodoCaptured,
-    TagAssigned,
-    UsageSampled,
-    ModelChanged,
-    ToolsetChanged,
-    NativeCompacted,
-    CallFailed,
-    OverflowDetected,
-    LimitLearned,
-    LimitWithdrawn,
-    StepOpened,
-    DropRequested,
-    FlushRequested,
-    HistoryOrdered,
-    SpendReserved,
-    SpendSettled,
-    SpendRefused,
-    MemoryProposed,
-    MemoryReinforced,
-    HistoryRequested,
-    HistoryAttempted,
-    HistoryAdvanced,
-    HistoryFailed,
-    HistoryReplaced,
-    HistoryAbandoned,
-    CompartmentSealed,
-    CompartmentRescored,
-    FactExtracted,
-    ObservationRecorded,
-    PlanExtended,
-    PlanRebased,
+EVENTS = (
+    *project.EVENTS,
+    *document.EVENTS,
+    *adapter.EVENTS,
+    *session.EVENTS,
+    *message.EVENTS,
+    *part.EVENTS,
+    *tool.EVENTS,
+    *file.EVENTS,
+    *todo.EVENTS,
+    *tag.EVENTS,
+    *usage.EVENTS,
+    *model.EVENTS,
+    *toolset.EVENTS,
+    *native.EVENTS,
+    *call.EVENTS,
+    *overflow.EVENTS,
+    *signature.EVENTS,
+    *limit.EVENTS,
+    *step.EVENTS,
+    *drop.EVENTS,
+    *flush.EVENTS,
+    *history.EVENTS,
+    *spend.EVENTS,
+    *memory.EVENTS,
+    *note.EVENTS,
+    *policy.EVENTS,
+    *compartment.EVENTS,
+    *fact.EVENTS,
+    *observation.EVENTS,
+    *commit.EVENTS,
+    *commits.EVENTS,
+    *plan.EVENTS,
+    *hint.EVENTS,
 )
-
-__all__ = [
-    "EVENTS",
-    "AdapterConnected",
-    "CallFailed",
-    "CompartmentRescored",
-    "CompartmentSealed",
-    "DocumentCaptured",
-    "DropRequested",
-    "Event",
-    "FactExtracted",
-    "FileTouched",
-    "FlushRequested",
-    "HistoryAbandoned",
-    "HistoryAdvanced",
-    "HistoryAttempted",
-    "HistoryFailed",
-    "HistoryOrdered",
-    "HistoryReplaced",
-    "HistoryRequested",
-    "LimitLearned",
-    "LimitWithdrawn",
-    "LogOnly",
-    "MemoryProposed",
-    "MemoryReinforced",
-    "MessageListed",
-    "MessageRecorded",
-    "MessageRemoved",
-    "ModelChanged",
-    "NativeCompacted",
-    "ObservationRecorded",
-    "OverflowDetected",
-    "PartRecorded",
-    "PartRemoved",
-    "PlanExtended",
-    "PlanRebased",
-    "ProjectIdentified",
-    "SessionClosed",
-    "SessionForked",
-    "SessionIdled",
-    "SessionOpened",
-    "SessionRenamed",
-    "SpendRefused",
-    "SpendReserved",
-    "SpendSettled",
-    "StepOpened",
-    "TagAssigned",
-    "TodoCaptured",
-    "ToolRan",
-    "ToolsetChanged",
-    "UsageSampled",
-]
+"""Every event, in the order of the pages that are made of them."""

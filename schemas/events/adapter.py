@@ -16,3 +16,8 @@ class AdapterConnected(Event, frozen=True):
     harness_version: str = ""
     digest: str = ""
     """sha256 of the bundle that it was loaded from."""
+    rival: str = ""
+    """Another plugin of the harness that changes the same prompts; empty: none was seen."""
+
+
+EVENTS: tuple[type[Event], ...] = (AdapterConnected,)

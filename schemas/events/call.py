@@ -17,3 +17,6 @@ class CallFailed(Event, frozen=True):
     """The HTTP status; 0: there was none."""
     text: str = ""
     """The error's words, cut to 240 characters."""
+
+
+EVENTS: tuple[type[Event], ...] = (CallFailed,)

@@ -46,6 +46,8 @@ class CompartmentSealed(Event, frozen=True):
     """Who wrote it: `rules`, or `provider/model`."""
     fingerprint: str = ""
     """Of the messages as they were read."""
+    copied: int = 0
+    """Where the log tells of the compartment that it is a copy of, in the session's origin; 0: it is none."""
 
 
 class CompartmentRescored(Event, frozen=True):
@@ -56,3 +58,6 @@ class CompartmentRescored(Event, frozen=True):
     compartment: str
     importance: int
     reason: str = ""
+
+
+EVENTS: tuple[type[Event], ...] = (CompartmentSealed, CompartmentRescored)

@@ -19,3 +19,6 @@ class DocumentCaptured(Event, frozen=True):
     text: LogOnly = ""
     text_ref: str = ""
     """sha256 of the text in its bucket, where it is too long for a message."""
+
+
+EVENTS: tuple[type[Event], ...] = (DocumentCaptured,)

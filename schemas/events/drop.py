@@ -11,3 +11,6 @@ class DropRequested(Event, frozen=True):
     TYPE: ClassVar[str] = "drop.requested"
 
     tags: list[int]
+
+
+EVENTS: tuple[type[Event], ...] = (DropRequested,)

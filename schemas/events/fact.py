@@ -21,3 +21,6 @@ class FactExtracted(Event, frozen=True):
     text: str
     evidence: list[int] = []
     """Ordinals of the messages that show it."""
+
+
+EVENTS: tuple[type[Event], ...] = (FactExtracted,)

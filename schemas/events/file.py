@@ -17,3 +17,6 @@ class FileTouched(Event, frozen=True):
     message: str
     part: str
     tool: str
+
+
+EVENTS: tuple[type[Event], ...] = (FileTouched,)

@@ -1,4 +1,4 @@
-"""Facts about a person's wish to apply what waits."""
+"""Facts about a person's request to apply what waits."""
 
 from typing import ClassVar
 
@@ -11,3 +11,6 @@ class FlushRequested(Event, frozen=True):
     TYPE: ClassVar[str] = "flush.requested"
 
     reason: str = ""
+
+
+EVENTS: tuple[type[Event], ...] = (FlushRequested,)

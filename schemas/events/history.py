@@ -28,7 +28,8 @@ class HistoryRequested(Event, frozen=True):
     run: str
     """Its name: the generation, the first message and the runs before it, so that no range is requested twice."""
     reason: str
-    """force, commit_clusters, tail_size, projected_headroom, closed_frame, idle, wrapup, rebuild or rescore."""
+    """ahead, force, commit_clusters, tail_size, projected_headroom, closed_frame, idle, wrapup, rebuild, rescore or
+    removed (messages of compartments were deleted)."""
     first: int
     """The first message that no compartment covers, that is made anew, or whose compartment is judged."""
     last: int
@@ -98,13 +99,25 @@ class HistoryFailed(Event, frozen=True):
     run: str
     code: str
     """no_eligible, corrupt_state, chunk_empty, invalid_output, no_progress, provider_transient, provider_auth,
-    overflow, timeout, aborted, stale_fingerprint, window_too_small, budget_exhausted or no_model (only a model can do
-    it, and none is set)."""
+    overflow, timeout, aborted, stale_fingerprint, window_too_small, budget_exhausted, crashed (whoever wrote it
+    fell over) or no_model (only a model can do it, and none is set)."""
     detail: str = ""
     failures: int = 0
     """Runs that have failed in a row, with this one; what is not the fault of anything does not count."""
     retry_at: datetime | None = None
     """Before this moment the range is not requested again, unless room is short."""
+
+
+class HistoryInherited(Event, frozen=True):
+    """A session that was copied has the compartments of its origin that cover nothing but what was copied."""
+
+    TYPE: ClassVar[str] = "history.inherited"
+
+    origin: str
+    """The session that it was copied from."""
+    last: int = 0
+    """The last message that they cover; 0: there are none."""
+    compartments: int = 0
 
 
 class HistoryReplaced(Event, frozen=True):
@@ -127,3 +140,15 @@ class HistoryAbandoned(Event, frozen=True):
     run: str
     generation: int
     reason: str
+
+
+EVENTS: tuple[type[Event], ...] = (
+    HistoryOrdered,
+    HistoryRequested,
+    HistoryAttempted,
+    HistoryAdvanced,
+    HistoryFailed,
+    HistoryInherited,
+    HistoryReplaced,
+    HistoryAbandoned,
+)

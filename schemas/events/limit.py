@@ -35,3 +35,6 @@ class LimitWithdrawn(Event, frozen=True):
     """The project and ..."""
     in_session: str = ""
     """... the session in which it was."""
+
+
+EVENTS: tuple[type[Event], ...] = (LimitLearned, LimitWithdrawn)

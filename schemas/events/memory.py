@@ -1,8 +1,19 @@
-"""Facts about what is remembered of a project."""
+"""Facts about what is remembered of a project: its memory book."""
 
 from typing import ClassVar
 
-from schemas.events.base import Event
+from schemas.envelope import Moment
+from schemas.events.base import Event, LogOnly
+
+TRUSTS = ("person", "agent", "summary", "historian", "dreamer", "tool_output")
+"""Where a text comes from, which says how far it is trusted."""
+
+VERDICTS = ("accepted", "absorbed", "superseded", "rejected", "held", "retrying", "exhausted")
+"""What can become of a candidate. The last judgement of a candidate counts."""
+
+IMPORTANCES = ("low", "normal", "high")
+
+VERIFICATIONS = ("unverified", "verified", "stale", "flagged")
 
 
 class MemoryProposed(Event, frozen=True):
@@ -11,14 +22,107 @@ class MemoryProposed(Event, frozen=True):
     TYPE: ClassVar[str] = "memory.proposed"
 
     memory: str
-    """Its id: over the category and the text without case and spacing, so that the same is proposed once."""
+    """Its id. It is the same for the same words in one category, so that the same is proposed once."""
     category: str
     text: str
     origin: str = ""
     """The session that showed it."""
     evidence: list[int] = []
+    """Ordinals of the messages that show it."""
     source: str = ""
     """Who proposes it."""
+    trust: str = ""
+    """Where the text comes from (`TRUSTS`)."""
+    importance: str = "normal"
+    message: str = ""
+    """The message that holds it, and the run that found it."""
+    run: str = ""
+    memory_class: str = ""
+    """`feedback`, `decision`, `project` or `reference`; empty: that of its category."""
+    supersedes: list[str] = []
+    """Memories that it is to take the place of."""
+
+
+class MemoryJudged(Event, frozen=True):
+    """What became of a candidate, and why. It stands beside the fact that it led to, in one decision."""
+
+    TYPE: ClassVar[str] = "memory.judged"
+
+    candidate: str
+    """Its id: over what holds it (a command, a message, a summary) and its words."""
+    verdict: str
+    """One of `VERDICTS`."""
+    memory: str = ""
+    """The memory that it became, or that has absorbed it; empty: there is none."""
+    rule: str = ""
+    """What found the candidate: `request:<language>`, `summary`, `fact`, `tool`, `person`, `proposal`, or without
+    anybody asking `sentence`, `command`, `decision`."""
+    reasons: list[str] = []
+    """The gate's reasons, or those of the policy."""
+    gate: str = ""
+    """The version of the gate that judged it."""
+    category: str = ""
+    trust: str = ""
+    origin: str = ""
+    message: str = ""
+    attempt: int = 1
+    """How often the same candidate has come, for one that the policy refuses."""
+    preview: LogOnly = ""
+    """The beginning of its text, masked: at most 80 characters."""
+
+
+class MemoryWritten(Event, frozen=True):
+    """Something is remembered of the project from now on."""
+
+    TYPE: ClassVar[str] = "memory.written"
+
+    memory: str
+    category: str
+    text: str
+    trust: str = ""
+    importance: str = "normal"
+    origin: str = ""
+    message: str = ""
+    run: str = ""
+    evidence: list[int] = []
+    source: str = ""
+    supersedes: list[str] = []
+    """Memories that it takes the place of."""
+    expires_at: Moment | None = None
+    """When it expires unless something happens; none: it fades, and never expires."""
+    memory_class: str = ""
+    """`feedback`, `decision`, `project` or `reference`; empty: that of its category."""
+
+
+class MemoryRevised(Event, frozen=True):
+    """A memory says something else now, or weighs otherwise. Its id and its history stay."""
+
+    TYPE: ClassVar[str] = "memory.revised"
+
+    memory: str
+    category: str
+    text: str
+    importance: str = "normal"
+    origin: str = ""
+    trust: str = ""
+    """Where the new words come from; empty: the words are those that it had."""
+    memory_class: str = ""
+    """`feedback`, `decision`, `project` or `reference`; empty: that of its category."""
+
+
+class MemoryMerged(Event, frozen=True):
+    """Several memories are one. The one named goes on; the sources are superseded by it."""
+
+    TYPE: ClassVar[str] = "memory.merged"
+
+    memory: str
+    sources: list[str]
+    category: str
+    text: str
+    origin: str = ""
+    trust: str = ""
+    memory_class: str = ""
+    """`feedback`, `decision`, `project` or `reference`; empty: that of its category."""
 
 
 class MemoryReinforced(Event, frozen=True):
@@ -29,3 +133,132 @@ class MemoryReinforced(Event, frozen=True):
     memory: str
     origin: str = ""
     evidence: list[int] = []
+    message: str = ""
+    effect: str = ""
+    """`increment` slows its fading, `refresh_only` starts it anew, `blocked`: both too soon; it is a sighting."""
+
+
+class MemoryArchived(Event, frozen=True):
+    """A memory is no longer shown. It can be restored."""
+
+    TYPE: ClassVar[str] = "memory.archived"
+
+    memory: str
+    reason: str = ""
+    is_rejected: bool = False
+    """Whether it was a proposal that somebody refused."""
+
+
+class MemoryRestored(Event, frozen=True):
+    """An archived, expired or superseded memory holds again."""
+
+    TYPE: ClassVar[str] = "memory.restored"
+
+    memory: str
+    reason: str = ""
+
+
+class MemoryPinned(Event, frozen=True):
+    """A memory does not fade, and is shown first; or it is one among others again."""
+
+    TYPE: ClassVar[str] = "memory.pinned"
+
+    memory: str
+    is_pinned: bool = True
+
+
+class MemoryVerified(Event, frozen=True):
+    """Somebody has looked whether a memory still holds."""
+
+    TYPE: ClassVar[str] = "memory.verified"
+
+    memory: str
+    verification: str
+    """One of `VERIFICATIONS`."""
+    reason: str = ""
+
+
+class MemoryExpired(Event, frozen=True):
+    """The time of these memories is over. It is a fact, so that a fold needs no clock."""
+
+    TYPE: ClassVar[str] = "memory.expired"
+
+    memories: list[str]
+    at: Moment
+
+
+class MemoryPaused(Event, frozen=True):
+    """Nobody worked on the project in this time: memories fade in it at a quarter of their pace."""
+
+    TYPE: ClassVar[str] = "memory.paused"
+
+    since: Moment
+    """When the grace of 14 days after the last activity had passed."""
+    until: Moment
+
+
+class MemoryQuarantined(Event, frozen=True):
+    """All that came of one source is taken back, whatever it has become."""
+
+    TYPE: ClassVar[str] = "memory.quarantined"
+
+    kind: str
+    """`session`, `message`, `run` or `actor`."""
+    value: str
+    memories: list[str] = []
+    """Those that no longer hold."""
+    restored: list[str] = []
+    """Those that a member of it had superseded, and that hold again."""
+    reason: str = ""
+
+
+class MemoryReleased(Event, frozen=True):
+    """A quarantine is undone: what it took back is as it was before it."""
+
+    TYPE: ClassVar[str] = "memory.released"
+
+    kind: str
+    value: str
+    memories: list[str] = []
+    restored: list[str] = []
+
+
+class MemoryMoved(Event, frozen=True):
+    """The project has another name by now: its memory goes on under that one, and this book is closed."""
+
+    TYPE: ClassVar[str] = "memory.moved"
+
+    name: str
+    """That name."""
+
+
+class MemoryRetrieved(Event, frozen=True):
+    """A search has shown an agent these memories. It is a use of them, and no sighting: they fade as before."""
+
+    TYPE: ClassVar[str] = "memory.retrieved"
+
+    memories: list[str]
+    origin: str = ""
+    """The session whose agent has searched ..."""
+    message: str = ""
+    """... and its message that holds the answer."""
+
+
+EVENTS: tuple[type[Event], ...] = (
+    MemoryProposed,
+    MemoryJudged,
+    MemoryWritten,
+    MemoryRevised,
+    MemoryMerged,
+    MemoryReinforced,
+    MemoryArchived,
+    MemoryRestored,
+    MemoryPinned,
+    MemoryVerified,
+    MemoryExpired,
+    MemoryPaused,
+    MemoryQuarantined,
+    MemoryReleased,
+    MemoryMoved,
+    MemoryRetrieved,
+)

@@ -41,3 +41,6 @@ class MessageRemoved(Event, frozen=True):
     messages: list[str]
     reason: str
     """deleted, reverted, or unlisted (the harness left them out of its list)."""
+
+
+EVENTS: tuple[type[Event], ...] = (MessageRecorded, MessageListed, MessageRemoved)

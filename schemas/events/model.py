@@ -14,3 +14,6 @@ class ModelChanged(Event, frozen=True):
     model: str
     context_limit: int = 0
     output_limit: int = 0
+
+
+EVENTS: tuple[type[Event], ...] = (ModelChanged,)

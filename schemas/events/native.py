@@ -6,7 +6,7 @@ from schemas.events.base import Event
 
 
 class NativeCompacted(Event, frozen=True):
-    """The harness summarised the session itself. What its tags named is gone from the prompt."""
+    """The harness summarised the session itself. What it lists no more is gone from the prompt; it may keep a tail."""
 
     TYPE: ClassVar[str] = "native.compacted"
 
@@ -14,3 +14,8 @@ class NativeCompacted(Event, frozen=True):
     """The highest number given before."""
     auto: bool = False
     """Whether the harness did so of its own accord, not because a person asked."""
+    summary: str = ""
+    """The message that holds the summary; empty: the harness does not say."""
+
+
+EVENTS: tuple[type[Event], ...] = (NativeCompacted,)

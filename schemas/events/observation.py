@@ -17,3 +17,6 @@ class ObservationRecorded(Event, frozen=True):
     first: int = 0
     last: int = 0
     """The messages it was seen in."""
+
+
+EVENTS: tuple[type[Event], ...] = (ObservationRecorded,)

@@ -21,3 +21,6 @@ class OverflowDetected(Event, frozen=True):
     """Who refused, and ..."""
     model: str = ""
     """... for which model; empty: not known."""
+
+
+EVENTS: tuple[type[Event], ...] = (OverflowDetected,)

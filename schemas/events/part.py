@@ -22,6 +22,7 @@ class PartRecorded(Event, frozen=True):
     """The message that made the call: with `call` it identifies a tool use, since call ids come back."""
     status: str = ""
     mime: str = ""
+    filename: str = ""
     signed: bool = False
     ignored: bool = False
     synthetic: bool = False
@@ -29,7 +30,11 @@ class PartRecorded(Event, frozen=True):
     """UTF-8 length of the text or the output."""
     input_bytes: int = 0
     tokens: int = 0
-    """Estimate of what the part costs in a prompt."""
+    """Estimate of what the part costs in a prompt, attachments included."""
+    attachments: str = ""
+    """What a tool answered beside its words, as JSON: a list of attachments as the inbox has them."""
+    attachment_tokens: int = 0
+    """What they cost of `tokens`."""
     digest: str = ""
     """Of the content as the harness holds it: another digest is another content."""
     text: LogOnly = ""
@@ -48,3 +53,6 @@ class PartRemoved(Event, frozen=True):
 
     message: str
     part: str
+
+
+EVENTS: tuple[type[Event], ...] = (PartRecorded, PartRemoved)

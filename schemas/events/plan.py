@@ -20,13 +20,22 @@ class PlanExtended(Event, frozen=True):
     forgone: list[str] = []
     """Parts whose edits of an unserved revision are withdrawn: they were sent without them."""
     tokens_before: int = 0
+    """Estimated tokens of the messages as the harness holds them."""
     tokens_after: int = 0
+    """The same as they are served."""
     held: list[str] = []
-    """Causes of a rebase that was not made, and waits: signed thinking stands behind what it would change."""
+    """Causes of a rebase that was not made, and waits: signed thinking stands behind what it would change.
+
+    `overflow` and `flush` do not wait on: nothing could be done about them.
+    """
     inherited: list[int] = []
     """Tags that were dropped in the session that this one is a copy of, and are so here from the first call on."""
     declined: int = 0
     """Tokens of the prompt at which a rebase under pressure was looked at and did not pay; 0: none was."""
+    origin: str = ""
+    """The session whose plan it takes over, for the messages that both have; empty: it is the session's own."""
+    queued: list[int] = []
+    """Tags whose drop was asked for in that session and waits here, too."""
 
 
 class PlanRebased(Event, frozen=True):
@@ -45,8 +54,9 @@ class PlanRebased(Event, frozen=True):
     held: list[str] = []
     """What waits on, with the reason."""
     tokens_before: int = 0
-    """Estimated tokens of the prompt without this rebase."""
+    """Estimated tokens of the messages as they would be served without this rebase."""
     tokens_after: int = 0
+    """The same as they are served with it."""
     sample: str = ""
     """The usage sample that triggered it: it triggers no second one."""
     used: int = 0
@@ -65,3 +75,16 @@ class PlanRebased(Event, frozen=True):
     """Model calls that were expected to come."""
     break_even: float = 0.0
     """Calls after which it has paid for itself; 0: the cache was lost anyway."""
+    price: float = 0.0
+    """What it costs in plain tokens: what is written anew, at what that costs more than reading it."""
+    expected: float = 0.0
+    """Plain tokens that it was expected to save in the calls to come, less its price."""
+    followed: int = 0
+    """Calls that came behind the rebase before this one ..."""
+    came: float = 0.0
+    """... and the plain tokens which that one has saved in them, less its price."""
+    tokens_held: int = 0
+    """Estimated tokens of the messages as the harness holds them; 0: this was not recorded yet."""
+
+
+EVENTS: tuple[type[Event], ...] = (PlanExtended, PlanRebased)

@@ -58,3 +58,8 @@ class SessionForked(Event, frozen=True):
     """Numbers that the copied parts keep, whatever ids the copies have ..."""
     digests: list[str] = []
     """... and the contents by which those are known, in the order of the conversation."""
+    places: list[int] = []
+    """Ordinals of the copied messages, which their copies keep: the first and the last of each run without a gap."""
+
+
+EVENTS: tuple[type[Event], ...] = (SessionOpened, SessionRenamed, SessionIdled, SessionClosed, SessionForked)

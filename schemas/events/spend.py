@@ -46,3 +46,6 @@ class SpendRefused(Event, frozen=True):
     usd_left: float
     origin: str = ""
     """The session that it is spent for."""
+
+
+EVENTS: tuple[type[Event], ...] = (SpendReserved, SpendSettled, SpendRefused)

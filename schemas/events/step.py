@@ -37,3 +37,6 @@ class StepOpened(Event, frozen=True):
     """Tools that are switched off for this call."""
     variant: str = ""
     """How the model is to reason, where the harness has a choice of that."""
+
+
+EVENTS: tuple[type[Event], ...] = (StepOpened,)

@@ -16,3 +16,6 @@ class TagAssigned(Event, frozen=True):
     """The message of each part; for a tool the one that made the call."""
     kinds: list[str]
     """message, file or tool, for each part."""
+
+
+EVENTS: tuple[type[Event], ...] = (TagAssigned,)

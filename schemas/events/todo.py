@@ -13,3 +13,6 @@ class TodoCaptured(Event, frozen=True):
     contents: list[str]
     statuses: list[str]
     priorities: list[str]
+
+
+EVENTS: tuple[type[Event], ...] = (TodoCaptured,)

@@ -23,3 +23,6 @@ class ToolRan(Event, frozen=True):
     """The session that it started: a sub-agent."""
     target: str = ""
     """What it was about: a path, a command's first line, a pattern; at most 240 characters."""
+
+
+EVENTS: tuple[type[Event], ...] = (ToolRan,)

@@ -19,3 +19,6 @@ class ToolsetChanged(Event, frozen=True):
     """The tools as JSON."""
     definitions_ref: str = ""
     """sha256 of the definitions in their bucket, where these are too long for a message."""
+
+
+EVENTS: tuple[type[Event], ...] = (ToolsetChanged,)

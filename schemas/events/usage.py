@@ -23,3 +23,6 @@ class UsageSampled(Event, frozen=True):
     """Who answered, and ..."""
     model: str = ""
     """... with which model; empty: not known."""
+
+
+EVENTS: tuple[type[Event], ...] = (UsageSampled,)

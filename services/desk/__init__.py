@@ -1,1 +1,1 @@
-"""The desk: where wishes are checked against the log and become facts, or are refused with a reason."""
+"""The desk: where commands are checked against the log and become facts, or are refused with a reason."""

@@ -6,50 +6,78 @@ from typing import ClassVar
 import msgspec
 
 from schemas.codec import encode
-from schemas.commands import COMMANDS, Answer, Command, Wish
+from schemas.commands import COMMANDS, Answer, Command, CommandMessage
 from schemas.events import (
     DropRequested,
     Event,
     FlushRequested,
     HistoryOrdered,
-    MemoryProposed,
-    MemoryReinforced,
+    MessageListed,
+    MessageRecorded,
+    MessageRemoved,
     NativeCompacted,
+    PartRecorded,
+    PartRemoved,
+    ProjectIdentified,
+    ProjectMerged,
+    SessionForked,
+    SessionOpened,
     SpendRefused,
     SpendReserved,
     SpendSettled,
+    StepOpened,
     TagAssigned,
+    ToolRan,
+    memory,
+    note,
+    policy,
 )
-from schemas.subjects import Address, BadSubject, parse_wish
-from services.desk.core import decide, misplaced
-from services.desk.state import Book, evolve
-from services.desk.verdict import Terms, Verdict
+from schemas.subjects import Address, BadSubject, parse_command
+from services.desk.books import Books
+from services.desk.core import session, spending
+from services.desk.core.book.permission import COMMANDS as OF_BOOKS
+from services.desk.core.decision import CommandContext
+from services.desk.core.placement import OF_LEDGERS, misplaced
+from services.desk.core.spending import Ledger
+from services.desk.deciding import decided
+from services.desk.intake import MemoryIntake
+from services.desk.schedule import Schedule
+from services.domain.guards import WRITTEN
+from services.domain.secrets import mask
 from services.kit import metrics
+from services.kit.aggregate import Aggregate
 from services.kit.bus import Conflict, Unreachable
-from services.kit.cache import Entry, Sessions
-from services.kit.decide import envelopes
 from services.kit.room import Kit
-from services.kit.secrets import mask
 
-_wishes = msgspec.json.Decoder(Wish)
+_messages = msgspec.json.Decoder(CommandMessage)
 _commands = {command.TYPE: msgspec.json.Decoder(command) for command in COMMANDS}
-ATTEMPTS = 32
-"""Decisions on one wish while other desks write to the same log."""
 
 
 class Desk:
-    """Checks wishes against the log and writes them down, or refuses with a reason."""
+    """Checks commands against the log and writes them down, or refuses with a reason."""
 
     NAME: ClassVar[str] = "desk"
     READS: ClassVar[tuple[type[Event], ...]] = (
+        SessionOpened,
+        SessionForked,
+        StepOpened,
         TagAssigned,
         NativeCompacted,
+        MessageRecorded,
+        ToolRan,
+        MessageListed,
+        MessageRemoved,
+        PartRecorded,
+        PartRemoved,
+        ProjectIdentified,
+        ProjectMerged,
         DropRequested,
         SpendReserved,
         SpendSettled,
         SpendRefused,
-        MemoryProposed,
-        MemoryReinforced,
+        *memory.EVENTS,
+        *note.EVENTS,
+        *policy.EVENTS,
     )
     WRITES: ClassVar[tuple[type[Event], ...]] = (
         DropRequested,
@@ -58,80 +86,77 @@ class Desk:
         SpendReserved,
         SpendSettled,
         SpendRefused,
-        MemoryProposed,
-        MemoryReinforced,
+        *memory.EVENTS,
+        *note.EVENTS,
+        *policy.EVENTS,
     )
 
     async def open(self, kit: Kit) -> None:
         self._kit = kit
-        self._sessions = Sessions(kit.reader, evolve, Book(), kit.settings.loop.sessions)
+        self._sessions = Aggregate.of(kit, session.evolve, session.Session(), guard=WRITTEN, catches_up=True, once=True)
+        self._ledgers = Aggregate.of(kit, spending.evolve, Ledger(), guard=WRITTEN, catches_up=True, once=True)
+        self._books = Books(kit)
+        self._intake = MemoryIntake(kit, self._books)
+        await self._intake.open()
+        await Schedule(kit, self._books).open()
         await kit.bus.serve("do.>", kit.room, self._answer)
 
     async def idle(self) -> bool:
-        return True
+        return await self._intake.idle()
 
     def health(self) -> dict[str, object]:
-        return {"ok": True, "sessions": len(self._sessions)}
+        return {"ok": True, "sessions": len(self._sessions), "projects": len(self._ledgers), "books": len(self._books)}
 
     async def _answer(self, subject: str, data: bytes) -> bytes:
         try:
-            address, command_type = parse_wish(subject)
-            wish = _wishes.decode(data)
-            command = _command(command_type, wish)
+            address, command_type = parse_command(subject)
+            message = _messages.decode(data)
+            command = _command(command_type, message)
         except (BadSubject, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             metrics.OUTCOMES.labels(self._kit.room, "refused").inc()
-            return encode(Answer(ok=False, text=f"This wish cannot be read: {error}. See commands.schema.json."))
+            return encode(Answer(ok=False, text=f"This command cannot be read: {error}. See commands.schema.json."))
         try:
-            answer = await self._grant(address, wish, command)
+            answer = await self._handle(address, message, command)
+        except Conflict:
+            answer = Answer(ok=False, text="Nothing was written: others kept writing to this place. Try again.")
         except Unreachable as error:
             answer = Answer(ok=False, text=f"Nothing was written: {error}. Try again.")
-        except Exception as error:  # whoever wished must not wait for an answer that never comes
-            self._kit.log.exception("a wish failed", subject=subject)
+        except Exception as error:  # the sender must not wait for an answer that never comes
+            self._kit.log.exception("a command failed", subject=subject)
             answer = Answer(ok=False, text=f"Nothing was written: {type(error).__name__}: {error}.")
         metrics.OUTCOMES.labels(self._kit.room, "done" if answer.ok else "refused").inc()
         return encode(answer)
 
-    async def _grant(self, address: Address, wish: Wish, command: Command) -> Answer:
-        """Decide on the newest state and append; when the log has moved, decide again."""
+    async def _handle(self, address: Address, message: CommandMessage, command: Command) -> Answer:
         wrong = misplaced(address, command)
         if wrong:
             return Answer(ok=False, text=f"Nothing was written: {wrong}")
-        entry = await self._sessions.get(address)
-        async with entry.deciding:
-            for _ in range(ATTEMPTS):
-                await self._sessions.catch_up(entry)
-                verdict = decide(entry.state, command, self._terms(wish))
-                try:
-                    seq = await self._write(entry, wish, verdict)
-                except Conflict:
-                    metrics.CONFLICTS.labels(self._kit.room).inc()
-                    continue
-                return Answer(ok=verdict.ok, text=verdict.text, seq=seq)
-        return Answer(ok=False, text="Nothing was written: others kept writing to this session. Try again.")
+        if isinstance(command, OF_BOOKS):
+            return await self._books.handle(address, message, command)
+        context, reader = self._context(message), self._kit.reader
+        if isinstance(command, OF_LEDGERS):
+            return await decided(
+                self._ledgers, reader, address, message, lambda now: spending.decide(now, command, context)
+            )
+        return await decided(
+            self._sessions, reader, address, message, lambda now: session.decide(now, command, context)
+        )
 
-    def _terms(self, wish: Wish) -> Terms:
-        """Days are told by our own clock: whoever wishes could have any."""
+    def _context(self, message: CommandMessage) -> CommandContext:
+        """Days are those of our own clock: a sender could claim any."""
         settings = self._kit.settings
-        return Terms(
-            actor=wish.actor,
+        return CommandContext(
+            actor=message.actor,
             day=datetime.now(UTC).date().isoformat(),
+            history=settings.history.enabled,
             protected=settings.plan.protected_tags,
             daily_tokens=settings.model.daily_tokens,
             daily_usd=settings.model.daily_usd,
         )
 
-    async def _write(self, entry: Entry[Book], wish: Wish, verdict: Verdict) -> int:
-        if not verdict.events:
-            return verdict.seq
-        facts = envelopes(verdict.events, entry.address, entry.subjects, at=wish.at, actor=wish.actor, cause=wish.id)
-        seqs = await self._kit.appender.append(facts, entry.subjects)
-        for fact in facts:
-            metrics.APPENDED.labels(self._kit.room, fact.type).inc()
-        return seqs[-1]
 
-
-def _command(command_type: str, wish: Wish) -> Command:
+def _command(command_type: str, message: CommandMessage) -> Command:
     decoder = _commands.get(command_type)
     if decoder is None:
         raise BadSubject(f"{command_type!r} is not one of {', '.join(sorted(_commands))}")
-    return decoder.decode(mask(bytes(wish.data).decode()))
+    return decoder.decode(mask(bytes(message.data).decode()))

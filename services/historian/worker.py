@@ -1,12 +1,10 @@
-"""The historian's wiring: it watches how sessions grow, and compresses what is old in the background."""
+"""The historian's wiring: what calls for a job, the jobs themselves, and the clock that has failed ones done again."""
 
-from collections import deque
 from collections.abc import Callable
 from typing import ClassVar
 
 import msgspec
 
-from schemas.codec import decode_envelope, decode_event
 from schemas.events import (
     CompartmentRescored,
     CompartmentSealed,
@@ -17,6 +15,7 @@ from schemas.events import (
     HistoryAdvanced,
     HistoryAttempted,
     HistoryFailed,
+    HistoryInherited,
     HistoryOrdered,
     HistoryReplaced,
     HistoryRequested,
@@ -29,6 +28,7 @@ from schemas.events import (
     OverflowDetected,
     PartRecorded,
     PartRemoved,
+    SessionForked,
     SessionIdled,
     SessionOpened,
     StepOpened,
@@ -37,27 +37,28 @@ from schemas.events import (
     ToolRan,
     UsageSampled,
 )
-from schemas.streams import LOG
 from schemas.subjects import Address
-from services.historian.asked import Asked
-from services.historian.limits import Limits
-from services.historian.rescorer import Rescorer
-from services.historian.runner import Runner
-from services.historian.runs import Runs
-from services.historian.state import RESCORE, Session, evolve
-from services.historian.watcher import Watcher, address_of, anywhere
-from services.historian.writers import Rules, Writer
-from services.kit.bus import Delivery, Unreachable
-from services.kit.cache import Sessions
-from services.kit.intake import Intake
-from services.kit.limits import Limits as PlanLimits
-from services.kit.model import Models, Purse
-from services.kit.outcome import Done
+from services.historian.compression_job import CompressionJob
+from services.historian.core.lifecycle import AHEAD, RESCORE, pause
+from services.historian.core.limits import Limits
+from services.historian.core.state import Session, evolve
+from services.historian.importance_job import ImportanceJob
+from services.historian.jobs import HistoryJobs, HistoryWorker
+from services.historian.triggers import Triggers
+from services.historian.writers.base import Rules, Writer
+from services.historian.writers.model import ModelWriter
+from services.kit.aggregate import Aggregate
+from services.kit.clock import Clock
+from services.kit.contents import Contents
+from services.kit.jobs import Jobs
+from services.kit.model import Budget, Models
 from services.kit.room import Kit
 from services.kit.spending import Spending
 
-RUNS = "historian_runs"
-"""The consumer of open runs, beside the one that watches."""
+JOBS = "historian_runs"
+"""The consumer of requested jobs. Its name stands on the broker, and never changes."""
+GUARD = "history"
+"""Every decision writes an event of this noun, so that whoever was faster has moved it."""
 
 
 class Historian:
@@ -66,6 +67,7 @@ class Historian:
     NAME: ClassVar[str] = "historian"
     READS: ClassVar[tuple[type[Event], ...]] = (
         SessionOpened,
+        SessionForked,
         SessionIdled,
         MessageRecorded,
         MessageListed,
@@ -90,6 +92,7 @@ class Historian:
         HistoryFailed,
         HistoryReplaced,
         HistoryAbandoned,
+        HistoryInherited,
         CompartmentSealed,
         CompartmentRescored,
         FactExtracted,
@@ -99,70 +102,46 @@ class Historian:
     async def open(self, kit: Kit) -> None:
         self._kit = kit
         settings = kit.settings
-        plan = msgspec.convert(settings.plan.model_dump(), PlanLimits)
-        limits = msgspec.convert(settings.history.model_dump(), Limits)
-        models = Models(settings.model)
-        kit.stack.push_async_callback(models.close)
-        self._sessions = Sessions(kit.reader, evolve, Session(), settings.loop.sessions)
-        self._runs = Runs(kit, self._sessions)
-        self._runner = Runner(kit, self._runs, _writer(models, self._purse))
-        self._watcher = Watcher(kit, self._sessions, plan, limits)
-        self._rescorer = Rescorer(kit, self._runs, models, self._purse, self._watcher.learned, plan, limits)
-        self._intake = Intake(
+        self._plan = settings.plan
+        self._models = Models(settings.model)
+        self._limits = Limits(**msgspec.structs.asdict(settings.history), models=bool(self._models.names))
+        kit.stack.push_async_callback(self._models.close)
+        self._sessions = Aggregate.of(kit, evolve, Session(), guard=GUARD, catches_up=True)
+        self._contents = Contents(kit.bus, kit.reader)
+        self._writer, self._rules = _writer(self._models, self._budget_of), Rules()
+        self._triggers = Triggers(kit, self._sessions, self._plan, self._limits)
+        self.jobs = Jobs(
             kit,
-            LOG,
-            durable=RUNS,
-            address=address_of,
-            work=self._run,
-            credit=settings.history.at_once,
-            filters=[anywhere(HistoryRequested)],
+            self._sessions,
+            HistoryJobs(kit, self._worker),
+            HistoryRequested,
+            durable=JOBS,
+            at_once=settings.history.at_once,
         )
-        await self._watcher.open()
-        await self._intake.open()
+        self._clock = Clock(kit, [HistoryFailed], pause, self._triggers.look)
+        await self._triggers.open()
+        await self.jobs.open()
+        await self._clock.open()
 
     async def idle(self) -> bool:
-        return await self._watcher.idle() and await self._intake.idle()
+        return await self._triggers.idle() and await self.jobs.idle() and await self._clock.idle()
 
     def health(self) -> dict[str, object]:
-        return {"ok": True, "runs": self._intake.in_hand, "sessions": len(self._sessions)}
+        return {"ok": True, "runs": self.jobs.in_hand, "sessions": len(self._sessions)}
 
-    async def run(self, address: Address, name: str) -> None:
-        """Go on with a run to its end, whoever else does so."""
-        opened = await self._runs.opened(address, name)
-        if opened is not None:
-            maker = self._rescorer if opened[1].reason == RESCORE else self._runner
-            await maker.run(address, name)
+    def _worker(self, request: HistoryRequested) -> HistoryWorker:
+        """Who does a job."""
+        if request.reason == RESCORE:
+            return ImportanceJob(self._models, self._budget_of, self._triggers.learned, self._plan, self._limits)
+        writer = self._rules if request.reason == AHEAD else self._writer
+        return CompressionJob(writer, self._contents, self._kit.log)
 
-    def _purse(self, address: Address) -> Purse:
+    def _budget_of(self, address: Address) -> Budget:
         """What the models are paid from."""
         room = self._kit.room
-        return Spending(self._kit.bus, address.project, room).purse(room, address.session)
-
-    async def _run(self, address: Address, queue: "deque[Delivery]") -> None:
-        delivery = queue.popleft()
-        event = decode_event(decode_envelope(delivery.data))
-        try:
-            if isinstance(event, HistoryRequested):
-                await self._guarded(address, event.run, delivery)
-        except Exception as error:  # noqa: BLE001 - the broker was away: the run goes on when it is delivered again
-            await self._intake.broken(delivery, error)
-        else:
-            await self._intake.settle(delivery, Done())
-
-    async def _guarded(self, address: Address, run: str, delivery: Delivery) -> None:
-        """A run that cannot be finished ends with its reason: a session is never left with one that hangs."""
-        if (delivery.metadata.num_delivered or 1) > self._kit.settings.loop.max_deliver:
-            await self._runs.fail(address, run, "aborted", "it was begun too often without coming to an end")
-            return
-        try:
-            await self.run(address, run)
-        except Unreachable:
-            raise
-        except Exception as error:
-            self._kit.log.exception("a run failed", session=address.session, run=run)
-            await self._runs.fail(address, run, "aborted", f"{type(error).__name__}: {error}")
+        return Spending(self._kit.bus, address.project, room).budget(room, address.session)
 
 
-def _writer(models: Models, purse: Callable[[Address], Purse]) -> Writer:
+def _writer(models: Models, budget_of: Callable[[Address], Budget]) -> Writer:
     """The models of the settings, or the rules where there is none."""
-    return Asked(models, purse, Rules()) if models.names else Rules()
+    return ModelWriter(models, budget_of, Rules()) if models.names else Rules()

@@ -1,37 +1,73 @@
-"""States of sessions in memory: loaded to the head of the log, brought up to date, and forgotten oldest first."""
+"""States in memory by address: loaded to the head of the log, brought up to date, and forgotten oldest first."""
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from collections import OrderedDict, deque
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from schemas.codec import decode_event
 from schemas.envelope import Envelope
 from schemas.events import Event
 from schemas.subjects import Address
 from services.kit.bus import LogReader
+from services.kit.nouns import NounReader
 
 S = TypeVar("S")
 Evolve = Callable[[S, Event, Envelope], S]
 
 
-class Entry(Generic[S]):
-    """One session: its state, and how far the log went into it."""
+MOST_CAUSES = 100_000
+"""The newest commands of one address that are remembered, so that a repeated one is known."""
 
-    def __init__(self, address: Address, state: S) -> None:
+
+class Precedent(NamedTuple):
+    """The last fact of a command that was decided before."""
+
+    type: str
+    seq: int
+
+
+class Base(NamedTuple, Generic[S]):
+    """What a decision is made on: a state, and how far each subject went into it."""
+
+    address: Address
+    state: S
+    subjects: Mapping[str, int]
+    seq: int = 0
+    """The newest position of its address that the state knows of."""
+
+
+class Taken(NamedTuple, Generic[S]):
+    """A decision as it enters the state that it was made on: from `base` to `state` by these events."""
+
+    base: Base[S]
+    envelopes: Sequence[Envelope]
+    events: Sequence[Event]
+    state: S
+
+
+class Entry(Generic[S]):
+    """One address: its state, and how far the log went into it."""
+
+    def __init__(self, address: Address, state: S, most_causes: int = 0) -> None:
         self.address = address
         self.state = state
         self.seq = 0
+        """The newest position up to which all is in the state."""
         self.subjects: dict[str, int] = {}
-        """Subject -> position of its newest event: what an append expects."""
-        self.own: set[int] = set()
-        """Positions above `seq` that are in the state already, since they were appended from here."""
+        """Subject -> position of its newest event in the state, which may lie above `seq` if it came from here."""
+        self.causes: OrderedDict[str, Precedent] = OrderedDict()
+        """Commands whose facts are all in the log, oldest first; at most `most_causes` of them."""
+        self._most_causes = most_causes
         self.loading = False
         self.missed = 0
         """The newest position that was fed while the entry was being loaded: the load goes on until it has that."""
         self.lock = asyncio.Lock()
         self.deciding = asyncio.Lock()
         """Held by who decides on this state until its facts are in the log."""
+        self.waiting: deque[Any] = deque()
+        """The commands that wait for a decision on this state (of `kit.command_queue`)."""
 
     def feed(self, evolve: Evolve[S], envelope: Envelope, event: Event | None) -> None:
         """Take in a fact as it is read from the log by someone who reads all of it in order."""
@@ -45,31 +81,65 @@ class Entry(Generic[S]):
         if envelope.seq <= self.seq:
             return
         self.seq = envelope.seq
-        if envelope.seq in self.own:
-            self.own.discard(envelope.seq)
+        subject = self.address.log(envelope.type)
+        if envelope.seq <= self.subjects.get(subject, 0):
             return
-        self.subjects[self.address.log(envelope.type)] = envelope.seq
+        self._note(subject, envelope, envelope.seq)
         if event is not None:
             self.state = evolve(self.state, event, envelope)
 
-    def take(self, envelopes: Sequence[Envelope], seqs: Sequence[int], state: S) -> None:
-        """Enter what was appended from here, with the state that was decided along with it.
+    def base(self) -> Base[S]:
+        """What is decided on from here."""
+        return Base(self.address, self.state, dict(self.subjects), self.seq)
 
-        `seq` stays: facts of other pens may stand in between that were not read yet.
+    def take(self, evolve: Evolve[S], decision: "Taken[S]", seqs: Sequence[int], *, is_complete: bool = False) -> None:
+        """Enter what was decided on this state and appended.
+
+        `is_complete`: no fact that the state is folded from can stand before these and be missing, so that all before
+        them counts as read. Else `seq` stays: facts of other writers may stand in between that were not read yet.
+        Where such facts, or the decision's own, were fed meanwhile, only what is missing is folded into the state as
+        it is now.
         """
-        for envelope, seq in zip(envelopes, seqs, strict=True):
-            self.subjects[self.address.log(envelope.type)] = seq
-        self.own.update(seqs)
-        self.state = state
+        is_moved = self.state is not decision.base.state
+        for envelope, event, seq in zip(decision.envelopes, decision.events, seqs, strict=True):
+            subject = self.address.log(envelope.type)
+            if seq <= self.subjects.get(subject, 0):
+                continue
+            self._note(subject, envelope, seq)
+            if is_moved:
+                self.state = evolve(self.state, event, envelope)
+        if not is_moved:
+            self.state = decision.state
+        if is_complete:
+            self.seq = max(self.seq, *seqs)
+
+    def _note(self, subject: str, envelope: Envelope, seq: int) -> None:
+        self.subjects[subject] = seq
+        if self._most_causes and envelope.last and envelope.cause:
+            self.causes[envelope.cause] = Precedent(envelope.type, seq)
+            if len(self.causes) > self._most_causes:
+                self.causes.popitem(last=False)
 
 
 class Sessions(Generic[S]):
-    """The entries in memory, at most `capacity`."""
+    """The entries in memory, at most `capacity`.
 
-    def __init__(self, reader: LogReader, evolve: Evolve[S], initial: S, capacity: int) -> None:
+    `knows_causes`: whether an entry remembers which commands were decided.
+    """
+
+    def __init__(
+        self,
+        reader: LogReader | NounReader,
+        evolve: Evolve[S],
+        initial: S,
+        capacity: int,
+        *,
+        knows_causes: bool = False,
+    ) -> None:
         self._reader = reader
-        self._evolve = evolve
+        self.evolve = evolve
         self._initial = initial
+        self._most_causes = MOST_CAUSES if knows_causes else 0
         self._capacity = capacity
         self._entries: OrderedDict[Address, Entry[S]] = OrderedDict()
 
@@ -80,11 +150,16 @@ class Sessions(Generic[S]):
         """The entry, if it is in memory."""
         return self._entries.get(address)
 
+    def newest(self, count: int) -> list[Entry[S]]:
+        """So many of the entries that were asked for last, the newest first, without those that are being loaded."""
+        found = (entry for entry in reversed(self._entries.values()) if not entry.loading)
+        return list(islice(found, count))
+
     async def get(self, address: Address) -> Entry[S]:
         """The entry; one that is not in memory is loaded to the head of the log."""
         entry = self._entries.get(address)
         if entry is None:
-            entry = self._entries[address] = Entry(address, self._initial)
+            entry = self._entries[address] = Entry(address, self._initial, self._most_causes)
             entry.loading = True
             self._forget()
         self._entries.move_to_end(address)
@@ -100,14 +175,14 @@ class Sessions(Generic[S]):
             await self._read(entry)
 
     async def reload(self, entry: Entry[S]) -> None:
-        """Fold an entry anew from its first fact: someone else wrote with the same pen."""
+        """Fold an entry anew from its first fact: someone else wrote the same kinds of events."""
         async with entry.lock:
             await self._load(entry)
 
     async def _load(self, entry: Entry[S]) -> None:
         entry.loading = True
         entry.state, entry.seq = self._initial, 0
-        entry.subjects, entry.own = {}, set()
+        entry.subjects, entry.causes = {}, OrderedDict()
         try:
             await self._read(entry)
             while entry.missed > entry.seq:
@@ -119,7 +194,7 @@ class Sessions(Generic[S]):
 
     async def _read(self, entry: Entry[S]) -> None:
         async for recorded in self._reader.after(entry.seq, entry.address.log_filter):
-            entry.apply(self._evolve, recorded.envelope, decode_event(recorded.envelope))
+            entry.apply(self.evolve, recorded.envelope, decode_event(recorded.envelope))
 
     def _forget(self) -> None:
         for address in list(self._entries):

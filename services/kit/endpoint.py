@@ -1,18 +1,18 @@
-"""Where the broker is: told by the settings, or written down by the one who started it."""
+"""Where the broker is: as the settings say, or as the process that started it has written down."""
 
-import os
 from pathlib import Path
 
 import msgspec
 
-from services.kit.settings import Settings
+from services.kit.files import write_whole
+from services.settings import Settings
 
 FILE = "broker.json"
-USERS = ("room", "harness")
+USERS = ("room", "harness", "person")
 
 
 class Endpoint(msgspec.Struct, frozen=True):
-    """An address with the user to be there."""
+    """The address of a broker, and the user to connect as."""
 
     url: str
     user: str = ""
@@ -20,7 +20,7 @@ class Endpoint(msgspec.Struct, frozen=True):
 
 
 class Written(msgspec.Struct, frozen=True):
-    """The file that the embedded broker's address is kept in."""
+    """What the file holds that the embedded broker's address is kept in."""
 
     url: str
     passwords: dict[str, str]
@@ -28,16 +28,12 @@ class Written(msgspec.Struct, frozen=True):
 
 
 def write(data: Path, written: Written) -> None:
-    """Write the file so that nobody but its owner reads it, and nobody ever reads half of it."""
-    data.mkdir(parents=True, exist_ok=True)
-    draft = data / f"{FILE}.draft"
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(msgspec.json.encode(written))
-    draft.replace(data / FILE)
+    """Write the file so that nobody but its owner can read it."""
+    write_whole(data / FILE, msgspec.json.encode(written), mode=0o600)
 
 
 def read(data: Path) -> Written | None:
+    """What the file of this data directory holds; None where there is none that can be read."""
     try:
         return msgspec.json.decode((data / FILE).read_bytes(), type=Written)
     except (FileNotFoundError, msgspec.DecodeError, msgspec.ValidationError):
@@ -45,7 +41,7 @@ def read(data: Path) -> Written | None:
 
 
 def find(settings: Settings) -> Endpoint:
-    """The broker of these settings; without any, the usual address on this machine."""
+    """Find the broker of these settings; where they name none and none was started here, the usual local address."""
     nats = settings.nats
     if nats.url:
         return Endpoint(nats.url, nats.user, nats.password.get_secret_value())

@@ -1,12 +1,27 @@
 """Logs: one line per thing that happened, with its values, on standard error."""
 
+import contextlib
+import io
 import logging
 import sys
-from typing import Any
+from typing import Any, TextIO, cast
 
 import structlog
 
 Logger = structlog.stdlib.BoundLogger
+
+
+class _Patient(io.TextIOBase):
+    """Standard error where a line that cannot be written ends no work: on a full disk there is enough to do."""
+
+    def write(self, text: str) -> int:
+        with contextlib.suppress(OSError):
+            return sys.stderr.write(text)
+        return 0
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError):
+            sys.stderr.flush()
 
 
 def configure(room: str, *, level: str, as_json: bool) -> None:
@@ -25,7 +40,7 @@ def configure(room: str, *, level: str, as_json: bool) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(cast("TextIO", _Patient())),
         cache_logger_on_first_use=True,
     )
     structlog.contextvars.bind_contextvars(room=room)

@@ -62,7 +62,7 @@ class _Quiet(WSGIRequestHandler):
     """A request handler that writes no line per request."""
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
-        """Say nothing."""
+        """Write nothing."""
 
 
 def serve(host: str, port: int, health: Health) -> tuple[WSGIServer, int]:

@@ -3,7 +3,7 @@
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_exponential_jitter
 
 
-def patiently(*errors: type[Exception], seconds: float, first: float = 0.02, most: float = 0.5) -> AsyncRetrying:
+def retrying(*errors: type[Exception], seconds: float, first: float = 0.02, most: float = 0.5) -> AsyncRetrying:
     """Try again on these errors, a little later each time, for so many seconds; then the last error is raised."""
     return AsyncRetrying(
         retry=retry_if_exception_type(errors),

@@ -1,5 +1,6 @@
 """What every room is, and what it is given when it opens."""
 
+import asyncio
 from contextlib import AsyncExitStack
 from typing import ClassVar, Protocol
 
@@ -8,7 +9,7 @@ import msgspec
 from schemas.events import Event
 from services.kit.bus import Appender, Bus, LogReader
 from services.kit.logs import Logger
-from services.kit.settings import Settings
+from services.settings import Settings
 
 
 class Kit(msgspec.Struct, frozen=True):
@@ -21,10 +22,12 @@ class Kit(msgspec.Struct, frozen=True):
     settings: Settings
     stack: AsyncExitStack
     log: Logger
+    failed: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
+    """Set when a part of the room has failed that nothing restores: the room ends, and is started anew."""
 
 
 class Room(Protocol):
-    """A worker. `READS` and `WRITES` are all the event types it touches; one type has one pen."""
+    """A worker. `READS` and `WRITES` are all the event types it touches; each type has one writer."""
 
     NAME: ClassVar[str]
     READS: ClassVar[tuple[type[Event], ...]]

@@ -17,24 +17,35 @@ from services.kit.bus import Appender, BrokerError, Bus, LogReader, Unreachable
 from services.kit.endpoint import find
 from services.kit.logs import configure, logger
 from services.kit.room import Kit, Room
-from services.kit.settings import Settings
+from services.kit.watchdog import Watchdog
+from services.settings import Settings, load
 
 IDLE_POLL = 0.05
 ORPHAN_POLL = 1.0
+SILENT = 5.0
+"""Seconds without a sign of life after which a room is not well."""
+
+
+class Failed(RuntimeError):
+    """A part of the room failed that nothing restores."""
 
 
 def run(room: type[Room], arguments: list[str] | None = None) -> int:
     """Run one room until it is asked to stop; the exit status."""
     parser = ArgumentParser(prog=f"annals {room.NAME}", description=room.__doc__)
     parser.add_argument("--until-idle", action="store_true", help="work until nothing waits, then end")
-    parser.add_argument("--with-parent", action="store_true", help="end when the process that started this one ends")
+    parser.add_argument("--with-parent", type=int, help="end when the process of this id, which started this one, ends")
     options = parser.parse_args(arguments)
     _refuse_mixed_packages()
-    settings = Settings()
+    loaded = load()
+    settings = loaded.settings
     configure(room.NAME, level=settings.logs.level, as_json=settings.logs.format == "json")
+    if options.with_parent is None:  # which has read the same, and handed on what holds
+        for problem in loaded.problems:
+            logger().warning(problem.line)
     try:
-        uvloop.run(_live(room, settings, until_idle=options.until_idle, with_parent=options.with_parent))
-    except Unreachable as error:
+        uvloop.run(_live(room, settings, until_idle=options.until_idle, parent=options.with_parent))
+    except (Unreachable, Failed) as error:
         logger().error(str(error))
         return 1
     except BrokerError as error:
@@ -50,9 +61,10 @@ def _refuse_mixed_packages() -> None:
         sys.exit(f"schemas and services come from different places ({homes}); install only one of them")
 
 
-async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool, with_parent: bool) -> None:
+async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool, parent: int | None) -> None:
     stop = asyncio.Event()
-    watch = asyncio.create_task(_until_orphaned(stop)) if with_parent else None
+    watchdog = Watchdog(settings.loop.hung_after)
+    watches = [asyncio.create_task(one) for one in (watchdog.watch(), _until_orphaned(parent, stop))]
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
@@ -64,54 +76,60 @@ async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool,
         room = room_class()
         kit = Kit(room_class.NAME, bus, LogReader(bus), Appender(bus), settings, stack, logger())
         await room.open(kit)
-        server, port = metrics.serve(settings.http.host, settings.http.port, lambda: _health(room, bus))
+        server, port = metrics.serve(settings.http.host, settings.http.port, lambda: _health(room, bus, watchdog))
         stack.callback(server.server_close)
         stack.callback(server.shutdown)
         kit.log.info("open", port=port)
         if until_idle:
-            await _until_idle(room, stop, bus)
+            await _until_idle(room, stop, kit)
         else:
-            await _until_stopped(stop, bus)
+            await _until_stopped(stop, kit)
         kit.log.info("closing")
-    if watch is not None:
+    for watch in watches:
         watch.cancel()
 
 
-async def _until_orphaned(stop: asyncio.Event) -> None:
+async def _until_orphaned(parent: int | None, stop: asyncio.Event) -> None:
     """Ask to stop once the supervisor is gone, however it went: nobody would ever end this room otherwise."""
-    parent = os.getppid()
-    while os.getppid() == parent:  # noqa: ASYNC110 - nobody tells an orphan
+    while parent in (None, os.getppid()):  # noqa: ASYNC110 - no signal reaches an orphan
         await asyncio.sleep(ORPHAN_POLL)
     stop.set()
 
 
-def _health(room: Room, bus: Bus) -> dict[str, object]:
-    report = room.health()
+def _health(room: Room, bus: Bus, watchdog: Watchdog) -> dict[str, object]:
+    report, silence = room.health(), watchdog.silence
     return {
         "room": room.NAME,
         **report,
         "connected": bus.connected,
-        "ok": bus.connected and bool(report.get("ok", True)),
+        "silent_seconds": round(silence, 1),
+        "ok": bus.connected and silence < SILENT and bool(report.get("ok", True)),
     }
 
 
-async def _until_stopped(stop: asyncio.Event, bus: Bus) -> None:
-    """Until someone asks. Raises `Unreachable` when the broker refuses what this room must do, or hung up for good."""
-    waits = [asyncio.create_task(event.wait()) for event in (stop, bus.forbidden, bus.lost)]
+async def _until_stopped(stop: asyncio.Event, kit: Kit) -> None:
+    """Until someone asks. Raises `Unreachable` when the broker refuses what this room must do, or is gone for good.
+
+    Raises `Failed` when a part of the room has.
+    """
+    waits = [asyncio.create_task(event.wait()) for event in (stop, kit.failed, kit.bus.forbidden, kit.bus.lost)]
     _, pending = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     for wait in pending:
         wait.cancel()
-    _check(bus)
+    _check(kit)
 
 
-def _check(bus: Bus) -> None:
+def _check(kit: Kit) -> None:
+    bus = kit.bus
+    if kit.failed.is_set():
+        raise Failed("a part of this room failed, so that it ends; the line before says why")
     if bus.lost.is_set():
-        raise Unreachable("the broker hung up; the line before says why")
+        raise Unreachable("the broker ended the connection, or has another log; the line before says which")
     if bus.forbidden.is_set():
         raise Unreachable("the broker refuses what this room must do; check its user's permissions in nats.conf")
 
 
-async def _until_idle(room: Room, stop: asyncio.Event, bus: Bus) -> None:
+async def _until_idle(room: Room, stop: asyncio.Event, kit: Kit) -> None:
     while not stop.is_set() and not await room.idle():
-        _check(bus)
+        _check(kit)
         await asyncio.sleep(IDLE_POLL)

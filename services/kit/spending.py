@@ -6,10 +6,10 @@ from schemas.commands import Answer, SpendReserve, SpendSettle
 from schemas.envelope import Actor
 from schemas.subjects import Address
 from services.kit.bus import Bus, Unreachable
+from services.kit.commands import send
 from services.kit.logs import logger
 from services.kit.model import BudgetExhausted
-from services.kit.retry import patiently
-from services.kit.wishes import wish
+from services.kit.retry import retrying
 
 PATIENCE = 10.0
 """Seconds for a desk that is being started again."""
@@ -24,9 +24,9 @@ class Spending:
         self._actor = Actor("room", room)
         self._patience = patience
 
-    def purse(self, purpose: str, session: str = "") -> "SessionPurse":
+    def budget(self, purpose: str, session: str = "") -> "SessionBudget":
         """What `Models.ask` pays from."""
-        return SessionPurse(self, purpose, session)
+        return SessionBudget(self, purpose, session)
 
     async def reserve(self, reservation: str, purpose: str, tokens: int, usd: float, session: str = "") -> None:
         """Set aside what a call may cost. The same reservation twice is one.
@@ -34,7 +34,7 @@ class Spending:
         Raises `BudgetExhausted`, or `Unreachable` where the desk did not decide.
         """
         command = SpendReserve(reservation=reservation, purpose=purpose, tokens=tokens, usd=usd, session=session)
-        answer = await self._wish(command, reservation)
+        answer = await self._send(command, reservation)
         if answer.ok:
             return
         if not answer.seq:
@@ -42,24 +42,24 @@ class Spending:
         raise BudgetExhausted(answer.text)
 
     async def settle(self, reservation: str, tokens: int, usd: float) -> None:
-        """Say what a call did cost. Where the desk does not take it, the reservation counts in full."""
+        """Report what a call did cost. Where the desk does not take it, the reservation counts in full."""
         try:
-            answer = await self._wish(SpendSettle(reservation=reservation, tokens=tokens, usd=usd), reservation)
+            answer = await self._send(SpendSettle(reservation=reservation, tokens=tokens, usd=usd), reservation)
             refused = "" if answer.ok else answer.text
         except Unreachable as error:
             refused = str(error)
         if refused:
             logger().warning("a call counts as much as was reserved for it", reservation=reservation, reason=refused)
 
-    async def _wish(self, command: SpendReserve | SpendSettle, reservation: str) -> Answer:
+    async def _send(self, command: SpendReserve | SpendSettle, reservation: str) -> Answer:
         name = f"{command.TYPE}/{reservation}"
-        async for attempt in patiently(Unreachable, seconds=self._patience):
+        async for attempt in retrying(Unreachable, seconds=self._patience):
             with attempt:
-                return await wish(self._bus, self._address, command, name=name, actor=self._actor)
+                return await send(self._bus, self._address, command, name=name, actor=self._actor)
         raise AssertionError("patience ends with the last error")
 
 
-class SessionPurse:
+class SessionBudget:
     """Pays each call of a question by a reservation of its own: of one that fell down, nobody knows what it cost."""
 
     def __init__(self, spending: Spending, purpose: str, session: str) -> None:

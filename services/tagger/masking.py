@@ -1,7 +1,8 @@
-"""What a harness said without its secrets: every text that may reach the log passes here."""
+"""What a harness sends, without its secrets: every text that may reach the log passes here."""
 
 import msgspec
 
+from schemas.codec import mended_json
 from schemas.inbox import (
     DocumentSeen,
     ErrorSeen,
@@ -15,7 +16,7 @@ from schemas.inbox import (
     ToolsSeen,
 )
 from schemas.inbox import SessionClosed as SessionEnded
-from services.kit.secrets import mask
+from services.domain.secrets import mask
 
 replace = msgspec.structs.replace
 
@@ -47,7 +48,14 @@ def _item(item: Seen) -> Seen:
 
 
 def _part(part: PartSeen) -> PartSeen:
-    return replace(part, text=mask(part.text), input=mask(part.input), output=mask(part.output))
+    return replace(
+        part,
+        text=mask(part.text),
+        input=mask(mended_json(part.input)),
+        output=mask(part.output),
+        filename=mask(part.filename),
+        attachments=tuple(replace(one, filename=mask(one.filename)) for one in part.attachments),
+    )
 
 
 def _todo(todo: Todo) -> Todo:

@@ -1,23 +1,32 @@
-"""The tagger's book of projects: facts that belong to no session."""
+"""The tagger's aggregate of projects: facts that belong to no session."""
 
+from schemas.envelope import Actor
 from schemas.inbox import DocumentSeen, SessionSeen
 from schemas.subjects import Address
+from services.domain.draft import Draft
+from services.domain.guards import ALL
+from services.kit.aggregate import Aggregate
 from services.kit.room import Kit
-from services.tagger.book import Book
-from services.tagger.core import Told
-from services.tagger.project import Project, decide, evolve
+from services.tagger.core.decide import InboundContext
+from services.tagger.core.project import Project, decide, evolve
 
 
 class Projects:
-    """Notes where projects lie and what their documents say."""
+    """Records where projects lie and what their documents hold."""
 
     def __init__(self, kit: Kit) -> None:
-        self._book = Book(kit, evolve, Project())
+        self._actor = Actor("room", kit.room)
+        self._aggregate = Aggregate.of(kit, evolve, Project(), guard=ALL, catches_up=False, once=True)
 
-    async def take(self, project: str, told: Told) -> None:
-        """Append what an inbound message says about its project. Raises `Conflict` if the log keeps moving."""
-        items = told.inbound.items
-        if any(isinstance(item, SessionSeen | DocumentSeen) for item in items):
-            await self._book.write(
-                Address(project), told, lambda known: decide(known, told.harness, told.id, items, told.sizes)
-            )
+    async def record(self, project: str, context: InboundContext) -> None:
+        """Append what a message holds about its project."""
+        items = context.inbound.items
+        if not any(isinstance(item, SessionSeen | DocumentSeen) for item in items):
+            return
+
+        async def judge(draft: Draft[Project]) -> None:
+            decide(draft, context.harness, items, context.sizes)
+
+        await self._aggregate.handle(
+            Address(project), judge, cause=context.id, at=context.at, actor=self._actor, again=lambda _: None
+        )

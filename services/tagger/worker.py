@@ -6,58 +6,76 @@ from typing import ClassVar
 import msgspec
 
 from schemas.codec import decode_inbound
+from schemas.envelope import Actor
 from schemas.events import (
-    AdapterConnected,
-    CallFailed,
-    DocumentCaptured,
     Event,
-    FileTouched,
-    LimitLearned,
-    LimitWithdrawn,
-    MessageListed,
-    MessageRecorded,
-    MessageRemoved,
-    ModelChanged,
-    NativeCompacted,
-    OverflowDetected,
-    PartRecorded,
-    PartRemoved,
-    ProjectIdentified,
-    SessionClosed,
-    SessionForked,
-    SessionIdled,
-    SessionOpened,
-    SessionRenamed,
-    StepOpened,
-    TagAssigned,
-    TodoCaptured,
-    ToolRan,
-    ToolsetChanged,
-    UsageSampled,
+    adapter,
+    call,
+    document,
+    file,
+    limit,
+    message,
+    model,
+    native,
+    overflow,
+    part,
+    project,
+    session,
+    signature,
+    step,
+    tag,
+    todo,
+    tool,
+    toolset,
+    usage,
 )
 from schemas.inbox import ErrorSeen, Seen, SessionSeen, UsageSeen
 from schemas.streams import IN
 from schemas.subjects import Address, parse_inbound
-from services.kit import house
+from services.domain import learned_limits
+from services.domain.draft import Draft
+from services.domain.guards import ALL
+from services.domain.outcome import Done, Outcome
+from services.domain.secrets import mask
+from services.domain.window import Learned
+from services.kit.aggregate import Aggregate
 from services.kit.bus import Delivery
-from services.kit.cache import Sessions
-from services.kit.loop import Judgement, Loop
-from services.kit.outcome import Done, Outcome
+from services.kit.loop import CommandHandler, Loop
 from services.kit.room import Kit
-from services.kit.secrets import mask
-from services.kit.window import Learned
-from services.tagger.aside import Aside, Kept
-from services.tagger.book import Book
-from services.tagger.core import Told, decide
-from services.tagger.lessons import lessons
+from services.tagger.core.decide import InboundContext, decide
+from services.tagger.core.learned_limits import unknown_limits
+from services.tagger.core.state import Session, evolve
+from services.tagger.externalise import BodyStore, StoredBodies
 from services.tagger.masking import masked
 from services.tagger.projects import Projects
-from services.tagger.state import Session, evolve
 
 WARMING = "gh" + "p_" + 36 * "a"
-"""Something like a token: the first makes the detectors load, which takes a while."""
+"""Something like a token: the first has the patterns compiled."""
 LARGE = 64 * 1024
 """Bytes from which a message is masked on another thread, so that other sessions go on."""
+
+NOUNS = (
+    project,
+    document,
+    adapter,
+    session,
+    message,
+    part,
+    tool,
+    file,
+    todo,
+    tag,
+    usage,
+    model,
+    toolset,
+    native,
+    call,
+    overflow,
+    signature,
+    limit,
+    step,
+)
+"""The modules of events of which the tagger writes all."""
 
 
 class Tagger:
@@ -65,48 +83,16 @@ class Tagger:
 
     NAME: ClassVar[str] = "tagger"
     READS: ClassVar[tuple[type[Event], ...]] = ()
-    WRITES: ClassVar[tuple[type[Event], ...]] = (
-        ProjectIdentified,
-        DocumentCaptured,
-        AdapterConnected,
-        SessionOpened,
-        SessionRenamed,
-        SessionIdled,
-        SessionClosed,
-        SessionForked,
-        MessageRecorded,
-        MessageListed,
-        MessageRemoved,
-        PartRecorded,
-        PartRemoved,
-        ToolRan,
-        FileTouched,
-        TodoCaptured,
-        TagAssigned,
-        UsageSampled,
-        ModelChanged,
-        ToolsetChanged,
-        NativeCompacted,
-        CallFailed,
-        OverflowDetected,
-        LimitLearned,
-        LimitWithdrawn,
-        StepOpened,
-    )
+    WRITES: ClassVar[tuple[type[Event], ...]] = tuple(event for noun in NOUNS for event in noun.EVENTS)
 
     async def open(self, kit: Kit) -> None:
-        self._sessions = Sessions(kit.reader, evolve, Session(), kit.settings.loop.sessions)
-        self._aside = Aside(kit.bus)
+        self._actor = Actor("room", kit.room)
+        self._sessions = Aggregate.of(kit, evolve, Session(), guard=ALL, catches_up=False, once=True)
+        self._bodies = BodyStore(kit.bus)
         self._projects = Projects(kit)
-        self._house = Book(kit, house.evolve, Learned())
-        judgement = Judgement(
-            address=_address,
-            prepare=self._prepare,
-            decide=_decide,
-            evolve=evolve,
-            appended=self._appended,
-        )
-        self._loop = Loop(kit, IN, judgement, self._sessions)
+        self._limits = Aggregate.of(kit, learned_limits.evolve, Learned(), guard="limit", catches_up=False)
+        handler = CommandHandler(address=_address, read=self._read, decide=_decide, finish=self._finish)
+        self._loop = Loop(kit, IN, handler, self._sessions)
         await asyncio.to_thread(mask, WARMING)
         await self._loop.open()
 
@@ -116,7 +102,7 @@ class Tagger:
     def health(self) -> dict[str, object]:
         return {"ok": True, "in_hand": self._loop.in_hand, "sessions": len(self._sessions)}
 
-    async def _prepare(self, delivery: Delivery) -> Told:
+    async def _read(self, delivery: Delivery) -> InboundContext:
         """Decode and mask. A body that is too long for a message goes to its bucket, masked as well."""
         harness, address = parse_inbound(delivery.subject)
         inbound = decode_inbound(delivery.data)
@@ -124,31 +110,38 @@ class Tagger:
             items = await asyncio.to_thread(masked, inbound.items)
         else:
             items = masked(inbound.items)
-        kept = Kept()
-        items = tuple([await self._aside.put(item, kept) for item in items])
+        stored = StoredBodies()
+        items = tuple([await self._bodies.externalise(item, stored) for item in items])
         origin = await self._origin(address, items)
         whole = msgspec.structs.replace(inbound, items=items)
-        return Told(harness, whole, origin, kept.sizes, kept.pictures, kept.uses, kept.definitions)
+        return InboundContext(harness, whole, origin, stored.sizes, stored.files, stored.requests, stored.definitions)
 
     async def _origin(self, address: Address, items: tuple[Seen, ...]) -> Session | None:
-        """The session that this one says it is a copy of."""
+        """The session that this one is a copy of, as its harness reports."""
         for item in items:
             if isinstance(item, SessionSeen) and item.forked_from:
-                entry = await self._sessions.get(Address(address.project, item.forked_from))
-                await self._sessions.reload(entry)
-                return entry.state
+                return await self._sessions.newest(Address(address.project, item.forked_from))
         return None
 
-    async def _appended(self, address: Address, told: Told) -> None:
-        await self._projects.take(address.project, told)
-        if any(isinstance(item, UsageSeen | ErrorSeen) for item in told.inbound.items):
-            learned = (await self._sessions.get(address)).state.learned
-            await self._house.write(house.HOUSE, told, lambda known: lessons(known, learned, address))
+    async def _finish(self, address: Address, context: InboundContext) -> None:
+        """Record what a message means beyond its session."""
+        await self._projects.record(address.project, context)
+        if any(isinstance(item, UsageSeen | ErrorSeen) for item in context.inbound.items):
+            await self._share_limits(address, context)
+
+    async def _share_limits(self, address: Address, context: InboundContext) -> None:
+        own = (await self._sessions.load(address)).learned
+
+        async def judge(draft: Draft[Learned]) -> None:
+            draft.record(*unknown_limits(draft.state, own, address))
+
+        await self._limits.handle(learned_limits.GLOBAL, judge, cause=context.id, at=context.at, actor=self._actor)
 
 
 def _address(subject: str) -> Address:
     return parse_inbound(subject)[1]
 
 
-def _decide(session: Session, told: Told) -> Outcome:
-    return Done(decide(session, told))
+def _decide(draft: Draft[Session], context: InboundContext) -> Outcome:
+    decide(draft, context)
+    return Done()

@@ -1,4 +1,4 @@
-"""The adapter's pure functions, run by node, as a fixture."""
+"""The adapter, run by node: its pure functions, and its hooks."""
 
 import json
 import shutil
@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.adapter.played import DRIVER as HOOKS
+from tests.adapter.played import FOLDER, Harness
 
 ROOT = Path(__file__).parents[2]
 PURE = ROOT / "deploy" / "opencode" / "dist" / "pure.mjs"
@@ -35,3 +38,24 @@ def adapter() -> Iterator[Adapter]:
     process.stdin.close()
     process.wait(10)
     process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def process() -> Iterator[subprocess.Popen[str]]:
+    """What plays the adapter's hooks."""
+    node = shutil.which("node")
+    assert node, "node is missing; the adapter is built with it: install Node.js 20 or later"
+    assert (FOLDER.parent / "node_modules" / "esbuild").exists(), (
+        "what builds the adapter is missing; `make adapter` brings it"
+    )
+    command = [node, str(HOOKS), str(FOLDER)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+        yield running
+        assert running.stdin is not None
+        running.stdin.close()
+
+
+@pytest.fixture
+def harness(process: subprocess.Popen[str], tmp_path: Path) -> Harness:
+    """OpenCode with one session, and the adapter in it."""
+    return Harness(process, tmp_path)

@@ -6,16 +6,43 @@ const calls = {
   token: (id) => pure.token(id),
   mask: (text) => pure.mask(text),
   entry: (entry) => pure.entry(entry, () => false),
-  letters: (subject, name, at, items) => pure.letters(subject, name, new Date(at), items),
+  messages: (subject, name, at, items) => pure.inboundMessages("opencode", subject, name, new Date(at), items),
   isHelper: pure.isHelper,
   dateOf: pure.dateOf,
   digestOf: pure.digestOf,
   adjusted: pure.adjusted,
   isSigned: pure.isSigned,
   taken: pure.taken,
+  pixels: (data) => pure.pixels(Buffer.from(data, "base64")),
   rivalOf: pure.rivalOf,
+  routed: pure.routed,
+  withoutTags: pure.withoutTags,
   ...pure.modes,
+  ...pure.rules,
   apply: (entries, edits) => pure.apply(entries, new Map(edits.map((edit) => [pure.target(edit), edit]))),
+};
+/** What the harness reads in its switch after each of these happenings, as `[session, method, ...given]`. */
+calls.compactions = (own, happenings) => {
+  const keepers = new Map();
+  let isReachable = true;
+  const config = pure.governed(own, () => pure.mayCompact([...keepers.values()], isReachable));
+  return happenings.map(([session, method, ...given]) => {
+    const keeper = keepers.get(session) ?? new pure.ContextKeeper();
+    if (session) keepers.set(session, keeper);
+    if (method === "reachable") isReachable = given[0];
+    else if (method === "phase" || method === "isLeft") keeper[method] = given[0];
+    else if (method === "set") config.auto = given[0];
+    else keeper[method](...given);
+    return { ...config, away: pure.isAway([...keepers.values()]) };
+  });
+};
+/** The prompt for a summary, where other plugins said this before and after. */
+calls.summaryPrompt = (before, brief, previous, after) => {
+  const output = { context: [], prompt: undefined, ...before };
+  pure.replacePrompt(output, brief, previous);
+  output.context.push(...(after.context ?? []));
+  if (after.prompt) output.prompt = after.prompt;
+  return { ...output };
 };
 for await (const line of createInterface({ input: process.stdin })) {
   const { call, given } = JSON.parse(line);

@@ -5,14 +5,15 @@ import { createInterface } from "node:readline";
 
 const folder = process.argv[2];
 const { buildSync } = createRequire(join(folder, "package.json"))("esbuild");
-const entryPoints = [join(folder, "src", "adapter.ts")];
-const { outputFiles } = buildSync({ entryPoints, bundle: true, platform: "node", format: "esm", write: false });
-const { Adapter } = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
+const contents = 'export { Adapter } from "./adapter.ts"; export { toolOf } from "./tools.ts";';
+const stdin = { contents, resolveDir: join(folder, "src") };
+const { outputFiles } = buildSync({ stdin, bundle: true, platform: "node", format: "esm", write: false });
+const { Adapter, toolOf } = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
 
 const BREAKER = { allows: () => true, succeeded() {}, failed() {} };
 
-function begun({ directory, guide, agents = [], options = {} }) {
-  const said = { items: [], questions: [], notices: [], answers: [] };
+function begun({ directory, guide, agents = [], options = {}, sessions = [], messages = {} }) {
+  const said = { ids: [], items: [], subjects: [], questions: [], notices: [], answers: [], histories: [] };
   const log = {
     note() {},
     async guarded(_, work) {
@@ -23,10 +24,16 @@ function begun({ directory, guide, agents = [], options = {} }) {
       }
     },
   };
-  const outbox = { put: ({ data }) => said.items.push(...JSON.parse(data).items) };
+  const outbox = {
+    put({ id, data }) {
+      said.ids.push(id);
+      said.items.push(...JSON.parse(data).items);
+    },
+  };
   const broker = {
     connected: true,
-    async request(_, question) {
+    async request(subject, question) {
+      said.subjects.push(subject);
       said.questions.push(question);
       const answer = said.answers.shift();
       if (answer === null) throw new Error("late");
@@ -36,10 +43,22 @@ function begun({ directory, guide, agents = [], options = {} }) {
   const client = {
     app: { agents: async () => ({ data: agents }) },
     config: { providers: async () => ({}) },
-    session: { get: async () => ({}) },
+    session: {
+      get: async ({ path }) => ({ data: sessions.find(({ id }) => id === path.id) }),
+      list: async () => ({ data: sessions }),
+      messages: async ({ path }) => ({ data: messages[path.id] ?? [] }),
+    },
     tui: { showToast: async ({ body }) => said.notices.push(body.message) },
+    _client: {
+      get: async () => ({ data: sessions }),
+      async post({ body }) {
+        const rows = said.isReading ? await new Promise((resolve) => said.histories.push(resolve)) : [];
+        return { data: rows.filter(({ aggregate_id: session, seq }) => seq > body[session]) };
+      },
+    },
   };
-  const service = { directory, guide, options: { deadline_ms: 60_000, ...options }, log, outbox, broker };
+  const identity = { harness: "opencode", bundle: "" };
+  const service = { identity, directory, guide, options: { deadline_ms: 60_000, ...options }, log, outbox, broker };
   const build = { version: "1", digest: "" };
   const input = { client, directory, project: { id: "project" } };
   return { adapter: new Adapter(service, guide, input, build, BREAKER), said };
@@ -51,15 +70,26 @@ const ways = {
   answer: ({ said }, ...answers) => void said.answers.push(...answers),
   prepare: ({ adapter }, session) => adapter.prepare(session),
   hear: ({ adapter }, event) => adapter.hear(event),
+  reading: ({ said }) => void Object.assign(said, { isReading: true }),
+  read: async ({ said }, events) => {
+    while (said.histories.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    said.histories.shift()(events);
+    await new Promise((resolve) => setImmediate(resolve));
+  },
+  listen: async ({ said }) => {
+    while (said.items.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  },
   compact: ({ adapter }, session) => adapter.compaction(session),
   serve: ({ adapter }, entries) => adapter.serve(entries),
+  call: ({ adapter }, tool, given, context) =>
+    toolOf(adapter.service, "project", tool, (id) => adapter.session(id).mode).execute(given, context),
   system: ({ adapter }, session, system) => adapter.adjustSystem(session, system),
 };
 const place = {};
 for await (const line of createInterface({ input: process.stdin })) {
   const { way, given } = JSON.parse(line);
   const answer = await ways[way](place, ...given);
-  const { items, questions, notices } = place.said;
-  console.log(JSON.stringify({ answer: way === "begin" ? null : answer, items, questions, notices }));
-  for (const told of [items, questions, notices]) told.length = 0;
+  const { ids, items, subjects, questions, notices } = place.said;
+  console.log(JSON.stringify({ answer: way === "begin" ? null : answer, ids, items, subjects, questions, notices }));
+  for (const told of [ids, items, subjects, questions, notices]) told.length = 0;
 }

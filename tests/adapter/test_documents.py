@@ -15,11 +15,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from services.responder.guide import DOCUMENT_BYTES
+from services.responder.answers.client_manifest import DOCUMENT_BYTES
 from tests.adapter.conftest import ROOT
-from tests.examples import examples
+from tests.helpers.examples import examples
 
-FOLDER = ROOT / "deploy" / "opencode"
+FOLDER = ROOT / "deploy" / "adapter-core"
 DRIVER = Path(__file__).with_name("documents.mjs")
 OUT = "it leads out of the project"
 CIRCLE = "its links lead in a circle"
@@ -35,7 +35,7 @@ Look = Callable[..., tuple[list[Any], dict[str, str]]]
 def look() -> Iterator[Look]:
     node = shutil.which("node")
     assert node, "node is missing; the adapter is built with it: install Node.js 20 or later"
-    assert (FOLDER / "node_modules" / "esbuild").exists(), (
+    assert (FOLDER.parent / "node_modules" / "esbuild").exists(), (
         "what builds the adapter is missing; `make adapter` brings it"
     )
     process = subprocess.Popen(
@@ -228,8 +228,8 @@ def test_what_cannot_be_opened_holds_nothing_else_up_and_is_told_as_it_was(look:
     (root / "one.py").unlink()
     (root / "one.py").symlink_to("x" * 300)
     (root / "two.py").write_text("22")
-    told, notes = look(root, "one.py", "two.py")
-    assert told == [[seen("two.py", "22")]]
+    reported, notes = look(root, "one.py", "two.py")
+    assert reported == [[seen("two.py", "22")]]
     assert "ENAMETOOLONG" in notes["one.py"]
     (root / "one.py").unlink()
     assert look(root, "one.py", "two.py") == ([[gone("one.py")]], {})
@@ -267,8 +267,8 @@ def test_of_any_project_the_texts_that_lie_in_it_are_told_and_nothing_else(
         for state in states:
             shutil.rmtree(root, ignore_errors=True)
             lay(root, state)
-            ((told,), _) = look(root, *paths)
-            known |= {item["path"]: item.get("text") for item in told}
+            ((reported,), _) = look(root, *paths)
+            known |= {item["path"]: item.get("text") for item in reported}
             assert {path: text for path, text in known.items() if text is not None} == readable(root, paths)
 
 

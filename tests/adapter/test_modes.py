@@ -3,7 +3,7 @@
 import pytest
 
 from schemas.inbox import Mode
-from services.responder.guide import SKIP
+from services.responder.answers.client_manifest import SKIP
 from tests.adapter.conftest import Adapter
 
 Rule = dict[str, str]
@@ -49,9 +49,9 @@ def test_a_message_may_switch_a_tool_off_by_its_name(
     assert off == adapter("denied", TOOLS, switches, [])
 
 
-@pytest.mark.parametrize("said", [None, {}, "deny", [None], [{"permission": "bash"}]])
-def test_what_is_no_rule_takes_nothing_away(adapter: Adapter, said: object) -> None:
-    assert [] == adapter("rulesOf", said)
+@pytest.mark.parametrize("given", [None, {}, "deny", [None], [{"permission": "bash"}]])
+def test_what_is_no_rule_takes_nothing_away(adapter: Adapter, given: object) -> None:
+    assert [] == adapter("rulesOf", given)
 
 
 # The mode

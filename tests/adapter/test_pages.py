@@ -6,9 +6,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.adapter.conftest import Adapter
+from tests.helpers.examples import examples
 
 Plain = dict[str, object]
-patient = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=100)
+patient = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(100)
+)
 
 
 def extension(number: int) -> Plain:

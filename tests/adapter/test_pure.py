@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import time
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -27,14 +29,18 @@ from schemas.plan import (
 )
 from schemas.streams import MAX_PIECE_BYTES
 from schemas.subjects import token
-from services.client.readers import read
-from services.kit.edits import Message, Part, apply
-from services.kit.secrets import mask
+from services.domain.edits import Message, Part, apply
+from services.domain.secrets import mask
+from services.edges.client.readers import read
 from tests.adapter.conftest import Adapter
-from tests.house.support import DATA
-from tests.kit.test_secrets import TOKENS, key_block
+from tests.domain.test_secrets import TOKENS, key_block
+from tests.helpers.cost import bare_operations
+from tests.helpers.examples import examples
+from tests.helpers.recordings import SHIPPED
 
-patient = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+patient = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(60)
+)
 texts = st.sampled_from(["", "plain", "§3§ tagged", '§3">§3§ doubled', "zwölf 漢字", "two\nlines"])
 names = st.integers(0, 5).map(lambda number: f"p{number}")
 
@@ -82,11 +88,11 @@ def _edits(messages: list[Message]) -> st.SearchStrategy[AnyEdit]:
 @given(conversations())
 def test_applies_edits_as_the_service_does(adapter: Adapter, given_: tuple[list[Message], list[AnyEdit]]) -> None:
     messages, edits = given_
-    in_force = {target(edit): edit for edit in edits if not _is_unheard_of(edit, messages)}
+    in_force = {str(target(edit)): edit for edit in edits if not _is_unknown(edit, messages)}
 
     served = adapter("apply", [_entry(one) for one in messages], msgspec.to_builtins(list(in_force.values())))
 
-    assert [_message(entry) for entry in served] == [_plain(one) for one in apply(messages, in_force)]
+    assert [_message(entry) for entry in served] == [_plain(one) for one in apply(messages, in_force.values())]
 
 
 def test_a_call_that_came_back_as_another_part_is_served_whole(adapter: Adapter) -> None:
@@ -104,7 +110,7 @@ def test_a_call_that_came_back_as_another_part_is_served_whole(adapter: Adapter)
     assert [_message(entry) for entry in served] == [_plain(one) for one in messages]
 
 
-def _is_unheard_of(edit: AnyEdit, messages: list[Message]) -> bool:
+def _is_unknown(edit: AnyEdit, messages: list[Message]) -> bool:
     """No lane makes such an edit: a tool has an output and no text, a file has nothing to write before or behind."""
     kinds = {part.id: part.kind for one in messages for part in one.parts}
     match edit:
@@ -185,23 +191,26 @@ def test_masks_nothing_that_the_service_would_keep(adapter: Adapter, text: str) 
         assert mask(clean) != clean
 
 
-@pytest.mark.parametrize("name", ["rec_openai", "rec_anthropic"])
+@pytest.mark.parametrize("name", ["openai", "anthropic"])
 def test_tells_a_recorded_session_as_the_reader_does(adapter: Adapter, name: str) -> None:
-    recording = DATA / "opencode" / name / "final_session.json.gz"
+    recording = SHIPPED / f"{name}.json.gz"
     raw = msgspec.json.decode(gzip.decompress(recording.read_bytes()))
     expected = {message.message: message for transcript in read(recording) for message in transcript.messages}
 
-    told = [msgspec.convert(adapter("entry", entry), MessageSeen) for entry in raw["messages"]]
+    reported = [msgspec.convert(adapter("entry", entry), MessageSeen) for entry in raw["messages"]]
 
-    for message in told:
+    for message in reported:
         known = expected[message.message]
         assert _comparable(message) == _comparable(known)
-    assert len(told) > 50
+    assert len(reported) > 50
 
 
 def _comparable(message: MessageSeen) -> object:
     parts = [
-        (part.part, part.type, part.text, part.tool, part.call, part.output, part.status, part.signed, part.ignored)
+        (
+            *(part.part, part.type, part.text, part.tool, part.call, part.output, part.status, part.signed),
+            *(part.ignored, part.filename, part.attachments),
+        )
         for part in message.parts
     ]
     return message.message, message.role, message.at, message.agent, message.provider, message.model, parts
@@ -220,12 +229,75 @@ def test_cuts_what_is_long_into_pieces_that_the_service_reads(adapter: Adapter) 
         {"kind": "step.seen", "step": "s", "messages": listed, "count": 4500, "served": 0},
     ]
 
-    letters = adapter("letters", "in.opencode.p.s", "s/evt", at.isoformat(), items)
+    records = adapter("messages", "in.opencode.p.s", "s/evt", at.isoformat(), items)
 
-    read_back = [msgspec.json.decode(letter["data"], type=Inbound) for letter in letters]
-    assert len({letter["id"] for letter in letters}) == len(letters)
-    assert max(len(letter["data"].encode()) for letter in letters) <= MAX_PIECE_BYTES + 1024
-    assert "é" * 300_000 in [body for letter in letters for body in letter.get("bodies", {}).values()]
+    read_back = [msgspec.json.decode(record["data"], type=Inbound) for record in records]
+    assert len({record["id"] for record in records}) == len(records)
+    assert max(len(record["data"].encode()) for record in records) <= MAX_PIECE_BYTES + 1024
+    assert "é" * 300_000 in [body for record in records for body in record.get("bodies", {}).values()]
     steps = [item for inbound in read_back for item in inbound.items if isinstance(item, StepSeen)]
     assert [step.step for step in steps] == ["s"]
     assert sum(len(getattr(item, "messages", ())) for inbound in read_back for item in inbound.items) == 4500
+
+
+HALF = "\ud83d"
+"""The first half of an emoji: OpenCode cuts long lines between two of them."""
+
+
+def test_tells_half_a_character_as_the_sign_for_one(adapter: Adapter) -> None:
+    state = {"status": "completed", "input": {f"a{HALF}": [{"b": f"x{HALF}"}]}, "output": f"cut {HALF}"}
+    tool = {
+        "id": "p",
+        "messageID": "m",
+        "sessionID": "s",
+        "type": "tool",
+        "tool": "bash",
+        "callID": "c",
+        "state": state,
+    }
+    info = {"id": "m", "sessionID": "s", "role": "assistant"}
+    entry = adapter("entry", {"info": info, "parts": [tool]})
+
+    (record,) = adapter("messages", "in.opencode.p.s", "s/evt", datetime(2026, 1, 1, tzinfo=UTC).isoformat(), [entry])
+
+    (message,) = msgspec.json.decode(record["data"], type=Inbound).items
+    assert isinstance(message, MessageSeen)
+    (part,) = message.parts
+    assert part.output == "cut \ufffd"
+    assert json.loads(part.input) == {"a\ufffd": [{"b": "x\ufffd"}]}
+
+
+def test_a_long_text_with_half_a_character_has_the_digest_of_what_is_kept(adapter: Adapter) -> None:
+    text = "é" * 300_000 + HALF
+    items = [{"kind": "part.seen", "message": "m", "type": "text", "part": "p", "position": 0, "text": text}]
+
+    (record,) = adapter("messages", "in.opencode.p.s", "s/evt", datetime(2026, 1, 1, tzinfo=UTC).isoformat(), items)
+
+    ((reference, body),) = record["bodies"].items()
+    assert body == "é" * 300_000 + "\ufffd"
+    assert reference == sha256(body.encode()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [
+        ('§12§ §7">§7§ Hello.', "Hello."),
+        ("Hello.\n\n§12§ And more.", "Hello.\n\n12 And more."),
+        ('I drop §3§, §14§ and §7">§7§ now.', "I drop 3, 14 and 7 now."),
+        ("[dropped §12§] stands there.", "[dropped 12] stands there."),
+        ("See §3 of the contract, and §§ 4-5; 3 § 2.", "See §3 of the contract, and §§ 4-5; 3 § 2."),
+        ("It says `§7§ text`, §7§ indeed.", "It says `§7§ text`, 7 indeed."),
+        ("§1§ Like so:\n```\n§2§ x\n```\n§3§ done", "Like so:\n```\n§2§ x\n```\n3 done"),
+        ("~~~ text\n§2§ x", "~~~ text\n§2§ x"),
+        ("No sign at all.", "No sign at all."),
+        ("§", "§"),
+    ],
+)
+def test_what_a_model_copies_of_tags_is_none_in_its_text(adapter: Adapter, text: str, stored: str) -> None:
+    assert stored == adapter("withoutTags", text)
+
+
+@pytest.mark.parametrize("piece", ["§", "§1§", '§1">', "`", "```\n", "\n§1§ ", "~~~"])
+def test_texts_of_one_piece_again_and_again_take_no_time(adapter: Adapter, piece: str) -> None:
+    text = piece * (100_000 // len(piece))
+    assert 16 > bare_operations(lambda: adapter("withoutTags", text), clock=time.monotonic)

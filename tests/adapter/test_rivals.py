@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from services.connect.config import Entry
-from services.connect.conflicts import MANAGERS, conflicts
+from services.edges.connect.harnesses.opencode.config import Entry
+from services.edges.connect.harnesses.opencode.conflicts import MANAGERS, conflicts
 from tests.adapter.conftest import Adapter
 
 CONFIG = Path("/home/ada/.config/opencode/opencode.json")

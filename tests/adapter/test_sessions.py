@@ -1,120 +1,12 @@
 """A session in the adapter, hook by hook: its mode, and the calls that are none of its own."""
 
 import json
-import shutil
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import pytest
 
-from services.responder.guide import GUIDE
-from tests.adapter.conftest import ROOT
-
-FOLDER = ROOT / "deploy" / "opencode"
-DRIVER = Path(__file__).with_name("sessions.mjs")
-Json = dict[str, Any]
-
-PROMPT = "You are a coder.\nToday's date: Fri Nov 20 2026"
-AGENTS: list[Json] = [
-    {"name": "build", "permission": []},
-    {"name": "quiet", "permission": [{"permission": "*", "pattern": "*", "action": "deny"}]},
-    {"name": "title", "hidden": True, "prompt": "Name this talk."},
-    {"name": "historian", "hidden": True, "prompt": "You sum up."},
-    {"name": "untouched", "prompt": "One word. <!-- annals: skip -->"},
-]
-
-
-class Harness:
-    """One OpenCode with one session, and the adapter in it."""
-
-    def __init__(self, process: subprocess.Popen[str], directory: Path) -> None:
-        self._process = process
-        self._directory = directory
-        self.items: list[Json] = []
-        self.questions: list[Json] = []
-        self.notices: list[str] = []
-        self.entries: list[Json] = []
-        self.start()
-
-    def start(self, **options: object) -> None:
-        """Begin anew with what is kept on disk."""
-        guide = msgspec.to_builtins(GUIDE)
-        self._do("begin", {"directory": str(self._directory), "guide": guide, "agents": AGENTS, "options": options})
-        self._do("prepare", "s")
-
-    def _do(self, way: str, *given: object) -> Any:  # noqa: ANN401 - JSON
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps({"way": way, "given": given}) + "\n")
-        self._process.stdin.flush()
-        said = json.loads(self._process.stdout.readline())
-        self.items, self.questions, self.notices = said["items"], said["questions"], said["notices"]
-        return said.get("answer")
-
-    def meet(self, *plugins: object) -> None:
-        self._do("meet", plugins)
-
-    def answer(self, *answers: Json | None) -> None:
-        """What the service says next; None: nothing in time."""
-        self._do("answer", *answers)
-
-    def hear(self, kind: str, **properties: object) -> None:
-        self._do("hear", {"id": f"e{len(self.entries)}", "type": kind, "properties": {"sessionID": "s", **properties}})
-
-    def learns(self, **session: object) -> None:
-        self.hear("session.updated", info={"id": "s", "title": "A talk", **session})
-
-    def user(self, text: str, agent: str = "build", **info: object) -> None:
-        self._message("user", text, agent=agent, model={"providerID": "p", "modelID": "m"}, **info)
-
-    def _message(self, role: str, text: str, **info: object) -> None:
-        name = f"m{len(self.entries)}"
-        part = {"id": f"{name}.0", "messageID": name, "sessionID": "s", "type": "text", "text": text}
-        self.entries.append({"info": {"id": name, "sessionID": "s", "role": role, **info}, "parts": [part]})
-
-    def says(self, text: str, agent: str = "build", tokens: int = 10, **info: object) -> None:
-        """The answer is there, and counted."""
-        who = {"agent": agent, "mode": agent, "providerID": "p", "modelID": "m"}
-        self._message("assistant", text, **who, tokens={"input": tokens}, time={"created": 1, "completed": 2}, **info)
-        self.hear("message.updated", info=self.entries[-1]["info"])
-
-    def compacts(self) -> None:
-        self._do("compact", "s")
-
-    def serve(self) -> list[str]:
-        """The texts of a model call."""
-        served = self._do("serve", self.entries)
-        return [part["text"] for entry in served for part in entry["parts"]]
-
-    def system(self, text: str = PROMPT) -> list[str]:
-        """The system prompt of that call."""
-        found: list[str] = self._do("system", "s", [text])
-        return found
-
-    @property
-    def steps(self) -> list[Json]:
-        """The steps among what was told last."""
-        return [item for item in self.items if item["kind"] == "step.seen"]
-
-
-@pytest.fixture(scope="module")
-def process() -> Iterator[subprocess.Popen[str]]:
-    node = shutil.which("node")
-    assert node, "node is missing; the adapter is built with it: install Node.js 20 or later"
-    assert (FOLDER / "node_modules" / "esbuild").exists(), (
-        "what builds the adapter is missing; `make adapter` brings it"
-    )
-    command = [node, str(DRIVER), str(FOLDER)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
-        yield running
-
-
-@pytest.fixture
-def harness(process: subprocess.Popen[str], tmp_path: Path) -> Harness:
-    return Harness(process, tmp_path)
+from services.responder.answers.client_manifest import MANIFEST
+from tests.adapter.played import PROMPT, Harness, Json
 
 
 def replacing(text: str, revision: int = 1, *, causes: tuple[str, ...] = (), more: bool = False) -> Json:
@@ -128,7 +20,7 @@ def replacing(text: str, revision: int = 1, *, causes: tuple[str, ...] = (), mor
 
 
 def guided(mode: str) -> list[str]:
-    return [PROMPT, GUIDE.system[mode]]  # type: ignore[index] # each of them is one
+    return [f"{PROMPT}\n\n{MANIFEST.system[mode]}"]  # type: ignore[index] # each of them is one
 
 
 # The mode
@@ -173,7 +65,7 @@ def test_that_an_agent_leads_it_is_learned_once_and_its_guidance_changes_with_a_
     assert guided("primary") == harness.system()
 
     harness.learns(parentID="another")
-    harness.says("looking")
+    harness.add_message("looking")
     harness.serve()
     assert ["subagent"] == [step["mode"] for step in harness.steps]
     assert guided("primary") == harness.system()
@@ -235,13 +127,13 @@ def test_a_helper_s_call_changes_nothing_of_the_session(harness: Harness, messag
     harness.answer(replacing("§1§ go"))
     assert ["§1§ go"] == harness.serve()
     harness.system()
-    harness.says("done")
+    harness.add_message("done")
 
     harness.user("aside", **message)
     assert ["§1§ go", "done", "aside"] == harness.serve()
     assert ([], []) == (harness.steps, harness.questions)
     assert ["Another prompt."] == harness.system("Another prompt.")
-    harness.says("on the side", agent=message.get("agent", "build"))
+    harness.add_message("on the side", agent=message.get("agent", "build"))
     if "agent" in message:
         assert ["message.seen"] == [item["kind"] for item in harness.items]
 
@@ -274,7 +166,7 @@ def test_where_the_whole_prompt_is_marked_the_session_is_left_alone_from_its_sec
     harness.user("go")
     harness.serve()
     assert [marked] == harness.system(marked)
-    harness.says("done")
+    harness.add_message("done")
     harness.serve()
     assert ([], []) == (harness.steps, harness.questions)
 
@@ -309,13 +201,29 @@ def test_the_harness_s_own_compaction_is_no_step_and_its_count_no_count(harness:
     assert ([], []) == (harness.steps, harness.questions)
     assert ["Whatever the next release says."] == harness.system("Whatever the next release says.")
 
-    harness.says("## Goal", agent="compaction", tokens=150_000, summary=True)
+    harness.add_message("## Goal", agent="compaction", tokens=150_000, summary=True)
     assert ["message.seen"] == [item["kind"] for item in harness.items]
     harness.serve()
     assert 1 == len(harness.steps)
     assert guided("primary") == harness.system()
-    harness.says("on it", tokens=20)
+    harness.add_message("on it", tokens=20)
     assert [20] == [item["input"] for item in harness.items if item["kind"] == "usage.seen"]
+
+
+def test_a_compaction_names_its_summary_and_the_next_one_another(harness: Harness) -> None:
+    harness.user("go")
+    harness.serve()
+    for summary in ("## Goal", "## Goal, once more"):
+        harness.compacts()
+        harness.add_message(summary, agent="compaction", summary=True)
+        name = harness.entries[-1]["info"]["id"]
+        harness.hear("session.compacted")
+        assert [{"kind": "compaction.seen", "summary": name}] == harness.items
+    harness.add_message("on it")
+    harness.user("on", summary={"title": "On", "diffs": []})
+    harness.hear("message.updated", info=harness.entries[-1]["info"])
+    harness.hear("session.compacted")
+    assert [{"kind": "compaction.seen"}] == harness.items
 
 
 def test_a_compaction_with_nothing_to_transform_takes_no_step_of_the_session(harness: Harness) -> None:
@@ -335,7 +243,7 @@ def test_half_a_rebase_is_not_served_and_asked_for_again(harness: Harness) -> No
     assert ["go"] == harness.serve()
     assert [0, 1] == [question["base_revision"] for question in harness.questions]
 
-    harness.says("looking")
+    harness.add_message("looking")
     harness.answer(replacing("half", 1, causes=("flush",), more=True), None)
     assert ["go", "looking"] == harness.serve()
     assert [0, 1] == [question["base_revision"] for question in harness.questions]

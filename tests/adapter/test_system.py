@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from services.responder.guide import GUIDE, SKIP
+from services.responder.answers.client_manifest import MANIFEST, SKIP
 from tests.adapter.conftest import Adapter
 
 Plain = dict[str, object]
@@ -13,7 +13,7 @@ FRIDAY, SATURDAY = TEXT.format("Fri Nov 20 2026"), TEXT.format("Sat Nov 21 2026"
 
 @pytest.fixture
 def guide() -> Plain:
-    return dict(msgspec.to_builtins(GUIDE))
+    return dict(msgspec.to_builtins(MANIFEST))
 
 
 def test_a_session_that_outlives_midnight_keeps_its_date(adapter: Adapter, guide: Plain) -> None:
@@ -34,8 +34,16 @@ def test_another_date_is_no_other_prompt_and_another_word_is(adapter: Adapter, g
 def test_guidance_stands_behind_the_prompt_once(adapter: Adapter, guide: Plain, mode: str) -> None:
     once = adapter("adjusted", [FRIDAY], guide, mode, "")
 
-    assert once == [FRIDAY, *filter(None, [GUIDE.system.get(mode)])]
+    assert once == ["\n\n".join(filter(None, [FRIDAY, MANIFEST.system.get(mode)]))]
     assert adapter("adjusted", once, guide, mode, "") == once
+
+
+def test_guidance_makes_no_further_system_message(adapter: Adapter, guide: Plain) -> None:
+    """The chat templates of some local models refuse a second one, and the first changes least."""
+    guidance = MANIFEST.system["primary"]
+    assert [f"{FRIDAY}\n\n{guidance}", "Be brief."] == adapter("adjusted", [FRIDAY, "Be brief."], guide, "primary", "")
+    assert [guidance] == adapter("adjusted", [], guide, "primary", "")
+    assert [guidance] == adapter("adjusted", [""], guide, "primary", "")
 
 
 @pytest.mark.parametrize("opening", SKIP)

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from schemas.plan import AnyEdit, OmitPart, PrefixText, ReplaceOutput, ReplaceText
-from services.client.readers.opencode import _signed
+from services.edges.client.readers.opencode import _signed
 from tests.adapter.conftest import Adapter
 
 Metadata = Mapping[str, Mapping[str, Any]]
@@ -66,8 +66,8 @@ def test_a_seal_of_others_is_no_signature(adapter: Adapter, metadata: Metadata) 
 )
 def test_a_signature_is_told_with_its_thought(adapter: Adapter, metadata: Metadata | None) -> None:
     part = {**THOUGHT, **({} if metadata is None else {"metadata": metadata})}
-    told = adapter("entry", entry(part))["parts"]
-    assert [metadata == CLAUDE] == [one.get("signed", False) for one in told]
+    reported = adapter("entry", entry(part))["parts"]
+    assert [metadata == CLAUDE] == [one.get("signed", False) for one in reported]
 
 
 # What goes with the thoughts of a message

@@ -11,7 +11,26 @@ from rich.console import Console
 from rich.table import Table
 
 from services.kit.logs import configure
-from tests.bench import history, ingest, memory, opencode, prefix, rebases, rebuild, step, undisturbed, warm
+from tests.bench import (
+    asked,
+    brief,
+    commits,
+    desks,
+    history,
+    indexing,
+    ingest,
+    memory,
+    opencode,
+    prefix,
+    rebases,
+    rebuild,
+    recovery,
+    remembering,
+    step,
+    undisturbed,
+    warm,
+    worth,
+)
 from tests.bench.kept import FOLDER
 from tests.bench.measure import Measure
 
@@ -19,12 +38,20 @@ BENCHES: dict[str, Callable[[], Awaitable[Sequence[Measure]]]] = {
     "warm": warm.measure,
     "step": step.measure,
     "ingest": ingest.measure,
+    "indexing": indexing.measure,
     "rebuild": rebuild.measure,
     "memory": memory.measure,
+    "recovery": recovery.measure,
     "prefix": prefix.measure,
     "rebases": rebases.measure,
     "history": history.measure,
     "undisturbed": undisturbed.measure,
+    "asked": asked.measure,
+    "desks": desks.measure,
+    "worth": worth.measure,
+    "remembering": remembering.measure,
+    "brief": brief.measure,
+    "commits": commits.measure,
 }
 
 

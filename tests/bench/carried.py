@@ -10,10 +10,11 @@ import msgspec
 
 from tests.bench.kept import keep, table
 from tests.bench.measure import Measure, at_least
-from tests.house.support import DATA
+from tests.helpers.recordings import FOREIGN, foreign
 
 BUDGETS = (2_000, 4_000, 8_000, 16_000)
-CASES, NEUTRAL, SCORER = DATA / "carryover.json", DATA / "transcripts" / "neutral", DATA / "eval" / "carryover.py"
+CASES, NEUTRAL, SCORER = "carryover.json", "transcripts/neutral", "eval/carryover.py"
+"""Within the folder of foreign recordings."""
 OURS = "history by rules"
 _ROW = re.compile(r"^\| (.+?) \| (\d+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", re.MULTILINE)
 
@@ -31,11 +32,12 @@ class Carried(msgspec.Struct, frozen=True):
 
 async def carried() -> list[Measure]:
     """Compared with the best of the simpler texts, whichever that is."""
-    if not SCORER.exists():
-        sys.stdout.write(f"\nCarry-over is left out: {SCORER} is not here.\n")
+    folder = foreign()
+    if folder is None:
+        sys.stdout.write(f"\nCarry-over is left out: it needs recordings of other projects; name them in {FOREIGN}.\n")
         return []
-    found = await _baselines()
-    ours = {budget: await _ours(budget) for budget in BUDGETS}
+    found = await _baselines(folder)
+    ours = {budget: await _ours(folder, budget) for budget in BUDGETS}
     rows = sorted((*found, *ours.values()), key=lambda one: (one.budget, one.every))
     headings = ("carry-over", "tokens", "all, %", "near, %", "far, %")
     made = table(headings, ((one.method, one.budget, one.every, one.near, one.far) for one in rows))
@@ -53,21 +55,26 @@ def _measures(ours: Carried, found: list[Carried]) -> list[Measure]:
     ]
 
 
-async def _baselines() -> list[Carried]:
+async def _baselines(folder: Path) -> list[Carried]:
     words = [str(budget) for budget in BUDGETS]
-    text = await _ran("python3", str(SCORER), "baselines", str(CASES), str(NEUTRAL), *words)
+    text = await _ran("python3", *_in(folder, SCORER), "baselines", *_in(folder, CASES, NEUTRAL), *words)
     return [Carried(name, int(budget), *map(float, shares)) for name, budget, *shares in _ROW.findall(text)]
 
 
-async def _ours(budget: int) -> Carried:
-    with tempfile.TemporaryDirectory(prefix="annals-bench-") as folder:
-        texts = Path(folder) / "texts.jsonl"
-        words = ["bench", "carryover", str(CASES), str(NEUTRAL), str(texts), "--budget", str(budget)]
-        await _ran(sys.executable, "-m", "services.cli", *words)
-        score = msgspec.json.decode(await _ran("python3", str(SCORER), "score", str(CASES), str(NEUTRAL), str(texts)))
+async def _ours(folder: Path, budget: int) -> Carried:
+    cases, neutral, scorer = _in(folder, CASES, NEUTRAL, SCORER)
+    with tempfile.TemporaryDirectory(prefix="annals-bench-") as own:
+        texts = str(Path(own) / "texts.jsonl")
+        words = ["bench", "carryover", cases, neutral, texts, "--budget", str(budget)]
+        await _ran(sys.executable, "-m", "services.edges.cli", *words)
+        score = msgspec.json.decode(await _ran("python3", scorer, "score", cases, neutral, texts))
     if score["missing"]:
         raise RuntimeError(f"{score['missing']} cases of {CASES} have no text")
     return Carried(OURS, budget, *(round(100 * score[share], 1) for share in ("all", "near", "far")))
+
+
+def _in(folder: Path, *paths: str) -> list[str]:
+    return [str(folder / path) for path in paths]
 
 
 async def _ran(*words: str) -> str:

@@ -1,4 +1,4 @@
-"""A recorded session, told to the house's rooms over a broker and compressed but for its newest messages."""
+"""A recorded session, told to the installation's rooms over a broker and compressed but for its newest messages."""
 
 import asyncio
 import time
@@ -7,31 +7,34 @@ from pathlib import Path
 from typing import TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from schemas.codec import decode_event
 from schemas.events import Event, HistoryAdvanced, HistoryAttempted, HistoryFailed
 from schemas.inbox import StepSeen, UsageSeen
 from schemas.subjects import Address
-from services.client.adapter import Adapter
-from services.client.outbox import Outbox
-from services.client.player import raw_tokens
-from services.client.transcript import Transcript
 from services.desk.worker import Desk
+from services.domain.retention import retention
+from services.domain.texts.content import RecordedMessage
+from services.edges.client.adapter import Adapter
+from services.edges.client.outbox import Outbox
+from services.edges.client.player import raw_tokens
+from services.edges.client.transcript import Transcript
 from services.historian.worker import Historian
 from services.kit.bus import Bus, LogReader
-from services.kit.history.contents import Contents
-from services.kit.history.said import Said
+from services.kit.contents import Contents
 from services.kit.room import Kit
-from services.kit.settings import History, Model, Plan, Settings
-from services.responder.hot import Hot
-from services.responder.state import Session
+from services.responder.projections.session import SESSION
+from services.responder.session.state import Session
+from services.responder.session_cache import SessionCache
+from services.settings import History, Limits, Model, Settings
 from services.tagger.worker import Tagger
-from tests.bench.houses import kit, worked
-from tests.broker.world import opened
+from tests.bench.installations import kit, worked
+from tests.helpers.broker_world import opened
 
 E = TypeVar("E", bound=Event)
 
-SHOP = Path(__file__).parents[2] / "services" / "client" / "recorded" / "shop.json.gz"
+SHOP = Path(__file__).parents[2] / "services" / "edges" / "client" / "recorded" / "shop.json.gz"
 """The long session that comes along."""
 WINDOW = 200_000
 """Tokens that the model takes."""
@@ -47,7 +50,7 @@ class Compressed(msgspec.Struct, frozen=True):
 
     session: Session
     """As a responder knows it."""
-    said: tuple[Said, ...]
+    recorded: tuple[RecordedMessage, ...]
     """What the compartments stand for, as the log has it."""
     tail: int
     """Tokens that were to stay as they are."""
@@ -59,14 +62,9 @@ class Compressed(msgspec.Struct, frozen=True):
     """Calls to a model."""
 
 
-def room_before_threshold() -> int:
-    """What a prompt may have before room is made."""
-    return int(WINDOW * Plan().threshold / 100)
-
-
 def usual_tail() -> int:
     """Tokens that stay as they are in a session that is long enough."""
-    return int(room_before_threshold() * History().tail_percent / 100)
+    return min(retention(WINDOW, Limits().context).tail, History().tail_tokens)
 
 
 async def compressed(transcript: Transcript, model: Model) -> Compressed:
@@ -75,16 +73,16 @@ async def compressed(transcript: Transcript, model: Model) -> Compressed:
     short = tokens <= usual_tail()
     tail = int(tokens * SHORT_TAIL) if short else usual_tail()
     async with kit() as given:
-        settings = given.settings.model_copy(update={"history": History(tail_tokens=tail), "model": model})
+        settings = replace(given.settings, history=History(tail_tokens=tail), model=model)
         address = Address("bench", transcript.session)
         seconds = await _compress(given, settings, address, transcript)
-        entry = await Hot(given.reader, 1).entry(address)
+        entry = await SessionCache(given.reader, 1).entry(SESSION, address)
         behind = entry.state.history.last
-        messages = [one for one in entry.state.talk.after(0) if one.ordinal <= behind]
-        said = await Contents(given.bus, given.reader).said(address, entry.state.talk, messages)
+        messages = [one for one in entry.state.conversation.after(0) if one.ordinal <= behind]
+        recorded = await Contents(given.bus, given.reader).recorded(address, entry.state.conversation, messages)
         attempts = await _facts(given.bus, address, HistoryAttempted)
     asked = sum(one.model != "rules" for one in attempts)
-    return Compressed(entry.state, said, tail, short, seconds, asked)
+    return Compressed(entry.state, recorded, tail, short, seconds, asked)
 
 
 async def _compress(given: Kit, settings: Settings, address: Address, transcript: Transcript) -> float:
@@ -96,7 +94,7 @@ async def _compress(given: Kit, settings: Settings, address: Address, transcript
         opened(Desk(), given.bus, settings),
         opened(Historian(), given.bus, settings),
     ):
-        await adapter.say("session", START, transcript.seen)
+        await adapter.publish("session", START, transcript.seen)
         step = StepSeen("bench", mode=transcript.seen.mode, provider="bench", model="bench", context_limit=WINDOW)
         await adapter.step(step, transcript.messages, START)
         await outbox.flushed()

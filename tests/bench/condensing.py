@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from services.kit.history.clean import beginning, flat
-from services.kit.history.names import names
+from services.domain.texts.bounds import beginning, flat
+from services.domain.transcript.names import names
 from tests.harness.provider import Reply, Request, Script
 
 SECTION = 6_000
@@ -31,7 +31,7 @@ class Block(msgspec.Struct, frozen=True):
 
     first: int
     last: int
-    letter: str
+    speaker: str
     text: str
 
 
@@ -67,7 +67,7 @@ def _sections(found: Sequence[Block]) -> Iterator[list[Block]]:
     section: list[Block] = []
     size = 0
     for one in found:
-        if section and (size >= LONG_SECTION or (size >= SECTION and one.letter == "U")):
+        if section and (size >= LONG_SECTION or (size >= SECTION and one.speaker == "U")):
             yield section
             section, size = [], 0
         section.append(one)
@@ -98,7 +98,7 @@ def _compartment(section: Sequence[Block]) -> dict[str, object]:
 def _lines(block: Block) -> Iterator[tuple[str, str]]:
     """Its lines, each with who says it, cut."""
     for line in filter(None, map(flat, block.text.splitlines())):
-        side = "TC" if line.startswith("TC:") else block.letter
+        side = "TC" if line.startswith("TC:") else block.speaker
         yield side, beginning(line, LINE[side])
 
 
@@ -112,10 +112,10 @@ def _tier(lines: Sequence[tuple[str, str]], most: int, place: str, anchors: Sequ
             if other == side and len(line) + 4 <= room:
                 kept.add(number)
                 room -= len(line) + 4
-    told = "\n".join(
+    rendered = "\n".join(
         f"{side}: {line}" if side == "U" else line for number, (side, line) in enumerate(lines) if number in kept
     )
-    return f"{place} {told}{closing}"
+    return f"{place} {rendered}{closing}"
 
 
 def _anchors(section: Sequence[Block]) -> list[str]:

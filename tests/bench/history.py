@@ -3,22 +3,25 @@
 import sys
 from collections.abc import Iterator, Sequence
 
-from services.client.readers import read
-from services.client.transcript import Transcript
-from services.kit.settings import Model, Plan, Provider
+from pydantic import SecretStr
+
+from services.domain.retention import retention
+from services.edges.client.readers import read
+from services.edges.client.transcript import Transcript
+from services.settings import Limits, Model, Provider
 from tests.bench.carried import carried
-from tests.bench.compressing import SHOP, SHORT_TAIL, compressed, room_before_threshold, usual_tail
+from tests.bench.compressing import SHOP, SHORT_TAIL, WINDOW, compressed, usual_tail
 from tests.bench.condensing import Condensing
 from tests.bench.kept import keep
 from tests.bench.measure import Measure, at_least
 from tests.bench.prefix import recordings
 from tests.bench.seen import Row, by_session, by_tier, rows, summed
 from tests.harness.provider import Provider as Server
-from tests.kit.asked import KEY
+from tests.helpers.model_questions import KEY
 
 LONG = 100
 """Messages above which a session is worth it."""
-USUAL = int(room_before_threshold() * Plan().history_percent / 100)
+USUAL = retention(WINDOW, Limits().context).history
 """Tokens that history may take by default ..."""
 TIGHT = 4_000
 """... and of a small one."""
@@ -51,8 +54,8 @@ async def measure() -> list[Measure]:
 
 def scripted(url: str) -> Model:
     """A stand-in for a model at this address, which may cost what it will."""
-    provider = Provider.model_validate({"kind": "openai", "url": f"{url}/v1", "key": KEY})
-    return Model(chain=("farm/clerk",), providers={"farm": provider}, daily_tokens=UNBOUNDED)
+    provider = Provider(url=f"{url}/v1", key=SecretStr(KEY))
+    return Model(chain=("own/clerk",), providers={"own": provider}, daily_tokens=UNBOUNDED)
 
 
 def _sessions() -> Iterator[Transcript]:

@@ -10,12 +10,12 @@ from schemas.asks import Status, StatusAsk
 from schemas.codec import encode
 from schemas.inbox import Inbound, MessageSeen, PartSeen
 from schemas.subjects import Address, ask
-from services.client.outbox import Letter, Outbox
-from services.client.pieces import pieces
+from services.edges.client.outbox import Outbox, Outgoing
+from services.edges.client.pieces import pieces
 from services.kit.bus import Bus, LogReader
-from tests.bench.houses import house, worked
+from tests.bench.installations import installation, worked
 from tests.bench.measure import Measure, at_least, at_most, median_ms, p99_ms
-from tests.house.support import recorded
+from tests.helpers.installation import recorded
 
 PARTS = 60_000
 SESSIONS = 8
@@ -24,10 +24,10 @@ SECONDS = 10
 
 
 async def measure() -> list[Measure]:
-    async with house() as (_, bus):
+    async with installation() as (_, bus):
         bare = await _bare(bus)
         rate = await _at_full_speed(bus)
-    async with house() as (_, bus):
+    async with installation() as (_, bus):
         seconds = await _at_a_rate(bus)
     return [
         at_least("ingest to visible view", rate, "parts/s", 5000, bare),
@@ -41,7 +41,7 @@ async def _bare(bus: Bus) -> float:
     outbox = Outbox(bus)
     began = time.perf_counter()
     for number in range(2000):
-        outbox.put(Letter("dead.bench", f"bare-{number}", b"x" * 1024))
+        outbox.put(Outgoing("dead.bench", f"bare-{number}", b"x" * 1024))
     await outbox.flushed()
     await outbox.close()
     return 2000 / (time.perf_counter() - began)
@@ -49,11 +49,11 @@ async def _bare(bus: Bus) -> float:
 
 async def _at_full_speed(bus: Bus) -> float:
     """Parts per second, real ones from recorded sessions, in pieces as an import sends them."""
-    letters = _letters()
+    messages = _messages()
     outbox = Outbox(bus)
     began = time.perf_counter()
-    for letter in letters:
-        outbox.put(letter)
+    for outgoing in messages:
+        outbox.put(outgoing)
     await outbox.flushed()
     await worked(bus)
     await _visible(bus, await LogReader(bus).head())
@@ -62,10 +62,10 @@ async def _at_full_speed(bus: Bus) -> float:
     return PARTS / seconds
 
 
-def _letters() -> list[Letter]:
+def _messages() -> list[Outgoing]:
     source = [part for one in recorded("openai", "anthropic") for message in one.messages for part in message.parts]
     now = datetime.now(UTC)
-    letters = []
+    messages = []
     for session in range(SESSIONS):
         address = Address("bench", f"import-{session}")
         items = []
@@ -76,8 +76,8 @@ def _letters() -> list[Letter]:
             if number % 3 == 0:
                 items.append(MessageSeen(name, "assistant", now))
         subject = address.inbound("opencode")
-        letters += [Letter(subject, piece.id, encode(piece)) for piece in pieces(f"bench/{session}", now, items)]
-    return letters
+        messages += [Outgoing(subject, piece.id, encode(piece)) for piece in pieces(f"bench/{session}", now, items)]
+    return messages
 
 
 async def _visible(bus: Bus, seq: int) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from services.connect.bundle import source
-from services.launcher.supervisor import House
-from tests.bench.houses import house
+from services.edges.connect.bundle import source
+from services.edges.launcher.supervisor import Installation
+from tests.bench.installations import installation
 from tests.bench.measure import Measure, at_most, percentile
 from tests.harness.imported import exported
 from tests.harness.isolation import Plugin
@@ -18,6 +18,8 @@ from tests.harness.provider.script import Call, Reply, Script
 from tests.harness.provider.server import Provider
 
 PROBE = Path(__file__).with_name("probe.mjs")
+LONG_LIVED = {"BUN_JSC_useFTLJIT": "1"}
+"""As fast as it is for people, who do not start it anew all the time."""
 SHORT = 50
 LONG = 500
 CALLS = 80
@@ -46,7 +48,7 @@ class Timed(msgspec.Struct, frozen=True):
 
 
 async def measure() -> list[Measure]:
-    async with house() as (running, _):
+    async with installation() as (running, _):
         long = await _run(LONG, running)
         short = await _run(SHORT, running)
     without = await _run(LONG, None)
@@ -72,13 +74,13 @@ def _above(name: str, values: Sequence[float], bare: Sequence[float], budgets: t
     ]
 
 
-async def _run(length: int, running: House | None) -> Timed:
+async def _run(length: int, running: Installation | None) -> Timed:
     """Time a turn of many calls in a session of this length."""
     with tempfile.TemporaryDirectory(prefix="annals-bench-") as folder:
         root = Path(folder)
         log = root / "probe.jsonl"
         async with Provider(Script(*_replies())) as provider:
-            async with OpenCode(root, provider.url, plugins=[_plugin(root, log, running)]) as opencode:
+            async with OpenCode(root, provider.url, plugins=[_plugin(root, log, running)], env=LONG_LIVED) as opencode:
                 session = await opencode.import_session(exported(length, opencode.path("README.md")))
                 await opencode.prompt(session, "Read it, again and again.")
             lines = [msgspec.json.decode(line, type=Line) for line in log.read_bytes().splitlines()]
@@ -98,8 +100,8 @@ def _replies() -> list[Reply]:
     return [Reply(calls=(call,)) for _ in range(CALLS - 1)] + [Reply(text="Done.")]
 
 
-def _plugin(root: Path, log: Path, running: House | None) -> Plugin:
+def _plugin(root: Path, log: Path, running: Installation | None) -> Plugin:
     if running is None:
         return [PROBE.as_uri(), {"log": str(log)}]
     options = {"broker": str(running.data / "broker.json"), "state": str(root / "state")}
-    return [PROBE.as_uri(), {"adapter": source().as_uri(), "options": options, "log": str(log)}]
+    return [PROBE.as_uri(), {"adapter": source("opencode").as_uri(), "options": options, "log": str(log)}]

@@ -5,24 +5,23 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from pathlib import Path
 
 import msgspec
 
 from schemas.inbox import UsageSeen
-from services.client.readers import read
-from services.client.transcript import Transcript, Unreadable
+from services.edges.client.readers import read
+from services.edges.client.transcript import Transcript, Unreadable
 from tests.bench.measure import Measure, at_least, at_most
 from tests.bench.prefix import recordings
-from tests.house.support import DATA
-from tests.spec.played import Played, play
-from tests.spec.weighed import Rebase
+from tests.helpers.measured_rebases import Rebase
+from tests.helpers.playing import Played, play
+from tests.helpers.recordings import LONG, foreign_files
 
 WINDOWS = (128_000, 200_000)
 """What models take. A model of 128,000 that keeps a quarter free for its answer is nearer to overflow than these."""
 MOST_CUT_SHORT = 0.25
 """Of the rebases by choice: a session may end, or be changed by its harness, before a rebase has paid for itself."""
-TOLD = 0.95
+PLANNED = 0.95
 """Share of the tokens rewritten that a plan must have named: estimates of parts are rounded."""
 CAUSES = {"unlisted": "removal", "deleted": "removal", "reverted": "removal", "compacted": "native"}
 HEADINGS = (
@@ -55,7 +54,7 @@ async def measure() -> list[Measure]:
     by_choice = [rebase for rebase in made if rebase.is_by_choice]
     calls = sum(run.played.calls for run in runs)
     cut_short = sum(rebase.is_cut_short for rebase in by_choice)
-    untold = sum(rebase.told < TOLD * rebase.rewritten for rebase in made)
+    underestimated = sum(rebase.planned < PLANNED * rebase.rewritten for rebase in made)
     return [
         at_most(
             f"rebases at a net loss, of {len(by_choice)} by choice in {calls} calls",
@@ -63,7 +62,7 @@ async def measure() -> list[Measure]:
         ),
         at_most("rebases by choice that the end cut short", cut_short / max(1, len(by_choice)), "", MOST_CUT_SHORT),
         at_least("saved by all rebases by choice, less what they cost", sum(one.net for one in by_choice), "tokens", 0),
-        at_most(f"rebases of {len(made)} that say less than they rewrite", untold, "", 0),
+        at_most(f"rebases of {len(made)} that say less than they rewrite", underestimated, "", 0),
         at_most("unexplained prefix changes in memory", sum(run.played.unexplained for run in runs), "", 0),
         at_most("faults of lanes", sum(len(run.played.faults) for run in runs), "", 0),
     ]  # fmt: skip
@@ -71,15 +70,14 @@ async def measure() -> list[Measure]:
 
 def _sessions() -> Iterator[Transcript]:
     """With the counts of the provider where the recording of the harness itself has them."""
-    long = DATA / "opencode" / "rec_long" / "final_session.json.gz"
-    for transcript in chain(recordings(), read(long) if long.exists() else ()):
-        usage = transcript.usage or _counted(DATA / "transcripts" / "raw", transcript.session)
+    for transcript in chain(recordings(), *map(read, foreign_files(LONG))):
+        usage = transcript.usage or _counted(transcript.session)
         yield msgspec.structs.replace(transcript, usage=usage)
 
 
-def _counted(folder: Path, session: str) -> Mapping[str, UsageSeen]:
+def _counted(session: str) -> Mapping[str, UsageSeen]:
     found: dict[str, UsageSeen] = {}
-    for path in folder.glob(f"*__{session}.*"):
+    for path in foreign_files(f"transcripts/raw/*__{session}.*"):
         try:
             for transcript in read(path):
                 found |= transcript.usage

@@ -3,11 +3,11 @@
 import time
 
 from services.kit.bus import LogReader
+from services.kit.projector import Pace, Projector
 from services.kit.room import Kit
-from services.responder.files import Files
-from services.responder.hot import Hot
-from services.responder.projector import Projector
-from tests.bench.houses import kit
+from services.responder.session_cache import SessionCache
+from services.responder.views.files import Files
+from tests.bench.installations import kit
 from tests.bench.measure import Measure, at_least
 from tests.bench.warm import Writer
 
@@ -16,7 +16,7 @@ MESSAGES = 20_000
 
 async def measure() -> list[Measure]:
     async with kit() as given:
-        writer = Writer(given, Hot(given.reader, 1), "rebuild")
+        writer = Writer(given, SessionCache(given.reader, 1), "rebuild")
         for _ in range(0, MESSAGES, 200):
             await writer.append([event for _ in range(200) for event in writer.message()])
         head = await given.reader.head()
@@ -34,9 +34,11 @@ async def _read(reader: LogReader, head: int) -> float:
 
 
 async def _rebuild(given: Kit, head: int) -> float:
-    files = await Files.open(given.settings.data / "views", memory_limit="512MB")
+    files = await Files.open(given.settings.data / "views", memory_limit="512MB", log=given.reader)
     given.stack.push_async_callback(files.close)
-    projector = Projector(given, files.building, "rebuild", lambda *_: None)
+    views = given.settings.views
+    pace = Pace(views.batch, views.linger, views.checkpoint_idle)
+    projector = Projector(given, files, "rebuild", pace)
     began = time.perf_counter()
     await projector.open()
     assert await projector.committed(head, 300)

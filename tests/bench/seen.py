@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from services.client import carryover
-from services.client.transcript import Transcript
-from services.kit.tokens import tokens
+from services.domain.tokens import tokens
+from services.edges.client import carryover
+from services.edges.client.transcript import Transcript
 from services.responder.head.history import render_history
 from tests.bench.compressing import Compressed
 from tests.bench.kept import table
-from tests.bench.visibility import KINDS, TIERS, Item, LookUps, collected, rendered, spans, told
+from tests.bench.visibility import KINDS, TIERS, Item, LookUps, collected, rendered, reported, spans
 
 HEADINGS = (
     "session", "writer", "budget", "raw", "compartments", "p1", "p2", "p3", "p4", "rendered", "ratio",
@@ -69,11 +69,11 @@ class Row(msgspec.Struct, frozen=True):
 
 
 def rows(transcript: Transcript, writer: str, made: Compressed, budgets: Iterable[int]) -> Iterator[Row]:
-    """What is looked for is read from the recording; what is found, from what the house kept of it."""
+    """What is looked for is read from the recording; what is found, from what the installation kept of it."""
     sealed = made.session.history.sealed
-    items = collected(carryover.said(transcript)[: made.session.history.last])
-    look_ups = LookUps(made.session, made.said)
-    sights = {tier: told(sealed, tier) for tier in TIERS}
+    items = collected(carryover.recorded(transcript)[: made.session.history.last])
+    look_ups = LookUps(made.session, made.recorded)
+    sights = {tier: reported(sealed, tier) for tier in TIERS}
     for budget in budgets:
         text = render_history(sealed, budget, importance=made.session.history.importance)
         sight, known = rendered(text), spans(text)

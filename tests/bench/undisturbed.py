@@ -9,11 +9,11 @@ from tempfile import TemporaryDirectory
 from msgspec.structs import replace
 
 from schemas.commands import HistoryRebuild
-from services.client.player import raw_tokens
-from services.client.readers import read
+from services.edges.client.player import raw_tokens
+from services.edges.client.readers import read
+from services.edges.launcher.supervisor import Installation
 from services.kit.bus import Bus
-from services.kit.settings import Logs, Model, Settings
-from services.launcher.supervisor import House
+from services.settings import Logs, Model, Settings
 from tests.bench.compressing import SHOP
 from tests.bench.condensing import Condensing
 from tests.bench.history import scripted
@@ -22,7 +22,7 @@ from tests.bench.measure import Measure, percentile, ratio_at_most
 from tests.bench.prefix import recordings
 from tests.bench.working import Worked
 from tests.harness.provider import Provider as Server
-from tests.house.support import connect
+from tests.helpers.installation import connect
 
 HISTORY = 300
 """Messages of the session before its first step. The others follow, one with each step, and then again."""
@@ -45,8 +45,8 @@ async def measure() -> list[Measure]:
     large = max(others, key=lambda one: sum(map(raw_tokens, one.messages)))
     async with (
         Server(Condensing(SLOW)) as server,
-        _house(Model()) as by_rules,
-        _house(scripted(server.url)) as by_model,
+        _installation(Model()) as by_rules,
+        _installation(scripted(server.url)) as by_model,
     ):
         ours, other = Worked(by_rules, shop, HISTORY), Worked(by_rules, large, len(large.messages))
         same = Worked(by_model, shop, HISTORY)
@@ -64,7 +64,7 @@ async def measure() -> list[Measure]:
             await one.close()
     if len(server.requests) <= ROUNDS:
         raise RuntimeError(f"the scripted model was asked {len(server.requests)} times only")
-    return _told(scenes)
+    return _published(scenes)
 
 
 class Scene:
@@ -94,7 +94,7 @@ class Scene:
         return 1000 * percentile(self.seconds, share)
 
 
-def _told(scenes: Sequence[Scene]) -> list[Measure]:
+def _published(scenes: Sequence[Scene]) -> list[Measure]:
     rows: list[tuple[object, ...]] = []
     measures: list[Measure] = []
     for quiet, busy in zip(scenes[::2], scenes[1::2], strict=True):
@@ -110,11 +110,11 @@ def _told(scenes: Sequence[Scene]) -> list[Measure]:
 
 
 @asynccontextmanager
-async def _house(model: Model) -> AsyncIterator[Bus]:
-    """A whole house whose historian asks this model, and a connection to it."""
+async def _installation(model: Model) -> AsyncIterator[Bus]:
+    """A whole installation whose historian asks this model, and a connection to it."""
     with TemporaryDirectory(prefix="annals-bench-", ignore_cleanup_errors=True) as folder:
         settings = Settings(data=Path(folder), logs=Logs(level="error"), model=model)
-        async with House(settings).running() as running:
+        async with Installation(settings).running() as running:
             bus = await connect(running)
             yield bus
             await bus.close()

@@ -8,14 +8,14 @@ import msgspec
 
 from schemas.asks import ExpandAsk
 from schemas.events import CompartmentSealed
-from services.historian.extract import marks
-from services.historian.extract.steps import Step, steps
-from services.historian.extract.work import trouble
-from services.kit.history import commits
-from services.kit.history.names import base, is_file, names
-from services.kit.history.said import Said
-from services.responder.expand import resolve, shown
-from services.responder.state import Session
+from services.domain.texts import phrase_patterns
+from services.domain.texts.content import RecordedMessage
+from services.domain.transcript import commits
+from services.domain.transcript.names import base, is_file, names
+from services.historian.core.rules.steps import Step, steps
+from services.historian.core.rules.work import trouble
+from services.responder.answers.expand import resolve, shown
+from services.responder.session.state import Session
 
 KINDS = ("file", "commit", "error", "constraint")
 """Of what is looked for: files that were worked on or spoken of, commits that were made, errors, a person's rules."""
@@ -53,32 +53,36 @@ class Item(msgspec.Struct, frozen=True):
         return base(self.text) if self.kind == "file" else self.text[:HASH] if self.kind == "commit" else self.text
 
 
-def collected(said: Sequence[Said]) -> tuple[Item, ...]:
+def collected(recorded: Sequence[RecordedMessage]) -> tuple[Item, ...]:
     """What these messages say, once each."""
     found: dict[tuple[str, str], Item] = {}
-    for step in steps(said):
-        for kind, text in _told(step):
+    for step in steps(recorded):
+        for kind, text in _reported(step):
             found.setdefault((kind, text), Item(kind, text, step.first, step.last))
     known = {base(one.text) for one in found.values() if one.kind == "file" and "/" in one.text}
     return tuple(one for one in found.values() if one.kind != "file" or "/" in one.text or one.text not in known)
 
 
-def _told(step: Step) -> Iterator[tuple[str, str]]:
-    texts = (*step.asked, *step.told)
+def _reported(step: Step) -> Iterator[tuple[str, str]]:
+    texts = (*step.requests, *step.reports)
     outputs = [call.output for call in step.calls if trouble(call)]
     yield from (("file", path) for call in step.calls for path in call.files)
     yield from (("file", name) for text in texts for name in names(text) if is_file(name))
     yield from (("commit", one) for call in step.calls for one in commits.made(call))
-    yield from (("commit", one) for text in step.told for one in commits.said(text))
+    yield from (("commit", one) for text in step.reports for one in commits.mentioned(text))
     yield from (("error", name) for text in (*texts, *outputs) for name in names(text) if _ERROR.fullmatch(name))
-    yield from (("constraint", rule) for text in step.asked for rule in constraints(text))
+    yield from (("constraint", rule) for text in step.requests for rule in constraints(text))
 
 
 def constraints(text: str) -> Iterator[str]:
     """Sentences of a person that say how it must be or must not be. They are read line by line, as they stand."""
     for line in _FENCE.sub("", text).splitlines():
         for sentence in _END.split(_MARK.sub("", line)):
-            if SHORTEST <= len(sentence) <= LONGEST and marks.RULE.search(sentence) and sentence[-1] not in "?\uff1f":
+            if (
+                SHORTEST <= len(sentence) <= LONGEST
+                and phrase_patterns.RULE.search(sentence)
+                and sentence[-1] not in "?\uff1f"
+            ):
                 yield sentence.rstrip()
 
 
@@ -112,7 +116,7 @@ def rendered(text: str) -> Sight:
     return Sight(html.unescape(text))
 
 
-def told(sealed: Iterable[CompartmentSealed], tier: str) -> Sight:
+def reported(sealed: Iterable[CompartmentSealed], tier: str) -> Sight:
     """All compartments in one tier, or their names."""
     if tier == "names":
         return Sight("\n".join(name for one in sealed for name in one.names))
@@ -127,9 +131,9 @@ def spans(text: str) -> tuple[Span, ...]:
 class LookUps:
     """What `ctx_expand` answers about a session. Every answer is made once."""
 
-    def __init__(self, session: Session, said: Sequence[Said]) -> None:
+    def __init__(self, session: Session, recorded: Sequence[RecordedMessage]) -> None:
         self._session = session
-        self._said = {one.ordinal: one for one in said}
+        self._recorded = {one.ordinal: one for one in recorded}
         self._answers: dict[ExpandAsk, Sight] = {}
 
     def page(self, item: Item, known: Sequence[Span]) -> int:
@@ -137,7 +141,7 @@ class LookUps:
 
         One look-up shows the transcript of a span, or a message in it. A page behind the first is one that that names.
         """
-        places = [place for place in range(item.first, item.last + 1) if place in self._said]
+        places = [place for place in range(item.first, item.last + 1) if place in self._recorded]
         around = {place: span for place in places for span in known if span[0] <= place <= span[1]}
         if any(self._shown(start=first, end=last).holds(item) for first, last in around.values()):
             return 1
@@ -152,6 +156,6 @@ class LookUps:
         ask = ExpandAsk("", "", start=start, end=end, message=message, page=page)
         if ask not in self._answers:
             span = resolve(self._session, ask)
-            said = [self._said[one.ordinal] for one in span.messages]
-            self._answers[ask] = Sight(shown(span, said, ask))
+            recorded = [self._recorded[one.ordinal] for one in span.messages]
+            self._answers[ask] = Sight(shown(span, recorded, ask))
         return self._answers[ask]

@@ -19,16 +19,18 @@ from schemas.events import (
     TagAssigned,
 )
 from schemas.subjects import Address
+from services.domain.envelopes import envelopes
+from services.domain.limits import Limits
 from services.kit.cache import Entry
-from services.kit.decide import envelopes
-from services.kit.limits import Limits
 from services.kit.room import Kit
-from services.responder.hot import Hot
+from services.responder.answers.transform import Transformer
 from services.responder.lanes import View
-from services.responder.plan import decide
-from services.responder.state import Session
-from services.responder.transform import Transformer
-from tests.bench.houses import bare_publishes, kit
+from services.responder.planner.plan import decide
+from services.responder.projections.session import SESSION
+from services.responder.session.state import Session
+from services.responder.session_cache import SessionCache
+from services.responder.steps import Steps
+from tests.bench.installations import bare_publishes, kit
 from tests.bench.measure import Measure, at_most, median_ms, p99_ms
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -39,25 +41,31 @@ TOOLS_PER_ANSWER = 1.2
 
 
 class Writer:
-    """Stands in for the tagger: appends a session's facts and feeds them to the hot state."""
+    """Stands in for the tagger: appends a session's facts and feeds them to the session cache."""
 
-    def __init__(self, kit: Kit, hot: Hot, session: str) -> None:
+    def __init__(self, kit: Kit, cache: SessionCache, session: str, project: str = "bench") -> None:
         self._kit = kit
-        self._hot = hot
-        self.address = Address("bench", session)
+        self._cache = cache
+        self.address = Address(project, session)
         self._expected: dict[str, int] = {}
         self._tag = 0
         self._messages = 0
         self._steps = 0
         self._owed = 0.0
 
+    async def entry(self) -> Entry[Session]:
+        """The session as the cache holds it."""
+        return await self._cache.entry(SESSION, self.address)
+
     async def append(self, events: Sequence[Event]) -> None:
         at = START + timedelta(seconds=self._steps)
         made = envelopes(events, self.address, self._expected, at=at, actor=Actor("harness"), cause="")
-        seqs = await self._kit.appender.append(made, self._expected)
+        subjects = {self.address.log(envelope.type) for envelope in made}
+        expected = {subject: seq for subject, seq in self._expected.items() if subject in subjects}
+        seqs = await self._kit.appender.append(made, expected)
         for envelope, event, seq in zip(made, events, seqs, strict=True):
             self._expected[self.address.log(envelope.type)] = seq
-            self._hot.feed(replace(envelope, seq=seq), event)
+            self._cache.feed(replace(envelope, seq=seq), event)
 
     def message(self) -> list[Event]:
         """One message more, with its parts, its place and its tags."""
@@ -118,25 +126,42 @@ async def measure() -> list[Measure]:
 
 async def _warm(given: Kit, session: str, count: int) -> tuple[list[float], float]:
     """Seconds of each warm question in a session of so many messages, and of deciding one rebase of it."""
-    hot = Hot(given.reader, 8)
-    transformer = Transformer(given, hot, Limits())
-    writer = Writer(given, hot, session)
-    entry = await hot.entry(writer.address)
-    for _ in range(0, count, 100):
-        await writer.append([event for _ in range(100) for event in writer.message()])
-    await writer.append([writer.step(0, 0)])
-    await transformer.answer(_ask(writer, "s1", 0))
-    seconds = []
-    for _ in range(STEPS):
-        kept = writer.messages
-        opened = writer.step(kept, entry.state.revision)
+    cache = SessionCache(given.reader, 8)
+    warmed = await Warmed.begun(Transformer(given, cache, Steps(), Limits()), Writer(given, cache, session), count)
+    seconds = [await warmed.step() for _ in range(STEPS)]
+    return seconds, await _rebase(warmed.writer, warmed.entry)
+
+
+class Warmed:
+    """A session of so many messages that goes on step by step."""
+
+    def __init__(self, transformer: Transformer, writer: Writer, entry: Entry[Session]) -> None:
+        self.writer = writer
+        self.entry = entry
+        self._transformer = transformer
+
+    @classmethod
+    async def begun(cls, transformer: Transformer, writer: Writer, count: int) -> "Warmed":
+        """The session after its first step."""
+        entry = await writer.entry()
+        for _ in range(0, count, 100):
+            await writer.append([event for _ in range(100) for event in writer.message()])
+        await writer.append([writer.step(0, 0)])
+        await transformer.answer(_ask(writer, "s1", 0))
+        return cls(transformer, writer, entry)
+
+    async def step(self) -> float:
+        """Seconds of the question about one step more, with two messages."""
+        writer, revision = self.writer, self.entry.state.revision
+        opened = writer.step(writer.messages, revision)
         events = [*writer.message(), *writer.message()]
         await writer.append([*events, replace(opened, last=writer.messages, count=writer.messages)])
         began = time.perf_counter()
-        plan = await transformer.answer(_ask(writer, opened.step, entry.state.revision))
-        seconds.append(time.perf_counter() - began)
-        assert plan.status == "ready", plan
-    return seconds, await _rebase(writer, entry)
+        plan = await self._transformer.answer(_ask(writer, opened.step, revision))
+        seconds = time.perf_counter() - began
+        if plan.status != "ready":
+            raise RuntimeError(str(plan))
+        return seconds
 
 
 async def _rebase(writer: Writer, entry: Entry[Session]) -> float:

@@ -1,4 +1,4 @@
-"""A session in a house, as a harness tells it and asks about it, and as the historian is at work on it."""
+"""A session in an installation, as a harness tells it and asks about it, and as the historian is at work on it."""
 
 from collections.abc import Iterator, Sequence
 from itertools import count, cycle
@@ -9,14 +9,14 @@ from schemas.commands import Command, HistoryOrder
 from schemas.envelope import Actor
 from schemas.inbox import MessageSeen, StepSeen
 from schemas.subjects import Address
-from services.client.adapter import Adapter
-from services.client.outbox import Outbox
-from services.client.transcript import Transcript
-from services.historian.state import Session, evolve
+from services.edges.client.adapter import Adapter
+from services.edges.client.outbox import Outbox
+from services.edges.client.transcript import Transcript
+from services.historian.core.state import Session, evolve
 from services.kit.bus import Bus, LogReader
 from services.kit.cache import Sessions
 from tests.bench.compressing import START
-from tests.house.support import settle, until
+from tests.helpers.installation import settle, until
 
 PATIENCE = 120.0
 LIMIT = 10_000_000
@@ -24,7 +24,7 @@ LIMIT = 10_000_000
 
 
 class Worked:
-    """A session in a house of its own, that is told and asked about as a harness does."""
+    """A session in an installation of its own, that is told and asked about as a harness does."""
 
     def __init__(self, bus: Bus, transcript: Transcript, start: int) -> None:
         self.address = Address("bench", transcript.session)
@@ -33,13 +33,13 @@ class Worked:
         self._adapter = Adapter(bus, self._outbox, transcript.harness, self.address, deadline_ms=0)
         self._transcript = transcript
         self._messages = list(transcript.messages[:start])
-        self._more = _again(transcript.messages[start:])
+        self._more = again(transcript.messages[start:])
         self._known = Sessions(LogReader(bus), evolve, Session(), 1)
         self._numbers = count(1)
 
     async def open(self) -> None:
         """Tell of it, and have it compressed for the first time."""
-        await self._adapter.say("session", START, self._transcript.seen)
+        await self._adapter.publish("session", START, self._transcript.seen)
         await self._ask()
         await self.compress(HistoryOrder())
         await self.ended()
@@ -61,13 +61,13 @@ class Worked:
 
     async def compress(self, order: Command) -> None:
         """Order it, and wait until the historian is at work."""
-        before = (await self._now()).runs
-        answer = await self._adapter.wish(f"order/{next(self._numbers)}", order, START, Actor("person"))
+        before = (await self._now()).jobs.begun
+        answer = await self._adapter.send(f"order/{next(self._numbers)}", order, START, Actor("person"))
         if not answer.ok:
             raise RuntimeError(answer.text)
 
         async def is_begun() -> bool:
-            return (await self._now()).runs > before
+            return (await self._now()).jobs.begun > before
 
         await until(is_begun, f"the historian begins with {self.address.session}", PATIENCE)
 
@@ -78,12 +78,12 @@ class Worked:
             return not await self.is_compressed()
 
         await until(is_done, f"{self.address.session} is compressed", PATIENCE)
-        if failures := (await self._now()).failures:
+        if failures := (await self._now()).jobs.failures:
             raise RuntimeError(f"{failures} runs for {self.address.session} failed")
 
     async def is_compressed(self) -> bool:
         """Whether the historian is at work on it now."""
-        return (await self._now()).run is not None
+        return (await self._now()).request is not None
 
     async def close(self) -> None:
         await self._outbox.close()
@@ -94,10 +94,10 @@ class Worked:
         return entry.state
 
 
-def _again(messages: Sequence[MessageSeen]) -> Iterator[MessageSeen]:
+def again(messages: Sequence[MessageSeen], prefix: str = "again") -> Iterator[MessageSeen]:
     """These messages for ever, each time as new ones."""
     for number, message in enumerate(cycle(messages)):
-        name = f"again{number}"
+        name = f"{prefix}.{number}"
         parts = [
             replace(part, message=name, part=f"{name}.{place}", call=f"{name}.{place}" if part.call else "")
             for place, part in enumerate(message.parts)

@@ -61,18 +61,18 @@ class Api:
         **more: object,
     ) -> Json:
         """Say something, and return the last message of the answer when the turn is over."""
-        body = self._said(text, model, agent, parts, more)
+        body = self._as_sent(text, model, agent, parts, more)
         return dict(await self.call("POST", f"/session/{session}/message", body, patience=patience))
 
     async def prompt_async(
         self, session: str, text: str, *, model: Model | None = None, agent: str = "build", **more: object
     ) -> None:
         """Say something, and return at once."""
-        await self.call("POST", f"/session/{session}/prompt_async", self._said(text, model, agent, (), more))
+        await self.call("POST", f"/session/{session}/prompt_async", self._as_sent(text, model, agent, (), more))
 
-    def _said(self, text: str, model: Model | None, agent: str, parts: Sequence[Json], more: Json) -> Json:
-        said = [{"type": "text", "text": text}, *parts]
-        return {"parts": said, "model": (model or self._model).body, "agent": agent, **more}
+    def _as_sent(self, text: str, model: Model | None, agent: str, parts: Sequence[Json], more: Json) -> Json:
+        parts_sent = [{"type": "text", "text": text}, *parts]
+        return {"parts": parts_sent, "model": (model or self._model).body, "agent": agent, **more}
 
     async def command(self, session: str, name: str, arguments: str = "", *, model: Model | None = None) -> Json:
         """A slash command; it returns when its turn is over."""

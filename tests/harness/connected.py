@@ -1,4 +1,4 @@
-"""OpenCode with Annals: a house, the adapter as a user has it, and what the log must hold afterwards."""
+"""OpenCode with Annals: an installation, the adapter as a user has it, and what the log must hold afterwards."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -7,21 +7,24 @@ from pathlib import Path
 import msgspec
 
 from schemas.events import MessageRecorded, PartRecorded, PlanRebased
-from services.connect.bundle import source
+from services.edges.connect.bundle import source
+from services.edges.launcher.supervisor import Installation
 from services.kit.bus import Bus
-from services.launcher.supervisor import House
-from tests.conftest import HouseFactory
+from tests.conftest import InstallationFactory
 from tests.harness import scenarios
-from tests.harness.isolation import OPENAI, Family, Json, Plugin
+from tests.harness.isolation import OPENAI, Family, Json, Plugin, merged
 from tests.harness.opencode import OpenCode
 from tests.harness.provider import Provider
-from tests.house.support import Fact, connect, facts, settle, told_twice
+from tests.helpers.installation import Fact, connect, facts, recorded_twice, settle
+
+DEADLINE_MS = 5_000
+"""How long a model call waits for its plan here: far longer than with people, so that a busy machine fails no test."""
 
 
 class Connected(msgspec.Struct, frozen=True):
     """All that runs."""
 
-    house: House
+    installation: Installation
     bus: Bus
     provider: Provider
     oc: OpenCode
@@ -41,25 +44,31 @@ class Connected(msgspec.Struct, frozen=True):
 
 def plugin(data: Path, state: Path, **options: object) -> Plugin:
     """The adapter's entry in OpenCode's settings."""
-    return [source().as_uri(), {"broker": str(data / "broker.json"), "state": str(state), **options}]
+    usual = {"broker": str(data / "broker.json"), "state": str(state), "deadline_ms": DEADLINE_MS}
+    return [source("opencode").as_uri(), {**usual, **options}]
 
 
 @asynccontextmanager
 async def connected(
     root: Path,
-    house: HouseFactory,
+    installation: InstallationFactory,
     provider: Provider,
     family: Family = OPENAI,
     *,
     settings: Mapping[str, object] | None = None,
+    config: Json | None = None,
     **options: object,
 ) -> AsyncIterator[Connected]:
-    """A house of its own, and an OpenCode with the adapter; with other settings and options if some are given."""
+    """An installation of its own, and an OpenCode with the adapter; with other settings and options if some are given.
+
+    `config` is merged into the settings of OpenCode that the scenarios need.
+    """
     state = root / "state"
-    async with house(root / "data", **(settings or {})) as running:
+    async with installation(root / "data", **(settings or {})) as running:
         bus = await connect(running)
+        wanted = merged(scenarios.CONFIG, config or {})
         plugins = [plugin(running.data, state, **options)]
-        async with OpenCode(root, provider.url, family=family, plugins=plugins, config=scenarios.CONFIG) as oc:
+        async with OpenCode(root, provider.url, family=family, plugins=plugins, config=wanted) as oc:
             try:
                 yield Connected(running, bus, provider, oc, state)
             finally:
@@ -73,16 +82,16 @@ def rebases(log: Sequence[Fact], session: str) -> list[PlanRebased]:
 async def assert_whole(running: Connected, sessions: Sequence[str]) -> list[Fact]:
     """What the harness holds of these sessions is in the log, as it is, and each fact once."""
     log = await running.log()
-    twice = told_twice([fact for fact in log if fact[0].session in sessions])
+    twice = recorded_twice([fact for fact in log if fact[0].session in sessions])
     assert not twice, twice
     for session in sessions:
         recorded = _parts(log, session)
         for message in await running.oc.messages(session):
             assert message["info"]["id"] in {name for name, _ in recorded}, f"{message['info']} is not in the log"
-            for part in filter(_is_told, message["parts"]):
+            for part in filter(_is_reported, message["parts"]):
                 known = recorded.get((message["info"]["id"], part["id"]))
                 assert known is not None, f"{part} is not in the log"
-                assert _said(part) == _known(known), part
+                assert _reports(part) == _known(known), part
     return log
 
 
@@ -96,11 +105,11 @@ def _parts(log: Sequence[Fact], session: str) -> dict[tuple[str, str], PartRecor
     return found
 
 
-def _is_told(part: Json) -> bool:
+def _is_reported(part: Json) -> bool:
     return part["type"] in ("text", "reasoning", "tool", "file")
 
 
-def _said(part: Json) -> tuple[str, ...]:
+def _reports(part: Json) -> tuple[str, ...]:
     state = part.get("state", {})
     output = state.get("error") if state.get("status") == "error" else state.get("output")
     return part.get("text") or part.get("url") or "", output or "", part.get("tool", ""), state.get("status", "")

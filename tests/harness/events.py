@@ -9,8 +9,8 @@ import aiohttp
 
 from tests.harness.api import Refused
 from tests.harness.isolation import Json
+from tests.helpers.waiting import PATIENCE
 
-PATIENCE = 20.0
 _LIMIT = 64 * 1024 * 1024
 """One event carries a whole tool output, twice."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 MODULES = Path(__file__).parent / "node_modules"
 STUB = 1024 * 1024
 """The package brings a small script in the binary's place, which its install script replaces."""
-REMEDY = "`make setup` installs what the harness tests need"
+REMEDY = "`make test` installs what the harness tests need"
 
 
 class NotInstalled(Exception):

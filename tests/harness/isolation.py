@@ -26,6 +26,8 @@ _OFF = (
     "DISABLE_EMBEDDED_WEB_UI",
     "EXPERIMENTAL_DISABLE_FILEWATCHER",
 )
+_SHORT_LIVED = {"BUN_JSC_useFTLJIT": "0"}
+"""Most are gone in seconds: code that is compiled for the long run would hardly run."""
 _COST = {"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75}
 _WANTED = {"dependencies": {"@opencode-ai/plugin": "*"}}
 
@@ -112,7 +114,14 @@ class Rooms(msgspec.Struct, frozen=True):
             "XDG_STATE_HOME": self.root / "state",
         }
         off = {f"OPENCODE_{name}": "1" for name in _OFF}
-        return {**inherited, "PATH": path, **{name: str(room) for name, room in rooms.items()}, **off, **extra}
+        return {
+            **inherited,
+            "PATH": path,
+            **{name: str(room) for name, room in rooms.items()},
+            **off,
+            **_SHORT_LIVED,
+            **extra,
+        }
 
 
 def _stub_dependencies(folder: Path) -> None:

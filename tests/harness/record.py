@@ -7,13 +7,14 @@ import re
 import socket
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
+from services.domain.limits import Memory
 from services.kit.logs import configure
-from tests.conftest import running_house
+from tests.conftest import running_installation
 from tests.harness import scenarios
 from tests.harness.connected import Connected, assert_whole, connected
 from tests.harness.isolation import ANTHROPIC, OPENAI, Family, Rooms
@@ -31,6 +32,8 @@ WORKSPACE = f"{HOME}/orchard"
 PROVIDER = "http://provider.example"
 DEADLINE_MS = 20_000
 """A recording is no race: no question goes without its answer."""
+SETTINGS: Mapping[str, object] = {"memory": Memory(enabled=False)}
+"""Where what a project remembers stood at a prompt's head, it would depend on how fast it was judged."""
 KEPT_ASIDE = b'_ref":"'
 TRANSCRIPTS = "transcripts.json.gz"
 TRAFFIC = "traffic.jsonl.gz"
@@ -56,15 +59,15 @@ async def record(family: Family, played: Sequence[Scenario], root: Path) -> Reco
     """Play them one after the other in rooms below `root`."""
     async with (
         Provider() as provider,
-        connected(root, running_house, provider, family, deadline_ms=DEADLINE_MS) as running,
+        connected(root, running_installation, provider, family, settings=SETTINGS, deadline_ms=DEADLINE_MS) as running,
     ):
         async with Tap(running.bus) as tap:
             sessions = await _play(running, played)
-        told = [line for session in sessions for line in map(neutral, await held(running.oc, session))]
+        lines = [line for session in sessions for line in map(neutral, await held(running.oc, session))]
     if failed := [line for line in tap.lines if line.status == "failed"]:
         raise Unfit(f"a question was not answered but failed: {bytes(failed[0].reply).decode()}")
     here = places(root, provider.url)
-    return Recording(elsewhere(b"".join(told), here), elsewhere(encoded(tap.lines), here))
+    return Recording(elsewhere(b"".join(lines), here), elsewhere(encoded(tap.lines), here))
 
 
 async def _play(running: Connected, played: Sequence[Scenario]) -> list[str]:
@@ -94,13 +97,13 @@ def elsewhere(data: bytes, here: dict[str, str]) -> bytes:
         data = data.replace(old.encode(), new.encode())
     if KEPT_ASIDE in data:
         raise Unfit("a body was too long for a message and is kept aside, where a recording has no place; shorten it")
-    if found := _telling(here).search(data):
+    if found := _recorded(here).search(data):
         around = data[max(0, found.start() - 200) : found.end() + 100].decode(errors="replace")
         raise Unfit(f"{found[0].decode()!r} tells of the machine that this was recorded on: ...{around}...")
     return data
 
 
-def _telling(here: dict[str, str]) -> re.Pattern[bytes]:
+def _recorded(here: dict[str, str]) -> re.Pattern[bytes]:
     """What must not be kept: where this machine has its files, and its name as a word of its own."""
     folders = [Path(__file__).parents[2], Path.home(), Path(sys.base_prefix)]
     named = [f"{folder}/" for folder in folders if len(folder.parts) > 1]

@@ -7,32 +7,33 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from pydantic import SecretStr
 
-from services.kit.settings import Nats
-from services.launcher.broker import Broker
-from tests.conftest import HouseFactory
+from services.edges.launcher.broker import Broker
+from services.settings import Nats
+from tests.conftest import InstallationFactory, running_installation
 from tests.harness import scenarios
 from tests.harness.connected import Connected, assert_whole, connected, plugin
 from tests.harness.opencode import OpenCode
-from tests.harness.provider import Provider, Script
+from tests.harness.provider import Provider
 from tests.harness.provider.script import Reply
-from tests.harness.saying import Calls, Talk, bash, calls
+from tests.harness.scripted import Calls, Conversation, bash, calls
 from tests.harness.test_plain import breaks
-from tests.house.support import connect, until
+from tests.helpers.installation import connect, until
 
-pytestmark = pytest.mark.harness
-
-
-@pytest.fixture
-async def provider() -> AsyncIterator[Provider]:
-    async with Provider(Script()) as running:
-        yield running
+pytestmark = [pytest.mark.harness, pytest.mark.asyncio(loop_scope="module")]
 
 
-@pytest.fixture
-async def running(provider: Provider, tmp_path: Path, house: HouseFactory) -> AsyncIterator[Connected]:
-    async with connected(tmp_path, house, provider) as all_of_it:
+LATE_MS = 500
+"""Nobody waits long for a room that stands still."""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def running(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Connected]:
+    """What stands up again after a blow serves the next test, too: each ends when all that was said is in the log."""
+    root = tmp_path_factory.mktemp("blows")
+    async with connected(root, running_installation, provider, deadline_ms=LATE_MS) as all_of_it:
         yield all_of_it
 
 
@@ -46,81 +47,82 @@ def waiting(state: Path) -> int:
     return sum(len(path.read_text().splitlines()) for path in (state / "spool").iterdir())
 
 
-async def reading(talk: Talk, on: Calls, name: str) -> None:
-    await talk.say(f"Read {name}.", calls(on.read(name)), Reply(text=f"Read {name}."))
+async def reading(conversation: Conversation, on: Calls, name: str) -> None:
+    await conversation.send(f"Read {name}.", calls(on.read(name)), Reply(text=f"Read {name}."))
 
 
 async def test_a_room_killed_in_the_middle_of_a_turn(running: Connected) -> None:
-    talk, on = await Talk.open(running.oc, running.provider, "Kill"), Calls(running.oc)
-    await reading(talk, on, "README.md")
+    conversation, on = await Conversation.open(running.oc, running.provider, "Kill"), Calls(running.oc)
+    await reading(conversation, on, "README.md")
     for room in ("tagger", "responder"):
         mark = running.oc.events.mark()
-        talk.script(
+        conversation.script(
             calls(bash(f"while ! test -e {room}.fell; do sleep 0.05; done")),
             calls(on.read("docs/ideas.md")),
             Reply(text="Done."),
         )
-        turn = asyncio.create_task(running.oc.prompt(talk.session, "Wait, then read."))
-        await talk.running("bash", mark)
-        os.kill(running.house.status[room].pid, signal.SIGKILL)
+        turn = asyncio.create_task(running.oc.prompt(conversation.session, "Wait, then read."))
+        await conversation.running("bash", mark)
+        os.kill(running.installation.status[room].pid, signal.SIGKILL)
         running.oc.leave(f"{room}.fell")
         await turn
-    await reading(talk, on, "docs/pricing.md")
+    await reading(conversation, on, "docs/pricing.md")
 
-    assert [] == breaks(running.provider.of(talk.session)), running.notes()
+    assert [] == breaks(running.provider.of(conversation.session)), running.notes()
     assert [] == running.provider.faults
-    await assert_whole(running, [talk.session])
+    await assert_whole(running, [conversation.session])
 
 
 async def test_a_responder_that_stands_still(running: Connected) -> None:
-    talk, on = await Talk.open(running.oc, running.provider, "Stop"), Calls(running.oc)
-    await reading(talk, on, "README.md")
-    pid = running.house.status["responder"].pid
-    before = tags(running.provider, talk.session)
+    conversation, on = await Conversation.open(running.oc, running.provider, "Stop"), Calls(running.oc)
+    await reading(conversation, on, "README.md")
+    pid = running.installation.status["responder"].pid
+    before = tags(running.provider, conversation.session)
     os.kill(pid, signal.SIGSTOP)
     try:
         for name in ("docs/ideas.md", "docs/pricing.md", "orchard/stock.py"):
-            await reading(talk, on, name)
-        assert before == tags(running.provider, talk.session)
+            await reading(conversation, on, name)
+        assert before == tags(running.provider, conversation.session)
     finally:
         os.kill(pid, signal.SIGCONT)
-    await until(lambda: _grows(talk, before), "the plan is fetched again")
+    await until(lambda: _grows(conversation, before), "the plan is fetched again")
 
-    assert [] == breaks(running.provider.of(talk.session)), running.notes()
-    await assert_whole(running, [talk.session])
-
-
-async def _grows(talk: Talk, before: int) -> bool:
-    await talk.say("Go on.", Reply(text="On it."))
-    return tags(talk.provider, talk.session) > before
+    assert [] == breaks(running.provider.of(conversation.session)), running.notes()
+    await assert_whole(running, [conversation.session])
 
 
+async def _grows(conversation: Conversation, before: int) -> bool:
+    await conversation.send("Go on.", Reply(text="On it."))
+    return tags(conversation.provider, conversation.session) > before
+
+
+@pytest.mark.own_broker
 async def test_a_broker_that_is_away_for_a_while(
-    provider: Provider, broker: Broker, tmp_path: Path, house: HouseFactory
+    provider: Provider, broker: Broker, tmp_path: Path, installation: InstallationFactory
 ) -> None:
     nats = Nats(url=broker.url, password=SecretStr(broker.endpoint.password))
     state = tmp_path / "state"
     plugins = [plugin(tmp_path, state)]
     async with (
-        house(tmp_path / "data", nats=nats) as there,
+        installation(tmp_path / "data", nats=nats) as there,
         OpenCode(tmp_path, provider.url, plugins=plugins, config=scenarios.CONFIG) as oc,
     ):
         bus = await connect(there)
-        talk, on = await Talk.open(oc, provider, "Away"), Calls(oc)
-        await reading(talk, on, "README.md")
+        conversation, on = await Conversation.open(oc, provider, "Away"), Calls(oc)
+        await reading(conversation, on, "README.md")
         broker.stop()
         for name in ("docs/ideas.md", "docs/pricing.md"):
-            await reading(talk, on, name)
+            await reading(conversation, on, name)
         assert waiting(state) > 0
         await oc.kill()  # what waits is on disk
         await oc.start()
-        await reading(talk, on, "orchard/stock.py")
+        await reading(conversation, on, "orchard/stock.py")
         await broker.start()
         await until(lambda: _is_sent(state), "what waited has been sent")
-        await reading(talk, on, "orchard/basket.py")
+        await reading(conversation, on, "orchard/basket.py")
 
-        assert [] == breaks(provider.of(talk.session))
-        await assert_whole(Connected(there, bus, provider, oc, state), [talk.session])
+        assert [] == breaks(provider.of(conversation.session))
+        await assert_whole(Connected(there, bus, provider, oc, state), [conversation.session])
         await bus.close()
 
 
@@ -129,57 +131,61 @@ async def _is_sent(state: Path) -> bool:
 
 
 async def test_a_harness_that_starts_again_serves_the_same_bytes(running: Connected) -> None:
-    talk, on = await Talk.open(running.oc, running.provider, "Again"), Calls(running.oc)
-    await reading(talk, on, "README.md")
+    conversation, on = await Conversation.open(running.oc, running.provider, "Again"), Calls(running.oc)
+    await reading(conversation, on, "README.md")
     await running.oc.restart()
-    await reading(talk, on, "docs/ideas.md")
+    await reading(conversation, on, "docs/ideas.md")
     await running.oc.kill()
     await running.oc.start()
-    await reading(talk, on, "docs/pricing.md")
+    await reading(conversation, on, "docs/pricing.md")
 
-    assert [] == breaks(running.provider.of(talk.session)), running.notes()
-    assert tags(running.provider, talk.session) >= 5
-    await assert_whole(running, [talk.session])
+    assert [] == breaks(running.provider.of(conversation.session)), running.notes()
+    assert tags(running.provider, conversation.session) >= 5
+    await assert_whole(running, [conversation.session])
 
 
 async def test_a_harness_that_starts_again_without_the_service(
-    provider: Provider, tmp_path: Path, house: HouseFactory
+    provider: Provider, tmp_path: Path, installation: InstallationFactory
 ) -> None:
     """The plan is kept by the adapter: the prefix holds even when nobody answers any more."""
-    async with house(tmp_path / "data") as there:
+    async with installation(tmp_path / "data") as there:
         bus = await connect(there)
         plugins = [plugin(there.data, tmp_path / "state")]
         oc = OpenCode(tmp_path, provider.url, plugins=plugins, config=scenarios.CONFIG)
         await oc.start()
-        talk, on = await Talk.open(oc, provider, "Alone"), Calls(oc)
-        await reading(talk, on, "README.md")
+        conversation, on = await Conversation.open(oc, provider, "Alone"), Calls(oc)
+        await reading(conversation, on, "README.md")
         await bus.close()
         await oc.stop()
     try:
         await oc.start()
-        await reading(talk, on, "docs/ideas.md")
-        assert [] == breaks(provider.of(talk.session))
-        assert tags(provider, talk.session) == 2
+        await reading(conversation, on, "docs/ideas.md")
+        assert [] == breaks(provider.of(conversation.session))
+        assert tags(provider, conversation.session) == 2
     finally:
         await oc.stop()
 
 
-async def test_a_session_that_is_older_than_annals(provider: Provider, tmp_path: Path, house: HouseFactory) -> None:
+async def test_a_session_that_is_older_than_annals(
+    provider: Provider, tmp_path: Path, installation: InstallationFactory
+) -> None:
     async with OpenCode(tmp_path, provider.url, config=scenarios.CONFIG) as oc:
-        talk, on = await Talk.open(oc, provider, "Old"), Calls(oc)
-        await reading(talk, on, "README.md")
-        await oc.summarize(talk.session)  # what stands before the summary is in no list of a model call any more
-        await reading(talk, on, "docs/ideas.md")
-        async with house(tmp_path / "data") as there:
+        conversation, on = await Conversation.open(oc, provider, "Old"), Calls(oc)
+        await reading(conversation, on, "README.md")
+        await oc.summarize(
+            conversation.session
+        )  # what stands before the summary is in no list of a model call any more
+        await reading(conversation, on, "docs/ideas.md")
+        async with installation(tmp_path / "data") as there:
             await oc.restart(plugins=[plugin(there.data, tmp_path / "state")])
-            first = len(provider.of(talk.session))
-            await reading(talk, on, "docs/pricing.md")
+            first = len(provider.of(conversation.session))
+            await reading(conversation, on, "docs/pricing.md")
             bus = await connect(there)
             running = Connected(there, bus, provider, oc, tmp_path / "state")
 
-            assert [] == breaks(provider.of(talk.session)[first:])
+            assert [] == breaks(provider.of(conversation.session)[first:])
             assert [] == provider.faults
-            await until(lambda: _is_whole(running, talk.session), "the old messages are in the log")
+            await until(lambda: _is_whole(running, conversation.session), "the old messages are in the log")
             await bus.close()
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from schemas.events import DocumentCaptured
-from services.kit.settings import Plan
-from tests.conftest import HouseFactory
+from services.settings import Limits
+from tests.conftest import InstallationFactory
 from tests.harness.connected import Connected, connected
 from tests.harness.isolation import OPENAI
 from tests.harness.provider import Provider, Reply, Request
-from tests.harness.saying import Calls, Talk, calls
+from tests.harness.scripted import Calls, Conversation, calls
 from tests.harness.test_plain import breaks
 from tests.harness.test_tools import command, dropping
 
@@ -22,9 +22,12 @@ HIDDEN = "nobody may read this"
 
 
 @pytest.fixture
-async def running(tmp_path: Path, house: HouseFactory) -> AsyncIterator[Connected]:
-    settings = {"plan": Plan(protected_tags=1, key_files=(LINK, MONEY), head_documents=("docs/pricing.md",))}
-    async with Provider() as provider, connected(tmp_path, house, provider, OPENAI, settings=settings) as all_of_it:
+async def running(tmp_path: Path, installation: InstallationFactory) -> AsyncIterator[Connected]:
+    settings = {"plan": Limits(protected_tags=1, key_files=(LINK, MONEY), head_documents=("docs/pricing.md",))}
+    async with (
+        Provider() as provider,
+        connected(tmp_path, installation, provider, OPENAI, settings=settings) as all_of_it,
+    ):
         yield all_of_it
 
 
@@ -38,29 +41,29 @@ async def test_a_key_file_stands_at_the_head_until_a_rebase_takes_in_its_change(
     workspace, provider = running.oc.workspace, running.provider
     (tmp_path / "hidden.py").write_text(HIDDEN)
     (workspace / LINK).symlink_to(tmp_path / "hidden.py")
-    talk = await Talk.open(running.oc, provider, "Key files")
-    await talk.say("Hello.", Reply(text="Hello."))
-    first = prompt(provider.of(talk.session)[-1])
+    conversation = await Conversation.open(running.oc, provider, "Key files")
+    await conversation.send("Hello.", Reply(text="Hello."))
+    first = prompt(provider.of(conversation.session)[-1])
     assert "rounded half up, to a whole cent" in first
     assert "Amounts in whole cents." in first
     assert first.index("</documents>") < first.index("<key_files>") < first.index("Hello.")
 
     (workspace / MONEY).write_text('"""Amounts in tenths of a cent."""\n')
-    await talk.say("Read the ideas.", calls(Calls(running.oc).read("docs/ideas.md")), Reply(text="Read."))
-    await talk.say("Drop them.", dropping("prices by season"), Reply(text="Dropped."))
-    await talk.say("Go on.", Reply(text="On it."))
-    later = prompt(provider.of(talk.session)[-1])
+    await conversation.send("Read the ideas.", calls(Calls(running.oc).read("docs/ideas.md")), Reply(text="Read."))
+    await conversation.send("Drop them.", dropping("prices by season"), Reply(text="Dropped."))
+    await conversation.send("Go on.", Reply(text="On it."))
+    later = prompt(provider.of(conversation.session)[-1])
     assert "tenths of a cent" not in later
     assert later.count(f"- {MONEY}") == 1
-    assert [] == breaks(provider.of(talk.session))
+    assert [] == breaks(provider.of(conversation.session))
 
-    await command(running, talk.session, "ctx-flush")
-    await talk.say("And on.", Reply(text="On and on."))
-    assert "Amounts in tenths of a cent." in prompt(provider.of(talk.session)[-1])
-    assert 1 == len(breaks(provider.of(talk.session)))
+    await command(running, conversation.session, "ctx-flush")
+    await conversation.send("And on.", Reply(text="On and on."))
+    assert "Amounts in tenths of a cent." in prompt(provider.of(conversation.session)[-1])
+    assert 1 == len(breaks(provider.of(conversation.session)))
 
     assert not any(HIDDEN in prompt(request) for request in provider.requests)
     log = await running.log()
-    told = [event for _, event in log if isinstance(event, DocumentCaptured)]
-    assert {"docs/pricing.md", MONEY} == {event.path for event in told}
+    captured = [event for _, event in log if isinstance(event, DocumentCaptured)]
+    assert {"docs/pricing.md", MONEY} == {event.path for event in captured}
     assert 1 == running.notes().count(f'left out of the prompt {{"path":"{LINK}"')

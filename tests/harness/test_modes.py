@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from schemas.events import SessionOpened, StepOpened, UsageSampled
-from services.responder.guide import GUIDE
-from tests.conftest import running_house
+from schemas.events import AdapterConnected, SessionOpened, StepOpened, UsageSampled
+from services.responder.answers.client_manifest import MANIFEST
+from tests.conftest import running_installation
 from tests.harness import scenarios
 from tests.harness.connected import Connected, plugin, rebases
 from tests.harness.isolation import OPENAI, Json, Plugin, merged
 from tests.harness.opencode import OpenCode
 from tests.harness.provider import Provider, Reply, Request
-from tests.harness.saying import Calls, Talk, calls, task
+from tests.harness.scripted import Calls, Conversation, calls, task
 from tests.harness.test_plain import breaks
-from tests.house.support import Fact, connect
+from tests.helpers.installation import Fact, connect
 
 pytestmark = [pytest.mark.harness, pytest.mark.asyncio(loop_scope="module")]
 
-TAGS = GUIDE.system["primary"].splitlines()[2][:60]
+TAGS = MANIFEST.system["primary"].splitlines()[2][:60]
 """How the guidance begins that speaks of tags."""
 TITLE, SUMMARY, ANSWER = "Give this talk a name.", "You sum up what others said.", "You answer in one word."
 AGENTS: Json = {
@@ -35,15 +35,15 @@ AGENTS: Json = {
 
 @asynccontextmanager
 async def living(root: Path, provider: Provider, *others: Plugin, **options: object) -> AsyncIterator[Connected]:
-    """A house, and an OpenCode with the adapter, these agents and other plugins."""
+    """An installation, and an OpenCode with the adapter, these agents and other plugins."""
     state = root / "state"
-    async with running_house(root / "data") as house:
-        bus = await connect(house)
-        plugins = [*others, plugin(house.data, state, **options)]
+    async with running_installation(root / "data") as installation:
+        bus = await connect(installation)
+        plugins = [*others, plugin(installation.data, state, **options)]
         config = merged(scenarios.CONFIG, {"agent": AGENTS})
         async with OpenCode(root, provider.url, family=OPENAI, plugins=plugins, config=config) as oc:
             try:
-                yield Connected(house, bus, provider, oc, state)
+                yield Connected(installation, bus, provider, oc, state)
             finally:
                 await bus.close()
 
@@ -68,44 +68,46 @@ def is_untouched(request: Request) -> bool:
 
 
 async def test_an_agent_without_the_tool_is_told_of_no_tags(running: Connected) -> None:
-    talk = await Talk.open(running.oc, running.provider, "Quiet")
-    await talk.say("Hello.", Reply(text="Hello."), agent="quiet")
-    await talk.say("Go on.", Reply(text="On it."), agent="quiet")
+    conversation = await Conversation.open(running.oc, running.provider, "Quiet")
+    await conversation.send("Hello.", Reply(text="Hello."), agent="quiet")
+    await conversation.send("Go on.", Reply(text="On it."), agent="quiet")
 
-    requests = running.provider.of(talk.session)
-    assert {"reduce_off"} == {*modes(await running.log(), talk.session)}
+    requests = running.provider.of(conversation.session)
+    assert {"reduce_off"} == {*modes(await running.log(), conversation.session)}
     assert not any("ctx_reduce" in tools(request) or TAGS in request.system.decode() for request in requests)
     assert not any(text.startswith("§") for request in requests for text in request.texts)
-    assert all(GUIDE.system["reduce_off"] in request.body["messages"][1]["content"] for request in requests)
+    assert all(MANIFEST.system["reduce_off"] in request.body["messages"][0]["content"] for request in requests)
 
 
 async def test_a_message_that_switches_the_tool_off_decides_a_new_session(running: Connected) -> None:
-    talk = await Talk.open(running.oc, running.provider, "Off")
-    await talk.say("Hello.", Reply(text="Hello."), tools={"ctx_reduce": False})
-    await talk.say("Go on.", Reply(text="On it."), tools={"ctx_reduce": True})
+    conversation = await Conversation.open(running.oc, running.provider, "Off")
+    await conversation.send("Hello.", Reply(text="Hello."), tools={"ctx_reduce": False})
+    await conversation.send("Go on.", Reply(text="On it."), tools={"ctx_reduce": True})
 
-    assert ["reduce_off", "reduce_off"] == modes(await running.log(), talk.session)
+    assert ["reduce_off", "reduce_off"] == modes(await running.log(), conversation.session)
 
 
 async def test_a_later_list_of_tools_leaves_a_session_as_it_is(running: Connected) -> None:
-    talk = await Talk.open(running.oc, running.provider, "Later")
-    await talk.say("Hello.", Reply(text="Hello."))
-    await talk.say("Go on.", Reply(text="On it."), tools={"*": False, "read": True})
-    await talk.say("And on.", Reply(text="On and on."), agent="quiet")
+    conversation = await Conversation.open(running.oc, running.provider, "Later")
+    await conversation.send("Hello.", Reply(text="Hello."))
+    await conversation.send("Go on.", Reply(text="On it."), tools={"*": False, "read": True})
+    await conversation.send("And on.", Reply(text="On and on."), agent="quiet")
 
     log = await running.log()
-    assert ["primary"] * 3 == modes(log, talk.session)
-    steps = [event for envelope, event in log if envelope.session == talk.session and isinstance(event, StepOpened)]
+    assert ["primary"] * 3 == modes(log, conversation.session)
+    steps = [
+        event for envelope, event in log if envelope.session == conversation.session and isinstance(event, StepOpened)
+    ]
     assert ["ctx_reduce" in step.denied for step in steps] == [False, True, True]
-    assert all(TAGS in request.system.decode() for request in running.provider.of(talk.session))
+    assert all(TAGS in request.system.decode() for request in running.provider.of(conversation.session))
 
 
 async def test_a_helper_of_another_plugin_is_left_alone(running: Connected) -> None:
-    talk = await Talk.open(running.oc, running.provider, "Work")
-    await talk.say("Hello.", Reply(text="Hello."))
-    helper = Talk(running.oc, running.provider, await running.oc.session("Sum up", parent=talk.session))
-    await helper.say("Sum up.", Reply(text="They said hello."), agent="historian")
-    await helper.say("Once more.", Reply(text="Hello."), agent="historian")
+    conversation = await Conversation.open(running.oc, running.provider, "Work")
+    await conversation.send("Hello.", Reply(text="Hello."))
+    helper = Conversation(running.oc, running.provider, await running.oc.session("Sum up", parent=conversation.session))
+    await helper.send("Sum up.", Reply(text="They said hello."), agent="historian")
+    await helper.send("Once more.", Reply(text="Hello."), agent="historian")
 
     requests = running.provider.of(helper.session)
     assert 2 == len(requests)
@@ -114,72 +116,78 @@ async def test_a_helper_of_another_plugin_is_left_alone(running: Connected) -> N
 
 
 async def test_a_hidden_agent_that_was_given_a_task_is_a_subagent(running: Connected) -> None:
-    talk = await Talk.open(running.oc, running.provider, "Delegate")
-    talk.script(Reply(text="A shop."), lane="child")
-    await talk.say("Have it looked at.", calls(task("Look", "What is this?", "scout")), Reply(text="A shop."))
+    conversation = await Conversation.open(running.oc, running.provider, "Delegate")
+    conversation.script(Reply(text="A shop."), lane="child")
+    await conversation.send("Have it looked at.", calls(task("Look", "What is this?", "scout")), Reply(text="A shop."))
 
-    (child,) = await running.oc.children(talk.session)
+    (child,) = await running.oc.children(conversation.session)
     log = await running.log()
     assert ["subagent"] == modes(log, child["id"])
     assert ["subagent"] == [
         event.mode for envelope, event in log if envelope.session == child["id"] and isinstance(event, SessionOpened)
     ]
     (request,) = running.provider.of(child["id"])
-    assert GUIDE.system["subagent"] in request.body["messages"][1]["content"]
+    assert MANIFEST.system["subagent"] in request.body["messages"][0]["content"]
 
 
 async def test_a_title_under_a_prompt_of_its_own_touches_nothing(running: Connected) -> None:
     """Whatever the release or the person makes of the helper's prompt, it is not taken for the session's own."""
-    talk = Talk(running.oc, running.provider, await running.oc.untitled())
-    await talk.say("Hello.", Reply(text="Hello."))
-    title = await running.provider.received(lambda one: one.session == talk.session and TITLE in one.system.decode())
-    await talk.say("Go on.", Reply(text="On it."))
-    await talk.say("And on.", Reply(text="On and on."))
+    conversation = Conversation(running.oc, running.provider, await running.oc.untitled())
+    await conversation.send("Hello.", Reply(text="Hello."))
+    title = await running.provider.received(
+        lambda one: one.session == conversation.session and TITLE in one.system.decode()
+    )
+    await conversation.send("Go on.", Reply(text="On it."))
+    await conversation.send("And on.", Reply(text="On and on."))
 
     assert "(Annals)" not in title.system.decode()
-    own = [one for one in running.provider.of(talk.session) if TITLE not in one.system.decode()]
+    own = [one for one in running.provider.of(conversation.session) if TITLE not in one.system.decode()]
     assert 3 == len(own)
     assert [] == breaks(own)
     log = await running.log()
-    assert 3 == len(modes(log, talk.session))
-    assert [] == rebases(log, talk.session)
+    assert 3 == len(modes(log, conversation.session))
+    assert [] == rebases(log, conversation.session)
 
 
 async def test_an_agent_that_asks_to_be_left_alone_is_and_the_session_goes_on_without_a_flush(
     running: Connected,
 ) -> None:
-    talk, on = await Talk.open(running.oc, running.provider, "Switch"), Calls(running.oc)
-    await talk.say("Read the readme.", calls(on.read("README.md")), Reply(text="Read."))
-    before = len(running.provider.of(talk.session))
-    await talk.say("One word?", Reply(text="Quince.", usage=(150_000, 0)), agent="untouched")
-    await talk.say("Go on.", Reply(text="On it."))
+    conversation, on = await Conversation.open(running.oc, running.provider, "Switch"), Calls(running.oc)
+    await conversation.send("Read the readme.", calls(on.read("README.md")), Reply(text="Read."))
+    before = len(running.provider.of(conversation.session))
+    await conversation.send("One word?", Reply(text="Quince.", usage=(150_000, 0)), agent="untouched")
+    await conversation.send("Go on.", Reply(text="On it."))
 
-    requests = running.provider.of(talk.session)
+    requests = running.provider.of(conversation.session)
     aside = requests[before]
     assert ANSWER in aside.system.decode()
     assert "(Annals)" not in aside.system.decode()
     assert "One word?" == aside.texts[-1]
     assert [] == breaks([one for one in requests if one is not aside])
     log = await running.log()
-    assert ["primary"] * 3 == modes(log, talk.session)
-    assert [] == rebases(log, talk.session)
-    samples = [event for envelope, event in log if envelope.session == talk.session and isinstance(event, UsageSampled)]
+    assert ["primary"] * 3 == modes(log, conversation.session)
+    assert [] == rebases(log, conversation.session)
+    samples = [
+        event for envelope, event in log if envelope.session == conversation.session and isinstance(event, UsageSampled)
+    ]
     assert samples
     assert max(sample.input + sample.cache_read for sample in samples) < 100_000
 
 
 async def test_a_compaction_s_count_is_no_count_of_the_session(running: Connected) -> None:
-    talk = await Talk.open(running.oc, running.provider, "Sum up")
-    await talk.say("Hello.", Reply(text="Hello."))
+    conversation = await Conversation.open(running.oc, running.provider, "Sum up")
+    await conversation.send("Hello.", Reply(text="Hello."))
     running.provider.script.add(Reply(text="## Goal\nNone.", usage=(150_000, 0)), lane="compaction")
-    await running.oc.summarize(talk.session)
-    await talk.say("Go on.", Reply(text="On it."))
+    await running.oc.summarize(conversation.session)
+    await conversation.send("Go on.", Reply(text="On it."))
 
     log = await running.log()
-    samples = [event for envelope, event in log if envelope.session == talk.session and isinstance(event, UsageSampled)]
+    samples = [
+        event for envelope, event in log if envelope.session == conversation.session and isinstance(event, UsageSampled)
+    ]
     assert 2 == len(samples)
     assert max(sample.input + sample.cache_read for sample in samples) < 100_000
-    assert ["primary", "primary"] == modes(log, talk.session)
+    assert ["primary", "primary"] == modes(log, conversation.session)
 
 
 async def test_beside_another_plugin_of_its_kind_it_only_adds(
@@ -189,15 +197,16 @@ async def test_beside_another_plugin_of_its_kind_it_only_adds(
     rival = root / "opencode-dcp.mjs"
     rival.write_text('export default { id: "rival", server: async () => ({}) };\n')
     async with living(root, provider, rival.as_uri()) as running:
-        talk, on = await Talk.open(running.oc, running.provider, "Two of a kind"), Calls(running.oc)
-        await talk.say("Read the readme.", calls(on.read("README.md")), Reply(text="Read."))
-        await talk.say("Go on.", Reply(text="On it."))
+        conversation, on = await Conversation.open(running.oc, running.provider, "Two of a kind"), Calls(running.oc)
+        await conversation.send("Read the readme.", calls(on.read("README.md")), Reply(text="Read."))
+        await conversation.send("Go on.", Reply(text="On it."))
 
         log = await running.log()
-        assert ["additive"] * 3 == modes(log, talk.session)
-        requests = running.provider.of(talk.session)
+        assert ["additive"] * 3 == modes(log, conversation.session)
+        requests = running.provider.of(conversation.session)
         assert [] == breaks(requests)
         assert not any(text.startswith("§") for request in requests for text in request.texts)
         shown = [event for event in running.oc.events.seen if event["type"] == "tui.toast.show"]
         assert 1 == len([event for event in shown if "opencode-dcp" in event["properties"]["message"]])
         assert "another plugin changes the same prompts" in running.notes()
+        assert {"opencode-dcp"} == {event.rival for _, event in log if isinstance(event, AdapterConnected)}

@@ -8,25 +8,25 @@ import msgspec
 import pytest
 
 from services.kit import endpoint
-from tests.conftest import HouseFactory
+from tests.conftest import InstallationFactory
 from tests.harness import scenarios
 from tests.harness.connected import Connected, assert_whole, connected, plugin, rebases
-from tests.harness.isolation import ANTHROPIC, OPENAI, Family, Json
+from tests.harness.isolation import ANTHROPIC, Family, Json
 from tests.harness.line import Line
 from tests.harness.opencode import OpenCode
 from tests.harness.provider import Provider, Reply, Request, Script
-from tests.harness.saying import bash, calls
-from tests.harness.scenarios import Scenario, growing, mending
+from tests.harness.scenarios import COMPARED
+from tests.harness.scripted import bash, calls
 from tests.harness.test_blows import waiting
 from tests.harness.test_plain import breaks
-from tests.house.support import connect, until
+from tests.harness.wires import played_on
+from tests.helpers.installation import connect, until
 
 pytestmark = pytest.mark.harness
 
-LONG: tuple[Scenario, ...] = (growing, mending)
 BLOCK = 0.005
 """Shares that differ by less are the same: a provider's cache counts in blocks."""
-families = pytest.mark.parametrize("family", [OPENAI, ANTHROPIC], ids=lambda family: family.format)
+families = pytest.mark.parametrize("family", played_on(ANTHROPIC), ids=lambda family: family.format)
 
 
 def cached(requests: Sequence[Request]) -> float:
@@ -37,12 +37,14 @@ def cached(requests: Sequence[Request]) -> float:
 
 async def played(oc: OpenCode, provider: Provider) -> dict[str, list[Request]]:
     """The requests of each scenario's session."""
-    return {scenario.__name__: provider.of(session) for scenario in LONG for session in await scenario(oc, provider)}
+    return {
+        scenario.__name__: provider.of(session) for scenario in COMPARED for session in await scenario(oc, provider)
+    }
 
 
 @families
 async def test_the_cache_is_read_as_well_with_annals_as_without(
-    tmp_path: Path, house: HouseFactory, family: Family
+    tmp_path: Path, installation: InstallationFactory, family: Family
 ) -> None:
     async with AsyncExitStack() as stack:
         providers = [await stack.enter_async_context(Provider()) for _ in range(2)]
@@ -50,14 +52,16 @@ async def test_the_cache_is_read_as_well_with_annals_as_without(
         plain = OpenCode(tmp_path / "without", bare.url, family=family, config=scenarios.CONFIG)
         without = await played(await stack.enter_async_context(plain), bare)
         await plain.stop()
-        running = await stack.enter_async_context(connected(tmp_path / "with", house, managed, family))
+        running = await stack.enter_async_context(connected(tmp_path / "with", installation, managed, family))
         with_annals = await played(running.oc, managed)
-        log = await running.log()
+        log = await assert_whole(running, [requests[0].session for requests in with_annals.values()])
 
     assert [[], []] == [provider.faults for provider in providers]
+    assert [0, 0] == [provider.script.left() for provider in providers]
     shares = {name: (cached(without[name]), cached(with_annals[name])) for name in without}
     for name, requests in with_annals.items():
         assert len(without[name]) == len(requests)
+        assert [] == breaks(without[name])
         assert any("§" in message.decode() for message in requests[-1].messages), running.notes()
         assert [] == breaks(requests), (name, running.notes())
         assert [] == rebases(log, requests[0].session)
@@ -73,16 +77,17 @@ async def provider() -> AsyncIterator[Provider]:
 
 
 async def test_a_run_without_a_server_is_whole_in_the_log_when_it_ends(
-    provider: Provider, tmp_path: Path, house: HouseFactory
+    provider: Provider, tmp_path: Path, installation: InstallationFactory
 ) -> None:
     state = tmp_path / "state"
-    async with house(tmp_path / "data") as there:
+    async with installation(tmp_path / "data") as there:
         bus = await connect(there)
         oc = OpenCode(tmp_path, provider.url, plugins=[plugin(there.data, state)], config=scenarios.CONFIG)
         provider.script.add(Reply(text="It spoke."))
 
         reported = await oc.run_once("Say something.")
 
+        assert ["§2§ from the shell\n"] == list(provider.of()[-1].outputs.values())
         assert ["It spoke."] == [event["part"]["text"] for event in reported if event["type"] == "text"]
         assert 0 == waiting(state)
         await oc.restart(plugins=())  # what the harness holds is asked of one that tells nothing any more
@@ -95,10 +100,10 @@ async def test_a_run_without_a_server_is_whole_in_the_log_when_it_ends(
 
 
 async def test_what_a_run_could_not_say_is_said_by_the_next_one(
-    provider: Provider, tmp_path: Path, house: HouseFactory
+    provider: Provider, tmp_path: Path, installation: InstallationFactory
 ) -> None:
     state, far = tmp_path / "state", tmp_path / "far"
-    async with house(tmp_path / "data") as there:
+    async with installation(tmp_path / "data") as there:
         bus = await connect(there)
         written = endpoint.read(there.data)
         assert written is not None

@@ -6,6 +6,7 @@ from itertools import pairwise
 import aiohttp
 import pytest
 
+from tests.domain.test_attachments import png
 from tests.harness.provider import Provider, Usage, prefix_break
 from tests.harness.provider.cache import Cache, measure
 from tests.harness.provider.client import Client, connected
@@ -53,7 +54,7 @@ async def test_cached_tokens_grow_with_the_conversation_and_collapse_with_an_ear
     client = Client(http, provider.url, form, system=LONG)
     cached = []
     for turn in range(4):
-        client.says(f"Turn {turn}. {LONG}")
+        client.add_message(f"Turn {turn}. {LONG}")
         cached.append((await client.asks()).cached)
     assert 0 == cached[0]
     assert all(before < after for before, after in pairwise(cached))
@@ -63,11 +64,11 @@ async def test_cached_tokens_grow_with_the_conversation_and_collapse_with_an_ear
     client.messages[0]["content"] = "Turn 0, told otherwise."
     if form == "anthropic":
         client.messages[0]["content"] = [{"type": "text", "text": "Turn 0, told otherwise."}]
-    client.says("And now?")
+    client.add_message("And now?")
     collapsed = (await client.asks()).cached
     assert 0 < collapsed < cached[1]
 
-    client.says("And after tea?")
+    client.add_message("And after tea?")
     clock.now += 301
     assert 0 == (await client.asks()).cached
     breaks = [prefix_break(before, after) for before, after in pairwise(provider.requests)]
@@ -82,15 +83,15 @@ async def test_a_cache_entry_that_is_read_lives_on(
     client = Client(http, provider.url, form, system=LONG)
     for _ in range(4):
         clock.now += 200
-        client.says("Still there?")
-        heard = await client.asks()
-    assert heard.cached > 1024
+        client.add_message("Still there?")
+        response = await client.asks()
+    assert response.cached > 1024
 
 
 async def test_a_short_prompt_is_not_cached(provider: Provider, http: aiohttp.ClientSession, form: Format) -> None:
     client = Client(http, provider.url, form)
     for _ in range(3):
-        client.says("Short.")
+        client.add_message("Short.")
         assert 0 == (await client.asks()).cached
 
 
@@ -99,12 +100,12 @@ async def test_a_breakpoint_is_found_from_no_more_than_twenty_blocks_behind_it(
 ) -> None:
     async def cached_after(blocks: int) -> int:
         client = Client(http, provider.url, "anthropic", system="x", session=str(blocks))
-        client.says(f"{blocks} {LONG}")
+        client.add_message(f"{blocks} {LONG}")
         await client.asks()
         filler = [{"type": "text", "text": f"block {n}"} for n in range(blocks)]
         client.messages[-1:] = [{"role": "user", "content": filler}, {"role": "assistant", "content": "So be it."}]
         client.messages[-1]["content"] = [{"type": "text", "text": "So be it."}]
-        client.says("And?")
+        client.add_message("And?")
         return (await client.asks()).cached
 
     assert await cached_after(18) > 1024
@@ -182,3 +183,25 @@ def test_an_entry_may_be_kept_for_an_hour(clock: Clock) -> None:
         assert prompts.send("anthropic", user(LONG), marked(f"Turn {turn}")).cached
     clock.now += 3601
     assert 0 == prompts.send("anthropic", user(LONG), marked("Still there?")).cached
+
+
+def shown(url: str) -> dict[Format, Json]:
+    """A picture as each of them is sent it."""
+    data = url.partition(",")[2]
+    inner = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
+    return {
+        "openai": {"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]},
+        "anthropic": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": [inner]}]},
+    }
+
+
+def test_a_picture_counts_by_its_pixels_and_another_one_is_not_cached(form: Format) -> None:
+    asked = [
+        receive(1, 0.0, form, {}, encode({"model": "m", "messages": [message[form]]}))
+        for message in (shown(png(1500, 1000)), shown(png(1500, 1001)))
+    ]
+    one, other = map(measure, asked)
+    assert 2000 <= one.tokens < 2100
+    assert asked[0].pictures != asked[1].pictures
+    assert len(asked[0].raw) > 1_000_000
+    assert not {mark.digest for mark in one.writable if mark.tokens > 100} & {mark.digest for mark in other.writable}

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 import aiohttp
 import pytest
 
-from services.tagger.overflow import read
+from services.tagger.core.overflow import read
 from tests.harness.provider import (
     OVERFLOWS,
     Provider,
@@ -49,8 +49,8 @@ async def test_an_answer_waits_where_it_is_held(
     hold, pause = asyncio.Event(), asyncio.Event()
     provider.script.add(Reply(text="Slowly. " * 20, hold=hold, pause=pause), session="ses_1")
     slow, quick = (Client(http, provider.url, form, session=name, stream=stream) for name in ("ses_1", "ses_2"))
-    slow.says("Take your time.")
-    quick.says("Be quick.")
+    slow.add_message("Take your time.")
+    quick.add_message("Be quick.")
     waiting = asyncio.create_task(slow.asks())
     await provider.received(lambda request: request.session == "ses_1")
     assert (await quick.asks()).text
@@ -68,7 +68,7 @@ async def test_the_first_words_arrive_before_a_pause_ends(
     pause = asyncio.Event()
     provider.script.add(Reply(text="First words, and then no more for a while.", pause=pause))
     client = Client(http, provider.url, form)
-    client.says("Speak.")
+    client.add_message("Speak.")
     path = "/v1/messages" if form == "anthropic" else "/v1/chat/completions"
     async with http.post(provider.url + path, json=client.body()) as response:
         data = b""
@@ -82,7 +82,7 @@ async def test_the_first_words_arrive_before_a_pause_ends(
 async def test_a_client_that_leaves_is_noticed(provider: Provider, http: aiohttp.ClientSession, form: Format) -> None:
     provider.script.add(Reply(text="Nobody hears this.", hold=asyncio.Event()))
     client = Client(http, provider.url, form)
-    client.says("I may go.")
+    client.add_message("I may go.")
     asking = asyncio.create_task(client.asks())
     await provider.received(1)
     asking.cancel()
@@ -93,7 +93,7 @@ async def test_a_client_that_leaves_is_noticed(provider: Provider, http: aiohttp
 async def test_the_provider_closes_although_an_answer_is_held(http: aiohttp.ClientSession, form: Format) -> None:
     async with Provider(Script(Reply(hold=asyncio.Event()))) as provider:
         client = Client(http, provider.url, form)
-        client.says("Are you there?")
+        client.add_message("Are you there?")
         asking = asyncio.create_task(client.asks())
         await provider.received(1)
     with pytest.raises(aiohttp.ClientError):
@@ -106,7 +106,7 @@ async def test_an_answer_that_is_cut_ends_in_a_lost_connection(
 ) -> None:
     provider.script.add(Reply(text="This will be cut off somewhere in the middle.", broken="cut"))
     client = Client(http, provider.url, form, stream=stream)
-    client.says("Speak.")
+    client.add_message("Speak.")
     with pytest.raises(aiohttp.ClientPayloadError):
         await client.asks()
     assert (await client.asks()).text
@@ -133,10 +133,10 @@ async def test_every_wording_of_an_overflow_is_known_to_the_tagger(
     form: Format = "anthropic" if wording == "anthropic" else "openai"
     provider.script.add(Reply(refusal=overflow(wording, used=210_000, limit=200_000)))
     client = Client(http, provider.url, form)
-    client.says("Too much.")
-    heard = await client.asks()
-    assert heard.status in {400, 413}
-    assert read(f"{heard.status} {heard.error['error']['message']}")
+    client.add_message("Too much.")
+    response = await client.asks()
+    assert response.status in {400, 413}
+    assert read(f"{response.status} {response.error['error']['message']}")
 
 
 @pytest.mark.parametrize(
@@ -157,11 +157,11 @@ async def test_other_refusals_are_no_overflow_and_do_not_fill_the_cache(
 ) -> None:
     provider.script.add(Reply(refusal=refusal(form)))
     client = Client(http, provider.url, form, system=LONG)
-    client.says("Again.")
-    heard = await client.asks()
-    assert heard.status in status
-    assert heard.error["error"]["type"] in kind
-    assert read(str(heard.error)) is None
-    assert (429 == heard.status) == ("retry-after-ms" in heard.headers)
+    client.add_message("Again.")
+    response = await client.asks()
+    assert response.status in status
+    assert response.error["error"]["type"] in kind
+    assert read(str(response.error)) is None
+    assert (429 == response.status) == ("retry-after-ms" in response.headers)
     assert 0 == (await client.asks()).cached
     assert (await client.asks()).cached

@@ -27,7 +27,7 @@ def tool(call: str, text: str = "output") -> Json:
     return {"role": "tool", "tool_call_id": call, "content": text}
 
 
-def said(text: str, **more: object) -> Json:
+def text_block(text: str, **more: object) -> Json:
     return {"type": "text", "text": text, **more}
 
 
@@ -56,7 +56,7 @@ def chat(*messages: Json, **more: object) -> Json:
         (GO, assistant(None, "a", "b"), tool("b"), tool("a"), assistant("Done.")),
         (GO, assistant("", "a"), tool("a", ""), assistant("", "a"), tool("a")),
         (GO, assistant(""), user("")),
-        (GO, SYSTEM, user([said("Go.")])),
+        (SYSTEM, user([text_block("Go.")])),
     ],
 )
 def test_openai_takes_what_is_legal(messages: tuple[Json, ...]) -> None:
@@ -68,6 +68,8 @@ def test_openai_takes_what_is_legal(messages: tuple[Json, ...]) -> None:
     [
         ((), "empty array"),
         ((SYSTEM,), "none behind the system prompt"),
+        ((SYSTEM, SYSTEM, GO), "must be at the beginning"),
+        ((GO, SYSTEM, GO), "must be at the beginning"),
         (({"role": "robot", "content": "Hm."},), "Invalid value: 'robot'"),
         ((GO, assistant(None, "a")), "did not have response messages: a"),
         ((GO, assistant(None, "a", "b"), tool("a")), "did not have response messages: b"),
@@ -94,9 +96,11 @@ def test_tools_have_names_of_their_own_in_both_formats() -> None:
     assert () == broken("openai", chat(GO, tools=tools))
     assert "the name 'read' is there 2 times" in broken("openai", chat(GO, tools=[*tools, tools[0]]))[0]
     tools = [{"name": "read"}, {"name": "bash"}]
-    assert () == broken("anthropic", talk(user("Go."), tools=tools))
-    assert ("tools: Tool names must be unique.",) == broken("anthropic", talk(user("Go."), tools=[*tools, tools[0]]))
-    assert "should match" in broken("anthropic", talk(user("Go."), tools=[{"name": "re ad"}]))[0]
+    assert () == broken("anthropic", conversation(user("Go."), tools=tools))
+    assert ("tools: Tool names must be unique.",) == broken(
+        "anthropic", conversation(user("Go."), tools=[*tools, tools[0]])
+    )
+    assert "should match" in broken("anthropic", conversation(user("Go."), tools=[{"name": "re ad"}]))[0]
 
 
 def test_some_providers_mind_more() -> None:
@@ -104,11 +108,11 @@ def test_some_providers_mind_more() -> None:
     arc = (assistant("", "a", reasoning_content=""), tool("a", ""))
     assert () == broken("openai", chat(GO, *arc), strict)
     assert "must not be empty" in broken("openai", chat(GO, assistant("")), strict)[0]
-    assert "must not be empty" in broken("openai", chat(GO, user([said("")])), strict)[0]
+    assert "must not be empty" in broken("openai", chat(GO, user([text_block("")])), strict)[0]
     assert "at message index 1" in broken("openai", chat(GO, assistant("", "a"), tool("a")), strict)[0]
 
 
-def talk(*messages: Json, **more: object) -> Json:
+def conversation(*messages: Json, **more: object) -> Json:
     return {"model": "scripted", "max_tokens": 4096, "messages": list(messages), **more}
 
 
@@ -120,32 +124,36 @@ def spoke(*blocks: Json) -> Json:
     "messages",
     [
         (GO,),
-        (user([said("Go.")]), user("And go."), spoke(said("Yes. ")), GO),
-        (GO, spoke(said("I read."), used("a"), used("b")), user([result("b"), result("a", ""), said("Go on.")])),
-        (GO, spoke(used("a")), spoke(used("b")), user([result("a")]), user([result("b")]), spoke(said("Done."))),
+        (user([text_block("Go.")]), user("And go."), spoke(text_block("Yes. ")), GO),
+        (
+            GO,
+            spoke(text_block("I read."), used("a"), used("b")),
+            user([result("b"), result("a", ""), text_block("Go on.")]),
+        ),
+        (GO, spoke(used("a")), spoke(used("b")), user([result("a")]), user([result("b")]), spoke(text_block("Done."))),
         (GO, spoke()),
         (GO, {"role": "assistant", "content": ""}),
         (GO, spoke(used("a")), user([result("a", [])])),
-        tuple(user([said("x", **MARK)]) for _ in range(4)),
+        tuple(user([text_block("x", **MARK)]) for _ in range(4)),
     ],
 )
 def test_anthropic_takes_what_is_legal(messages: tuple[Json, ...]) -> None:
-    assert () == broken("anthropic", talk(*messages))
+    assert () == broken("anthropic", conversation(*messages))
 
 
 @pytest.mark.parametrize(
     ("messages", "fault"),
     [
         ((), "at least one message is required"),
-        ((spoke(said("Hello.")), GO), 'first message must use the "user" role'),
+        ((spoke(text_block("Hello.")), GO), 'first message must use the "user" role'),
         ((SYSTEM, GO), 'Unexpected role "system"'),
         (
             (GO, spoke(used("a"))),
             "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: a",
         ),
         ((GO, spoke(used("a"), used("b")), user([result("a")])), "immediately after: b"),
-        ((GO, spoke(used("a")), user([said("But first:"), result("a")])), "immediately after: a"),
-        ((GO, spoke(used("a")), GO, spoke(said("Hm.")), user([result("a")])), "messages.4.content.0: unexpected"),
+        ((GO, spoke(used("a")), user([text_block("But first:"), result("a")])), "immediately after: a"),
+        ((GO, spoke(used("a")), GO, spoke(text_block("Hm.")), user([result("a")])), "messages.4.content.0: unexpected"),
         ((user([result("a")]),), "messages.0.content.0: unexpected `tool_use_id`"),
         ((GO, spoke(used("a")), user([result("a"), result("b")])), "found in `tool_result` blocks: b"),
         ((GO, spoke(used("a")), user([result("a"), result("a")])), "must have a single result"),
@@ -156,38 +164,49 @@ def test_anthropic_takes_what_is_legal(messages: tuple[Json, ...]) -> None:
         ((GO, spoke(used("a b")), user([result("a b")])), "String should match pattern"),
         ((GO, spoke(used("a", input="{}")), user([result("a")])), "Input should be a valid dictionary"),
         ((user([used("a")]), user([result("a")])), "can not be in a message of the user"),
-        ((user([]), spoke(said("Hm.")), GO), "messages.0: all messages must have non-empty content"),
-        ((user(""), spoke(said("Hm.")), GO), "messages.0: all messages must have non-empty content"),
+        ((user([]), spoke(text_block("Hm.")), GO), "messages.0: all messages must have non-empty content"),
+        ((user(""), spoke(text_block("Hm.")), GO), "messages.0: all messages must have non-empty content"),
         ((GO, spoke(), GO), "messages.1: all messages must have non-empty content"),
-        ((user([said("")]),), "text content blocks must be non-empty (messages.0.content.0)"),
-        ((user([said("x"), said(" \n")]),), "must contain non-whitespace text (messages.0.content.1)"),
+        ((user([text_block("")]),), "text content blocks must be non-empty (messages.0.content.0)"),
+        ((user([text_block("x"), text_block(" \n")]),), "must contain non-whitespace text (messages.0.content.1)"),
         ((user(" \n"),), "must contain non-whitespace text"),
-        ((GO, spoke(used("a")), user([result("a", [said("")])])), "text content blocks must be non-empty"),
-        ((GO, spoke(said("Done. "))), "final assistant content cannot end with trailing whitespace"),
-        (tuple(user([said("x", **MARK)]) for _ in range(5)), "A maximum of 4 blocks with cache_control"),
+        ((GO, spoke(used("a")), user([result("a", [text_block("")])])), "text content blocks must be non-empty"),
+        ((GO, spoke(text_block("Done. "))), "final assistant content cannot end with trailing whitespace"),
+        (tuple(user([text_block("x", **MARK)]) for _ in range(5)), "A maximum of 4 blocks with cache_control"),
     ],
 )
 def test_anthropic_refuses_what_is_not(messages: tuple[Json, ...], fault: str) -> None:
-    found = broken("anthropic", talk(*messages))
+    found = broken("anthropic", conversation(*messages))
     assert any(fault in one for one in found), found
 
 
 def test_anthropic_counts_all_breakpoints_and_wants_a_system_prompt_with_words() -> None:
-    marked = talk(user([said("x", **MARK)]), system=[said("You help.", **MARK)], tools=[{"name": "read", **MARK}])
+    marked = conversation(
+        user([text_block("x", **MARK)]), system=[text_block("You help.", **MARK)], tools=[{"name": "read", **MARK}]
+    )
     assert () == broken("anthropic", marked)
-    marked["system"] = [said("You help.", **MARK), said("And how.", **MARK), said("So it is.", **MARK)]
+    marked["system"] = [
+        text_block("You help.", **MARK),
+        text_block("And how.", **MARK),
+        text_block("So it is.", **MARK),
+    ]
     assert "Found 5." in broken("anthropic", marked)[0]
-    blocks = [result("a", [said("1", **MARK), said("2", **MARK), said("3", **MARK)], **MARK), said("4", **MARK)]
-    assert "Found 5." in broken("anthropic", talk(GO, spoke(used("a")), user(blocks)))[0]
-    assert ("system: text content blocks must be non-empty",) == broken("anthropic", talk(GO, system=[said("")]))
+    blocks = [
+        result("a", [text_block("1", **MARK), text_block("2", **MARK), text_block("3", **MARK)], **MARK),
+        text_block("4", **MARK),
+    ]
+    assert "Found 5." in broken("anthropic", conversation(GO, spoke(used("a")), user(blocks)))[0]
+    assert ("system: text content blocks must be non-empty",) == broken(
+        "anthropic", conversation(GO, system=[text_block("")])
+    )
     assert ("max_tokens: Field required",) == broken("anthropic", chat(GO))
 
 
 def test_only_a_model_that_has_to_think_must_have_begun_with_thinking() -> None:
     arc = (GO, spoke(used("a")), user([result("a")]))
-    assert () == broken("anthropic", talk(*arc, thinking={"type": "adaptive"}))
-    assert () == broken("anthropic", talk(*arc, GO, thinking={"type": "enabled", "budget_tokens": 1024}))
-    found = broken("anthropic", talk(*arc, thinking={"type": "enabled", "budget_tokens": 1024}))
+    assert () == broken("anthropic", conversation(*arc, thinking={"type": "adaptive"}))
+    assert () == broken("anthropic", conversation(*arc, GO, thinking={"type": "enabled", "budget_tokens": 1024}))
+    found = broken("anthropic", conversation(*arc, thinking={"type": "enabled", "budget_tokens": 1024}))
     assert "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`" in found[0]
 
 
@@ -199,20 +218,28 @@ def test_what_is_no_json_object_is_refused() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "broke"),
     [
-        (talk(GO), talk(GO, spoke(said("Yes.")), GO), ""),
-        (talk(user([said("Go.", **MARK)])), talk(user([said("Go.")]), spoke(said("Yes."))), ""),
-        (talk(user([said("Go.")])), talk(user([said("Go."), said("And go.")])), ""),
+        (conversation(GO), conversation(GO, spoke(text_block("Yes.")), GO), ""),
         (
-            talk(user([said("Go.")]), spoke()),
-            talk(user([said("Go."), said("And.")]), spoke()),
+            conversation(user([text_block("Go.", **MARK)])),
+            conversation(user([text_block("Go.")]), spoke(text_block("Yes."))),
+            "",
+        ),
+        (conversation(user([text_block("Go.")])), conversation(user([text_block("Go."), text_block("And go.")])), ""),
+        (
+            conversation(user([text_block("Go.")]), spoke()),
+            conversation(user([text_block("Go."), text_block("And.")]), spoke()),
             "message 0 of 2 changed",
         ),
-        (talk(GO, spoke(said("Yes."))), talk(GO), 'message 1 of 2 is gone: it was \'{"role":"assistant"'),
-        (talk(GO, system="a"), talk(GO, system="b"), "the system prompt changed: at byte 1 it was"),
-        (talk(GO, tools=[{"name": "a"}]), talk(GO), "the tools changed"),
         (
-            talk(user("The ledger of the harbour master.")),
-            talk(user("The ledger of the harbour mistress.")),
+            conversation(GO, spoke(text_block("Yes."))),
+            conversation(GO),
+            'message 1 of 2 is gone: it was \'{"role":"assistant"',
+        ),
+        (conversation(GO, system="a"), conversation(GO, system="b"), "the system prompt changed: at byte 1 it was"),
+        (conversation(GO, tools=[{"name": "a"}]), conversation(GO), "the tools changed"),
+        (
+            conversation(user("The ledger of the harbour master.")),
+            conversation(user("The ledger of the harbour mistress.")),
             "message 0 of 1 changed: at byte 53 it was ...'ger of the harbour master.\"}' and is",
         ),
     ],
@@ -226,7 +253,11 @@ def test_a_broken_prefix_is_told_with_its_place_and_both_sides(before: Json, aft
 def test_the_arguments_of_a_tool_may_be_named_like_a_breakpoint() -> None:
     one, other = (
         receive(
-            1, 0, "anthropic", {}, encode(talk(GO, spoke(used("a", input={"cache_control": n})), user([result("a")])))
+            1,
+            0,
+            "anthropic",
+            {},
+            encode(conversation(GO, spoke(used("a", input={"cache_control": n})), user([result("a")]))),
         )
         for n in (1, 2)
     )

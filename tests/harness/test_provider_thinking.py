@@ -23,7 +23,7 @@ async def client(provider: Provider) -> AsyncIterator[Client]:
     async with connected() as http:
         client = Client(http, provider.url, "anthropic", thinking=True)
         for turn in range(2):
-            client.says(f"Turn {turn}: read the ledger.")
+            client.add_message(f"Turn {turn}: read the ledger.")
             provider.script.add(Reply(reasoning=f"Thought {turn}.", text="I read.", calls=(Call("read"),)))
             client.answers(dict.fromkeys((await client.asks()).calls, f"ships {turn}"))
             if turn == 0:
@@ -35,9 +35,9 @@ async def client(provider: Provider) -> AsyncIterator[Client]:
 async def refused(client: Client) -> str:
     """The words of the refusal, or nothing."""
     kept = deepcopy(client.messages)
-    heard = await client.asks()
+    response = await client.asks()
     client.messages = kept
-    return str(heard.error["error"]["message"]) if heard.error else ""
+    return str(response.error["error"]["message"]) if response.error else ""
 
 
 def without_thinking(message: Json) -> Json:
@@ -58,7 +58,7 @@ async def test_breakpoints_and_the_split_into_messages_do_not_matter_to_thinking
 async def test_thinking_of_earlier_turns_may_be_left_out_but_not_before_thinking_that_is_kept(client: Client) -> None:
     client.messages[1] = without_thinking(client.messages[1])
     assert "cannot be modified" in await refused(client)
-    client.says("A new turn begins.")
+    client.add_message("A new turn begins.")
     assert not await refused(client)
 
 
@@ -81,7 +81,17 @@ async def test_some_providers_bind_thinking_to_nothing_but_its_words(client: Cli
 
 async def test_an_edit_before_signed_thinking_is_legal_in_the_next_turn(client: Client) -> None:
     client.messages[0]["content"][0]["text"] = "Turn 0, rewritten."
-    client.says("A new turn begins.")
+    client.add_message("A new turn begins.")
+    assert not await refused(client)
+
+
+async def test_where_thinking_is_preserved_an_edit_before_it_is_never_legal(client: Client, provider: Provider) -> None:
+    provider.rules = Rules(preserves_thinking=True)
+    client.add_message("A new turn begins.")
+    assert not await refused(client)
+    client.messages[0]["content"][0]["text"] = "Turn 0, rewritten."
+    assert "messages.1.content.0: Invalid `signature`" in await refused(client)
+    client.messages = [without_thinking(one) if one["role"] == "assistant" else one for one in client.messages]
     assert not await refused(client)
 
 
@@ -91,14 +101,14 @@ async def test_the_words_of_thinking_stay_as_they_were_in_every_turn(client: Cli
     assert "messages.5.content.0: `thinking` or `redacted_thinking`" in await refused(client)
     client.messages = mine
     client.messages[1]["content"][0]["thinking"] += " And more."
-    client.says("A new turn begins.")
+    client.add_message("A new turn begins.")
     assert "messages.1.content.0: Invalid `signature` in `thinking` block" == await refused(client)
 
 
 async def test_a_foreign_signature_is_refused(client: Client) -> None:
     for foreign in ("", "ZmFrZS1zaWc=", "no base64 at all", client.messages[5]["content"][0]["signature"]):
         client.messages[1]["content"][0]["signature"] = foreign
-        client.says("A new turn begins.")
+        client.add_message("A new turn begins.")
         assert "messages.1.content.0: Invalid `signature` in `thinking` block" == await refused(client)
 
 
@@ -126,9 +136,9 @@ async def test_an_answer_in_the_running_turn_begins_with_its_thinking(client: Cl
 async def test_a_model_that_has_to_think_does_so(provider: Provider) -> None:
     async with connected() as http:
         client = Client(http, provider.url, "anthropic", thinking=True)
-        client.says("Read.")
+        client.add_message("Read.")
         provider.script.add(Reply(calls=(Call("read"),)))
-        heard = await client.asks()
-        assert heard.reasoning
-        client.answers(dict.fromkeys(heard.calls, "ships"))
+        response = await client.asks()
+        assert response.reasoning
+        client.answers(dict.fromkeys(response.calls, "ships"))
         assert 200 == (await client.asks()).status

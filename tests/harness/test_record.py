@@ -14,16 +14,26 @@ from schemas.asks import TransformAsk
 from schemas.inbox import MessageSeen, PartSeen
 from schemas.streams import IN
 from schemas.subjects import Address, ask, parse_inbound
-from services.client.readers import read
-from services.client.transcript import Transcript
+from services.edges.client.readers import read
+from services.edges.client.transcript import Transcript
 from services.kit.bus import Bus, Delivery, Pull
 from tests.harness.isolation import OPENAI
-from tests.harness.record import HOME, PROVIDER, TRAFFIC, TRANSCRIPTS, WORKSPACE, Unfit, elsewhere, places, record
+from tests.harness.record import (
+    HOME,
+    PROVIDER,
+    TRAFFIC,
+    TRANSCRIPTS,
+    WORKSPACE,
+    Unfit,
+    elsewhere,
+    places,
+    record,
+)
 from tests.harness.scenarios import delegating, planning
 from tests.harness.traffic import Line, Tap, encoded, load
 from tests.harness.transcripts import neutral
+from tests.helpers.recordings import SHIPPED
 
-RECORDED = Path(__file__).parents[1] / "recorded"
 HERE = {"/var/run/9/workspace": WORKSPACE, "/var/run/9": HOME, "http://127.0.0.1:4711": PROVIDER}
 
 
@@ -52,7 +62,7 @@ def _bare(part: PartSeen) -> PartSeen:
 
 @pytest.mark.parametrize("name", ["openai", "anthropic"])
 def test_what_is_written_is_what_is_read(name: str, tmp_path: Path) -> None:
-    transcripts = list(read(RECORDED / f"{name}.json.gz"))
+    transcripts = list(read(SHIPPED / f"{name}.json.gz"))
     file = tmp_path / TRANSCRIPTS
     file.write_bytes(gzip.compress(b"".join(map(neutral, transcripts))))
 
@@ -61,15 +71,15 @@ def test_what_is_written_is_what_is_read(name: str, tmp_path: Path) -> None:
 
 
 def test_what_happened_here_happened_elsewhere() -> None:
-    said = b'{"cwd":"/var/run/9/workspace","at":"/var/run/9/data http://127.0.0.1:4711/v1"}'
+    written = b'{"cwd":"/var/run/9/workspace","at":"/var/run/9/data http://127.0.0.1:4711/v1"}'
 
-    assert {"cwd": WORKSPACE, "at": f"{HOME}/data {PROVIDER}/v1"} == json.loads(elsewhere(said, HERE))
+    assert {"cwd": WORKSPACE, "at": f"{HOME}/data {PROVIDER}/v1"} == json.loads(elsewhere(written, HERE))
 
 
-@pytest.mark.parametrize("said", [str(Path(__file__)), '"text_ref":"4f2a"'])
-def test_what_cannot_be_kept_is_refused(said: str) -> None:
+@pytest.mark.parametrize("written", [str(Path(__file__)), '"text_ref":"4f2a"'])
+def test_what_cannot_be_kept_is_refused(written: str) -> None:
     with pytest.raises(Unfit):
-        elsewhere(f"... {said} ...".encode(), HERE)
+        elsewhere(f"... {written} ...".encode(), HERE)
 
 
 def test_a_place_within_another_is_named_first(tmp_path: Path) -> None:
@@ -81,26 +91,26 @@ def test_a_place_within_another_is_named_first(tmp_path: Path) -> None:
 @pytest.mark.broker
 async def test_what_is_said_is_heard_once_and_in_order_with_its_answers(bus: Bus) -> None:
     here = Address("garden", "s1")
-    said, asked, wished = here.inbound("opencode"), ask(TransformAsk.NAME, "garden"), here.wish("drop.queue")
+    written, asked, wanted = here.inbound("opencode"), ask(TransformAsk.NAME, "garden"), here.command("drop.queue")
     worked = asyncio.Queue[Delivery]()
     await bus.consumer(IN.name, "tagger", ack_wait=30, max_ack_pending=10)
     tagger = Pull(bus, IN.name, "tagger", credit=10, deliver=worked.put_nowait)
     await bus.serve(asked, "responder", _reply(b'{"status":"ready"}'))
-    await bus.serve(wished, "desk", _reply(b'{"ok":true}'))
+    await bus.serve(wanted, "desk", _reply(b'{"ok":true}'))
     async with Tap(bus) as tap:
         await tagger.start()
-        await bus.publish(said, b"1", "one")
+        await bus.publish(written, b"1", "one")
         await worked.get()
         await bus.request(asked, b"2", 5)
-        await bus.publish(said, b"1", "one")
-        await bus.publish(said, b"3", "two")
-        await bus.request(wished, b"4", 5)
+        await bus.publish(written, b"1", "one")
+        await bus.publish(written, b"3", "two")
+        await bus.request(wanted, b"4", 5)
         await worked.get()
         await tagger.stop()
-    await bus.publish(said, b"5", "three")
+    await bus.publish(written, b"5", "three")
 
-    assert [(said, b"1", "one", b"null"), (asked, b"2", "", b'{"status":"ready"}'), (said, b"3", "two", b"null"),
-            (wished, b"4", "", b'{"ok":true}')] == list(map(_told, tap.lines))  # fmt: skip
+    assert [(written, b"1", "one", b"null"), (asked, b"2", "", b'{"status":"ready"}'), (written, b"3", "two", b"null"),
+            (wanted, b"4", "", b'{"ok":true}')] == list(map(_recorded, tap.lines))  # fmt: skip
 
 
 @pytest.mark.broker
@@ -118,7 +128,7 @@ def _reply(answer: bytes) -> Callable[[str, bytes], Awaitable[bytes]]:
     return handle
 
 
-def _told(line: Line) -> tuple[str, bytes, str, bytes]:
+def _recorded(line: Line) -> tuple[str, bytes, str, bytes]:
     return line.subject, bytes(line.payload), line.id, bytes(line.reply)
 
 
@@ -128,7 +138,7 @@ def test_lines_are_read_as_they_were_written(tmp_path: Path) -> None:
     file = tmp_path / TRAFFIC
     file.write_bytes(gzip.compress(encoded(lines)))
 
-    assert list(map(_told, lines)) == list(map(_told, load(file)))
+    assert list(map(_recorded, lines)) == list(map(_recorded, load(file)))
 
 
 @pytest.mark.harness
@@ -141,7 +151,7 @@ async def test_a_recording_holds_the_sessions_and_all_that_was_said(tmp_path: Pa
     assert (parent.session, "subagent") == (child.seen.parent, child.seen.mode)
     assert "status 2" in parent.messages[-1].parts[-1].text
     lines = load(tmp_path / "kept" / TRAFFIC)
-    told = {parse_inbound(line.subject)[1].session for line in lines if line.is_said}
-    assert {main.session, parent.session, child.session} == told
+    sessions = {parse_inbound(line.subject)[1].session for line in lines if line.is_inbound}
+    assert {main.session, parent.session, child.session} == sessions
     assert {"ready"} == {line.status for line in lines if line.is_asked}
     assert str(tmp_path).encode() not in made.traffic + made.transcripts

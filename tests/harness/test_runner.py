@@ -10,8 +10,8 @@ from tests.harness.api import Refused
 from tests.harness.installed import NotInstalled
 from tests.harness.isolation import ANTHROPIC, OPENAI, merged
 from tests.harness.opencode import OpenCode, Stopped
-from tests.harness.provider import Call, Provider, Reply, Script
-from tests.harness.saying import Talk, bash, calls
+from tests.harness.provider import Call, Provider, Reply
+from tests.harness.scripted import Conversation, bash, calls
 
 PLUGIN = """
 export default { id: "sign", server: async (_, options) => ({
@@ -25,23 +25,23 @@ async def test_a_session_outlives_a_kill_and_a_restart_with_a_plugin(tmp_path: P
     plugin = tmp_path / "sign.mjs"
     plugin.write_text(PLUGIN)
     async with Provider() as provider, OpenCode(tmp_path, provider.url) as oc:
-        talk = await Talk.open(oc, provider, "Sign")
-        await talk.say("Hello.", Reply(text="Hi."))
+        conversation = await Conversation.open(oc, provider, "Sign")
+        await conversation.send("Hello.", Reply(text="Hi."))
         assert "sign" not in await oc.tool_ids()
         killed = oc.pid
         await oc.kill()
         assert not psutil.pid_exists(killed)
         await oc.restart(plugins=[[plugin.as_uri(), {"name": "Annals"}]])
         assert "sign" in await oc.tool_ids()
-        await talk.say("Sign it.", calls(Call("sign", {})), Reply(text="Signed."))
-        assert ["Annals"] == await talk.outputs("sign")
-        first, *_ = await talk.messages()
+        await conversation.send("Sign it.", calls(Call("sign", {})), Reply(text="Signed."))
+        assert ["Annals"] == await conversation.outputs("sign")
+        first, *_ = await conversation.messages()
         await oc.patch_part({**first["parts"][0], "text": "Good day."})
-        assert ["Good day.", "Sign it."] == await talk.texts("user")
-        assert list(range(1, 4)) == [event["seq"] for event in await oc.history({talk.session: 0})][:3]
-        await oc.delete(talk.session)
+        assert ["Good day.", "Sign it."] == await conversation.texts("user")
+        assert list(range(1, 4)) == [event["seq"] for event in await oc.history({conversation.session: 0})][:3]
+        await oc.delete(conversation.session)
         with pytest.raises(Refused, match="404"):
-            await oc.info(talk.session)
+            await oc.info(conversation.session)
 
 
 @pytest.mark.harness
@@ -51,27 +51,17 @@ async def test_two_run_side_by_side_and_leave_no_process_behind(tmp_path: Path) 
             OpenCode(tmp_path / "one", provider.url, family=OPENAI) as one,
             OpenCode(tmp_path / "two", provider.url, family=ANTHROPIC) as two,
         ):
-            talk = await Talk.open(one, provider, "Only here")
+            conversation = await Conversation.open(one, provider, "Only here")
             mark = one.events.mark()
-            talk.script(calls(bash("sleep 60")))
-            await one.prompt_async(talk.session, "Wait.")
-            await talk.running("bash", mark)
+            conversation.script(calls(bash("sleep 60")))
+            await one.prompt_async(conversation.session, "Wait.")
+            await conversation.running("bash", mark)
             with pytest.raises(Refused, match="404"):
-                await two.info(talk.session)
+                await two.info(conversation.session)
             started = [psutil.Process(oc.pid) for oc in (one, two)]
             started += started[0].children(recursive=True)
-        _, alive = psutil.wait_procs(started, timeout=5)
+        _, alive = psutil.wait_procs(started, timeout=60)
         assert [] == alive
-
-
-@pytest.mark.harness
-async def test_one_prompt_can_be_run_without_a_server(tmp_path: Path) -> None:
-    script = Script(calls(bash("echo from the shell")), Reply(text="It spoke."))
-    async with Provider(script) as provider:
-        oc = OpenCode(tmp_path, provider.url)
-        reported = await oc.run_once("Say something.")
-        assert ["It spoke."] == [event["part"]["text"] for event in reported if event["type"] == "text"]
-        assert ["from the shell\n"] == list(provider.of()[-1].outputs.values())
 
 
 @pytest.mark.harness
@@ -85,9 +75,9 @@ async def test_broken_settings_are_told(tmp_path: Path) -> None:
 
 
 def test_what_is_not_installed_is_named_with_its_remedy(tmp_path: Path) -> None:
-    with pytest.raises(NotInstalled, match=r"OpenCode is missing.*make setup"):
+    with pytest.raises(NotInstalled, match=r"OpenCode is missing.*make test"):
         installed.opencode(tmp_path)
-    with pytest.raises(NotInstalled, match=r"ripgrep is missing.*make setup"):
+    with pytest.raises(NotInstalled, match=r"ripgrep is missing.*make test"):
         installed.ripgrep(tmp_path)
 
 

@@ -11,24 +11,26 @@ import msgspec
 import pytest
 
 from schemas.tools import TOOLS
-from services.connect.findings import Finding
-from services.connect.stub import take_away
-from tests.conftest import HouseFactory
+from services.edges.connect.findings import Finding
+from services.edges.connect.harnesses.opencode.stub import take_away
+from services.kit.rooms import ROOMS
+from tests.conftest import InstallationFactory
 from tests.harness import scenarios
 from tests.harness.connected import Connected, assert_whole
 from tests.harness.installed import MODULES
 from tests.harness.opencode import OpenCode
 from tests.harness.provider import Provider, Reply
-from tests.harness.saying import Calls, Talk, calls
+from tests.harness.scripted import Calls, Conversation, calls
 from tests.harness.test_plain import breaks
-from tests.house.support import connect
+from tests.helpers.installation import connect
+from tests.helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.harness
 
-PATIENCE = 60.0
 OURS = {tool.name for tool in TOOLS}
 THEIRS = ".gitignore"
 """What OpenCode writes beside its settings by itself, at its first start."""
+TRIES = 10
 
 
 class Ended(msgspec.Struct, frozen=True):
@@ -39,7 +41,7 @@ class Ended(msgspec.Struct, frozen=True):
 
 
 class User:
-    """Somebody with an OpenCode and a house, who knows nothing but the commands."""
+    """Somebody with an OpenCode and an installation, who knows nothing but the commands."""
 
     def __init__(self, oc: OpenCode, data: Path) -> None:
         self._oc = oc
@@ -62,7 +64,7 @@ class User:
 
     async def annals(self, *words: str) -> Ended:
         """Run a command in the project, as in a terminal."""
-        command = (sys.executable, "-m", "services.cli", *words)
+        command = (sys.executable, "-m", "services.edges.cli", *words)
         process = await asyncio.create_subprocess_exec(
             *command, cwd=self._oc.workspace, env=self._environment, stdout=PIPE, stderr=PIPE
         )
@@ -81,6 +83,16 @@ class User:
         return [msgspec.json.decode(line, type=Finding) for line in ended.output.splitlines()]
 
 
+async def tagged(conversation: Conversation, provider: Provider) -> list[str]:
+    """Go on until a step's plan is there in time: a machine may be too slow for some, and those are left unedited."""
+    for _ in range(TRIES):
+        await conversation.send("Thanks.", Reply(text="Gladly."))
+        texts = [text for text in provider.of(conversation.session)[-1].texts if text]
+        if texts[-1].startswith("§"):
+            break
+    return texts
+
+
 @pytest.fixture
 async def provider() -> AsyncIterator[Provider]:
     async with Provider() as running:
@@ -88,7 +100,7 @@ async def provider() -> AsyncIterator[Provider]:
 
 
 async def test_a_new_user_connects_works_is_well_and_takes_it_back(
-    provider: Provider, tmp_path: Path, house: HouseFactory
+    provider: Provider, tmp_path: Path, installation: InstallationFactory
 ) -> None:
     oc = OpenCode(tmp_path, provider.url, config=scenarios.CONFIG, keeps_settings=True)
     oc.configure()
@@ -96,7 +108,7 @@ async def test_a_new_user_connects_works_is_well_and_takes_it_back(
     user = User(oc, tmp_path / "data")
     before = user.settings()
     assert {"opencode.json"} == set(before)
-    async with house(tmp_path / "data") as running:
+    async with installation(tmp_path / "data", ROOMS) as running:
         bus = await connect(running)
         connecting = await user.annals("setup", "opencode", "--yes")
         assert 0 == connecting.status, connecting.output
@@ -104,16 +116,16 @@ async def test_a_new_user_connects_works_is_well_and_takes_it_back(
 
         async with oc:
             assert set(await oc.tool_ids()) >= OURS
-            talk, on = await Talk.open(oc, provider, "First"), Calls(oc)
-            await talk.say("Read the readme.", calls(on.read("README.md")), Reply(text="Read."))
-            await talk.say("Thanks.", Reply(text="Gladly."))
+            conversation, on = await Conversation.open(oc, provider, "First"), Calls(oc)
+            await conversation.send("Read the readme.", calls(on.read("README.md")), Reply(text="Read."))
             there = Connected(running, bus, provider, oc, user.state)
-            said = [text for text in provider.of(talk.session)[-1].texts if text]
-            assert ["§1§ ", "§2§ ", "§3§ ", "§4§ "] == [text[:4] for text in said], (said, there.notes())
-            assert [] == breaks(provider.of(talk.session))
-            await assert_whole(there, [talk.session])
+            texts = await tagged(conversation, provider)
+            assert all(text.startswith(f"§{n}§ ") or "§" not in text for n, text in enumerate(texts, 1)), texts
+            assert texts[-1].startswith("§"), there.notes()
+            assert [] == breaks(provider.of(conversation.session))
+            await assert_whole(there, [conversation.session])
             findings = await user.examined()
-            assert {"PASS"} == {finding.level for finding in findings}, [finding.line for finding in findings]
+            assert [] == [finding.line for finding in findings if finding.level != "PASS"]
             assert {"plugin", "bundle", "compaction", "adapter"} <= {finding.what for finding in findings}
         await bus.close()
 
@@ -124,7 +136,7 @@ async def test_a_new_user_connects_works_is_well_and_takes_it_back(
     oc.rooms.make()
     async with oc:
         assert not OURS & set(await oc.tool_ids())
-        talk = await Talk.open(oc, provider, "Alone again")
-        await talk.say("Hello.", Reply(text="Hello."))
-        assert not any("§" in message.decode() for message in provider.of(talk.session)[-1].messages)
+        conversation = await Conversation.open(oc, provider, "Alone again")
+        await conversation.send("Hello.", Reply(text="Hello."))
+        assert not any("§" in message.decode() for message in provider.of(conversation.session)[-1].messages)
     assert [] == provider.faults

@@ -2,35 +2,37 @@
 
 import re
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-from schemas.events import DropRequested, FlushRequested
-from services.kit.settings import Plan
-from services.responder.guide import GUIDE
-from tests.conftest import running_house
+from schemas.events import DropRequested, FlushRequested, NativeCompacted
+from services.responder.answers.client_manifest import MANIFEST
+from services.settings import Limits
+from tests.conftest import running_installation
+from tests.harness import scenarios
 from tests.harness.api import Refused
-from tests.harness.connected import Connected, connected, rebases
-from tests.harness.isolation import ANTHROPIC, OPENAI, Family
+from tests.harness.connected import Connected, connected, plugin, rebases
+from tests.harness.isolation import OPENAI, Family
+from tests.harness.opencode import OpenCode
 from tests.harness.provider import Call, Provider, Reply, Request
-from tests.harness.saying import Calls, Talk, calls
+from tests.harness.scripted import Calls, Conversation, calls
 from tests.harness.test_plain import breaks
+from tests.harness.wires import played_on
 from tests.harness.workspace import LONG
 
 pytestmark = [pytest.mark.harness, pytest.mark.asyncio(loop_scope="module")]
 
 
-@pytest_asyncio.fixture(
-    scope="module", loop_scope="module", params=[OPENAI, ANTHROPIC], ids=lambda family: family.format
-)
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=played_on(OPENAI), ids=lambda family: family.format)
 async def running(
     request: pytest.FixtureRequest, provider: Provider, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Connected]:
     family: Family = request.param
-    settings = {"plan": Plan(protected_tags=1)}
+    settings = {"plan": Limits(protected_tags=1)}
     root = tmp_path_factory.mktemp(family.provider)
-    async with connected(root, running_house, provider, family, settings=settings) as all_of_it:
+    async with connected(root, running_installation, provider, family, settings=settings) as all_of_it:
         yield all_of_it
 
 
@@ -62,87 +64,131 @@ async def command(running: Connected, session: str, name: str) -> str:
 
 
 async def test_a_dropped_output_is_gone_at_the_next_rebase_exactly_once(running: Connected) -> None:
-    talk, on = await Talk.open(running.oc, running.provider, "Drop"), Calls(running.oc)
-    telling = "boxed-early-quince"
-    await talk.say("Read the catalogue.", calls(on.read(LONG), reasoning="It is long."), Reply(text="Read."))
-    await talk.say("Drop it.", dropping(telling), Reply(text="Dropped."))
-    await talk.say("Read the readme.", calls(on.read("README.md")), Reply(text="Read that, too."))
-    assert any(telling in message.decode() for message in running.provider.of(talk.session)[-1].messages)
-    called = len(running.provider.of(talk.session))
+    conversation, on = await Conversation.open(running.oc, running.provider, "Drop"), Calls(running.oc)
+    name_of_it = "boxed-early-quince"
+    await conversation.send("Read the catalogue.", calls(on.read(LONG), reasoning="It is long."), Reply(text="Read."))
+    await conversation.send("Drop it.", dropping(name_of_it), Reply(text="Dropped."))
+    await conversation.send("Read the readme.", calls(on.read("README.md")), Reply(text="Read that, too."))
+    assert any(name_of_it in message.decode() for message in running.provider.of(conversation.session)[-1].messages)
+    called = len(running.provider.of(conversation.session))
 
-    report = await command(running, talk.session, "ctx-flush")
-    await talk.say("Go on.", Reply(text="On it."))
-    await talk.say("And on.", calls(on.read("docs/ideas.md")), Reply(text="On and on."))
+    report = await command(running, conversation.session, "ctx-flush")
+    await conversation.send("Go on.", Reply(text="On it."))
+    await conversation.send("And on.", calls(on.read("docs/ideas.md")), Reply(text="On and on."))
 
-    requests = running.provider.of(talk.session)
+    requests = running.provider.of(conversation.session)
     assert "applied at the next model call" in report
     kept = [
         message.decode()[:200]
         for request in requests[called:]
         for message in request.messages
-        if telling in message.decode()
+        if name_of_it in message.decode()
     ]
     assert [] == kept
     assert 1 == len(breaks(requests)), breaks(requests)
     assert [] == breaks(requests[:called])
     assert [] == running.provider.faults
     log = await running.log()
-    assert [["flush"]] == [rebase.causes for rebase in rebases(log, talk.session)]
-    wished = [
+    assert [["flush"]] == [rebase.causes for rebase in rebases(log, conversation.session)]
+    requested = [
         envelope.actor.kind
         for envelope, event in log
-        if envelope.session == talk.session and isinstance(event, DropRequested | FlushRequested)
+        if envelope.session == conversation.session and isinstance(event, DropRequested | FlushRequested)
     ]
-    assert ["agent", "person"] == wished
+    assert ["agent", "person"] == requested
 
 
 async def test_a_command_is_answered_without_a_model(running: Connected) -> None:
-    talk = await Talk.open(running.oc, running.provider, "Status")
-    await talk.say("Hello.", Reply(text="Hello."))
+    conversation = await Conversation.open(running.oc, running.provider, "Status")
+    await conversation.send("Hello.", Reply(text="Hello."))
     called = len(running.provider.requests)
 
-    report = await command(running, talk.session, "ctx-status")
+    report = await command(running, conversation.session, "ctx-status")
 
     assert called == len(running.provider.requests)
     assert running.oc.family.main.name in report
-    await talk.say("Go on.", Reply(text="On it."))
-    sent = running.provider.of(talk.session)[-1]
+    await conversation.send("Go on.", Reply(text="On it."))
+    sent = running.provider.of(conversation.session)[-1]
     assert not any("**Model**" in message.decode() for message in sent.messages)
-    assert [] == breaks(running.provider.of(talk.session))
+    assert [] == breaks(running.provider.of(conversation.session))
 
 
 async def test_a_model_that_writes_tags_does_not_have_them_stored(running: Connected) -> None:
-    talk = await Talk.open(running.oc, running.provider, "Parrot")
-    await talk.say("Hello.", Reply(text='§12§ §7">§7§ Hello, see §3 of the contract.'))
-    await talk.say("Go on.", Reply(text="On it."))
+    conversation = await Conversation.open(running.oc, running.provider, "Parrot")
+    await conversation.send("Hello.", Reply(text='§12§ §7">§7§ Hello, see §3 of the contract.\n§5§ And §6§.'))
+    await conversation.send("Go on.", Reply(text="On it."))
 
-    assert ["Hello, see §3 of the contract.", "On it."] == await talk.texts()
-    assert [] == breaks(running.provider.of(talk.session))
+    assert ["Hello, see §3 of the contract.\n5 And 6.", "On it."] == await conversation.texts()
+    assert [] == breaks(running.provider.of(conversation.session))
 
 
 async def test_guidance_is_static_and_helpers_are_left_alone(running: Connected) -> None:
-    talk = Talk(running.oc, running.provider, await running.oc.untitled())
+    conversation = Conversation(running.oc, running.provider, await running.oc.untitled())
     mark = running.oc.events.mark()
-    await talk.say("Hello.", Reply(text="Hello."))
-    await talk.titled(mark)
-    await talk.say("Go on.", Reply(text="On it."))
+    await conversation.send("Hello.", Reply(text="Hello."))
+    await conversation.titled(mark)
+    await conversation.send("Go on.", Reply(text="On it."))
 
-    main = running.provider.of(talk.session)
+    main = running.provider.of(conversation.session)
     titles = running.provider.of(kind="title")
-    guidance = GUIDE.system["primary"].splitlines()[0]
+    guidance = MANIFEST.system["primary"].splitlines()[0]
     assert {1} == {request.system.decode().count(guidance) for request in main}
     assert titles
     assert not any(guidance in request.system.decode() for request in titles)
 
 
 async def test_a_compaction_is_told_what_the_service_knows(running: Connected) -> None:
-    talk, on = await Talk.open(running.oc, running.provider, "Sum up"), Calls(running.oc)
+    conversation, on = await Conversation.open(running.oc, running.provider, "Sum up"), Calls(running.oc)
     todos = Call("todowrite", {"todos": [{"content": "weigh the quinces", "status": "pending", "priority": "high"}]})
-    await talk.say("Read.", calls(on.read("README.md"), todos), Reply(text="Read."))
+    await conversation.send("Read.", calls(on.read("README.md"), todos), Reply(text="Read."))
 
-    await running.oc.summarize(talk.session)
+    await running.oc.summarize(conversation.session)
 
-    (asked,) = running.provider.of(talk.session, kind="compaction")
+    (asked,) = running.provider.of(conversation.session, kind="compaction")
     prompt = b"".join(asked.messages).decode()
     assert "weigh the quinces" in prompt
     assert "README.md" in prompt
+    (summary,) = [
+        message["info"] for message in await conversation.messages() if message["info"].get("summary") is True
+    ]
+    compacted = [
+        event
+        for envelope, event in await running.log()
+        if envelope.session == conversation.session and isinstance(event, NativeCompacted)
+    ]
+    assert [summary["id"]] == [event.summary for event in compacted]
+
+
+OTHER = """export default {{ id: "{name}", server: async () => ({{
+  "experimental.session.compacting": async (_, output) => {{ output.context.push("The {name} plugin weighs fruit."); }},
+}}) }};
+"""
+
+
+async def test_a_prompt_in_the_place_of_the_harness_s_own_carries_what_that_one_would_have(
+    provider: Provider, tmp_path: Path
+) -> None:
+    others = [tmp_path / f"{name}.mjs" for name in ("first", "last")]
+    for other in others:
+        other.write_text(OTHER.format(name=other.stem))
+    async with running_installation(tmp_path / "data") as installation:
+        ours = plugin(installation.data, tmp_path / "state", compaction="replace")
+        plugins = [others[0].as_uri(), ours, others[1].as_uri()]
+        async with OpenCode(tmp_path, provider.url, family=OPENAI, plugins=plugins, config=scenarios.CONFIG) as oc:
+            conversation, on = await Conversation.open(oc, provider, "Replace"), Calls(oc)
+            todos = Call("todowrite", {"todos": [{"content": "weigh plums", "status": "pending", "priority": "high"}]})
+            await conversation.send("Read.", calls(on.read("README.md"), todos), Reply(text="Read."))
+            provider.script.add(Reply(text="## Goal\nThe very first summary."), lane="compaction")
+            await oc.summarize(conversation.session)
+            await conversation.send("Go on.", Reply(text="On it."))
+            await oc.summarize(conversation.session)
+
+    prompts = [b"".join(one.messages).decode() for one in provider.of(conversation.session, kind="compaction")]
+    assert 2 == len(prompts)
+    for prompt in prompts:
+        assert "Write a summary of the conversation below" in prompt
+        assert "weigh plums" in prompt
+        assert "The first plugin weighs fruit." in prompt
+        assert "The last plugin weighs fruit." in prompt
+    assert ["The very first summary." in prompt for prompt in prompts] == [False, True]
+    assert "Go on." in prompts[1]

@@ -34,7 +34,7 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True):
     """Of a wish and of a question: the answer, if there was one."""
 
     @property
-    def is_said(self) -> bool:
+    def is_inbound(self) -> bool:
         return self.subject.startswith(SAID)
 
     @property
@@ -58,7 +58,7 @@ class Tap:
         self._bus = bus
         self._lines: list[Line] = []
         self._waiting: dict[str, int] = {}
-        self._said: set[str] = set()
+        self._inbound: set[str] = set()
         self._subscription: Subscription | None = None
         self._last = bus.client.new_inbox()
         self._closing = asyncio.Event()
@@ -70,7 +70,7 @@ class Tap:
     async def __aenter__(self) -> Self:
         # one subscription for all: between two the order would be lost
         self._subscription = await self._bus.client.subscribe(
-            ">", cb=self._heard, pending_msgs_limit=-1, pending_bytes_limit=-1
+            ">", cb=self._received, pending_msgs_limit=-1, pending_bytes_limit=-1
         )
         await self._bus.client.flush()
         return self
@@ -84,7 +84,7 @@ class Tap:
             await self._closing.wait()
             await self._subscription.drain()  # type: ignore[no-untyped-call] # the library does not say its types
 
-    async def _heard(self, message: Msg) -> None:
+    async def _received(self, message: Msg) -> None:
         if message.subject == self._last:
             self._closing.set()
         elif message.subject in self._waiting:
@@ -104,8 +104,8 @@ class Tap:
     def _keep_once(self, message: Msg) -> None:
         """Keep what was said; an adapter says it again where it heard no confirmation."""
         name = (message.headers or {}).get(api.Header.MSG_ID.value, "")
-        if name not in self._said:
-            self._said.add(name)
+        if name not in self._inbound:
+            self._inbound.add(name)
             self._lines.append(Line(message.subject, msgspec.Raw(message.data), name))
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 
 from schemas.inbox import MessageSeen, PartSeen
-from services.client.readers import opencode
-from services.client.transcript import Transcript
+from services.edges.client.readers import opencode
+from services.edges.client.transcript import Transcript
 from tests.harness.api import Api
 
 LEFT_OUT = {"type": "left out"}
@@ -18,7 +18,7 @@ async def held(oc: Api, session: str) -> Iterator[Transcript]:
     """One session as the harness holds it; nothing where nobody said anything in it."""
     info = msgspec.convert(await oc.info(session), opencode.Session)
     entries = msgspec.convert(await oc.messages(session), list[opencode.Entry])
-    return opencode.told(info, entries)
+    return opencode.from_entries(info, entries)
 
 
 def neutral(transcript: Transcript) -> bytes:

@@ -1,4 +1,4 @@
-"""The house under blows: rooms killed, the broker restarted, everything delivered again."""
+"""The installation under blows: rooms killed, the broker restarted, everything delivered again."""
 
 import asyncio
 import os
@@ -11,13 +11,13 @@ import psutil
 import pytest
 
 from schemas.streams import IN
-from services.client.player import Session
-from services.client.replay import Options
-from services.client.transcript import Transcript
+from services.edges.client.player import Played, Session
+from services.edges.client.replay import Options
+from services.edges.client.transcript import Transcript
+from services.edges.launcher.supervisor import Installation
 from services.kit.bus import Bus
-from services.launcher.supervisor import House
-from tests.conftest import HouseFactory
-from tests.house.support import (
+from tests.conftest import InstallationFactory
+from tests.helpers.installation import (
     answers,
     connect,
     facts,
@@ -25,8 +25,8 @@ from tests.house.support import (
     prefix_changes,
     rebuilt,
     recorded,
+    recorded_twice,
     settle,
-    told_twice,
     until,
     views,
 )
@@ -34,28 +34,29 @@ from tests.house.support import (
 pytestmark = [pytest.mark.house, pytest.mark.broker]
 
 DEADLINE_MS = 250
-Blow = Callable[[House, random.Random], Awaitable[None]]
+STOPPED_AT, GOES_ON_AT = 20, 40
+Blow = Callable[[Installation, random.Random], Awaitable[None]]
 
 
-async def kill_a_room(house: House, chance: random.Random) -> None:
+async def kill_a_room(installation: Installation, chance: random.Random) -> None:
     """Kill one of the rooms that a step passes, or wait for it to be there again and kill it then."""
-    room = chance.choice(sorted(house.status.keys()))
+    room = chance.choice(sorted(installation.status.keys()))
 
     async def is_running() -> bool:
-        return psutil.pid_exists(house.status[room].pid)
+        return psutil.pid_exists(installation.status[room].pid)
 
     await until(is_running, f"{room} runs")
-    os.kill(house.status[room].pid, signal.SIGKILL)
+    os.kill(installation.status[room].pid, signal.SIGKILL)
 
 
-async def kill_the_broker(house: House, _: random.Random) -> None:
-    assert house.broker is not None
-    assert house.broker.process is not None
-    os.kill(house.broker.process.pid, signal.SIGKILL)
+async def kill_the_broker(installation: Installation, _: random.Random) -> None:
+    assert installation.broker is not None
+    assert installation.broker.process is not None
+    os.kill(installation.broker.process.pid, signal.SIGKILL)
 
 
 async def played_under(
-    blow: Blow, blows: int, house: House, bus: Bus, transcripts: Sequence[Transcript], seed: int
+    blow: Blow, blows: int, installation: Installation, bus: Bus, transcripts: Sequence[Transcript], seed: int
 ) -> list[Session]:
     """Play while blows fall at random steps; every blow is seen to have fallen."""
     chance = random.Random(seed)
@@ -68,7 +69,7 @@ async def played_under(
         nonlocal done
         done += 1
         if done in fall_at:
-            falling.add(asyncio.ensure_future(blow(house, chance)))
+            falling.add(asyncio.ensure_future(blow(installation, chance)))
 
     options = Options(paths=(), deadline_ms=DEADLINE_MS)
     sessions = await play_all(bus, transcripts, options, watch)
@@ -83,10 +84,10 @@ async def played_under(
     ids=["rooms killed", "rooms killed elsewhere", "broker killed"],
 )
 async def test_after_every_blow_each_fact_is_told_once_and_no_prefix_changed(
-    house: HouseFactory, tmp_path: Path, blow: Blow, blows: int, seed: int
+    installation: InstallationFactory, tmp_path: Path, blow: Blow, blows: int, seed: int
 ) -> None:
     transcripts = recorded("openai")
-    async with house(tmp_path) as running:
+    async with installation(tmp_path) as running:
         bus = await connect(running)
         sessions = await played_under(blow, blows, running, bus, transcripts, seed)
         await until(lambda: answers(bus), "the responder answers again")
@@ -96,8 +97,8 @@ async def test_after_every_blow_each_fact_is_told_once_and_no_prefix_changed(
         await bus.close()
 
     assert [] == prefix_changes(sessions)
-    assert [] == told_twice(log)
-    assert steps_played(sessions) == steps_told(log)
+    assert [] == recorded_twice(log)
+    assert steps_played(sessions) == steps_recorded(log)
     assert await rebuilt(log, tmp_path / "rebuilt.duckdb") == shown
 
 
@@ -105,7 +106,7 @@ def steps_played(sessions: Sequence[Session]) -> set[tuple[str, str]]:
     return {(session.address.session, step.step) for session in sessions for step in session.steps}
 
 
-def steps_told(log: Sequence[tuple[object, object]]) -> set[tuple[str, str]]:
+def steps_recorded(log: Sequence[tuple[object, object]]) -> set[tuple[str, str]]:
     return {
         (envelope.session, event.step)  # type: ignore[attr-defined] # of this type only
         for envelope, event in log
@@ -113,8 +114,10 @@ def steps_told(log: Sequence[tuple[object, object]]) -> set[tuple[str, str]]:
     }
 
 
-async def test_input_delivered_again_from_the_beginning_changes_nothing(house: HouseFactory, tmp_path: Path) -> None:
-    async with house(tmp_path) as running:
+async def test_input_delivered_again_from_the_beginning_changes_nothing(
+    installation: InstallationFactory, tmp_path: Path
+) -> None:
+    async with installation(tmp_path) as running:
         bus = await connect(running)
         await play_all(bus, recorded("anthropic"))
         await settle(bus)
@@ -127,20 +130,21 @@ async def test_input_delivered_again_from_the_beginning_changes_nothing(house: H
     assert [envelope.id for envelope, _ in before] == [envelope.id for envelope, _ in after]
 
 
-async def test_a_responder_that_is_too_slow_costs_nothing_but_its_edits(house: HouseFactory, tmp_path: Path) -> None:
+async def test_a_responder_that_is_too_slow_costs_nothing_but_its_edits(
+    installation: InstallationFactory, tmp_path: Path
+) -> None:
     """The client goes on with the plan it holds; when the responder is back, the prefix is still the same."""
     transcripts = recorded("openai")
-    async with house(tmp_path) as running:
+    async with installation(tmp_path) as running:
         bus = await connect(running)
         pid = running.status["responder"].pid
-        seen = 0
+        statuses: list[str] = []
 
-        def watch(_: object) -> None:
-            nonlocal seen
-            seen += 1
-            if seen == 20:
+        def watch(played: Played) -> None:
+            statuses.append(played.status)
+            if len(statuses) == STOPPED_AT:
                 os.kill(pid, signal.SIGSTOP)
-            if seen == 40:
+            if len(statuses) == GOES_ON_AT:
                 os.kill(pid, signal.SIGCONT)
 
         sessions = await play_all(bus, transcripts, Options(paths=(), deadline_ms=DEADLINE_MS), watch)
@@ -148,16 +152,17 @@ async def test_a_responder_that_is_too_slow_costs_nothing_but_its_edits(house: H
         log = await facts(bus)
         await bus.close()
 
-    steps = [step for session in sessions for step in session.steps]
-    assert any(step.status == "late" for step in steps)
-    assert "ready" == max(sessions, key=lambda session: len(session.steps)).steps[-1].status
+    assert "late" in statuses[STOPPED_AT:GOES_ON_AT]
+    assert "ready" in statuses[GOES_ON_AT:]
     assert [] == prefix_changes(sessions)
-    assert [] == told_twice(log)
+    assert [] == recorded_twice(log)
 
 
-async def test_steps_that_were_lost_on_their_way_change_no_prefix(house: HouseFactory, tmp_path: Path) -> None:
+async def test_steps_that_were_lost_on_their_way_change_no_prefix(
+    installation: InstallationFactory, tmp_path: Path
+) -> None:
     """They went out as they were; when the whole list is told again, what was sent stays as it was sent."""
-    async with house(tmp_path) as running:
+    async with installation(tmp_path) as running:
         bus = await connect(running)
         pid = running.status["tagger"].pid
         seen = 0
@@ -181,6 +186,6 @@ async def test_steps_that_were_lost_on_their_way_change_no_prefix(house: HouseFa
         log = await facts(bus)
         await bus.close()
 
-    assert steps_played(sessions) - steps_told(log)
+    assert steps_played(sessions) - steps_recorded(log)
     assert any("+" in step.step for session in sessions for step in session.steps)
     assert [] == prefix_changes(sessions)

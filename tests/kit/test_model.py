@@ -6,15 +6,21 @@ import sys
 
 import msgspec
 import pytest
+from msgspec.structs import replace
+from pydantic import SecretStr
 
 from services.kit.model import ModelFailed, Models, Question
-from services.kit.settings import Model
+from services.kit.model.chain import chain
+from services.kit.model.prices import known
+from services.settings import Model, Price, Provider
 from tests.harness.provider import Reply, overflow, overloaded, rate_limited, server_error
 from tests.harness.provider.content import Format
 from tests.harness.provider.refusals import Refusal
 from tests.harness.provider.refusals import anthropic as anthropic_error
 from tests.harness.provider.refusals import openai as openai_error
-from tests.kit.asked import FORMATS, KEY, PROMPT, QUESTION, SYSTEM, Count, world
+from tests.helpers.model_questions import FORMATS, KEY, PROMPT, QUESTION, SYSTEM, Count, world
+
+pytestmark = pytest.mark.slow
 
 EITHER = pytest.mark.parametrize("form", FORMATS)
 GOOD = Reply(text='{"sheep": 3}', usage=(120, 100))
@@ -27,13 +33,13 @@ def refusal(form: Format, status: int, message: str) -> Refusal:
 
 @EITHER
 async def test_a_question_is_answered_with_a_value_and_its_cost(form: Format) -> None:
-    prices = {"farm/*": {"input": 10.0, "output": 100.0, "cached": 1.0}}
+    prices = {"own/*": Price(input=10.0, output=100.0, cached=1.0)}
     async with world(form, GOOD, prices=prices) as asked:
-        answer = await asked.models.ask(QUESTION, purse=asked.pocket, on_attempt=asked.tell)
+        answer = await asked.models.ask(QUESTION, budget=asked.pocket, on_attempt=asked.record)
 
-        assert (Count(3), "farm/shepherd") == (answer.value, answer.model)
-        assert list(answer.attempts) == asked.told
-        (attempt,) = asked.told
+        assert (Count(3), "own/shepherd") == (answer.value, answer.model)
+        assert list(answer.attempts) == asked.attempts
+        (attempt,) = asked.attempts
         assert ("summary", "ok", "") == (attempt.step, attempt.outcome, attempt.detail)
         assert (120, 100) == (attempt.tokens_in, attempt.cached)
         assert attempt.tokens_out > 0
@@ -95,7 +101,7 @@ async def test_a_wrong_answer_is_mended_once_with_what_was_wrong(form: Format) -
         first, second = asked.prompts
         assert PROMPT == first
         assert second.startswith(PROMPT)
-        assert asked.told[0].detail in second
+        assert asked.attempts[0].detail in second
         assert GARBAGE.text in second
 
 
@@ -116,7 +122,7 @@ async def test_a_wrong_answer_is_mended_once_with_what_was_wrong(form: Format) -
 async def test_whatever_is_wrong_is_said_in_the_repair(text: str, sentence: str) -> None:
     async with world("openai", Reply(text=text), GOOD) as asked:
         await asked.ask()
-        assert sentence in asked.told[0].detail
+        assert sentence in asked.attempts[0].detail
         assert sentence in asked.prompts[1]
 
 
@@ -127,14 +133,14 @@ async def test_what_was_wrong_is_told_whole_to_the_model_and_without_secrets_to_
         failed = await asked.fails()
         assert "Allowed are sheep, note." in asked.prompts[1]
         assert "keys that it must not have: [masked:github-token]" in failed.detail
-        assert token not in f"{failed!r} {asked.told!r}"
+        assert token not in f"{failed!r} {asked.attempts!r}"
         assert len(failed.detail) <= 500
 
 
 async def test_an_answer_that_was_cut_off_is_told_to_be_shorter() -> None:
     async with world("openai", Reply(text='{"sheep": ', finish="length"), GOOD, max_output=4000) as asked:
         await asked.ask()
-        assert asked.told[0].detail.startswith("The answer was cut off, as it may have 4000 tokens; be shorter.")
+        assert asked.attempts[0].detail.startswith("The answer was cut off, as it may have 4000 tokens; be shorter.")
 
 
 async def test_of_an_oversized_answer_only_the_beginning_is_shown_again() -> None:
@@ -167,7 +173,7 @@ async def test_a_repair_that_would_not_fit_is_not_sent() -> None:
     replies = (Reply(text="x" * 12_000), GOOD)
     async with world("openai", *replies, chain=("shepherd", "dog"), default_window=2048) as asked:
         await asked.ask()
-        assert ["summary", "fallback"] == [one.step for one in asked.told]
+        assert ["summary", "fallback"] == [one.step for one in asked.attempts]
 
 
 @EITHER
@@ -182,8 +188,8 @@ async def test_what_passes_by_itself_is_tried_again(form: Format, what: str) -> 
     }[what]
     async with world(form, reply, reply, GOOD) as asked:
         assert Count(3) == await asked.ask()
-        assert ["transient", "transient", "ok"] == [one.outcome for one in asked.told]
-        assert {"summary"} == {one.step for one in asked.told}
+        assert ["transient", "transient", "ok"] == [one.outcome for one in asked.attempts]
+        assert {"summary"} == {one.step for one in asked.attempts}
 
 
 @EITHER
@@ -211,12 +217,14 @@ async def test_a_refusal_is_not_tried_again_and_the_next_model_is_asked(form: Fo
 
 @EITHER
 async def test_keys_are_said_back_by_nobody(form: Format) -> None:
-    said = f"Incorrect API key provided: {KEY}, and sk-ant-{'a1' * 20} is none either."
-    async with world(form, Reply(refusal=refusal(form, 401, said))) as asked:
+    answer = f"Incorrect API key provided: {KEY}, and sk-ant-{'a1' * 20} is none either."
+    async with world(form, Reply(refusal=refusal(form, 401, answer))) as asked:
         failed = await asked.fails()
         assert "provider_auth" == failed.code
         assert "401: Incorrect API key provided: [masked:key]" in failed.detail
-        shown = f"{failed!r} {failed} {failed.attempts!r} {asked.told!r} {failed.__cause__!r} {failed.__context__!r}"
+        shown = (
+            f"{failed!r} {failed} {failed.attempts!r} {asked.attempts!r} {failed.__cause__!r} {failed.__context__!r}"
+        )
         shown += f"{asked.models!r} {vars(asked.models)!r}"
     assert KEY not in shown
     assert "a1a1" not in shown
@@ -251,7 +259,7 @@ async def test_an_exhausted_budget_calls_nobody() -> None:
         failed = await asked.fails()
         assert "budget_exhausted" == failed.code
         assert failed.detail.endswith("tokens were asked for and 100 are left")
-        assert ([], []) == (asked.server.requests, asked.told)
+        assert ([], []) == (asked.server.requests, asked.attempts)
 
 
 async def test_a_budget_that_ends_on_the_way_ends_the_question_with_what_was_tried() -> None:
@@ -300,7 +308,7 @@ async def test_after_the_deadline_no_other_model_is_asked() -> None:
     never = Reply(hold=asyncio.Event())
     async with world("openai", GOOD, never, GOOD, chain=("shepherd", "dog"), deadline=30.0) as asked:
         await asked.ask()  # until here the libraries are loaded
-        asked.models._settings = asked.models._settings.model_copy(update={"deadline": 0.2})  # noqa: SLF001
+        asked.models._settings = replace(asked.models._settings, deadline=0.2)  # noqa: SLF001
         failed = await asked.fails()
         assert ("timeout", "the deadline for the question is over") == (failed.code, failed.detail)
         assert ["timeout"] == [one.outcome for one in failed.attempts]
@@ -344,7 +352,7 @@ async def test_without_a_chain_nobody_is_asked() -> None:
     models = Models(Model())
     assert ((), 0) == (models.names, models.room)
     with pytest.raises(ModelFailed, match="no model is set; name one in ANNALS_MODEL__CHAIN"):
-        await models.ask(QUESTION, purse=None)
+        await models.ask(QUESTION, budget=None)
     await models.close()
 
 
@@ -352,28 +360,75 @@ async def test_without_a_chain_nobody_is_asked() -> None:
 async def test_a_vendor_is_not_called_without_a_key(vendor: str) -> None:
     models = Models(Model(chain=(f"{vendor}/best",)), environment={})
     with pytest.raises(ModelFailed, match=f"provider_auth: there is no key for {vendor}/best; set it as"):
-        await models.ask(QUESTION, purse=None)
+        await models.ask(QUESTION, budget=None)
 
 
 async def test_a_key_that_cannot_be_sent_is_not_shown_either() -> None:
-    settings = Model.model_validate(
-        {"chain": ["farm/x"], "providers": {"farm": {"url": "http://127.0.0.1:9/v1", "key": f"{KEY}\nand more"}}}
-    )
-    with pytest.raises(ModelFailed, match="the key for farm/x holds characters that no key has; set it anew") as failed:
-        await Models(settings, environment={}).ask(QUESTION, purse=None)
+    provider = Provider(url="http://127.0.0.1:9/v1", key=SecretStr(f"{KEY}\nand more"))
+    settings = Model(chain=("own/x",), providers={"own": provider})
+    with pytest.raises(ModelFailed, match="the key for own/x holds characters that no key has; set it anew") as failed:
+        await Models(settings, environment={}).ask(QUESTION, budget=None)
     assert KEY not in f"{failed.value!r}"
 
 
 async def test_a_provider_without_counts_is_estimated() -> None:
     async with world("openai", Reply(text='{"sheep": 3}', usage=(0, 0))) as asked:
         await asked.ask()
-        assert asked.told[0].tokens_in == -(-len(SYSTEM + PROMPT) // 4)
+        assert asked.attempts[0].tokens_in == -(-len(SYSTEM + PROMPT) // 4)
 
 
 def test_the_libraries_are_not_loaded_before_a_question() -> None:
     program = (
         "import sys; from services.kit.spending import Spending; from services.kit.model import Models; "
-        "from services.kit.settings import Model; Models(Model(chain=('openai/x',))); print(*sys.modules)"
+        "from services.settings import Model; Models(Model(chain=('openai/x',))); print(*sys.modules)"
     )
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert set() == {"pydantic_ai", "openai", "anthropic", "httpx2"} & set(loaded.stdout.split())
+    assert set() == {"pydantic_ai", "genai_prices", "openai", "anthropic", "httpx2"} & set(loaded.stdout.split())
+
+
+HAIKU = "claude-haiku-4-5"
+
+
+@EITHER
+async def test_a_model_whose_price_nobody_has_set_costs_what_is_known_of_it(form: Format) -> None:
+    async with world(form, GOOD, chain=(HAIKU,)) as asked:
+        await asked.ask()
+        (attempt,) = asked.attempts
+        assert pytest.approx((20 * 1.0 + 100 * 0.1 + attempt.tokens_out * 5.0) / 1e6) == attempt.usd
+        ((_, reserved),) = asked.pocket.reserved
+        assert reserved > 0.01, "with the longest answer that it may give"
+
+
+async def test_a_price_that_is_set_holds_before_one_that_is_known_also_where_it_is_nothing() -> None:
+    async with world("openai", GOOD, chain=(HAIKU,), prices={"own/*": Price()}) as asked:
+        await asked.ask()
+        assert [0.0] == [attempt.usd for attempt in asked.attempts]
+
+
+async def test_a_model_that_nobody_knows_is_named_once(capsys: pytest.CaptureFixture[str]) -> None:
+    async with world("openai", GOOD, GOOD) as asked:
+        await asked.ask()
+        await asked.ask()
+        assert [0.0, 0.0] == [attempt.usd for attempt in asked.attempts]
+    assert 1 == capsys.readouterr().out.count("no price is known")
+
+
+@pytest.mark.parametrize(
+    ("name", "url", "usd"),
+    [
+        ("anthropic/claude-haiku-4-5", "", 1.41),
+        ("openai/gpt-5-mini", "", 0.4275),
+        ("router/meta-llama/llama-3-70b-instruct", "https://openrouter.ai/api/v1", 0.34),
+        ("proxy/gpt-5-mini", "http://127.0.0.1:4000/v1", 0.4275),
+        ("proxy/gpt-5-mini", "https://openrouter.ai/api/v1", 0.4275),
+        ("proxy/of-our-own", "http://127.0.0.1:4000/v1", None),
+        ("openai/of-our-own", "", None),
+    ],
+)
+def test_a_price_is_looked_up_by_the_vendor_the_address_or_the_name_of_the_model(
+    name: str, url: str, usd: float | None
+) -> None:
+    providers = {name.partition("/")[0]: Provider(url=url)} if url else {}
+    (endpoint,) = chain(Model(chain=(name,), providers=providers), {})
+    found = known(endpoint)
+    assert (usd and pytest.approx(usd)) == (found and found.usd(1_000_000, 100_000, 100_000))

@@ -1,3 +1,4 @@
+import json
 from datetime import datetime, timedelta, timezone
 
 import msgspec
@@ -5,18 +6,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.asks import ASKS, Brief, Explanation, Guide, Plan, Rows, Status, Told
-from schemas.codec import Malformed, decode_envelope, decode_event, derived_id, encode, wrap
+from schemas.asks import ASKS, ClientManifest, CompactionContext, Explanation, Plan, Rows, SessionReport, Status
+from schemas.codec import (
+    Malformed,
+    decode_envelope,
+    decode_event,
+    decode_inbound,
+    derived_id,
+    encode,
+    mended,
+    mended_json,
+    wrap,
+)
 from schemas.commands import COMMANDS, Answer
 from schemas.envelope import Actor, Envelope
 from schemas.events import EVENTS, Event
 from schemas.events.flush import FlushRequested
 from schemas.events.session import SessionIdled, SessionRenamed
-from schemas.inbox import Inbound
+from schemas.inbox import Inbound, PartSeen, SessionSeen
 from schemas.subjects import Address
+from tests.helpers.examples import examples
 from tests.schemas.strategies import IDS, MOMENTS, TEXTS, structs
 
-quick = settings(max_examples=25, deadline=None)
+pytestmark = pytest.mark.slow
+
+quick = settings(max_examples=examples(25), deadline=None)
 
 
 class Weighed(Event, frozen=True):
@@ -64,7 +78,19 @@ def test_every_event_comes_back_from_the_wire_as_it_was(event_class: type[Event]
 
 @pytest.mark.parametrize(
     "struct",
-    [Inbound, *COMMANDS, Answer, *ASKS, Plan, Rows, Explanation, Status, Guide, Told, Brief],
+    [
+        Inbound,
+        *COMMANDS,
+        Answer,
+        *ASKS,
+        Plan,
+        Rows,
+        Explanation,
+        Status,
+        ClientManifest,
+        SessionReport,
+        CompactionContext,
+    ],
     ids=lambda struct: struct.__name__,
 )
 @quick
@@ -123,6 +149,51 @@ def test_what_is_not_an_envelope_is_malformed(data: bytes) -> None:
 def test_no_bytes_at_all_break_the_reader(data: bytes) -> None:
     with pytest.raises(Malformed):
         decode_envelope(data)
+
+
+# Texts of harnesses that count in UTF-16.
+
+ANYTHING = st.text(st.characters() | st.sampled_from(["\ud83d", "\ude00", "😀", "\\", '"', "u", "\n"]), max_size=30)
+
+
+def whole(text: str) -> str:
+    """The text with U+FFFD for each half of a character."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def inbound(item: dict[str, object]) -> bytes:
+    """As a program writes it that knows of no half characters: Python, or an older JavaScript."""
+    return json.dumps({"id": "1", "at": "2026-01-02T03:04:05Z", "items": [item]}).encode()
+
+
+@given(text=ANYTHING)
+def test_half_a_character_in_a_text_becomes_the_sign_for_one(text: str) -> None:
+    read = decode_inbound(inbound({"kind": "part.seen", "message": "m", "type": "text", "text": text}))
+    (part,) = read.items
+    assert PartSeen("m", "text", text=whole(text)) == part
+
+
+def test_half_a_character_in_a_name_that_nobody_knows_does_no_harm() -> None:
+    read = decode_inbound(inbound({"kind": "session.seen", "title": "t", "\ud83d": {"\ude00": ["\ud83d"]}}))
+    assert (SessionSeen(title="t"),) == read.items
+
+
+@given(text=ANYTHING, key=ANYTHING)
+def test_half_a_character_in_arguments_is_replaced_in_keys_and_values(text: str, key: str) -> None:
+    read = json.loads(mended_json(json.dumps({key: [text]})))
+    assert {whole(key): [whole(text)]} == read
+
+
+@pytest.mark.parametrize("text", [r"sed s/\ud83d/x/", r"*** Update File: a\ud83d", "", r'{"a":"\ud83d'])
+def test_arguments_that_are_no_json_stay_as_they_are(text: str) -> None:
+    assert text == mended_json(text)
+
+
+@given(text=st.text(st.characters(codec="utf-8")))
+def test_whole_json_stays_as_it_is(text: str) -> None:
+    data = json.dumps(text).encode()
+    assert data == mended(data)
+    assert mended(mended(data)) == data
 
 
 @pytest.mark.usefixtures("parcels")

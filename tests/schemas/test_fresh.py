@@ -9,8 +9,8 @@ import pytest
 from schemas.asks import ASKS
 from schemas.commands import COMMANDS
 from schemas.events import EVENTS
-from services.kit.docs.__main__ import DOCS, JSON, PAGES, ROOT, main, stale
-from services.kit.docs.replies import reply_to
+from services.generate.__main__ import DOCS, JSON, PAGES, ROOT, main, stale
+from services.generate.replies import reply_to
 
 ASYNCAPI: dict[str, Any] = msgspec.json.decode((JSON / "asyncapi.json").read_bytes())
 ADDRESSES = {channel["address"] for channel in ASYNCAPI["channels"].values()}
@@ -45,19 +45,19 @@ def test_what_is_generated_is_fresh() -> None:
 def test_a_stale_file_is_named_with_the_remedy(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("services.kit.docs.__main__.PAGES", [(DOCS / "nowhere.md", str)])
+    monkeypatch.setattr("services.generate.__main__.PAGES", [(DOCS / "nowhere.md", str)])
 
     assert 1 == main(["--check"])
 
-    told = capsys.readouterr().err
-    assert "run `make schema`" in told
-    assert "docs/nowhere.md" in told
+    errors = capsys.readouterr().err
+    assert "run `make schema`" in errors
+    assert "docs/nowhere.md" in errors
 
 
 def test_a_stale_file_is_written_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     page = tmp_path / "docs" / "page.md"
-    monkeypatch.setattr("services.kit.docs.__main__.ROOT", tmp_path)
-    monkeypatch.setattr("services.kit.docs.__main__.PAGES", [(page, lambda: "today's\n")])
+    monkeypatch.setattr("services.generate.__main__.ROOT", tmp_path)
+    monkeypatch.setattr("services.generate.__main__.PAGES", [(page, lambda: "today's\n")])
 
     assert (0, 0) == (main([]), main(["--check"]))
     assert "today's\n" == page.read_text()
@@ -66,9 +66,9 @@ def test_a_stale_file_is_written_once(monkeypatch: pytest.MonkeyPatch, tmp_path:
 def test_a_golden_sample_is_added_but_never_rewritten(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     shipped = tmp_path / "session.idled.v1.json"
     shipped.write_text("as it was shipped")
-    monkeypatch.setattr("services.kit.docs.__main__.ROOT", tmp_path)
-    monkeypatch.setattr("services.kit.docs.__main__.GOLDEN", tmp_path)
-    monkeypatch.setattr("services.kit.docs.__main__.PAGES", [])
+    monkeypatch.setattr("services.generate.__main__.ROOT", tmp_path)
+    monkeypatch.setattr("services.generate.__main__.GOLDEN", tmp_path)
+    monkeypatch.setattr("services.generate.__main__.PAGES", [])
 
     main([])
 

@@ -6,8 +6,8 @@ import pytest
 
 from schemas.codec import decode_edits, decode_envelope, decode_event
 from schemas.events import EVENTS, Event
-from services.kit.docs.__main__ import GOLDEN
-from services.kit.docs.golden import golden_name
+from services.generate.__main__ import GOLDEN
+from services.generate.golden import golden_name
 
 SAMPLES = sorted(GOLDEN.glob("*.json"))
 UNRELEASED = "if this version was never released, delete the file and run `make schema`; otherwise raise V and upcast"

@@ -1,12 +1,12 @@
-from enum import Enum
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, SecretStr
+from msgspec import Meta, Struct, field
+from pydantic import SecretStr
 
-from services.kit.docs.house import Room, cycle, house
-from services.kit.docs.settings import settings_table
+from services.generate.house import Room, cycle, house, in_flow
+from services.generate.settings import settings_page
 
 TAGGER = Room("tagger", (), ("session.opened", "step.opened"), "Writes down what harnesses saw.")
 DESK = Room("desk", ("session.opened",), ("drop.requested",), "Answers wishes.")
@@ -51,8 +51,10 @@ def test_a_cycle_is_named_in_the_direction_of_the_data() -> None:
     assert {("gossip", "responder"), ("responder", "gossip")} == set(pairwise(found))
 
 
-class Colour(Enum):
-    RED = "red"
+def test_rooms_are_listed_in_the_direction_of_the_data_as_far_as_there_is_one() -> None:
+    assert [TAGGER, DESK, RESPONDER] == in_flow([RESPONDER, DESK, TAGGER])
+    gossip = Room("gossip", ("plan.extended",), ("step.opened",), "Answers back.")
+    assert [gossip, RESPONDER, DESK] == in_flow([gossip, RESPONDER, DESK])
 
 
 def somewhere() -> Path:
@@ -60,13 +62,14 @@ def somewhere() -> Path:
     return Path("/tmp")  # noqa: S108 - never opened
 
 
-class Inner(BaseModel):
+class Inner(Struct, frozen=True):
     """The inner group."""
 
-    depth: int = Field(default=3, ge=1, lt=10, description="How deep.")
+    depth: Annotated[int, Meta(ge=1, lt=10, extra={"project": "lower"})] = 3
+    """How deep."""
 
 
-class Outer(BaseModel):
+class Outer(Struct, kw_only=True):
     """The outer group."""
 
     inner: Inner = Inner()
@@ -77,38 +80,42 @@ class Outer(BaseModel):
     empty: SecretStr = SecretStr("")
     nothing: str | None = None
     yes: bool = True
-    colour: Colour = Colour.RED
-    names: list[str] = Field(default_factory=list)
-    data: Path = Field(default_factory=somewhere)
-    made: int = Field(default_factory=lambda: 1)
+    names: tuple[str, ...] = ("a", "b")
+    values: dict[str, int] = {}
+    data: Path = field(default_factory=somewhere)
+    made: int = field(default_factory=lambda: 1)
+
+
+class Root(Struct, kw_only=True):
+    """The root."""
+
+    outer: Outer
+    alone: int = 0
 
 
 def test_every_setting_has_its_variable_default_and_meaning() -> None:
-    rows = settings_table({"outer": Outer}).splitlines()
+    rows = settings_page(Root).splitlines()
 
     assert [
+        "| `ANNALS_ALONE` | `0` |  |",
         r"| `ANNALS_OUTER__URL` | required | Where to go \| or not. |",
         "| `ANNALS_OUTER__MODE` | `fast` | One of `slow`, `fast`. |",
         "| `ANNALS_OUTER__TOKEN` | a secret |  |",
         "| `ANNALS_OUTER__EMPTY` | empty |  |",
         "| `ANNALS_OUTER__NOTHING` | empty |  |",
         "| `ANNALS_OUTER__YES` | `true` |  |",
-        "| `ANNALS_OUTER__COLOUR` | `red` |  |",
-        "| `ANNALS_OUTER__NAMES` | empty |  |",
+        "| `ANNALS_OUTER__NAMES` | `a`, `b` |  |",
+        "| `ANNALS_OUTER__VALUES` | empty |  |",
         "| `ANNALS_OUTER__DATA` | Wherever there is room. |  |",
         "| `ANNALS_OUTER__MADE` | worked out at the start |  |",
-        "| `ANNALS_OUTER__INNER__DEPTH` | `3` | How deep. Must be at least `1` and less than `10`. |",
+        "| `ANNALS_OUTER__INNER__DEPTH` | `3` | How deep. At least `1` and less than `10`. A project may lower it. |",
     ] == [row for row in rows if row.startswith("| `")]
 
 
 def test_a_group_within_a_group_has_a_section_of_its_own() -> None:
-    headings = [line for line in settings_table({"outer": Outer}).splitlines() if line.startswith("## ")]
-    assert ["## outer", "## outer.inner"] == headings
-
-
-def test_the_root_has_no_name() -> None:
-    assert "| `ANNALS_URL` | required |" in settings_table({"": Outer})
+    headings = [line for line in settings_page(Root).splitlines() if line.startswith("## ")]
+    assert ["## Everywhere", "## outer", "## outer.inner"] == headings[1:]
 
 
 def test_no_secret_is_printed() -> None:
-    assert "hunter2" not in settings_table({"outer": Outer})
+    assert "hunter2" not in settings_page(Root)

@@ -15,6 +15,7 @@ from schemas.plan import (
     OmitArc,
     OmitMessage,
     OmitPart,
+    PartContent,
     PrefixText,
     ReplaceOutput,
     ReplaceText,
@@ -22,6 +23,7 @@ from schemas.plan import (
     SetHead,
     target,
 )
+from tests.helpers.examples import examples
 from tests.schemas.strategies import values
 
 EDITS = st.lists(values(mi.type_info(AnyEdit)), max_size=6).map(tuple)
@@ -36,7 +38,7 @@ ONE_PART = (
 """Edits of which only the newest holds."""
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(EDITS)
 def test_edits_come_back_from_a_plan_event_as_they_were(edits: tuple[AnyEdit, ...]) -> None:
     assert edits == decode_edits(encode_edits(edits))
@@ -54,7 +56,7 @@ def test_no_edits_are_an_empty_list() -> None:
 
 
 def test_the_edits_of_one_part_have_one_target() -> None:
-    assert {"part:p"} == {target(edit) for edit in ONE_PART}
+    assert {PartContent("p")} == {target(edit) for edit in ONE_PART}
 
 
 def test_what_is_appended_stands_beside_the_other_edits_of_its_part() -> None:

@@ -12,9 +12,9 @@ from schemas.subjects import (
     ask,
     dead,
     identifier,
+    parse_command,
     parse_inbound,
     parse_log,
-    parse_wish,
     shard,
     token,
 )
@@ -88,7 +88,7 @@ def test_an_inbound_subject_says_who_spoke_and_where(harness: str, project: str,
 @given(IDS, IDS)
 def test_a_wish_subject_says_where_and_what(project: str, session: str) -> None:
     address = Address(project, session)
-    assert (address, "drop.queue") == parse_wish(address.wish("drop.queue"))
+    assert (address, "drop.queue") == parse_command(address.command("drop.queue"))
 
 
 @given(IDS, IDS)
@@ -102,7 +102,7 @@ def test_a_log_subject_says_where_and_what(project: str, session: str) -> None:
     ("parse", "shape"),
     [
         (parse_inbound, "in.<harness>.<project>.<session>"),
-        (parse_wish, "do.<project>.<session>.<noun>.<verb>"),
+        (parse_command, "do.<project>.<session>.<noun>.<verb>"),
         (parse_log, "log.<shard>.<project>.<session>.<noun>.<past participle>"),
     ],
 )

@@ -1,7 +1,7 @@
 /** What the harness knows of its agents: whose prompts are whose, and what each may use. */
 
 import type { Agent, Client, Rule } from "./harness.ts";
-import { isHelperAgent, rulesOf } from "./modes.ts";
+import { isHelperAgent, rulesOf } from "./rules.ts";
 
 export class Agents {
   private known: ReadonlyMap<string, Agent> = new Map();

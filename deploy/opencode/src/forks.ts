@@ -14,17 +14,24 @@ export interface Origin {
   forked_at?: string;
 }
 
-/** The session that this one was copied from, found by name and by the times of its messages. */
-export async function originOf(fork: Session, client: Client): Promise<Origin | undefined> {
+/**
+ * The session that this one was copied from, found by name and by the times of its messages. Of several that it may be
+ * a copy of, one that has made a call comes first: only that one has something to pass on.
+ */
+export async function originOf(
+  fork: Session,
+  client: Client,
+  hasCalled: (id: string) => boolean,
+): Promise<Origin | undefined> {
   const copied = await messages(client, fork.id);
   if (copied.length === 0) return undefined;
   const { data: sessions = [] } = await client.session.list();
   const title = fork.title ?? "";
   const [, name = "", number = "1"] = TITLE.exec(title) ?? [];
   const before = [name, `${name} (fork #${Number(number) - 1})`];
-  for (const one of sessions
-    .filter(({ id, title: other = "" }) => id !== fork.id && before.includes(other))
-    .slice(0, MOST)) {
+  const alike = sessions.filter(({ id, title: other = "" }) => id !== fork.id && before.includes(other));
+  alike.sort((one, other) => Number(hasCalled(other.id)) - Number(hasCalled(one.id)));
+  for (const one of alike.slice(0, MOST)) {
     const originals = await messages(client, one.id);
     if (isCopy(copied, originals)) {
       const last = originals[copied.length - 1];

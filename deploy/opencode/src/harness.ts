@@ -50,6 +50,7 @@ export interface Part {
   callID?: string;
   state?: ToolState;
   mime?: string;
+  filename?: string;
   url?: string;
   auto?: boolean;
 }

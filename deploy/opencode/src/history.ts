@@ -1,6 +1,9 @@
 /** OpenCode's own event log, read for one session at a time. */
 
-import type { BusEvent, Client, Info } from "./harness.ts";
+import type { Item } from "@annals/adapter-core/language";
+import type { BusEvent, Client } from "./harness.ts";
+import { subjectOf } from "./heard.ts";
+import type { Session } from "./session.ts";
 
 /** The log gives all events of each session that a question does not name: behind this position there are none. */
 const NOTHING = 1_000_000_000;
@@ -16,7 +19,7 @@ interface Recorded {
 }
 
 /** What the log has of a session behind a position, and the position that it reaches. */
-export interface Told {
+interface Behind {
   events: BusEvent[];
   seq: number;
 }
@@ -26,7 +29,29 @@ export class History {
 
   constructor(private readonly client: Client) {}
 
-  async after(session: string, seq: number): Promise<Told> {
+  /** Tell what the log has and nobody told: from before this adapter, from while it was away, or what it never heard. */
+  fill(session: Session, tell: (event: BusEvent, items: Item[]) => void): Promise<void> {
+    const compare = () => this.compare(session, tell);
+    session.compared = session.compared.then(compare, compare); // one after the other: a turn may end twice
+    return session.compared;
+  }
+
+  private async compare(session: Session, tell: (event: BusEvent, items: Item[]) => void): Promise<void> {
+    const { heard, record } = session;
+    const asked = heard.count;
+    const { events, seq } = await this.after(session.id, record.seq);
+    const unheard = events.filter((event) => !heard.isNewest(event));
+    const isOvertaken = unheard.some((event) => heard.isSince(event, asked));
+    for (const event of unheard) {
+      if (heard.isSince(event, asked)) continue;
+      const { id: _, ...anew } = event; // it may have been told, and then what it had replaced
+      tell(heard.has(event) ? anew : event, session.hear(event, true));
+    }
+    session.isFollowed = true;
+    if (seq > record.seq && !isOvertaken) record.note({ seq, told: session.newest || record.told });
+  }
+
+  private async after(session: string, seq: number): Promise<Behind> {
     this.others ??= await this.list();
     const excluded = [...this.others].filter((other) => other !== session).map((other) => [other, NOTHING]);
     const body = { ...Object.fromEntries(excluded), [session]: Math.max(0, seq) };
@@ -54,10 +79,4 @@ function newest(recorded: readonly Recorded[]): BusEvent[] {
   });
   const last = new Map(events.map((event, index) => [subjectOf(event) || `${index}`, index]));
   return events.filter((event, index) => last.get(subjectOf(event) || `${index}`) === index);
-}
-
-function subjectOf({ type, properties = {} }: BusEvent): string {
-  if (type === "message.part.updated") return `part:${properties.part?.id}`;
-  if (type === "message.updated") return `message:${(properties.info as Info | undefined)?.id}`;
-  return type === "session.updated" ? "session" : "";
 }

@@ -1,31 +1,41 @@
 /** Annals for OpenCode: the plugin's hooks. Each of them may fail; none of them lets the harness see it. */
 
-import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { Breaker } from "@annals/adapter-core/breaker";
+import { digestOfBundle } from "@annals/adapter-core/bundle";
+import { callLine } from "@annals/adapter-core/calls";
+import type { Options } from "@annals/adapter-core/endpoint";
+import { Service } from "@annals/adapter-core/service";
+import { withoutTags } from "@annals/adapter-core/tags";
 import { Adapter } from "./adapter.ts";
-import { TAGS } from "./apply.ts";
-import { Breaker } from "./breaker.ts";
-import type { Options } from "./endpoint.ts";
+import { type Compacting, previousSummary, replacePrompt } from "./compacting.ts";
 import type { BusEvent, Entry, PluginInput } from "./harness.ts";
-import { Service } from "./service.ts";
-import { runLine, toolOf } from "./tools.ts";
+import { HARNESS } from "./identity.ts";
+import type { Switches } from "./switches.ts";
+import { toolOf } from "./tools.ts";
 
 declare const ANNALS_VERSION: string;
 
-const BUILD = { version: ANNALS_VERSION, digest: digestOfThisFile() };
+const BUILD = { version: ANNALS_VERSION, digest: digestOfBundle(import.meta.url) };
+
+/** What OpenCode offers a model as a tool; releases differ in where its schema stands. */
+interface ToolDefinition {
+  description?: string;
+  parameters?: unknown;
+  jsonSchema?: unknown;
+}
 
 /** One connection for all directories of a process. */
 let shared: { service: Service; breaker: Breaker } | undefined;
 
 async function server(input: PluginInput, options: Options = {}) {
-  shared ??= { service: new Service(options), breaker: new Breaker() };
+  shared ??= { service: new Service({ harness: HARNESS, bundle: import.meta.url }, options), breaker: new Breaker() };
   const { service, breaker } = shared;
   const { log } = service;
   await service.ready();
   const { guide } = service; // this one for as long as the harness runs: tools and guidance must go together
   const adapter = new Adapter(service, guide, input, BUILD, breaker);
   const { tools = [], lines = [] } = guide;
+  const modeOf = (session: string) => adapter.session(session).mode;
   return {
     dispose: () =>
       log.guarded("closing", async () => {
@@ -36,19 +46,23 @@ async function server(input: PluginInput, options: Options = {}) {
     // asynchronous, since OpenCode's session hangs on what is thrown here
     event: ({ event }: { event: BusEvent }) => log.guarded(`event ${event.type}`, () => adapter.hear(event)),
 
-    config: (config: { command?: Record<string, unknown>; plugin?: unknown }) =>
+    config: (config: { command?: Record<string, unknown>; plugin?: unknown; compaction?: Switches }) =>
       log.guarded("config", () => {
+        adapter.govern(config);
         void log.guarded("looking for rivals", () => adapter.meet(config.plugin));
         const commands = lines.map((line) => [line.name, { description: line.description, template: "$ARGUMENTS" }]);
         config.command = { ...Object.fromEntries(commands), ...config.command };
-        setTimeout(() => adapter.warmUp(), 0).unref();
+        setTimeout(() => adapter.known.load(), 0).unref();
       }),
 
     "chat.message": ({ sessionID }: { sessionID: string }) =>
       log.guarded("chat.message", () => adapter.prepare(sessionID)),
 
-    "tool.definition": ({ toolID }: { toolID: string }, output: object) =>
-      log.guarded("tool.definition", () => adapter.toolset.see(toolID, output)),
+    "tool.definition": ({ toolID }: { toolID: string }, output: ToolDefinition) =>
+      log.guarded("tool.definition", () => {
+        const { description = "", parameters, jsonSchema } = output;
+        adapter.toolset.see(toolID, { description, schema: jsonSchema ?? parameters });
+      }),
 
     "experimental.chat.messages.transform": (_: object, output: { messages: Entry[] }) =>
       log.guarded("transform", async () => {
@@ -67,26 +81,28 @@ async function server(input: PluginInput, options: Options = {}) {
         output.system.push(...adjusted);
       }),
 
-    "experimental.session.compacting": ({ sessionID }: { sessionID: string }, output: { context: string[] }) =>
+    "experimental.session.compacting": ({ sessionID }: { sessionID: string }, output: Compacting) =>
       log.guarded("compacting", async () => {
         const brief = await adapter.compaction(sessionID);
-        if (brief && options.compaction !== "observe") output.context.push(brief);
+        if (!brief || options.compaction === "observe") return;
+        if (options.compaction !== "replace") output.context.push(brief);
+        else replacePrompt(output, brief, await previousSummary(input.client, sessionID));
       }),
 
     "experimental.text.complete": (_: object, output: { text: string }) =>
       log.guarded("text.complete", () => {
-        output.text = output.text.replace(TAGS, "");
+        output.text = withoutTags(output.text);
       }),
 
     "command.execute.before": async (called: { command: string; sessionID: string; arguments: string }) => {
       const line = lines.find(({ name }) => name === called.command);
       if (!line) return;
-      const text = await runLine(service, adapter.project, called.sessionID, line, called.arguments);
+      const text = await callLine(service, adapter.project.id, called.sessionID, line, called.arguments);
       await log.guarded("showing an answer", () => adapter.show(called.sessionID, text));
       throw new Answered(); // the only way to end a command without a model call that would cost money
     },
 
-    tool: Object.fromEntries(tools.map((tool) => [tool.name, toolOf(service, adapter.project, tool)])),
+    tool: Object.fromEntries(tools.map((tool) => [tool.name, toolOf(service, adapter.project.id, tool, modeOf)])),
   };
 }
 
@@ -95,17 +111,6 @@ class Answered extends Error {
   override readonly name = "Answered";
   constructor() {
     super("The answer is in the session; no model was called.");
-  }
-}
-
-/** Names this very bundle, so that `annals doctor` can tell an old one. */
-function digestOfThisFile(): string {
-  try {
-    return createHash("sha256")
-      .update(readFileSync(fileURLToPath(import.meta.url)))
-      .digest("hex");
-  } catch {
-    return "";
   }
 }
 

@@ -1,13 +1,25 @@
 /** The adapter's pure functions, for whoever wants to compare them with the service's. */
 
-export { apply } from "./apply.ts";
-export { target } from "./language.ts";
-export { mask } from "./mask.ts";
-export * as modes from "./modes.ts";
-export { taken } from "./pages.ts";
-export { letters } from "./pieces.ts";
+import { apply as applyTo, type Edits } from "@annals/adapter-core/apply";
+import type { Entry } from "./harness.ts";
+import { SHAPE } from "./shape.ts";
+
+export { routed } from "@annals/adapter-core/actions";
+export { ContextKeeper, isAway, mayCompact } from "@annals/adapter-core/compaction";
+export { target } from "@annals/adapter-core/language";
+export { mask } from "@annals/adapter-core/mask";
+export * as modes from "@annals/adapter-core/modes";
+export { taken } from "@annals/adapter-core/pages";
+export { inboundMessages } from "@annals/adapter-core/pieces";
+export { pixels } from "@annals/adapter-core/pixels";
+export { token } from "@annals/adapter-core/subjects";
+export { adjusted, dateOf, digestOf, isHelper } from "@annals/adapter-core/system";
+export { withoutTags } from "@annals/adapter-core/tags";
+export { replacePrompt } from "./compacting.ts";
 export { rivalOf } from "./rivals.ts";
-export { token } from "./subjects.ts";
-export { adjusted, dateOf, digestOf, isHelper } from "./system.ts";
+export * as rules from "./rules.ts";
+export { governed } from "./switches.ts";
 export { isSigned } from "./thinking.ts";
 export { entry } from "./translate.ts";
+
+export const apply = (entries: readonly Entry[], edits: Edits) => applyTo(entries, edits, SHAPE);

@@ -1,19 +1,24 @@
 /** One session: what has been told of it, the list of its last step, and the plan in hand. */
 
-import { apply } from "./apply.ts";
-import { Breaker } from "./breaker.ts";
+import { apply } from "@annals/adapter-core/apply";
+import { Breaker } from "@annals/adapter-core/breaker";
+import { ContextKeeper } from "@annals/adapter-core/compaction";
+import type { Item, Listed, Mode, StepSeen } from "@annals/adapter-core/language";
+import { PlanInHand } from "@annals/adapter-core/plan";
+import type { SessionRecord } from "@annals/adapter-core/record";
+import { StepList } from "@annals/adapter-core/steps";
+import type { Origin } from "./forks.ts";
 import type { BusEvent, Entry, Info, Part, Session as Seen } from "./harness.ts";
-import type { Kept } from "./kept.ts";
-import type { Item, Listed, Plan, Revision, StepSeen } from "./language.ts";
-import { taken } from "./pages.ts";
+import { Heard } from "./heard.ts";
+import { SHAPE } from "./shape.ts";
 import * as translate from "./translate.ts";
-
-const UNKNOWN = -1;
 
 export class Session {
   title = "";
   /** The harness's record of it, once it has been seen. */
   seen: Seen | undefined;
+  /** The session that it was copied from, where that was found and is not told yet. */
+  origin: Origin | undefined;
   /** The newest message of a person: it names the agent and the model. */
   user: Info | undefined;
   /** A turn is under way. */
@@ -24,13 +29,16 @@ export class Session {
   isCompacting = false;
   /** Until its end, the session's model calls are the compaction's. */
   isSummarizing = false;
-  /** The step in hand changed covered messages: what else is frozen may change with it. */
-  isRebased = false;
+  /** The message of the harness's own compaction under way; empty: none is, or it has not been heard of. */
+  private summary = "";
   brief = "";
   toolset = "";
   readonly breaker = new Breaker();
-  /** Ids of events that were told since the event log was last compared. */
-  readonly recent = new Set<string>();
+  readonly keeper = new ContextKeeper();
+  readonly plan: PlanInHand;
+  readonly heard = new Heard();
+  /** Settles when what was heard has been compared with the event log, as often as that was asked for. */
+  compared: Promise<void> = Promise.resolve();
   readonly systems = new Map<string, string>();
   /** Whose system prompts say that they are to be left alone. */
   readonly asides = new Set<string>();
@@ -39,30 +47,46 @@ export class Session {
   private readonly finished = new Set<string>();
   private readonly unsettled = new Map<string, Part>();
   private readonly positions = new Map<string, string[]>();
-  private readonly changed = new Set<string>();
-  private last: string[] = [];
-  /** The last message of what the newest list and the one before it begin with. */
-  private sent: string | undefined;
-  private step = "";
-  /** Revisions of a rebase of which the end has not come yet, and the person's message that they came for. */
-  private coming: Revision[] = [];
-  private comingFor = "";
+  private readonly steps: StepList;
 
   /** `isAside` tells of a message of an agent whether a helper wrote it. */
   constructor(
     readonly id: string,
-    readonly kept: Kept,
+    readonly record: SessionRecord,
     private readonly isAside: (info: Info) => boolean,
-  ) {}
+  ) {
+    this.plan = new PlanInHand(record);
+    this.steps = new StepList(record);
+  }
+
+  /** The person's message that the turn in hand answers. */
+  get turn(): string | undefined {
+    return this.user?.id;
+  }
+
+  /** Its mode as it is now, an agent's own in any case; empty before its first step. */
+  get mode(): Mode | "" {
+    return this.seen?.parentID === undefined ? this.record.mode : "subagent";
+  }
 
   /** The newest message of the last list. */
   get newest(): string {
-    return this.last.at(-1) ?? "";
+    return this.steps.newest;
+  }
+
+  /** What is told of the session itself; which adapter tells it, once. */
+  introduction(adapter: Item, session: Item): Item[] {
+    const items = this.isIntroduced ? [session] : [adapter, session];
+    this.isIntroduced = true;
+    return items;
   }
 
   /** What an event tells, if anything. What is not settled waits for its end. */
   hear(event: BusEvent, isOld = false): Item[] {
     const properties = event.properties ?? {};
+    const isListed = isOld && this.told.has(properties.part?.id ?? "") && !this.heard.has(event);
+    this.heard.note(event);
+    if (isListed) return []; // a step's list is newer than an event that nobody heard
     switch (event.type) {
       case "message.updated":
         return this.hearMessage(properties.info as Info);
@@ -77,8 +101,7 @@ export class Session {
       case "session.error":
         return properties.error ? [translate.failure(properties.error)] : [];
       case "session.compacted":
-        this.summarized();
-        return [{ kind: "compaction.seen" }];
+        return [this.compacted()];
       case "todo.updated":
         return [translate.todos(event)];
       default:
@@ -86,8 +109,17 @@ export class Session {
     }
   }
 
+  /** The harness has compacted: what stands in its newest summary holds from now on. */
+  private compacted(): Item {
+    const { summary } = this;
+    this.summarized();
+    this.summary = "";
+    return { kind: "compaction.seen", ...(summary && { summary }) };
+  }
+
   private hearMessage(info: Info): Item[] {
     const items: Item[] = [];
+    if (info.role === "assistant" && info.summary === true) this.summary = info.id;
     const seen = translate.message(info);
     const shape = JSON.stringify(seen);
     if (this.infos.get(info.id) !== shape) {
@@ -112,6 +144,7 @@ export class Session {
   }
 
   private hearPart(part: Part, isOld: boolean): Item[] {
+    if (!isOld) this.follow(part);
     const position = this.position(part);
     if (!translate.isSettled(part)) {
       this.unsettled.set(part.id, part);
@@ -119,15 +152,21 @@ export class Session {
     }
     this.unsettled.delete(part.id);
     const seen = translate.part(part, position);
-    if (!seen || (isOld && this.isTold(part))) return [];
+    if (!seen) return [];
     this.told.add(part.id);
     return [seen];
+  }
+
+  /** How far the call in hand is: once a step has begun, the provider has taken the prompt. */
+  private follow(part: Part): void {
+    if (part.type === "step-start") this.keeper.phase = "answered";
+    if (part.type === "step-finish") this.keeper.phase = "between";
   }
 
   private hearPartGone(message: string, part: string): Item[] {
     this.told.delete(part);
     this.unsettled.delete(part);
-    this.changed.add(message);
+    this.steps.change(message);
     return [{ kind: "part.gone", message, part }];
   }
 
@@ -146,12 +185,12 @@ export class Session {
     this.positions.set(part.messageID, known);
     const at = known.indexOf(part.id);
     if (at >= 0) return at;
-    this.changed.add(part.messageID);
+    this.steps.change(part.messageID);
     return known.push(part.id) - 1;
   }
 
   private isTold(part: Part): boolean {
-    return this.told.has(part.id) || part.messageID <= this.kept.told;
+    return this.told.has(part.id) || part.messageID <= this.record.told;
   }
 
   /** The next step: what has not been told of the listed messages, and the list as the difference to the last one. */
@@ -161,48 +200,21 @@ export class Session {
     details: Partial<StepSeen>,
     isWhole = false,
   ): { items: Item[]; message: StepSeen } {
-    const common = isWhole ? 0 : this.common(entries);
-    const after = common > 0 ? this.last[common - 1] : undefined;
-    if (!isWhole) this.sent = this.last.length > 0 ? after : this.kept.sent || undefined;
+    const ids = entries.map(({ info }) => info.id);
+    const common = isWhole ? 0 : this.steps.common(ids);
     const items: Item[] = [];
-    const messages: Listed[] = [];
+    const listed: Listed[] = [];
     for (const entry of entries.slice(common)) {
       items.push(...this.untold(entry));
-      messages.push({ message: entry.info.id, parts: this.listed(entry) });
+      listed.push({ message: entry.info.id, parts: this.listed(entry) });
     }
-    const message: StepSeen = translate.compact({
-      kind: "step.seen" as const,
-      ...details,
-      step,
-      previous: this.step || undefined,
-      after,
-      messages,
-      count: entries.length,
-      sent: after ? undefined : this.sent,
-      served: this.step || this.kept.isKnown ? this.kept.revision : UNKNOWN,
-    });
-    this.step = step;
-    this.last = entries.map((entry) => entry.info.id);
-    this.changed.clear();
-    this.kept.note({ sent: this.newest });
-    return { items, message };
-  }
-
-  /** How many messages this list and the last one begin with. */
-  private common(entries: readonly Entry[]): number {
-    let count = 0;
-    while (count < entries.length && count < this.last.length) {
-      const id = entries[count]?.info.id;
-      if (id !== this.last[count] || id === undefined || this.changed.has(id)) break;
-      count += 1;
-    }
-    return count;
+    return { items, message: this.steps.open(step, ids, listed, details, { common, isWhole }) };
   }
 
   private untold(entry: Entry): Item[] {
     const { info, parts } = entry;
     const shape = JSON.stringify(translate.message(info));
-    const isKnown = this.infos.get(info.id) === shape || info.id <= this.kept.told;
+    const isKnown = this.infos.get(info.id) === shape || info.id <= this.record.told;
     const fresh = parts.filter((part) => !this.isTold(part));
     this.infos.set(info.id, shape);
     if (isKnown && fresh.length === 0) return [];
@@ -213,9 +225,7 @@ export class Session {
   }
 
   private listed({ info, parts }: Entry): string[] {
-    return parts
-      .filter((part, position) => translate.part(part, position) && !this.isEphemeral(part, info))
-      .map((part) => part.id);
+    return parts.filter((part) => translate.isTold(part) && !this.isEphemeral(part, info)).map((part) => part.id);
   }
 
   /** Whether the harness made this part for one call only: it says so in no event, under a new id each time. */
@@ -224,26 +234,8 @@ export class Session {
     return this.isFollowed && !this.isTold(part) && !this.unsettled.has(part.id);
   }
 
-  /** A step asks for its plan: what has come of an unfinished rebase counts only for another message of a person. */
-  asks(): void {
-    if (this.comingFor === this.user?.id) this.coming = [];
-    this.comingFor = this.user?.id ?? "";
-  }
-
-  /** The revision behind which the next page begins. */
-  get base(): number {
-    return this.coming.at(-1)?.revision ?? this.kept.revision;
-  }
-
-  /** Take what a reply brings. */
-  take(plan: Plan): void {
-    const { whole, coming } = taken(this.coming, plan);
-    this.coming = coming;
-    this.kept.take(whole);
-    if (whole.some((revision) => (revision.causes ?? []).length > 0)) this.isRebased = true;
-  }
-
+  /** The messages as the plan in hand has them. */
   serve(entries: readonly Entry[]): Entry[] {
-    return apply(entries, this.kept.edits);
+    return apply(entries, this.plan.edits, SHAPE);
   }
 }

@@ -1,14 +1,21 @@
 /** OpenCode's messages, parts and events in the language of the inbox. Pure. */
 
+import { compact } from "@annals/adapter-core/compact";
+import type { Item, MessageSeen, PartSeen, SessionSeen } from "@annals/adapter-core/language";
+import { wellFormed } from "@annals/adapter-core/texts";
+import { attachments } from "./attachments.ts";
 import type { BusEvent, Entry, Failure, Info, Part, Session } from "./harness.ts";
-import type { Item, MessageSeen, PartSeen } from "./language.ts";
+import { HARNESS } from "./identity.ts";
+import { CLEARED } from "./shape.ts";
 import { isSigned } from "./thinking.ts";
-
-/** What OpenCode sends in place of an output that it has pruned. */
-const CLEARED = "[Old tool result content cleared]";
 
 export const moment = (milliseconds: number | undefined) =>
   milliseconds === undefined ? undefined : new Date(milliseconds).toISOString();
+
+const CARRYING = new Set(["text", "reasoning", "file", "compaction", "tool"]);
+
+/** Whether a part carries something to a model. */
+export const isTold = (seen: Part) => CARRYING.has(seen.type);
 
 /** A part; undefined for those that carry nothing to a model. */
 export function part(seen: Part, position: number): PartSeen | undefined {
@@ -25,7 +32,7 @@ export function part(seen: Part, position: number): PartSeen | undefined {
     case "reasoning":
       return compact({ ...base, type: "reasoning", text: seen.text ?? "", signed: isSigned(seen.metadata) });
     case "file":
-      return compact({ ...base, type: "file", text: seen.url ?? "", mime: seen.mime });
+      return compact({ ...base, type: "file", text: seen.url ?? "", mime: seen.mime, filename: seen.filename });
     case "compaction":
       return { ...base, type: "compaction" };
     case "tool":
@@ -43,8 +50,9 @@ function tool(seen: Part, base: Pick<PartSeen, "kind" | "message" | "part" | "po
     type: "tool",
     tool: seen.tool,
     call: seen.callID,
-    input: state.input === undefined ? "" : JSON.stringify(state.input),
+    input: state.input === undefined ? "" : JSON.stringify(wellFormed(state.input)),
     output: state.time?.compacted ? CLEARED : ((state.status === "error" ? state.error : state.output) ?? ""),
+    attachments: attachments(state),
     status: isOneOf(state.status, ["completed", "error", "running"]) ? state.status : "pending",
     exit_code: typeof exit === "number" ? exit : undefined,
     began: moment(state.time?.start),
@@ -132,7 +140,22 @@ export function todos(event: BusEvent): Item {
   return { kind: "todo.seen", items };
 }
 
-export function session(seen: Session, place: { root: string; vcs: string }, isHelpers: boolean): Item {
+/** Which adapter tells what follows. */
+export function adapter({ version = "" }: Session, build: { version: string; digest: string }, rival: string): Item {
+  return {
+    kind: "adapter.seen",
+    name: HARNESS,
+    version: build.version,
+    harness_version: version,
+    digest: build.digest,
+    ...(rival ? { rival } : {}),
+  };
+}
+
+/** Where a session's project lies, and what it was called before; empty: nothing else. */
+export type Place = Required<Pick<SessionSeen, "root" | "vcs" | "home" | "formerly">>;
+
+export function session(seen: Session, place: Place, isHelpers: boolean): SessionSeen {
   const mode = seen.parentID ? ("subagent" as const) : ("primary" as const);
   return compact({
     kind: "session.seen" as const,
@@ -143,14 +166,7 @@ export function session(seen: Session, place: { root: string; vcs: string }, isH
     version: seen.version,
     root: place.root,
     vcs: place.vcs,
+    home: place.home,
+    formerly: place.formerly || undefined,
   });
-}
-
-type Compacted<T> = { [K in keyof T]: Exclude<T[K], undefined> };
-
-/** The same without the fields that say nothing. */
-export function compact<T extends object>(value: T): Compacted<T> {
-  return Object.fromEntries(
-    Object.entries(value).filter(([, held]) => held !== undefined && held !== false),
-  ) as Compacted<T>;
 }

@@ -1,8 +1,9 @@
 """The door to the broker: everything that rooms and clients do with NATS."""
 
+from services.kit.bus.append import Appender, Conflict
 from services.kit.bus.bodies import Bodies, Missing
 from services.kit.bus.connection import BrokerError, Bus, Lag, TooLarge, Unreachable
-from services.kit.bus.log import Appender, Conflict, LogReader, Recorded
+from services.kit.bus.log import LogReader, Recorded
 from services.kit.bus.pull import Delivery, Pull
 
 __all__ = [

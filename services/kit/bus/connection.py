@@ -12,17 +12,19 @@ from nats.errors import Error as NatsError
 from nats.errors import MaxPayloadError, NoRespondersError
 from nats.errors import TimeoutError as NatsTimeoutError
 from nats.js import JetStreamContext, api
-from nats.js.errors import APIError, BucketNotFoundError, NotFoundError, ServiceUnavailableError
+from nats.js.errors import NotFoundError, ServiceUnavailableError
 
 from schemas.codec import derived_id
-from schemas.streams import BUCKETS, STREAMS, Bucket, Stream
 from schemas.subjects import dead
+from services.domain.secrets import mask
+from services.kit.bus import layout
+from services.kit.bus.client import BusClient
 from services.kit.logs import logger
+from services.kit.within import within
 
 RECONNECT_WAIT = 0.2
 GRACE = 5.0
 """Seconds for the answers in hand when the connection is closed."""
-STREAM_NAME_IN_USE = 10058
 MAX_REASON = 500
 """Characters of a dead letter's reason."""
 
@@ -50,17 +52,6 @@ Handler = Callable[[str, bytes], Awaitable[bytes]]
 BrokerError = NatsError
 
 
-class _Client(Client):
-    """The library's client, which goes deaf at a subject that is not UTF-8: here its odd bytes are spelled out."""
-
-    def _build_message(
-        self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: dict[str, str] | None
-    ) -> Msg:
-        readable = subject.decode(errors="backslashreplace").encode()
-        message: Msg = super()._build_message(sid, readable, reply, data, headers)
-        return message
-
-
 class Bus:
     """One process's connection."""
 
@@ -70,33 +61,35 @@ class Bus:
         self.on_reconnect: list[Callable[[], Awaitable[None]]] = []
         self.forbidden = asyncio.Event()
         self.lost = asyncio.Event()
-        """Set when the connection is over for good: nothing restores it."""
+        """Set when the connection is over for good: nothing restores it, or another log is in its place."""
+        self._log: layout.Log | None = None
         self._served: list[tuple[Subscription, set[asyncio.Task[None]]]] = []
         self._entering = True
 
     @classmethod
     async def connect(cls, url: str, name: str, *, user: str = "", password: str = "", wait: float = 10.0) -> Self:
         """Connect within `wait` seconds. Afterwards the connection is restored for as long as the process lives."""
-        client = _Client()
+        client = BusClient()
         bus = cls(client)
         options: dict[str, Any] = {"reconnect_time_wait": RECONNECT_WAIT}
         if password:
             options |= {"user": user, "password": password}
         try:
-            async with asyncio.timeout(wait):
-                await client.connect(
-                    url,
-                    name=name,
-                    max_reconnect_attempts=-1,
-                    ping_interval=10,
-                    max_outstanding_pings=2,
-                    pending_size=64 * 1024 * 1024,
-                    allow_reconnect=True,
-                    error_cb=bus._error,
-                    reconnected_cb=bus._reconnected,
-                    closed_cb=bus._closed,
-                    **options,
-                )
+            connecting = client.connect(
+                url,
+                name=name,
+                max_reconnect_attempts=-1,
+                ping_interval=10,
+                max_outstanding_pings=2,
+                pending_size=64 * 1024 * 1024,
+                allow_reconnect=True,
+                error_cb=bus._error,
+                disconnected_cb=client.drop_requests,
+                reconnected_cb=bus._reconnected,
+                closed_cb=bus._closed,
+                **options,
+            )
+            await within(wait, connecting)
         except NotAdmitted as error:
             await client.close()
             who = f"user {user!r} with this password" if password else "a connection without a password"
@@ -123,6 +116,9 @@ class Bus:
 
     async def _reconnected(self) -> None:
         logger().info("reconnected")
+        if self._log is not None and await layout.is_another(self.js, self._log):
+            self.lost.set()
+            return
         for callback in self.on_reconnect:
             await callback()
 
@@ -138,7 +134,7 @@ class Bus:
         return int(self.client.max_payload)
 
     async def close(self) -> None:
-        """Finish the answers in hand, send what is buffered, then hang up."""
+        """Finish the answers in hand, send what is buffered, then disconnect."""
         if self.client.is_connected:
             await self._finish_answers()
             await self.client.drain()
@@ -153,36 +149,8 @@ class Bus:
 
     async def ensure(self) -> None:
         """Make the streams and buckets that are missing; those that exist stay as they are."""
-        for stream in STREAMS:
-            await self._ensure_stream(stream)
-        for bucket in BUCKETS:
-            await self._ensure_bucket(bucket)
-
-    async def _ensure_stream(self, stream: Stream) -> None:
-        try:
-            await self.js.stream_info(stream.name)
-        except NotFoundError:
-            await self._create(lambda: self.js.add_stream(_stream_config(stream)))
-
-    async def _ensure_bucket(self, bucket: Bucket) -> None:
-        try:
-            await self.js.object_store(bucket.name)
-        except (BucketNotFoundError, NotFoundError):
-            config = api.ObjectStoreConfig(
-                bucket=bucket.name,
-                description=bucket.description,
-                ttl=bucket.max_age or None,
-                storage=api.StorageType.FILE,
-            )
-            await self._create(lambda: self.js.create_object_store(bucket.name, config=config))
-
-    async def _create(self, create: Callable[[], Awaitable[object]]) -> None:
-        """Create; that another room was faster is as good."""
-        try:
-            await create()
-        except APIError as error:
-            if error.err_code != STREAM_NAME_IN_USE:
-                raise
+        await layout.ensure(self.js)
+        self._log = await layout.log(self.js)
 
     async def consumer(
         self,
@@ -193,13 +161,16 @@ class Bus:
         max_ack_pending: int,
         ack_all: bool = False,
         filters: Sequence[str] = (),
+        newest: bool = False,
     ) -> None:
         """Make a durable consumer, or find it as it is: of these subjects, or of a whole stream.
 
-        `ack_all`: one word for all before.
+        `ack_all`: one acknowledgement counts for all before. `newest`: of what is there already it gets the last
+        message of each subject only. `max_ack_pending`: -1 is without limit.
         """
         config = api.ConsumerConfig(
             durable_name=durable,
+            deliver_policy=api.DeliverPolicy.LAST_PER_SUBJECT if newest else api.DeliverPolicy.ALL,
             ack_policy=api.AckPolicy.ALL if ack_all else api.AckPolicy.EXPLICIT,
             ack_wait=ack_wait,
             max_ack_pending=max_ack_pending,
@@ -241,26 +212,26 @@ class Bus:
         except NotFoundError:
             return 0
 
-    async def bury(self, room: str, stream: str, message: Msg, reason: str) -> None:
-        """Keep a message that cannot be delivered, once, with where it came from and why.
+    async def dead_letter(self, room: str, stream: str, message: Msg, reason: str) -> None:
+        """Keep a message that cannot be delivered, once and without secrets, with where it came from and why.
 
         Of one that leaves no room for these headers the beginning is kept; its stream still holds all of it.
         """
         position = message.metadata.sequence.stream
         headers = {
             api.Header.MSG_ID.value: derived_id("dead", room, stream, str(position)),
-            "Annals-Reason": " ".join(reason.split())[:MAX_REASON],
+            "Annals-Reason": " ".join(mask(reason).split())[:MAX_REASON],
             "Annals-Subject": message.subject,
             "Annals-Sequence": str(position),
         }
-        data = message.data
+        data = mask(message.data.decode(errors="surrogateescape")).encode(errors="surrogateescape")
         if len(data) + _header_bytes(headers) > self.max_payload:
             headers["Annals-Bytes"] = str(len(data))
             data = data[: self.max_payload - _header_bytes(headers)]
         await self.js.publish(dead(room), data, headers=headers)
 
     def too_large(self, data: bytes, message_id: str) -> bool:
-        """Whether the broker would hang up on such a message; it counts the headers, too."""
+        """Whether the broker would disconnect its sender; it counts the headers, too."""
         return len(data) + _header_bytes({api.Header.MSG_ID.value: message_id}) > self.max_payload
 
     async def publish(self, subject: str, data: bytes, message_id: str) -> int:
@@ -303,23 +274,6 @@ class Bus:
 
         self._served.append((await self.client.subscribe(subject, queue=queue, cb=arrived), running))
         await self.client.flush()  # from here on requests reach us
-
-
-def _stream_config(stream: Stream) -> api.StreamConfig:
-    return api.StreamConfig(
-        name=stream.name,
-        description=stream.description,
-        subjects=list(stream.subjects),
-        storage=api.StorageType.FILE,
-        retention=api.RetentionPolicy.LIMITS,
-        discard=api.DiscardPolicy.NEW if stream.immutable else api.DiscardPolicy.OLD,
-        max_age=stream.max_age or None,
-        duplicate_window=stream.duplicate_window,
-        deny_delete=stream.immutable,
-        deny_purge=stream.immutable,
-        allow_direct=True,
-        allow_atomic=True,
-    )
 
 
 def _header_bytes(headers: Mapping[str, str]) -> int:

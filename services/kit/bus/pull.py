@@ -53,9 +53,9 @@ class Pull:
         self._inbox = ""
         self._subscription: Subscription | None = None
         self._stopped = False
-        self._heard = 0.0
+        self._received_at = 0.0
         self._watch: asyncio.Task[None] | None = None
-        self._mending: asyncio.Task[None] | None = None
+        self._repairing: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         self._bus.on_reconnect.append(self._reconnected)
@@ -67,19 +67,19 @@ class Pull:
         async with self._beginning:
             if self._stopped:
                 return
-            await self._hang_up()
+            await self._disconnect()
             if self._rewind is not None:
                 await self._rewind()
                 self._held = 0
             self._requested = 0
-            self._heard = asyncio.get_running_loop().time()
+            self._received_at = asyncio.get_running_loop().time()
             self._inbox = self._bus.client.new_inbox()
             self._subscription = await self._bus.client.subscribe(
                 self._inbox, cb=self._arrived, pending_msgs_limit=-1, pending_bytes_limit=-1
             )
             await self._ask()
 
-    async def _hang_up(self) -> None:
+    async def _disconnect(self) -> None:
         old, self._subscription = self._subscription, None
         if old is not None and self._bus.connected:
             await old.unsubscribe()
@@ -87,12 +87,12 @@ class Pull:
     async def stop(self) -> None:
         """Ask for nothing more. What is in hand stays with its receiver."""
         self._stopped = True
-        for task in (self._watch, self._mending):
+        for task in (self._watch, self._repairing):
             if task is not None:
                 task.cancel()
         if self._reconnected in self._bus.on_reconnect:
             self._bus.on_reconnect.remove(self._reconnected)
-        await self._hang_up()
+        await self._disconnect()
 
     def finished(self, count: int) -> None:
         """The receiver is done with so many messages."""
@@ -100,6 +100,10 @@ class Pull:
         if not self._stopped and self._room() >= self._credit // 2:
             task = asyncio.ensure_future(self._ask())
             task.add_done_callback(_report)
+
+    def resumed(self, count: int) -> None:
+        """The receiver goes on with so many messages that it had reported as finished for the time being."""
+        self._held += count
 
     def _room(self) -> int:
         return self._credit - self._requested - self._held
@@ -117,7 +121,7 @@ class Pull:
         await self._bus.client.publish(self._subject, json.dumps(request).encode(), reply=self._inbox)
 
     async def _arrived(self, message: Msg) -> None:
-        self._heard = asyncio.get_running_loop().time()
+        self._received_at = asyncio.get_running_loop().time()
         status = (message.headers or {}).get("Status") if not message.reply else None
         if status is None:
             self._requested = max(0, self._requested - 1)
@@ -130,7 +134,7 @@ class Pull:
         description = headers.get("Description", "")
         if status == NO_RESPONDERS or any(reason in description for reason in GONE):
             logger().warning("pull interrupted", reason=description or "no such consumer")
-            self._mend()
+            self._repair()
             return
         self._requested = max(0, self._requested - int(headers.get("Nats-Pending-Messages", self._requested)))
         await self._ask()
@@ -139,24 +143,24 @@ class Pull:
         """Begin anew when nothing was heard, not even a heartbeat."""
         while True:
             await asyncio.sleep(HEARTBEAT)
-            silent = asyncio.get_running_loop().time() - self._heard
+            silent = asyncio.get_running_loop().time() - self._received_at
             if self._bus.connected and self._requested > 0 and silent > SILENCE:
                 logger().warning("no heartbeat, pulling anew", seconds=round(silent, 1))
-                self._mend()
+                self._repair()
 
     async def _reconnected(self) -> None:
         try:
             await self.restart()
         except BrokerError as error:
             logger().warning("could not pull yet", reason=str(error) or type(error).__name__)
-            self._mend()
+            self._repair()
 
-    def _mend(self) -> None:
+    def _repair(self) -> None:
         """Pull anew after a while, and again until it works."""
-        if not self._stopped and (self._mending is None or self._mending.done()):
-            self._mending = asyncio.create_task(self._mend_slowly())
+        if not self._stopped and (self._repairing is None or self._repairing.done()):
+            self._repairing = asyncio.create_task(self._repair_slowly())
 
-    async def _mend_slowly(self) -> None:
+    async def _repair_slowly(self) -> None:
         while True:
             await asyncio.sleep(PAUSE)
             if not self._bus.connected:

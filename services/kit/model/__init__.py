@@ -1,24 +1,24 @@
 """The door to models: questions that are answered with a checked value, by the first of a chain that can."""
 
-from services.kit.model.models import PAUSES, Models
-from services.kit.model.question import (
+from services.domain.questions.question import (
     Answer,
     Attempt,
+    Budget,
     BudgetExhausted,
     Code,
     ModelFailed,
-    Purse,
     Question,
 )
+from services.kit.model.models import PAUSES, Models
 
 __all__ = [
     "PAUSES",
     "Answer",
     "Attempt",
+    "Budget",
     "BudgetExhausted",
     "Code",
     "ModelFailed",
     "Models",
-    "Purse",
     "Question",
 ]

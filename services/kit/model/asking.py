@@ -8,25 +8,25 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from services.kit import settings
-from services.kit.model.calls import Client, Failed, Said, clean
-from services.kit.model.chain import MARGIN, Endpoint, estimate
-from services.kit.model.question import (
+from services import settings
+from services.domain.questions.question import (
     Answer,
     Attempt,
+    Budget,
     BudgetExhausted,
     Code,
     ModelFailed,
     Outcome,
-    Purse,
     Question,
     Step,
 )
-from services.kit.model.reading import Unfit, bare, read
-from services.kit.model.repair import repair
+from services.domain.questions.reading import Unfit, bare, read
+from services.domain.questions.repair import repair
+from services.kit.model.calls import Client, Completion, Failed, clean
+from services.kit.model.chain import MARGIN, Endpoint, estimate
 
 T = TypeVar("T", bound=msgspec.Struct)
-Tell = Callable[[Attempt], Awaitable[None]]
+OnAttempt = Callable[[Attempt], Awaitable[None]]
 
 CODES: Mapping[Outcome, Code] = {
     "invalid": "invalid_output",
@@ -57,16 +57,16 @@ class Asking(Generic[T]):
         client: Client,
         model: settings.Model,
         pauses: Sequence[tuple[float, float]],
-        purse: Purse | None,
-        tell: Tell | None,
+        budget: Budget | None,
+        on_attempt: OnAttempt | None,
     ) -> None:
         self._question = question
         self._client = client
         self._timeout = model.timeout
         self._deadline = time.monotonic() + model.deadline
         self._pauses = pauses
-        self._purse = purse
-        self._tell = tell
+        self._budget = budget
+        self._on_attempt = on_attempt
         self._attempts: list[Attempt] = []
         self._repaired = False
 
@@ -119,47 +119,47 @@ class Asking(Generic[T]):
         seconds = max(0.0, min(self._timeout, self._left()))
         began = time.monotonic()
         try:
-            said = await self._client.ask(endpoint, self._question.system, prompt, output=output, seconds=seconds)
+            completion = await self._client.ask(endpoint, self._question.system, prompt, output=output, seconds=seconds)
         except asyncio.CancelledError:
             await self._record(Attempt(endpoint.name, step, "cancelled", seconds=time.monotonic() - began))
             raise
         took = time.monotonic() - began
-        if isinstance(said, Failed):
-            attempt = Attempt(endpoint.name, step, said.outcome, said.detail, seconds=took)
-            if not said.spent:
+        if isinstance(completion, Failed):
+            attempt = Attempt(endpoint.name, step, completion.outcome, completion.detail, seconds=took)
+            if not completion.spent:
                 await self._settle(reservation, attempt)
             await self._record(attempt)
-            return _Result(said.outcome, said.detail)
-        result = self._read(said, output)
-        attempt = _attempt(endpoint, step, said, result, before, took)
+            return _Result(completion.outcome, completion.detail)
+        result = self._read(completion, output)
+        attempt = _attempt(endpoint, step, completion, result, before, took)
         await self._settle(reservation, attempt)
         await self._record(attempt)
         return result
 
-    def _read(self, said: Said, output: int) -> _Result[T]:
+    def _read(self, completion: Completion, output: int) -> _Result[T]:
         try:
-            value = read(said.text, self._question.shape, self._question.check)
+            value = read(completion.text, self._question.shape, self._question.check)
         except Unfit as error:
-            cut = f"The answer was cut off, as it may have {output} tokens; be shorter. " if said.cut else ""
-            return _Result("invalid", f"{cut}{error}", bare(said.text))
+            cut = f"The answer was cut off, as it may have {output} tokens; be shorter. " if completion.cut else ""
+            return _Result("invalid", f"{cut}{error}", bare(completion.text))
         return _Result("ok", value=value)
 
     async def _reserve(self, endpoint: Endpoint, tokens_in: int, output: int) -> str:
-        if self._purse is None:
+        if self._budget is None:
             return ""
         try:
-            return await self._purse.reserve(tokens_in + output, endpoint.usd(tokens_in, output, 0))
+            return await self._budget.reserve(tokens_in + output, endpoint.usd(tokens_in, output, 0))
         except BudgetExhausted as error:
             raise self._failure("budget_exhausted", str(error)) from None
 
     async def _settle(self, reservation: str, attempt: Attempt) -> None:
-        if self._purse is not None:
-            await self._purse.settle(reservation, attempt.tokens_in + attempt.tokens_out, attempt.usd)
+        if self._budget is not None:
+            await self._budget.settle(reservation, attempt.tokens_in + attempt.tokens_out, attempt.usd)
 
     async def _record(self, attempt: Attempt) -> None:
         self._attempts.append(attempt)
-        if self._tell is not None:
-            await self._tell(attempt)
+        if self._on_attempt is not None:
+            await self._on_attempt(attempt)
 
     def _left(self) -> float:
         return self._deadline - time.monotonic()
@@ -168,9 +168,11 @@ class Asking(Generic[T]):
         return ModelFailed(code, detail, self._attempts)
 
 
-def _attempt(endpoint: Endpoint, step: Step, said: Said, result: _Result[T], before: int, seconds: float) -> Attempt:
-    tokens_in = said.tokens_in or before
-    tokens_out = said.tokens_out or estimate(said.text)
-    usd = endpoint.usd(tokens_in, tokens_out, said.cached)
+def _attempt(
+    endpoint: Endpoint, step: Step, completion: Completion, result: _Result[T], before: int, seconds: float
+) -> Attempt:
+    tokens_in = completion.tokens_in or before
+    tokens_out = completion.tokens_out or estimate(completion.text)
+    usd = endpoint.usd(tokens_in, tokens_out, completion.cached)
     detail = clean(result.detail, endpoint.key)  # it may quote the answer
-    return Attempt(endpoint.name, step, result.outcome, detail, tokens_in, tokens_out, said.cached, usd, seconds)
+    return Attempt(endpoint.name, step, result.outcome, detail, tokens_in, tokens_out, completion.cached, usd, seconds)

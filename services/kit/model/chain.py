@@ -1,13 +1,14 @@
 """The models of the chain, each with all that is needed to ask it."""
 
 from collections.abc import Mapping
+from typing import Protocol
 
 import msgspec
 from pydantic import SecretStr
 
-from services.kit.settings import Model, Price, Provider
-from services.kit.tokens import tokens
-from services.kit.window import of_model
+from services.domain.tokens import tokens
+from services.domain.window import of_model
+from services.settings import Model, Price, Provider
 
 NO_KEY = "none"
 """What is sent where a provider asks for no key: the libraries insist on one."""
@@ -16,11 +17,17 @@ VENDORS = {
     "anthropic": ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
 }
 """Where the vendors themselves are, and the variables in which their keys are usually kept."""
-MILLION = 1_000_000
 MARGIN = 1.25
 """How far a count by the provider may exceed our estimate."""
 SHARE = 4
 """An answer takes at most this part of the window."""
+
+
+class Tariff(Protocol):
+    """What calls to a model cost."""
+
+    def usd(self, tokens_in: int, tokens_out: int, cached: int) -> float:
+        """US dollars. `cached`: how many of the tokens that went in the provider's cache knew."""
 
 
 class Endpoint(msgspec.Struct, frozen=True):
@@ -33,7 +40,8 @@ class Endpoint(msgspec.Struct, frozen=True):
     key: SecretStr
     model: str
     window: int
-    price: Price
+    price: Tariff | None
+    """None until the first question: then what is known of the model, if anything."""
     output: int
     """The most tokens of one answer."""
 
@@ -58,9 +66,8 @@ class Endpoint(msgspec.Struct, frozen=True):
         return int((self.window - self.output) / MARGIN)
 
     def usd(self, tokens_in: int, tokens_out: int, cached: int) -> float:
-        cheap = self.price.input if self.price.cached is None else self.price.cached
-        new = max(0, tokens_in - cached)
-        return (new * self.price.input + cached * cheap + tokens_out * self.price.output) / MILLION
+        """What a call costs; 0 where no price is known."""
+        return 0.0 if self.price is None else self.price.usd(tokens_in, tokens_out, cached)
 
 
 def chain(settings: Model, environment: Mapping[str, str]) -> tuple[Endpoint, ...]:
@@ -82,9 +89,15 @@ def _endpoint(name: str, settings: Model, environment: Mapping[str, str]) -> End
         key=SecretStr(key.strip()),  # from a file it often comes with the end of its line
         model=model,
         window=window,
-        price=of_model(settings.prices, provider, model, Price()),
+        price=_price(settings, provider, model),
         output=min(settings.max_output, window // SHARE),
     )
+
+
+def _price(settings: Model, provider: str, model: str) -> Tariff | None:
+    """What a person has set, also where that is nothing."""
+    found: Price | None = of_model(settings.prices, provider, model, None)
+    return found
 
 
 def estimate(*texts: str) -> int:

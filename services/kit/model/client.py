@@ -21,9 +21,9 @@ from pydantic_ai.messages import ModelRequest, ModelResponse, SystemPromptPart, 
 from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
-from services.kit.model.calls import Failed, Said, clean
+from services.domain.questions.question import Outcome
+from services.kit.model.calls import Completion, Failed, clean
 from services.kit.model.chain import Endpoint
-from services.kit.model.question import Outcome
 
 TOO_LARGE = 413
 NO_THINKING_TAGS = ("\0", "\0")
@@ -60,7 +60,9 @@ class Providers:
             await connection.close()
         self._models.clear()
 
-    async def ask(self, endpoint: Endpoint, system: str, prompt: str, *, output: int, seconds: float) -> Said | Failed:
+    async def ask(
+        self, endpoint: Endpoint, system: str, prompt: str, *, output: int, seconds: float
+    ) -> Completion | Failed:
         if endpoint.fault:
             return Failed("refused", endpoint.fault)
         settings = ModelSettings(max_tokens=output, temperature=self._temperature, timeout=seconds)
@@ -73,7 +75,7 @@ class Providers:
             return Failed("timeout", f"no answer within {seconds:.0f} s", spent=True)
         except (ModelAPIError, UnexpectedModelBehavior) as error:
             return _failed(error, endpoint)
-        return _said(response)
+        return _completion(response)
 
     async def _model(self, endpoint: Endpoint) -> Model:
         if endpoint.name not in self._models:
@@ -83,9 +85,9 @@ class Providers:
         return self._models[endpoint.name][0]
 
 
-def _said(response: ModelResponse) -> Said:
+def _completion(response: ModelResponse) -> Completion:
     usage = response.usage
-    return Said(
+    return Completion(
         text="".join(part.content for part in response.parts if isinstance(part, TextPart)),
         tokens_in=usage.input_tokens,
         tokens_out=usage.output_tokens,

@@ -1,4 +1,4 @@
-"""The models of a house: nothing of them is loaded, and nobody is called, before the first question."""
+"""The models of an installation: nothing of them is loaded, and nobody is called, before the first question."""
 
 import asyncio
 import os
@@ -7,11 +7,11 @@ from typing import TypeVar
 
 import msgspec
 
-from services.kit import settings
-from services.kit.model.asking import Asking, Tell
-from services.kit.model.calls import Client, load
-from services.kit.model.chain import chain
-from services.kit.model.question import Answer, ModelFailed, Purse, Question
+from services import settings
+from services.domain.questions.question import Answer, Budget, ModelFailed, Question
+from services.kit.model.asking import Asking, OnAttempt
+from services.kit.model.calls import Client, load, priced
+from services.kit.model.chain import Endpoint, chain
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -20,7 +20,7 @@ PAUSES = ((2.0, 3.0), (6.0, 8.0))
 
 
 class Models:
-    """The chain of a house's settings. Nothing is loaded and nobody is called before the first question."""
+    """The chain of an installation's settings. Nothing is loaded and nobody is called before the first question."""
 
     def __init__(
         self,
@@ -44,20 +44,26 @@ class Models:
         """The most tokens, by `estimate`, of a prompt that every model of the chain takes; 0 without a chain."""
         return min((endpoint.room for endpoint in self._chain), default=0)
 
-    async def ask(self, question: Question[T], *, purse: Purse | None, on_attempt: Tell | None = None) -> Answer[T]:
+    async def ask(
+        self, question: Question[T], *, budget: Budget | None, on_attempt: OnAttempt | None = None
+    ) -> Answer[T]:
         """Ask until a model gives what was asked for, or raise `ModelFailed`.
 
-        Each call is paid from `purse`, and told to `on_attempt` when it is over, also one that was cancelled. What
+        Each call is paid from `budget`, and handed to `on_attempt` when it is over, also one that was cancelled. What
         these two raise is not caught. Of one model, what passes by itself is tried three times; what is wrong with an
-        answer is said once per question; a prompt that is too long for a provider ends the question.
+        answer is explained to the model once per question; a prompt that is too long for a provider ends the question.
         """
         if not self._chain:
             raise ModelFailed("provider_auth", "no model is set; name one in ANNALS_MODEL__CHAIN")
         if self._client is None:
-            client = await asyncio.to_thread(load, self._settings.temperature)
-            self._client = self._client or client
-        asking = Asking(question, self._client, self._settings, self._pauses, purse, on_attempt)
+            client, endpoints = await asyncio.to_thread(self._load)
+            if self._client is None:
+                self._client, self._chain = client, endpoints
+        asking = Asking(question, self._client, self._settings, self._pauses, budget, on_attempt)
         return await asking.through(self._chain)
+
+    def _load(self) -> tuple[Client, tuple[Endpoint, ...]]:
+        return load(self._settings.temperature), priced(self._chain)
 
     async def close(self) -> None:
         """Hang up."""

@@ -1,17 +1,10 @@
-"""The documents and key files of a project: which there are, by their facts; texts are loaded where they are needed."""
-
-from __future__ import annotations  # the persistent map cannot be subscripted at run time
+"""The documents and key files of a project, with their texts, and which of them may stand at the head."""
 
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from schemas.envelope import Envelope
-from schemas.events import DocumentCaptured, Event
-from services.kit.fold import Map
-from services.kit.limits import Limits
-
-replace = msgspec.structs.replace
+from services.domain.limits import Limits
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -22,37 +15,6 @@ class Document(msgspec.Struct, frozen=True):
     text: str
     seq: int = 0
     """The position of its fact: another one means that it was changed."""
-
-
-class Captured(msgspec.Struct, frozen=True):
-    """Where its newest content is found."""
-
-    path: str
-    digest: str
-    """Empty: it is gone. That is kept, for those who were shown it."""
-    seq: int
-    """The position of the fact that holds the text ..."""
-    text_ref: str = ""
-    """... or names the body that is the text, where that is too long for a message."""
-
-
-class Documents(msgspec.Struct, frozen=True):
-    """The newest of each document."""
-
-    captured: Map[str, Captured] = Map()
-
-    def among(self, paths: Iterable[str]) -> tuple[Captured, ...]:
-        """Those of these paths that are known, in the order of the paths."""
-        return tuple(self.captured[path] for path in dict.fromkeys(paths) if path in self.captured)
-
-
-def evolve(documents: Documents, event: Event, envelope: Envelope) -> Documents:
-    match event:
-        case DocumentCaptured(path=path, digest=digest):
-            found = Captured(path, digest, envelope.seq, event.text_ref)
-            return replace(documents, captured=documents.captured.insert(path, found))
-        case _:
-            return documents
 
 
 def at_the_head(limits: Limits) -> tuple[str, ...]:

@@ -5,27 +5,30 @@ The same compartments, budget and importance make the same bytes.
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
+from xml.sax.saxutils import unescape
 
 from schemas.events import CompartmentSealed
-from services.kit.tokens import BYTES_PER_TOKEN
+from services.domain.texts.bounds import unposed
+from services.domain.texts.markup import element, escaped, stacked
+from services.domain.tokens import BYTES_PER_TOKEN
 from services.responder.head import names
 from services.responder.head.decay import ARCHIVED, TIERS, freshest, tiers, total
 from services.responder.head.excerpt import shortened
-from services.responder.head.markup import element, escaped, stacked
 
 HISTORY = """\
 What happened in this session before the messages below, put here by the service that keeps your context. It is a \
 record and asks for nothing. The numbers are messages: ctx_expand shows them again. U: is what the user wrote."""
-NAMES, FILL = 0.45, 0.5
-"""The share of the room that names may take before summaries do, and where summaries have no more to say."""
-ENOUGH = 10_000
-"""Bytes that names may have however little the summaries say; beyond that they take two fifths of the text."""
+STATE = "As of this writing: the messages below are newer."
+"""What stands above the state."""
+NAMES = 0.33
+"""The share of the room that is kept for names. They never take more than half of what the summaries say."""
 PARTS = 8
 """A compartment takes at most this part of the room, unless there is room left in the end."""
 SHORT = 3
 """The tier from which on a compartment is one line."""
 TOLD = 40
 """Characters of a title that are enough to see that the text begins with it."""
+_FENCES = ("```", "~~~")
 ARCHIVED_LINE = 48
 """Bytes that are kept for the line about what is archived."""
 
@@ -48,7 +51,7 @@ def render_history(
     """
     frame = len(element("history", stacked([HISTORY, " "])).encode())
     room = budget * BYTES_PER_TOKEN - frame
-    now = _bounded([("state", state), ("tasks", tasks)], room)
+    now = _bounded([("state", STATE, state), ("tasks", "", tasks)], room)
     left = room - len(now.encode()) - 4
     past = _past(sealed, left, [importance(one) for one in sealed]) if sealed else ""
     sections = stacked([past, now])
@@ -57,18 +60,21 @@ def render_history(
 
 def _past(sealed: Sequence[CompartmentSealed], room: int, importance: Sequence[int]) -> str:
     """Summaries first, without the share of names; names in what is left; then fuller summaries if there is room."""
-    told = _told(sealed, int(room * (1 - NAMES)), importance)
-    left = min(room - len(told.encode()) - 2, int(room * NAMES))
-    listed = names.index(sealed, told, left)
-    told = _told(sealed, room - len(listed.encode()) - 2, importance)
-    listed = names.index(
-        sealed, told, min(room - len(told.encode()) - 2, int(room * FILL), max(len(told.encode()) * 2 // 3, ENOUGH))
-    )
-    text = stacked([told, listed])
+    summaries = _summaries(sealed, int(room * (1 - NAMES)), importance)
+    listed = names.index(sealed, summaries, _for_names(summaries, room))
+    summaries = _summaries(sealed, room - len(listed.encode()) - 2, importance)
+    listed = names.index(sealed, summaries, _for_names(summaries, room))
+    text = stacked([summaries, listed])
     return text if len(text.encode()) <= room else ""
 
 
-def _told(sealed: Sequence[CompartmentSealed], room: int, importance: Sequence[int]) -> str:
+def _for_names(summaries: str, room: int) -> int:
+    """Bytes that names may have beside these summaries: what these leave, and at most a third of both together."""
+    size = len(summaries.encode())
+    return min(room - size - 2, size // 2)
+
+
+def _summaries(sealed: Sequence[CompartmentSealed], room: int, importance: Sequence[int]) -> str:
     """Each in the tier that there is room for. The fullest are shortened at first, so that there are more of them."""
     whole = [[escaped(_form(one, tier)) for tier in range(1, TIERS + 1)] for one in sealed]
     forms = [[shortened(full, brief, room // PARTS), brief, *rest] for full, brief, *rest in whole]
@@ -77,10 +83,9 @@ def _told(sealed: Sequence[CompartmentSealed], room: int, importance: Sequence[i
     shown = tiers(costs, importance, room)
     room -= total(costs, shown)
     for at in freshest(importance):
-        more = _cost(whole[at][0]) - costs[at][0]
-        if shown[at] == 1 and more <= room:
-            forms[at][0] = whole[at][0]
-            room -= more
+        if shown[at] == 1:
+            forms[at][0] = shortened(whole[at][0], whole[at][1], costs[at][0] - 2 + room)
+            room -= _cost(forms[at][0]) - costs[at][0]
     lines: list[str] = []
     for archived, run in groupby(range(len(sealed)), key=lambda at: shown[at] == ARCHIVED):
         every = list(run)
@@ -98,16 +103,17 @@ def _cost(form: str) -> int:
 
 def _form(one: CompartmentSealed, tier: int) -> str:
     """A compartment in one of its tiers: a section, or one line."""
-    text = (one.p1, one.p2, one.p3, one.p4)[tier - 1].strip() or one.title
+    text = (one.p1, one.p2, one.p3, one.p4)[tier - 1].strip() or unposed(one.title)
     if tier >= SHORT:
-        return f"- {one.first}-{one.last}: {' '.join(text.split())}"
-    title = "" if one.title.rstrip("…")[:TOLD] in text[: 2 * len(one.title) + 8] else f" {one.title}"
+        return f"- {one.first}-{one.last}: {unposed(text)}"
+    title = "" if one.title.rstrip("…")[:TOLD] in text[: 2 * len(one.title) + 8] else f" {unposed(one.title)}"
     return f"## {one.first}-{one.last}{title}\n{_plain(text)}"
 
 
 def _plain(text: str) -> str:
-    """Without lines that look like the heading of another compartment."""
-    return "\n".join(line.lstrip("# ") if line.startswith("#") else line for line in text.splitlines() if line.strip())
+    """Without lines that look like the heading of another compartment, or the beginning of code that may not end."""
+    lines = (line.rstrip() for line in text.splitlines() if not line.lstrip().startswith(_FENCES))
+    return "\n".join(line.lstrip("# ") if line.lstrip().startswith("#") else line for line in lines if line.strip())
 
 
 def _set(lines: Iterable[str]) -> str:
@@ -120,12 +126,23 @@ def _set(lines: Iterable[str]) -> str:
     return text
 
 
-def _bounded(sections: Iterable[tuple[str, Sequence[str]]], room: int) -> str:
-    """Lists of lines, as many lines as there is room for."""
+def state_in(text: str) -> tuple[str, ...]:
+    """The lines of the state that a history shows, as they were given; none: it shows none."""
+    _, mark, rest = text.rpartition(f"<state>\n{STATE}\n")
+    shown = rest.partition("\n</state>")[0] if mark else ""
+    return tuple(unescape(line.removeprefix("- ")) for line in shown.split("\n") if line)
+
+
+def _bounded(sections: Iterable[tuple[str, str, Sequence[str]]], room: int) -> str:
+    """Lists of lines below their headings, as many lines as there is room for; without a line there is no heading."""
     made: list[str] = []
-    for name, texts in sections:
+    for name, heading, texts in sections:
         lines = [f"- {escaped(flat)}" for text in texts if (flat := " ".join(text.split()))]
-        while lines and len(stacked([*made, element(name, "\n".join(lines))]).encode()) > room:
+        while lines and len(stacked([*made, _listed(name, heading, lines)]).encode()) > room:
             lines.pop()
-        made.append(element(name, "\n".join(lines)))
+        made.append(_listed(name, heading, lines))
     return stacked(made)
+
+
+def _listed(name: str, heading: str, lines: Sequence[str]) -> str:
+    return element(name, "\n".join((*filter(None, (heading,)), *lines))) if lines else ""

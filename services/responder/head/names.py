@@ -1,11 +1,12 @@
 """The names that a history remembers: chosen over all compartments, and told by the file that they are at home in."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from schemas.events import CompartmentSealed
-from services.kit.history.names import base
-from services.responder.head.markup import escaped
+from services.domain.texts.bounds import flat
+from services.domain.texts.markup import escaped
+from services.domain.transcript.names import base
 
 HEADING = "## Names, by file"
 ELSEWHERE = "elsewhere"
@@ -13,22 +14,37 @@ RANK = 40
 """How slowly a name is worth less the further behind it stands in its compartment."""
 AGE = 0.97
 """What a name keeps of its worth with each newer compartment."""
+LONGER = 0.5
+"""How much a longer name must be worth more: the power of its length by which its worth is divided."""
+FEW = 3
+"""Names of a file from which on the file is told with them."""
+USUAL = 14
+"""Bytes of a name, by which it is judged how many there is room for."""
+LEAST = 8
+"""Bytes with which nothing more is told."""
 HOME = "#"
 """Between a file and what is at home in it."""
 
 
 def index(sealed: Sequence[CompartmentSealed], narrative: str, room: int) -> str:
-    """Lines of at most `room` UTF-8 bytes together. What the narrative says is not told again."""
+    """Lines of at most `room` UTF-8 bytes together. What the narrative says, or a longer name holds, is told once."""
     chosen: dict[str, list[str]] = {}
+    known = narrative
     left = room - len(HEADING)
-    for place, own in map(_escaped, _ranked(sealed)):
-        is_told = base(place) in narrative
-        if own in narrative if own else is_told:
+    ranked = [one for one in map(_escaped, _ranked(sealed)) if (one[1] or base(one[0])) not in narrative]
+    company = Counter(place for place, _ in ranked[: max(0, room) // USUAL])
+    for place, own in ranked:
+        if left < LEAST:
+            break
+        if (own or base(place)) in known:
             continue
-        home = base(place) if is_told else place
-        cost = (len(own.encode()) + 2 if own else 0) + (0 if home in chosen else len((home or ELSEWHERE).encode()) + 5)
+        home = base(place) if base(place) in narrative else place
+        if own and company[place] < FEW and home not in chosen:
+            home = ""
+        cost = (len(own.encode()) + 1 if own else 0) + (0 if home in chosen else len((home or ELSEWHERE).encode()) + 4)
         if cost <= left:
             chosen.setdefault(home, []).extend([own] if own else [])
+            known = f"{known} {place} {own}"
             left -= cost
     lines = [_line(home, names) for home, names in sorted(chosen.items(), key=lambda item: not item[0])]
     return "\n".join((HEADING, *filter(None, lines))) if any(lines) else ""
@@ -44,7 +60,11 @@ def _ranked(sealed: Sequence[CompartmentSealed]) -> list[tuple[str, str]]:
             here = AGE**age / (rank + RANK)
             worth[own or base(home)] += here
             homes[own or base(home)][home] += here
-    placed = [(worth[name], name, home) for name, places in homes.items() for home in _best(name, places)]
+    placed = [
+        (worth[name] / (len(name) + 1) ** LONGER, name, home)
+        for name, places in homes.items()
+        for home in _best(name, places)
+    ]
     return [
         (home, "" if base(home) == name else name)
         for _, name, home in sorted(placed, key=lambda one: (-one[0], one[1:]))
@@ -60,7 +80,7 @@ def _best(name: str, places: dict[str, float]) -> list[str]:
 
 
 def _escaped(placed: tuple[str, str]) -> tuple[str, str]:
-    return escaped(placed[0]), escaped(placed[1])
+    return escaped(flat(placed[0])), escaped(flat(placed[1]))
 
 
 def _parted(name: str) -> tuple[str, str]:
@@ -73,5 +93,5 @@ def _parted(name: str) -> tuple[str, str]:
 
 def _line(home: str, names: Sequence[str]) -> str:
     if not home:
-        return f"- {ELSEWHERE}: {', '.join(names)}" if names else ""
-    return f"- {home}: {', '.join(names)}" if names else f"- {home}"
+        return f"- {ELSEWHERE}: {' '.join(names)}" if names else ""
+    return f"- {home}: {' '.join(names)}" if names else f"- {home}"

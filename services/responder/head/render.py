@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from services.kit.tokens import BYTES_PER_TOKEN, tokens
+from services.domain.texts.markup import element, escaped, stacked
+from services.domain.tokens import BYTES_PER_TOKEN, tokens
 from services.responder.head.documents import Document
-from services.responder.head.markup import element, escaped, stacked
 
 MIN_CUT_TOKENS = 200
 """Less than this of a document is not worth showing."""
@@ -28,16 +28,9 @@ class Room(msgspec.Struct, frozen=True):
 ROOM = Room()
 
 
-class Memory(msgspec.Struct, frozen=True):
-    """Something that is to be remembered of the project."""
-
-    category: str
-    text: str
-
-
 def render_project(
     documents: Sequence[Document],
-    memories: Sequence[Memory] = (),
+    memories: str = "",
     profile: Sequence[str] = (),
     key_files: Sequence[Document] = (),
     *,
@@ -46,15 +39,16 @@ def render_project(
     """The first head message, what changes least first; empty if there is nothing to say.
 
     Everything stands in the order in which it is given. Key files take what documents leave of the room for both.
+    `memories` is the element that `services.domain.memory.rendering` makes.
     """
-    told = element("documents", stacked(_documents(documents, min(room.documents, room.together))))
-    left = min(room.key_files, room.together - _cost(told)) - _cost(element("key_files", " "))
+    project = element("documents", stacked(_documents(documents, min(room.documents, room.together))))
+    left = min(room.key_files, room.together - _cost(project)) - _cost(element("key_files", " "))
     sections = stacked(
         [
-            told,
+            project,
             element("key_files", stacked(_key_files(key_files, left))),
             element("profile", _lines(profile)),
-            element("memories", stacked(_memories(memories))),
+            memories,
         ]
     )
     return element("project", stacked([PROJECT, sections])) if sections else ""
@@ -92,15 +86,6 @@ def _key_files(files: Iterable[Document], room: int) -> Iterator[str]:
 def _cost(text: str) -> int:
     """With the empty line behind it."""
     return tokens(len(text.encode()) + 2) if text else 0
-
-
-def _memories(memories: Iterable[Memory]) -> Iterator[str]:
-    """By category, in the order in which the categories come up."""
-    grouped: dict[str, list[str]] = {}
-    for memory in memories:
-        grouped.setdefault(memory.category, []).append(memory.text)
-    for category, texts in grouped.items():
-        yield element("memory", _lines(texts), category=category)
 
 
 def _lines(texts: Iterable[str]) -> str:

@@ -5,79 +5,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from schemas.plan import AnyEdit, OmitArc, OmitPart, ReplaceOutput, ReplaceText
-from services.kit.conversation import Message, Part
-from services.kit.limits import Limits
-from services.kit.window import Learned
+from services.domain.conversation import Message
+from services.domain.limits import Limits, Memory
+from services.domain.protection import protected
+from services.domain.window import Learned
 from services.responder.head.documents import Document
-from services.responder.lanes.hints import Hit, Notes
-from services.responder.state import Session
+from services.responder.lanes.hints import MIN_SCORE, Hit, NoteStatus
+from services.responder.lanes.index import Finder, Index
+from services.responder.projections.book import Remembered
+from services.responder.session.lane_marks import is_of
+from services.responder.session.state import Session
 
 ALL_MODES = frozenset({"primary", "reduce_off", "subagent"})
 """The modes whose prompts are made smaller; `additive` sessions are only added to, `hidden` ones are left alone."""
 
 
-class Placed(msgspec.Struct, frozen=True, gc=False):
-    """A message in its place with the parts that are sent of it."""
+HARNESS_CAUSES = frozenset({"deleted", "reverted", "unlisted", "changed", "compacted"})
+"""The harness itself changed what was sent: the rebase only says so, and takes along what waits."""
 
-    ordinal: int
-    message: Message
-    parts: tuple[Part, ...]
-    tag: int = 0
-    """The highest tag of its parts; 0: they have none."""
-    reached: int = 0
-    """The highest tag up to here."""
-
-    @property
-    def role(self) -> str:
-        return self.message.recorded.role
-
-    @property
-    def name(self) -> str:
-        return self.message.recorded.message
-
-
-class Seen(msgspec.Struct, frozen=True, gc=False):
-    """A part in its place."""
-
-    placed: Placed
-    part: Part
-
-
-class Survey(msgspec.Struct, frozen=True):
-    """The conversation behind the cut, and what in it may be of interest; all of it in order.
-
-    No lane changes anything of this in a pass. What is served of it each lane sees for itself.
-    """
-
-    placed: tuple[Placed, ...] = ()
-    prompts: tuple[Placed, ...] = ()
-    """The messages of users ..."""
-    answers: tuple[Placed, ...] = ()
-    """... and those of agents."""
-    bare: tuple[Placed, ...] = ()
-    """Messages with a tag that is not shown."""
-    reasoned: tuple[Placed, ...] = ()
-    """Answers with reasoning."""
-    touched: tuple[Placed, ...] = ()
-    """Answers of which something was dropped, is to be dropped, or was recorded anew."""
-    thinking: tuple[Seen, ...] = ()
-    """Texts of answers in which there may be thinking."""
-    injected: tuple[Seen, ...] = ()
-    """Texts of users in which there may be what other programs have put there."""
-    failures: tuple[Seen, ...] = ()
-    """Outputs of tools that have failed, and those that are served under an edit of an earlier content."""
-    texts: tuple[Part, ...] = ()
-    calls: tuple[Part, ...] = ()
-    """Complete outputs of tools that nobody has dropped or wishes to drop."""
-    dropped: tuple[int, ...] = ()
-    """The tags of outputs that were dropped ..."""
-    skeletons: tuple[Part, ...] = ()
-    """... and those of them that were not left out with their call."""
-
-    @property
-    def newest(self) -> int:
-        """The highest tag."""
-        return self.placed[-1].reached if self.placed else 0
+PRESSING = frozenset({"cost", "pressure", "force", "overflow"})
+"""Causes at which a prompt is to become smaller."""
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -93,31 +40,46 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class View(msgspec.Struct, frozen=True):
-    """What a pass is decided on. `survey` is of a rebase, and empty otherwise."""
+    """What a pass is decided on. `index` is of a rebase, and empty otherwise."""
 
     session: Session
     limits: Limits
     causes: frozenset[str] = frozenset()
     """Why this is a rebase; empty: it is an extension."""
-    survey: Survey = Survey()
+    index: Index = Index()
     texts: Mapping[str, str] = {}
     """Part -> its pristine text or output, of those that a lane needs (see `Lane.needs`)."""
     documents: tuple[Document, ...] = ()
     """The project's documents that may stand at the head."""
-    inherited: frozenset[int] = frozenset()
-    """Tags that were dropped in the session that this one is a copy of; empty once the first plan has told them."""
-    notes: Notes | None = None
+    remembered: Remembered = Remembered()
+    """What the project remembers."""
+    memory: Memory = Memory()
+    """How much of that is shown."""
+    name: str = ""
+    """The session's id: what it has told the memory itself is no news to it."""
+    notes: NoteStatus | None = None
     """What is known of the session's notes now; none: nothing is."""
     hits: tuple[Hit, ...] = ()
     """What was found about messages of the person, also about older ones."""
+    least: float = MIN_SCORE
+    """How well the best of it must fit."""
     target: int = 0
-    """Tokens that a rebase under pressure should reclaim; 0: what waits, and no more."""
+    """Estimated tokens that a rebase should reclaim; 0: what waits, and no more."""
+    excess: int = 0
+    """Those of them without which the model would refuse the prompt: for them nothing is protected."""
+    tail: int = 0
+    """Estimated tokens of the newest outputs that stay, unless the model would refuse the prompt; 0: as many as there
+    are protected tags."""
+    begin: int = 0
+    """The first message that may be changed; 0: any may."""
     is_free: bool = False
     """Whether any message may change: the cache is lost anyway, a person asked, or the prompt was refused."""
     made: tuple[Change, ...] = ()
     """What the lanes before this one want of the rebase; their edits are in force in the session."""
     learned: Learned = Learned()
     """What all sessions have learned of models' limits."""
+    emptying: frozenset[str] = frozenset()
+    """The names of the lanes whose edits leave nothing of a part's content (see `Lane.empties`)."""
 
     @property
     def mode(self) -> str:
@@ -133,34 +95,56 @@ class View(msgspec.Struct, frozen=True):
         """The capabilities of the model in work."""
         return frozenset(self.session.step.capabilities if self.session.step else ())
 
+    @property
+    def protected(self) -> frozenset[int]:
+        """The newest tags, which nobody drops before newer ones have come."""
+        conversation, count = self.session.conversation, self.limits.protected_tags
+        return protected(conversation, count, behind=self.session.drops.gone)
+
+    @property
+    def spared(self) -> frozenset[int]:
+        """Those of them that stay although somebody has asked to drop them.
+
+        Where room is short, no more than a prompt is to keep of its newest messages; where the model would refuse the
+        prompt, none.
+        """
+        if self.excess:
+            return frozenset()
+        if not (self.tail and self.causes & PRESSING):
+            return self.protected
+        conversation, size = self.session.conversation, 0
+        spared: set[int] = set()
+        for number in sorted(self.protected, reverse=True):
+            size += conversation.parts[conversation.numbered[number]].recorded.tokens
+            if size <= self.tail or not spared:
+                spared.add(number)
+        return frozenset(spared)
+
     def edit_of(self, part: str) -> AnyEdit | None:
-        return self.session.edits.get(f"part:{part}")
+        return self.session.plan.content(part)
 
     def change_of(self, part: str) -> AnyEdit | None:
         """The same, if it does more than to show a tag: of most parts it does not, and that is known sooner."""
-        return self.session.altered.get(part)
+        return self.session.plan.altered.get(part)
 
     def is_whole(self, part: str) -> bool:
         """Whether its content is served as it is, at most with a tag before it."""
-        return part not in self.session.altered and part not in self.session.omitted
+        return self.session.plan.is_whole(part)
 
     def is_served(self, part: str) -> bool:
         """Whether something of its own content is still served: it was neither dropped nor left out."""
         edit = self.change_of(part)
         if edit is None:
-            return part not in self.session.omitted
+            return part not in self.session.plan.in_arcs
         if isinstance(edit, OmitPart | OmitArc):
             return False
-        return not (isinstance(edit, ReplaceText | ReplaceOutput) and edit.lane.partition(":")[0] in FINAL_LANES)
-
-
-FINAL_LANES = frozenset({"drops", "eviction", "duplicates", "superseded", "spent", "images", "errors"})
-"""Lanes after which nothing of a part's content is left."""
+        return not (isinstance(edit, ReplaceText | ReplaceOutput) and is_of(edit, self.emptying))
 
 
 Extend = Callable[[View, Sequence[Message]], Iterable[AnyEdit]]
 Rebase = Callable[[View], Change]
 Needs = Callable[[View], Iterable[str]]
+Switch = Callable[[Limits], bool]
 
 
 def nothing_new(_: View, __: Sequence[Message]) -> Iterable[AnyEdit]:
@@ -171,8 +155,12 @@ def nothing_needed(_: View) -> Iterable[str]:
     return ()
 
 
+def always(_: Limits) -> bool:
+    return True
+
+
 class Lane(msgspec.Struct, frozen=True):
-    """Pure functions under a name.
+    """One kind of edit: pure functions under a name.
 
     `extend` edits messages that were never sent. `rebase` edits any message, where the prefix changes anyway;
     it yields only edits that are not in force yet. `needs` names the parts whose pristine text `rebase` wants to see.
@@ -183,3 +171,26 @@ class Lane(msgspec.Struct, frozen=True):
     extend: Extend = nothing_new
     needs: Needs = nothing_needed
     modes: frozenset[str] = ALL_MODES
+    order: int = 0
+    """Lanes are asked in the order of these numbers: each knows what those before it want of a rebase, and the last
+    edit of a part holds."""
+    finder: Finder | None = None
+    """What it looks for in the conversation."""
+    empties: bool = False
+    """Whether nothing of a part's content is left where this lane alone has edited it: other lanes pass it over."""
+    switch: Switch = always
+    """Whether the settings want it. A lane that has to take back what it did before it was switched off is always
+    asked, and looks at the settings itself."""
+
+    def works(self, view: View) -> bool:
+        """Whether it is asked in this pass."""
+        return view.mode in self.modes and self.switch(view.limits)
+
+
+def emptying(lanes: Iterable[Lane]) -> frozenset[str]:
+    """The names of those of these lanes whose edits leave nothing of a part's content."""
+    return frozenset(lane.name for lane in lanes if lane.empties)
+
+
+def finders_of(lanes: Iterable[Lane]) -> dict[str, Finder]:
+    return {lane.name: lane.finder for lane in lanes if lane.finder is not None}

@@ -1,16 +1,16 @@
 """Drops that nobody asked for: which calls may go, and the edits with which they go."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
 import msgspec
 
 from schemas.plan import AnyEdit, OmitArc, ReplaceOutput
-from services.kit.conversation import Part
-from services.kit.tokens import tokens
-from services.responder.lanes.arcs import Wanted, Way, acceptable, call_part, left_out, whole
+from services.domain.conversation import Part, output_tokens
+from services.domain.tokens import tokens
 from services.responder.lanes.base import Change, View
-from services.responder.lanes.drops import MAX_KEPT_INPUT, dropped_part, placeholder, protected
+from services.responder.lanes.drops import MAX_KEPT_INPUT, dropped_part, placeholder
+from services.responder.lanes.tool_pairs import DropPlan, Wanted, acceptable, call_part, left_out, whole
 
 MIN_SAVING = 16
 """Tokens: for less than this a placeholder is not worth its own line."""
@@ -23,12 +23,7 @@ def calls(view: View, is_meant: Callable[[Part], object] = lambda _: True) -> It
 
     `is_meant` comes first, since looking up what is served costs most.
     """
-    return (part for part in view.survey.calls if is_meant(part) and view.is_served(part.recorded.part))
-
-
-def guarded(view: View) -> Container[int]:
-    """The tags that no lane may drop."""
-    return protected(view.session, view.limits.protected_tags)
+    return (part for part in view.index.calls if is_meant(part) and view.is_served(part.recorded.part))
 
 
 def drop(
@@ -47,37 +42,37 @@ def drop(
     """
     required = tuple(wanted)
     names = {one.name for one in required}
-    ways: list[Way] = []
+    drop_plans: list[DropPlan] = []
     saved = 0
-    for way in _ways(view, chain(required, spare), without_trace=without_trace):
-        if saved >= enough and way.wanted.name not in names:
+    for drop_plan in _drop_plans(view, chain(required, spare), without_trace=without_trace):
+        if saved >= enough and drop_plan.wanted.name not in names:
             break
-        ways.append(way)
-        saved += way.saving
-    sound = _sound(view, ways)
+        drop_plans.append(drop_plan)
+        saved += drop_plan.saving
+    sound = _sound(view, drop_plans)
     return Change(
-        edits=tuple(signed_off(edit, lane) for way in sound for edit in way.edits),
-        dropped=tuple(way.wanted.part.number for way in sound),
-        reclaimed=sum(way.saving for way in sound),
+        edits=tuple(signed_off(edit, lane) for drop_plan in sound for edit in drop_plan.edits),
+        dropped=tuple(drop_plan.wanted.part.number for drop_plan in sound),
+        reclaimed=sum(drop_plan.saving for drop_plan in sound),
     )
 
 
-def _ways(view: View, wanted: Iterable[Wanted], *, without_trace: bool) -> Iterator[Way]:
+def _drop_plans(view: View, wanted: Iterable[Wanted], *, without_trace: bool) -> Iterator[DropPlan]:
     """How each of them goes, if it is worth it; what goes with it is gone for those behind it."""
     gone: set[str] = set()
     for one in wanted:
-        way = whole(view, one, gone) if without_trace or _is_long(view, one) else None
-        way = way or _plain(view, one, gone)
-        if way.saving >= MIN_SAVING:
-            gone.update(left_out(way.edits))
-            yield way
+        drop_plan = whole(view, one, gone) if without_trace or _is_long(view, one) else None
+        drop_plan = drop_plan or _plain(view, one, gone)
+        if drop_plan.saving >= MIN_SAVING:
+            gone.update(left_out(drop_plan.edits))
+            yield drop_plan
 
 
-def _plain(view: View, one: Wanted, gone: set[str]) -> Way:
+def _plain(view: View, one: Wanted, gone: set[str]) -> DropPlan:
     if call_part(view, one) is None:
         return _answer_only(one)
     edit, saving = dropped_part(view.session, one.name, one.part, one.why or one.part.seq, gone)
-    return Way(one, (edit,), saving, is_risky=isinstance(edit, OmitArc))
+    return DropPlan(one, (edit,), saving, is_risky=isinstance(edit, OmitArc))
 
 
 def _is_long(view: View, one: Wanted) -> bool:
@@ -85,16 +80,16 @@ def _is_long(view: View, one: Wanted) -> bool:
     return call is not None and call.recorded.input_bytes > MAX_KEPT_INPUT
 
 
-def _sound(view: View, ways: Sequence[Way]) -> Sequence[Way]:
+def _sound(view: View, drop_plans: Sequence[DropPlan]) -> Sequence[DropPlan]:
     """Where a provider would refuse the messages without a whole call, only its answer goes, and that is settled."""
-    kept = {way.wanted.name for way in acceptable(view, ways)}
-    return [way if way.wanted.name in kept else _answer_only(way.wanted) for way in ways]
+    kept = {drop_plan.wanted.name for drop_plan in acceptable(view, drop_plans)}
+    return [drop_plan if drop_plan.wanted.name in kept else _answer_only(drop_plan.wanted) for drop_plan in drop_plans]
 
 
-def _answer_only(one: Wanted) -> Way:
+def _answer_only(one: Wanted) -> DropPlan:
     text = placeholder(one.part.number)
     edit = ReplaceOutput(part=one.name, text=text, by=one.by)
-    return Way(one, (edit,), tokens(one.part.recorded.bytes) - tokens(len(text.encode())))
+    return DropPlan(one, (edit,), output_tokens(one.part.recorded) - tokens(len(text.encode())))
 
 
 def signed_off(edit: AnyEdit, lane: str) -> AnyEdit:

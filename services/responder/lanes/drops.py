@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from schemas.plan import AnyEdit, OmitArc, ReplaceOutput, ReplaceText
-from services.kit.conversation import Message, Part
-from services.kit.tokens import tokens
-from services.responder.check import new_faults
-from services.responder.lanes.base import Change, View
-from services.responder.state import Session
+from services.domain.conversation import Message, Part, output_tokens
+from services.domain.tokens import tokens
+from services.responder.lanes.base import Change, Lane, View
+from services.responder.provider_rules.check import new_faults
+from services.responder.session.state import Session
 
 NAME = "drops"
 MAX_KEPT_INPUT = 1024
@@ -22,40 +22,37 @@ PREVIEW_WORD_UNITS = 220
 def extend(view: View, messages: Sequence[Message]) -> Iterable[AnyEdit]:
     """What comes back stays dropped."""
     session = view.session
-    sent = (found for message in messages for found in session.talk.sent_parts(message))
-    return tuple(
-        _shown(
-            session, (name for name, part in sent if part.number in session.dropped or part.number in view.inherited)
-        )
-    )
+    sent = (found for message in messages for found in session.conversation.sent_parts(message))
+    return tuple(_shown(session, (name for name, part in sent if part.number in session.drops.dropped)))
 
 
 def _shown(session: Session, dropped: Iterable[str]) -> Iterator[ReplaceText | ReplaceOutput]:
     """What was dropped and is shown nevertheless: in a message that is listed again, or in a part with another id."""
     first = session.cut or 1
     for name in dropped:
-        if name not in session.altered and name not in session.omitted and session.talk.place(name) >= first:
-            part = session.talk.parts[name]
+        is_shown = session.plan.is_whole(name) or is_torn(session, session.plan.altered.get(name))
+        if is_shown and session.conversation.place(name) >= first:
+            part = session.conversation.parts[name]
             yield _replaced(session, name, part, (part.seq, part.tag_seq))
 
 
 def rebase(view: View) -> Change:
     """Serve the queued drops that newer tags have pushed out of protection, and those that are served no more."""
     session, limits, first = view.session, view.limits, view.session.cut or 1
-    guarded = protected(session, limits.protected_tags)
+    spared = view.spared
     edits: list[AnyEdit] = [*_shown(session, _not_hidden(session))]
     dropped: list[int] = []
     reclaimed = 0
     held = []
     gone: set[str] = set()
-    for number, seq in sorted(session.queued.items()):
-        if number in guarded:
+    for number, seq in sorted(session.drops.queued.items()):
+        if number in spared:
             held.append(f"tag {number} is among the newest {limits.protected_tags}")
             continue
         dropped.append(number)
-        name = session.talk.numbered.get(number, "")
-        if session.talk.place(name) >= first:
-            edit, saving = dropped_part(session, name, session.talk.parts[name], seq, gone)
+        name = session.conversation.numbered.get(number, "")
+        if session.conversation.place(name) >= first:
+            edit, saving = dropped_part(session, name, session.conversation.parts[name], seq, gone)
             edits.append(edit)
             reclaimed += saving
             gone.update(edit.parts if isinstance(edit, OmitArc) else ())
@@ -64,9 +61,22 @@ def rebase(view: View) -> Change:
 
 def _not_hidden(session: Session) -> Iterator[str]:
     """What was dropped once and has no edit that does it, by tag: of a long session it is next to nothing."""
-    numbered, altered = session.talk.numbered, session.altered
-    found = [(number, name) for number in session.dropped if (name := numbered.get(number, "")) not in altered]
+    numbered, altered = session.conversation.numbered, session.plan.altered
+    found = [
+        (number, name)
+        for number in session.drops.dropped
+        if (edit := altered.get(name := numbered.get(number, ""))) is None or is_torn(session, edit)
+    ]
     return (name for _, name in sorted(found))
+
+
+def is_torn(session: Session, edit: AnyEdit | None) -> bool:
+    """Whether it leaves out a call and a result which is now that of another call: then both are served."""
+    if not isinstance(edit, OmitArc) or len(edit.parts) == 1:
+        return False
+    result = session.conversation.parts.get(edit.part)
+    call = call_of(session, result) if result is not None else None
+    return call is not None and call != edit.parts[0] and session.conversation.place(call) > 0
 
 
 def untorn(session: Session, edits: Sequence[AnyEdit]) -> Sequence[AnyEdit]:
@@ -78,22 +88,11 @@ def untorn(session: Session, edits: Sequence[AnyEdit]) -> Sequence[AnyEdit]:
     if new_faults(session, [arc for arc in split if arc.part not in torn]):
         torn = {arc.part for arc in split}
     return [
-        _replaced(session, edit.part, session.talk.parts[edit.part], edit.by)
+        _replaced(session, edit.part, session.conversation.parts[edit.part], edit.by)
         if isinstance(edit, OmitArc) and edit.part in torn
         else edit
         for edit in edits
     ]
-
-
-def protected(session: Session, count: int) -> set[int]:
-    """The highest tags that are neither dropped nor summarised away."""
-    numbers: set[int] = set()
-    number = session.talk.last_number
-    while number > session.compacted and len(numbers) < count:
-        if number not in session.dropped:
-            numbers.add(number)
-        number -= 1
-    return numbers
 
 
 def dropped_part(session: Session, name: str, part: Part, seq: int, gone: AbstractSet[str]) -> tuple[AnyEdit, int]:
@@ -110,7 +109,7 @@ def _replaced(session: Session, name: str, part: Part, by: tuple[int, ...]) -> R
     recorded = part.recorded
     if recorded.kind in ("tool", "tool_result"):
         return ReplaceOutput(part=name, text=placeholder(part.number), by=by, lane=NAME)
-    if session.talk.messages[recorded.message].recorded.role == "user":
+    if session.conversation.messages[recorded.message].recorded.role == "user":
         text = truncated(part.number, part.head if recorded.kind == "text" else "")
         return ReplaceText(part=name, text=text, by=by, lane=NAME)
     return ReplaceText(part=name, text=placeholder(part.number), by=by, lane=NAME)
@@ -121,24 +120,41 @@ def _dropped_tool(
 ) -> tuple[AnyEdit, int]:
     recorded = part.recorded
     edit = _replaced(session, name, part, by)
-    kept = edit, tokens(recorded.bytes) - tokens(len(edit.text.encode()))
+    kept = edit, output_tokens(recorded) - tokens(len(edit.text.encode()))
     call = name if recorded.kind == "tool" else call_of(session, part)
     if call is None:
         return kept
-    made = recorded if call == name else session.talk.parts[call].recorded
+    made = recorded if call == name else session.conversation.parts[call].recorded
     if made.input_bytes <= MAX_KEPT_INPUT:
         return kept
     arc = (name,) if call == name else (call, name)
     if not all(_leaves_meaning(session, one, gone) for one in arc):
         return kept
-    return OmitArc(part=name, parts=arc, by=by, lane=NAME), tokens(recorded.bytes) + tokens(made.input_bytes)
+    return OmitArc(part=name, parts=arc, by=by, lane=NAME), output_tokens(recorded) + tokens(made.input_bytes)
 
 
 def call_of(session: Session, result: Part) -> str | None:
     """The part that made the call of this result, where call and result are two parts."""
-    message = session.talk.messages.get(result.recorded.owner)
+    owner = session.conversation.messages.get(result.recorded.owner)
+    return (_nearest_call(session, result, owner.ordinal) or _call_in(session, owner, result)) if owner else None
+
+
+def _nearest_call(session: Session, result: Part, first: int) -> str | None:
+    """The call that a model takes for that of this result: the last one before it, since an id may be given twice.
+
+    None: there is none from the message `first` on.
+    """
+    conversation = session.conversation
+    for place in range(conversation.place(result.recorded.part) - 1, max(first, 1) - 1, -1):
+        call = _call_in(session, conversation.messages.get(conversation.order.get(place, "")), result)
+        if call is not None:
+            return call
+    return None
+
+
+def _call_in(session: Session, message: Message | None, result: Part) -> str | None:
     for name in message.parts if message else ():
-        part = session.talk.parts[name].recorded
+        part = session.conversation.parts[name].recorded
         if part.kind == "tool_call" and part.call == result.recorded.call:
             return name
     return None
@@ -146,11 +162,11 @@ def call_of(session: Session, result: Part) -> str | None:
 
 def _leaves_meaning(session: Session, name: str, gone: AbstractSet[str]) -> bool:
     """Whether the part's message still says something without it and without what is left out already."""
-    message = session.talk.messages[session.talk.parts[name].recorded.message]
+    message = session.conversation.messages[session.conversation.parts[name].recorded.message]
     return any(
         has_meaning(part)
-        for other, part in session.talk.sent_parts(message)
-        if other != name and other not in gone and other not in session.omitted
+        for other, part in session.conversation.sent_parts(message)
+        if other != name and other not in gone and other not in session.plan.in_arcs
     )
 
 
@@ -180,3 +196,6 @@ def preview(text: str) -> str:
     at = max(head.rfind(white) for white in " \t\n")
     short = len(head[:at].encode("utf-16-le")) // 2 if at > 0 else 0
     return (head[:at] if short > PREVIEW_WORD_UNITS else head) + "…"
+
+
+LANE = Lane(NAME, extend=extend, rebase=rebase, order=40, empties=True)

@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from services.kit.conversation import Part
-from services.responder.lanes.arcs import Wanted
-from services.responder.lanes.base import Change, View
-from services.responder.lanes.dropping import drop, guarded
+from services.domain.conversation import Part
+from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.dropping import drop
+from services.responder.lanes.tool_pairs import Wanted
 
 NAME = "duplicates"
 
@@ -17,10 +17,10 @@ def rebase(view: View) -> Change:
 
 def _older(view: View) -> Iterator[Wanted]:
     """The same question anywhere in the session; what has happened in between makes the older answer only staler."""
-    uses, protected = view.session.uses, guarded(view)
+    uses, protected = view.session.uses, view.protected
     first: dict[str, Part] = {}
     again: defaultdict[str, list[Part]] = defaultdict(list)
-    for part in view.survey.calls:
+    for part in view.index.calls:
         question = uses.question(part.recorded)
         if question is not None and first.setdefault(question.digest, part) is not part:
             again[question.digest].append(part)
@@ -28,3 +28,6 @@ def _older(view: View) -> Iterator[Wanted]:
         same = [part for part in (first[digest], *later) if view.is_served(part.recorded.part)]
         older = [part for part in same[:-1] if part.number not in protected]
         yield from (Wanted(part, same[-1].seq) for part in older)
+
+
+LANE = Lane(NAME, rebase=rebase, order=70, empties=True)

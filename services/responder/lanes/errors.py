@@ -4,12 +4,15 @@ from collections.abc import Iterator
 from itertools import islice
 
 from schemas.plan import AnyEdit, ReplaceOutput, Restore
-from services.kit.conversation import Part
-from services.kit.tokens import tokens
-from services.responder.lanes.ages import ages, is_free
-from services.responder.lanes.base import Change, View
-from services.responder.lanes.face import prefix_of
-from services.responder.lanes.wording import MAX_TEXTS, is_stale
+from services.domain.conversation import Part, output_tokens
+from services.domain.tokens import tokens
+from services.responder.lanes.age import ages, is_free
+from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.index import Finder, IsMeant, is_outdated
+from services.responder.lanes.prefix import prefix_of
+from services.responder.lanes.rewrite import MAX_TEXTS, is_stale
+from services.responder.session.reclaim import OUTPUTS
+from services.responder.session.state import Session
 
 NAME = "errors"
 KEPT = 100
@@ -34,7 +37,7 @@ def rebase(view: View) -> Change:
         served = prefix_of(view, name) + shortened(text)
         if len(text) > KEPT and served != text:
             edits.append(ReplaceOutput(part=name, text=served, by=(part.seq,), lane=NAME))
-            reclaimed += tokens(part.recorded.bytes) - tokens(len(served.encode()))
+            reclaimed += output_tokens(part.recorded) - tokens(len(served.encode()))
         elif is_stale(view.change_of(name), part, NAME) and (text or not has_failed(part)):
             edits.append(Restore(part=name, by=(part.seq,)))
     return Change(tuple(edits), reclaimed=max(0, reclaimed))
@@ -46,7 +49,7 @@ def _candidates(view: View) -> Iterator[Part]:
     A failure has no tag of its own: it is as old as the newest tag that was given up to its message.
     """
     known = ages(view)
-    for seen in view.survey.failures:
+    for seen in view.index.parts(NAME):
         part, name = seen.part, seen.part.recorded.part
         is_old = known.is_old(seen.placed.reached) and has_failed(part)
         if (is_old and view.is_whole(name) and is_free(view, part)) or is_stale(view.change_of(name), part, NAME):
@@ -56,3 +59,17 @@ def _candidates(view: View) -> Iterator[Part]:
 def has_failed(part: Part) -> bool:
     """Whether there is more of a failure than stays of it."""
     return part.recorded.status == "error" and part.recorded.bytes > KEPT
+
+
+def _finds(session: Session) -> IsMeant:
+    """Outputs of tools that have failed, and those that are served under an edit of an earlier content."""
+    altered = session.plan.altered
+
+    def is_meant(part: Part) -> bool:
+        is_failure = part.recorded.status != "completed" and has_failed(part)
+        return is_failure or is_outdated(altered.get(part.recorded.part), part)
+
+    return is_meant
+
+
+LANE = Lane(NAME, rebase=rebase, needs=needs, order=90, empties=True, finder=Finder(_finds, kinds=OUTPUTS))

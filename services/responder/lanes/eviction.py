@@ -1,24 +1,18 @@
-"""The lane that makes room: answers of tools go by age and, under pressure, the cheapest to get again first."""
+"""The lane that makes room: answers of tools go by age and, under pressure, the cheapest to get again first.
+
+Where the model would refuse the prompt, nothing is protected: then the oldest go, down to what fits.
+"""
 
 from collections.abc import Container, Iterator, Sequence
 from itertools import chain
 
-from services.responder.lanes.arcs import Wanted
-from services.responder.lanes.base import Change, View
-from services.responder.lanes.dropping import calls, drop, guarded
-from services.responder.uses import plain
+from services.domain.conversation import Part
+from services.domain.tools.names import WAYFINDERS, WORKERS, plain
+from services.responder.lanes.base import PRESSING, Change, Lane, View
+from services.responder.lanes.dropping import calls, drop
+from services.responder.lanes.tool_pairs import Wanted
 
 NAME = "eviction"
-PRESSING = frozenset({"pressure", "force", "overflow"})
-CHANGING_AND_SEARCHING = frozenset({
-    "edit", "multiedit", "write", "writefile", "patch", "applypatch", "notebookedit", "strreplace",
-    "grep", "search", "codesearch", "astgrepsearch", "websearch",
-})  # fmt: skip
-NAVIGATING = frozenset({
-    "read", "readfile", "view", "notebookread", "list", "ls", "tree", "glob", "find", "skill",
-    "lspdiagnostics", "lspsymbols", "lspfindreferences", "lspgotodefinition", "lspgotoimplementation",
-    "lsphover", "lspdocumentsymbols", "lspworkspacesymbols", "lsppreparerename", "lsp",
-})  # fmt: skip
 TIERS = 3
 """All other tools go first, then what changes and searches, and at last what an agent finds its way by."""
 KEPT_SHARE = 5
@@ -28,12 +22,19 @@ SUBAGENT_AGE = 100
 
 
 def rebase(view: View) -> Change:
+    made = _by_age_and_need(view)
+    if view.excess <= made.reclaimed:
+        return made
+    return _all_that_fits(view)
+
+
+def _by_age_and_need(view: View) -> Change:
     pressing = bool(view.causes & PRESSING) and view.target > 0
     age = view.limits.auto_drop_tool_age
     if not (pressing or age):
         return Change()
-    protected = guarded(view)
-    open_to_drop = [Wanted(part) for part in calls(view) if part.number not in protected]
+    protected = _newest(view)
+    open_to_drop = [Wanted(part) for part in _changeable(view) if part.number not in protected]
     old = [one for one in open_to_drop if age and _is_older(view, one, age)]
     aged = drop(view, NAME, old)
     if not pressing or aged.reclaimed >= view.target:
@@ -42,8 +43,32 @@ def rebase(view: View) -> Change:
     return made if made.reclaimed >= min(view.target, view.limits.min_reclaim) else aged
 
 
+def _newest(view: View) -> Container[int]:
+    """The tags that stay: what no call has sent yet, and of the protected ones no more than a prompt is to keep."""
+    protected, session = view.protected, view.session
+    sent = session.step.kept if session.step else 0
+    size = 0
+    newest: set[int] = set()
+    for part in reversed(tuple(_changeable(view))):
+        size += part.recorded.tokens
+        is_unsent = 0 < sent < session.conversation.place(part.recorded.part)
+        fits = size <= view.tail or not (view.tail and newest)
+        if is_unsent or (part.number in protected and fits):
+            newest.add(part.number)
+    return newest
+
+
+def _all_that_fits(view: View) -> Change:
+    """Only what fits stays: the newest."""
+    return drop(view, NAME, (), spare=[Wanted(part) for part in _changeable(view)], enough=view.excess)
+
+
+def _changeable(view: View) -> Iterator[Part]:
+    return (part for part in calls(view) if view.session.conversation.place(part.recorded.part) >= view.begin)
+
+
 def _is_older(view: View, one: Wanted, age: int) -> bool:
-    return one.part.number <= view.session.talk.last_number - age
+    return one.part.number <= view.session.conversation.last_number - age
 
 
 def _in_turn(view: View, open_to_drop: Sequence[Wanted], taken: Container[int]) -> Iterator[Wanted]:
@@ -59,6 +84,9 @@ def _in_turn(view: View, open_to_drop: Sequence[Wanted], taken: Container[int]) 
 
 def _tier(tool: str) -> int:
     name = plain(tool)
-    if name in NAVIGATING:
+    if name in WAYFINDERS:
         return 2
-    return 1 if name in CHANGING_AND_SEARCHING else 0
+    return 1 if name in WORKERS else 0
+
+
+LANE = Lane(NAME, rebase=rebase, order=140, empties=True)

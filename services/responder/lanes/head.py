@@ -3,39 +3,41 @@
 from collections.abc import Iterable, Sequence
 
 from schemas.plan import AnyEdit, SetHead
-from services.kit.conversation import Message
-from services.kit.tokens import tokens
-from services.kit.window import window
+from services.domain.conversation import Message
+from services.domain.memory.rendering import Choice, render
+from services.domain.tokens import tokens
+from services.domain.window import window
 from services.responder.head.documents import Document, at_the_head, chosen
+from services.responder.head.memories import chosen as chosen_memories
 from services.responder.head.render import Room, render_project
-from services.responder.lanes.base import Change, View
+from services.responder.lanes.base import PRESSING, Change, Lane, View
+from services.responder.session.lane_marks import LaneMark, mark_of
 
 NAME = "head"
+"""Its mark holds the position up to which it knows the project's memory: `head:4711`."""
 MODES = frozenset({"primary", "reduce_off"})
 SLOT = 0
 MOST_PERCENT = 10
-"""Of the usable window, for documents and key files together: the head of a small model is small."""
-PRESSING = frozenset({"pressure", "force", "overflow"})
-"""Causes at which a prompt must shrink."""
+"""Of the usable window, for documents and key files together, and for memories: the head of a small model is small."""
 
 
 def extend(view: View, _: Sequence[Message]) -> Iterable[AnyEdit]:
     """At the first step of a session nothing was sent yet, so that there is no prefix to keep."""
-    if view.session.before is not None or view.session.revision:
+    if view.session.calls.before is not None or view.session.revision:
         return ()
     wanted = _wanted(view)
-    return (_head(view, wanted),) if wanted != in_force(view) else ()
+    return (wanted,) if wanted.text != in_force(view) else ()
 
 
 def rebase(view: View) -> Change:
     """The head as it should be now, unless it would grow where a prompt must shrink."""
     wanted, present = _wanted(view), in_force(view)
-    if wanted == present:
+    if wanted.text == present:
         return Change()
-    saving = _cost(present) - _cost(wanted)
+    saving = _cost(present) - _cost(wanted.text)
     if saving < -view.limits.min_reclaim and view.causes & PRESSING:
         return Change(held=(f"the head would take {-saving} more tokens while room is short",))
-    return Change(edits=(_head(view, wanted),), reclaimed=max(0, saving))
+    return Change(edits=(wanted,), reclaimed=max(0, saving))
 
 
 def in_force(view: View) -> str:
@@ -46,8 +48,7 @@ def in_force(view: View) -> str:
 
 def served(view: View) -> SetHead | None:
     """The edit that made the head."""
-    edit = view.session.edits.get(f"head:{SLOT}")
-    return edit if isinstance(edit, SetHead) else None
+    return view.session.plan.heads.get(SLOT)
 
 
 def shown(view: View) -> tuple[Document, ...]:
@@ -55,24 +56,45 @@ def shown(view: View) -> tuple[Document, ...]:
     return chosen(view.documents, at_the_head(view.limits))
 
 
-def _wanted(view: View) -> str:
-    """Nothing where a model refuses two messages of one role in a row: the head stands before a user's message."""
-    step, limits = view.session.step, view.limits
-    if not limits.head or step is None or "requires_alternation" in view.able:
-        return ""
+def known(view: View) -> int:
+    """The position up to which the head that is served knows the project's memory.
+
+    Without a head that was made of a memory, it is that of the first call: there was nothing to show then.
+    """
+    mark = mark_of(served(view), NAME)
+    return int(mark.detail) if mark is not None and mark.detail else view.session.calls.first_seq
+
+
+def _wanted(view: View) -> SetHead:
+    """Empty where a model refuses two messages of one role in a row: the head stands before a user's message."""
+    step, limits, at = view.session.step, view.limits, view.session.calls.at
+    if step is None or at is None or "requires_alternation" in view.able:
+        return SetHead(slot=SLOT, text="", lane=NAME)
     share = window(step, view.known, limits).usable * MOST_PERCENT // 100
-    documents = chosen(view.documents, limits.head_documents)
-    return render_project(
+    documents = chosen(view.documents, limits.head_documents) if limits.head else ()
+    memories = chosen_memories(view.remembered, view.memory, at, share)
+    text = render_project(
         documents,
+        render(memories),
         key_files=[file for file in shown(view) if file not in documents],
         room=Room(limits.head_tokens, limits.key_files_tokens, share),
     )
+    return SetHead(slot=SLOT, text=text, by=_by(view, memories) if text else (), lane=_mark(view))
 
 
-def _head(view: View, text: str) -> SetHead:
-    by = tuple(document.seq for document in shown(view)) if text else ()
-    return SetHead(slot=SLOT, text=text, by=by, lane=NAME)
+def _by(view: View, memories: Choice) -> tuple[int, ...]:
+    """Where the log tells of what stands in it."""
+    newest = view.remembered.newest
+    return (*(one.seq for one in shown(view)), *(newest[one.memory.id] for one in memories.shown))
+
+
+def _mark(view: View) -> str:
+    position = view.remembered.book.seq
+    return str(LaneMark(NAME, (str(position),) if position and view.memory.enabled else ()))
 
 
 def _cost(text: str) -> int:
     return tokens(len(text.encode()))
+
+
+LANE = Lane(NAME, extend=extend, rebase=rebase, modes=MODES, order=10)

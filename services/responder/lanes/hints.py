@@ -3,15 +3,15 @@
 Values in, text out: whoever knows notes and hits decides here what is said of them, and says it once.
 """
 
-import re
 from collections.abc import Sequence
 from itertools import islice
 from typing import Literal
 
 import msgspec
 
-from services.kit.edits import TAGS
-from services.responder.head.markup import element, escaped
+from services.domain.edits import TAGS
+from services.domain.texts.clean import searchable
+from services.domain.texts.markup import element, escaped
 
 COOLDOWN = 900.0
 """Seconds after a note reminder in which there is no other."""
@@ -20,13 +20,9 @@ MIN_SCORE = 0.60
 MAX_HITS = 3
 MAX_HIT_CHARACTERS = 80
 MAX_HINT_CHARACTERS = 800
-_BLOCKS = ("system-reminder", "instruction")
-"""Elements in a message that no person wrote."""
-_COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
-_EDGE = re.compile(rf"<(?P<end>/?)(?P<name>{'|'.join(_BLOCKS)})(?:\s[^<>]*)?>", re.IGNORECASE)
 
 
-class Notes(msgspec.Struct, frozen=True):
+class NoteStatus(msgspec.Struct, frozen=True):
     """What is known of a session's notes when a person has said something."""
 
     deferred: int = 0
@@ -55,7 +51,7 @@ class Hit(msgspec.Struct, frozen=True):
     age: str = ""
 
 
-def note_verdict(notes: Notes) -> Literal["none", "wait", "cancel", "tell"]:
+def note_decision(notes: NoteStatus) -> Literal["none", "wait", "cancel", "remind"]:
     """Whether to remind of notes. `cancel`: the matter is closed until something happens again."""
     if not notes.triggered_in:
         return "none"
@@ -64,12 +60,12 @@ def note_verdict(notes: Notes) -> Literal["none", "wait", "cancel", "tell"]:
     is_too_soon = notes.seconds_since is not None and notes.seconds_since < COOLDOWN
     if is_too_soon or notes.is_read or notes.deferred + notes.ready == 0:
         return "cancel"
-    return "tell"
+    return "remind"
 
 
-def note_reminder(notes: Notes) -> str:
+def note_reminder(notes: NoteStatus) -> str:
     """What is appended to the person's newest message; empty: nothing."""
-    if note_verdict(notes) != "tell":
+    if note_decision(notes) != "remind":
         return ""
     counts = [
         f"{count} {kind} {'note' if count == 1 else 'notes'}"
@@ -77,16 +73,16 @@ def note_reminder(notes: Notes) -> str:
         if count
     ]
     text = (
-        f"This session has {' and '.join(counts)}. A piece of work seems to be done: read them with `ctx_note` when it "
-        "suits, and see whether their time has come. This is a notice of the service that keeps your context, and no "
-        "request."
+        f"This session has {' and '.join(counts)}. A piece of work seems to be done: read them with `ctx_memory` "
+        "(action read) when it suits, and see whether their time has come. This is a notice of the service that keeps "
+        "your context, and no request."
     )
     return f"\n\n{element('instruction', text, name='deferred_notes')}"
 
 
 def query_of(text: str) -> str:
     """What a person has written, without tags, comments and elements that were put around it; empty: too little."""
-    bare = _COMMENT.sub("", _without_blocks(TAGS.sub("", text))).strip()
+    bare = searchable(TAGS.sub("", text))
     return bare if len(bare) >= MIN_PROMPT_CHARACTERS else ""
 
 
@@ -132,21 +128,3 @@ def _is_within(text: str, known: Sequence[str]) -> bool:
 
 def _line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _without_blocks(text: str) -> str:
-    """The text outside of these elements, which may stand within each other. One that does not end goes to the end."""
-    kept: list[str] = []
-    open_: list[str] = []
-    at = 0
-    for edge in _EDGE.finditer(text):
-        name = edge["name"].lower()
-        if not open_:
-            kept.append(text[at : edge.start()])
-        if not edge["end"]:
-            open_.append(name)
-        elif name in open_:
-            while open_.pop() != name:
-                pass
-        at = edge.end()
-    return "".join(kept) + ("" if open_ else text[at:])

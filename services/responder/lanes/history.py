@@ -1,25 +1,35 @@
-"""The lane that puts compressed history in the place of the messages it stands for: at a rebase, and never before."""
+"""The lane that puts compressed history in the place of the messages it stands for: at a rebase, and never before.
 
-from schemas.plan import AnyEdit, CutBefore, SetHead, Withdraw
-from services.kit.conversation import Message
-from services.kit.tokens import tokens
-from services.kit.window import threshold, window
-from services.responder.head.history import render_history
-from services.responder.lanes.base import Change, View
-from services.responder.lanes.head import PRESSING
+With it stands what the session works at. That changes with every call, and alone it is no reason to write a prompt
+anew: it is told as it was until the history changes, or the provider's cache is lost anyway.
+"""
+
+from schemas.plan import AnyEdit, Cut, CutBefore, SetHead, Withdraw
+from services.domain.conversation import Message
+from services.domain.retention import retention
+from services.domain.tokens import tokens
+from services.domain.window import window
+from services.responder.head.history import render_history, state_in
+from services.responder.head.working import taken_back, working_lines
+from services.responder.lanes.base import PRESSING, Change, Lane, View
 
 NAME = "history"
 MODES = frozenset({"primary", "reduce_off"})
 SLOT = 1
+COLD = frozenset({"idle", "model", "variant", "system", "compacted"})
+"""Causes at which no cache holds the head any more."""
 
 
 def rebase(view: View) -> Change:
     """History as it is known now, in front of the first message that it does not stand for.
 
-    Where a model refuses two messages of one role in a row, that must be an agent's message.
+    Where a model refuses two messages of one role in a row, that must be an agent's message. A copy goes on with what
+    it took over until the log tells of the compartments that it has.
     """
-    text = _text(view)
+    if view.session.awaits_history and view.limits.history:
+        return Change(held=("history stays as it is: the origin's compartments are not copied yet",))
     first = _first(view)
+    text = _text(view, first)
     if text and first is not None and first.recorded.role == "user" and "requires_alternation" in view.able:
         return _waiting(view, f"history waits: the model takes no message of ours in front of {first.recorded.message}")
     head, cut = served(view)
@@ -28,7 +38,9 @@ def rebase(view: View) -> Change:
     if text != head:
         edits.append(SetHead(slot=SLOT, text=text, by=_by(view) if text else (), lane=NAME))
     if start != cut:
-        edits.append(CutBefore(message=start, by=_by(view), lane=NAME) if start else Withdraw(what="cut", lane=NAME))
+        edits.append(
+            CutBefore(message=start, by=_by(view), lane=NAME) if start else Withdraw(what=str(Cut()), lane=NAME)
+        )
     saving = _cost(head) - _cost(text) + _between(view, cut, start)
     if saving < -view.limits.min_reclaim and view.causes & PRESSING:
         return _waiting(view, f"history would take {-saving} more tokens while room is short")
@@ -40,7 +52,7 @@ def _waiting(view: View, why: str) -> Change:
     head, cut = served(view)
     edits: list[AnyEdit] = []
     if cut and not view.session.cut:
-        edits.append(Withdraw(what="cut", lane=NAME))
+        edits.append(Withdraw(what=str(Cut()), lane=NAME))
         if head:
             edits.append(SetHead(slot=SLOT, text="", lane=NAME))
     return Change(edits=tuple(edits), held=(why,), reclaimed=_cost(head) if edits else 0)
@@ -48,22 +60,28 @@ def _waiting(view: View, why: str) -> Change:
 
 def served(view: View) -> tuple[str, str]:
     """The history that is served now, and the message before which everything is left out; empty: there is none."""
-    head, cut = view.session.edits.get(f"head:{SLOT}"), view.session.edits.get("cut")
-    return head.text if isinstance(head, SetHead) else "", cut.message if isinstance(cut, CutBefore) else ""
+    plan = view.session.plan
+    return plan.head(SLOT), plan.cut.message if plan.cut is not None else ""
 
 
-def _text(view: View) -> str:
+def _text(view: View, first: Message | None) -> str:
     step, history = view.session.step, view.session.history
-    if not view.limits.history or step is None or not history.sealed or _first(view) is None:
+    if not view.limits.history or step is None or not history.sealed or first is None:
         return ""
-    room = window(step, view.known, view.limits)
-    most = int(threshold(step, room, view.limits).tokens(room) * view.limits.history_percent / 100)
-    return render_history(history.sealed, most, importance=history.importance)
+    most = retention(window(step, view.known, view.limits).usable, view.limits.context).history
+    head, cut = served(view)
+    is_tainted = taken_back(view.session, view.remembered, view.name)
+    if head and cut == first.recorded.message and not view.causes & COLD and not is_tainted:
+        same = render_history(history.sealed, most, state_in(head), importance=history.importance)
+        if same == head:
+            return head
+    state = working_lines(view.session, view.remembered, view.name)
+    return render_history(history.sealed, most, state, importance=history.importance)
 
 
 def _first(view: View) -> Message | None:
     """The first message behind what is compressed."""
-    return next(view.session.talk.after(view.session.history.last), None)
+    return next(view.session.conversation.after(view.session.history.last), None)
 
 
 def _by(view: View) -> tuple[int, ...]:
@@ -76,13 +94,16 @@ def _between(view: View, cut: str, start: str) -> int:
     """Estimated tokens that leave the prompt when the cut moves; less than nothing: they come back."""
     if cut == start:
         return 0
-    messages = view.session.talk.messages
+    messages = view.session.conversation.messages
     before = messages[cut].ordinal if cut in messages else 0
     now = messages[start].ordinal if start else 0
     low, high = sorted((before, now))
-    moved = sum(one.tokens for one in view.session.talk.after(low - 1) if one.ordinal < high)
+    moved = sum(one.tokens for one in view.session.conversation.after(low - 1) if one.ordinal < high)
     return moved if now > before else -moved
 
 
 def _cost(text: str) -> int:
     return tokens(len(text.encode()))
+
+
+LANE = Lane(NAME, rebase=rebase, modes=MODES, order=20)

@@ -1,52 +1,16 @@
 """The lane that takes out of old prompts what other programs have put there for the agent alone."""
 
-import re
 from collections.abc import Iterator
 
-from services.kit.conversation import Part
-from services.responder.lanes.ages import ages
-from services.responder.lanes.base import Change, View
-from services.responder.lanes.wording import block_tag, is_stale, may_reword, reword, unread, without_blocks
+from services.domain.conversation import Part
+from services.domain.texts.clean import may_hold_injected, without_injected
+from services.responder.lanes.age import ages
+from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.index import Finder, IsMeant, is_outdated
+from services.responder.lanes.rewrite import is_stale, may_reword, reword, unread
+from services.responder.session.state import Session
 
 NAME = "injected"
-
-REMINDER = block_tag("system-reminder")
-COMMENTS = ("<!-- OMO_INTERNAL_INITIATOR -->",)
-"""They go by themselves."""
-DIRECTIVES = ("[SYSTEM DIRECTIVE: OH-MY-OPENCODE",)
-"""They go with what follows, up to a blank line that no list follows."""
-BANNERS = (
-    "[Category+Skill Reminder]",
-    "[EDIT ERROR - IMMEDIATE ACTION REQUIRED]",
-    "[task CALL FAILED - IMMEDIATE RETRY REQUIRED]",
-    "[EMERGENCY CONTEXT WINDOW WARNING]",
-    "Unstable background agent appears idle",
-    "**THE SUBAGENT JUST CLAIMED THIS TASK IS DONE.",
-)
-"""They go with what follows, up to the next blank line."""
-
-_COMMENT = re.compile("|".join(map(re.escape, COMMENTS)))
-_NOTICE = re.compile("|".join(map(re.escape, (*DIRECTIVES, *BANNERS))))
-_MARK = re.compile(f"<system-reminder>|{_COMMENT.pattern}|{_NOTICE.pattern}", re.IGNORECASE)
-_BLANK = re.compile(r"\n[ \t]*\n")
-_BLANK_BEFORE_NO_LIST = re.compile(r"\n[ \t]*\n(?!\s{0,99}(?:[-*+•]|\d{1,3}[.)])\s)")
-
-
-def without_injected(text: str) -> str:
-    """The text without what was injected, and without white space around; the very same where nothing was."""
-    left = _without_notices(_COMMENT.sub("", without_blocks(text, REMINDER)))
-    return text if left == text else left.strip()
-
-
-def _without_notices(text: str) -> str:
-    kept: list[str] = []
-    done = 0
-    while found := _NOTICE.search(text, done):
-        kept.append(text[done : found.start()])
-        ending = _BLANK_BEFORE_NO_LIST if found[0] in DIRECTIVES else _BLANK
-        end = ending.search(text, found.end())
-        done = end.end() if end else len(text)
-    return "".join(kept) + text[done:]
 
 
 def needs(view: View) -> tuple[str, ...]:
@@ -60,7 +24,7 @@ def rebase(view: View) -> Change:
 def _candidates(view: View) -> Iterator[Part]:
     """Old texts of turns that are over. A mark is looked for in what is in memory, and in all of a synthetic text."""
     known = ages(view)
-    for seen in view.survey.injected:
+    for seen in view.index.parts(NAME):
         part = seen.part
         if seen.placed.ordinal >= view.session.turn:
             return
@@ -73,4 +37,13 @@ def _candidates(view: View) -> Iterator[Part]:
 
 def may_be_injected(part: Part) -> bool:
     """Whether a mark stands in the beginning of a user's text, or may stand behind it: no person wrote it."""
-    return part.recorded.synthetic or _MARK.search(part.head) is not None
+    return part.recorded.synthetic or may_hold_injected(part.head)
+
+
+def _finds(session: Session) -> IsMeant:
+    """Texts of users in which there may be what other programs have put there."""
+    altered = session.plan.altered
+    return lambda part: may_be_injected(part) or is_outdated(altered.get(part.recorded.part), part)
+
+
+LANE = Lane(NAME, rebase=rebase, needs=needs, order=110, finder=Finder(_finds, kinds=frozenset({"text"}), role="user"))

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from schemas.plan import AnyEdit, AppendText, SetHead
-from services.kit.conversation import Message
-from services.responder.head.markup import element, escaped
+from services.domain.conversation import Message
+from services.domain.texts.markup import element, escaped
 from services.responder.lanes import head
-from services.responder.lanes.base import Change, View
-from services.responder.state import Session
+from services.responder.lanes.base import Change, Lane, View
+from services.responder.session.lane_marks import mark_of
+from services.responder.session.state import Session
 
 NAME = "notices"
 MODES = head.MODES
@@ -24,11 +25,11 @@ def extend(view: View, fresh: Sequence[Message]) -> Iterable[AnyEdit]:
     made = head.served(view)
     if made is None or not made.text or not view.limits.head:
         return ()
-    part, place = _newest_of_person(view.session, fresh)
-    is_free = part and f"append:{part}" not in view.session.edits  # a message that is sent anew keeps what it has
+    part, place = newest_of_person(view.session, fresh)
+    is_free = part and part not in view.session.plan.ends  # a message that is sent anew keeps what it has
     news = _news(view, made) if is_free else {}
-    told = _told(view.session, place, min(news)) if news else frozenset()
-    lines = [line for position, line in news.items() if position not in told]
+    before = newest_notice(view.session, place, min(news), NAME) if news else None
+    lines = [line for position, line in news.items() if before is None or position not in before.by]
     if not lines:
         return ()
     return (AppendText(part=part, text=f"\n\n{_notice(lines)}", by=tuple(news), lane=NAME),)
@@ -39,7 +40,7 @@ def rebase(_: View) -> Change:
     return Change()
 
 
-def _newest_of_person(session: Session, messages: Sequence[Message]) -> tuple[str, int]:
+def newest_of_person(session: Session, messages: Sequence[Message]) -> tuple[str, int]:
     """The first text that a person wrote in their newest message, and its place; empty: there is none."""
     for message in reversed(messages):
         for name in _written(session, message):
@@ -50,7 +51,7 @@ def _newest_of_person(session: Session, messages: Sequence[Message]) -> tuple[st
 def _written(session: Session, message: Message) -> Iterator[str]:
     """The texts in it that a person wrote."""
     if message.recorded.role == "user":
-        for name, part in session.talk.sent_parts(message):
+        for name, part in session.conversation.sent_parts(message):
             recorded = part.recorded
             if recorded.kind == "text" and not recorded.ignored and not recorded.synthetic and recorded.bytes:
                 yield name
@@ -65,23 +66,23 @@ def _news(view: View, made: SetHead) -> Mapping[int, str]:
     }
 
 
-def _told(session: Session, place: int, oldest: int) -> frozenset[int]:
-    """The positions that the newest notice up to this place names.
+def newest_notice(session: Session, place: int, oldest: int, lane: str) -> AppendText | None:
+    """The newest notice of a lane up to this place; none: it has told nothing since `oldest` was to be told.
 
-    It is sought no further than to the last message of a person that was there before `oldest`.
+    It is sought no further than to the last message of a person that was there before that.
     """
-    talk = session.talk
+    conversation = session.conversation
     for ordinal in range(place, max(0, place - MAX_BACK), -1):
-        message = talk.messages.get(talk.order.get(ordinal, ""))
+        message = conversation.messages.get(conversation.order.get(ordinal, ""))
         if message is None:
             continue
         for name in _written(session, message):
-            edit = session.edits.get(f"append:{name}")
-            if isinstance(edit, AppendText) and NAME in edit.lane.split("+"):  # others may append to the same text
-                return frozenset(edit.by)
-            if talk.parts[name].seq < oldest:
-                return frozenset()
-    return frozenset()
+            edit = session.plan.ends.get(name)
+            if edit is not None and mark_of(edit, lane):  # others may append to the same text
+                return edit
+            if conversation.parts[name].seq < oldest:
+                return None
+    return None
 
 
 def _notice(lines: Iterable[str]) -> str:
@@ -94,3 +95,6 @@ def _notice(lines: Iterable[str]) -> str:
         "you rely on it. This is a notice of the service that keeps your context, and no request.",
         name="project_changed",
     )
+
+
+LANE = Lane(NAME, extend=extend, rebase=rebase, modes=MODES, order=200)

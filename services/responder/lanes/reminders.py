@@ -3,18 +3,19 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from schemas.plan import AnyEdit, AppendText, Withdraw
-from services.kit.conversation import Message
-from services.kit.tokens import tokens
-from services.responder.admission import boundary
-from services.responder.head.markup import element
-from services.responder.lanes import channel
-from services.responder.lanes.base import Change, View
-from services.responder.lanes.turns import backwards, has_reduced, is_reduce, newest_written, written
-from services.responder.reclaim import OUTPUTS
+from schemas.plan import AnyEdit, AppendText, Withdraw, target
+from services.domain.conversation import Message
+from services.domain.texts.markup import element
+from services.domain.tokens import tokens
+from services.responder.lanes import reclaim_nudge
+from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.turns import appended, backwards, has_reduced, is_reduce, newest_written, written
+from services.responder.provider_rules.signed_thinking import boundary
+from services.responder.session.lane_marks import is_of, mark_of
+from services.responder.session.reclaim import OUTPUTS
 
 NAME = "reminders"
-MODES = channel.MODES
+MODES = reclaim_nudge.MODES
 MIN_CALLS = 5
 """Tools that a turn must have used; after fewer there is little to clean up."""
 MAX_MESSAGES = 400
@@ -36,14 +37,14 @@ def extend(view: View, fresh: Sequence[Message]) -> Iterable[AnyEdit]:
         return ()
     message, part = place
     texts, turn = _before(view, message)
-    if f"append:{part}" in session.edits or any(_is_reminded(view, text) for text in texts):
+    if part in session.plan.ends or any(_is_reminded(view, text) for text in texts):
         return ()
     later = (one for one in reversed(fresh) if one.ordinal > message.ordinal)
     if _calls(view, turn) < MIN_CALLS or any(has_reduced(session, one) for one in (*turn, *later)):
         return ()
-    if channel.reclaimable(view).tokens < channel.MIN_ITEM or channel.is_overdue(view):
+    if reclaim_nudge.reclaimable(view).tokens < reclaim_nudge.MIN_ITEM or reclaim_nudge.is_overdue(view):
         return ()
-    return (AppendText(part=part, text=f"\n\n{TEXT}", by=(session.talk.parts[part].seq,), lane=NAME),)
+    return appended(session, part, f"\n\n{TEXT}", NAME)
 
 
 def rebase(view: View) -> Change:
@@ -53,7 +54,7 @@ def rebase(view: View) -> Change:
     standing = tuple(_standing(view))
     reduced = _newest_reduced(view, standing[0][0]) if standing else 0
     done = tuple(edit for ordinal, edit in standing if ordinal < reduced)
-    edits = tuple(Withdraw(what=f"append:{edit.part}", by=edit.by, lane=NAME) for edit in done)
+    edits = tuple(Withdraw(what=str(target(edit)), by=edit.by, lane=NAME) for edit in done)
     return Change(edits, reclaimed=sum(tokens(len(edit.text.encode())) for edit in done))
 
 
@@ -61,7 +62,7 @@ def _before(view: View, message: Message) -> tuple[list[str], list[Message]]:
     """What a person wrote directly before this message, and the turn of the agent before that."""
     texts: list[str] = []
     turn: list[Message] = []
-    for one in islice(backwards(view.session.talk, message.ordinal), MAX_MESSAGES):
+    for one in islice(backwards(view.session.conversation, message.ordinal), MAX_MESSAGES):
         text = written(view.session, one)
         if text and turn:
             break
@@ -73,30 +74,32 @@ def _before(view: View, message: Message) -> tuple[list[str], list[Message]]:
 
 
 def _is_reminded(view: View, text: str) -> bool:
-    edit = view.session.edits.get(f"append:{text}")
-    return edit is not None and NAME in edit.lane.split("+")
+    return mark_of(view.session.plan.ends.get(text), NAME) is not None
 
 
 def _calls(view: View, turn: Iterable[Message]) -> int:
-    sent = (part.recorded for message in turn for _, part in view.session.talk.sent_parts(message))
+    sent = (part.recorded for message in turn for _, part in view.session.conversation.sent_parts(message))
     return sum(part.kind in OUTPUTS and part.status in ("completed", "error") for part in sent)
 
 
 def _standing(view: View) -> Iterator[tuple[int, AppendText]]:
     """The reminders that are served and that no other lane shares, in order."""
-    edits = view.session.edits
-    for placed in view.survey.prompts:
+    ends = view.session.plan.ends
+    for placed in view.index.prompts:
         for part in placed.parts:
-            edit = edits.get(f"append:{part.recorded.part}")
-            if isinstance(edit, AppendText) and edit.lane == NAME:
+            edit = ends.get(part.recorded.part)
+            if edit is not None and is_of(edit, (NAME,)):
                 yield placed.ordinal, edit
 
 
 def _newest_reduced(view: View, first: int) -> int:
     """Ordinal of the newest message behind `first` in which the agent named what may be dropped; 0: there is none."""
-    for placed in reversed(view.survey.placed):
+    for placed in reversed(view.index.placed):
         if placed.ordinal <= first:
             return 0
         if any(is_reduce(part.recorded.tool) for part in placed.parts):
             return placed.ordinal
     return 0
+
+
+LANE = Lane(NAME, extend=extend, rebase=rebase, modes=MODES, order=180)

@@ -6,13 +6,16 @@ from heapq import nlargest
 from itertools import chain, islice
 
 from schemas.plan import CutBefore, OmitArc, ReplaceOutput, SetHead
-from services.kit.conversation import Part
-from services.kit.tokens import tokens
-from services.responder.admission import place
-from services.responder.lanes.arcs import Wanted, Way, acceptable, call_part, left_out, places, whole
-from services.responder.lanes.base import Change, View
+from services.domain.conversation import Part, output_tokens
+from services.domain.tokens import tokens
+from services.responder.lanes.base import Change, Lane, View
 from services.responder.lanes.dropping import signed_off
 from services.responder.lanes.drops import placeholder
+from services.responder.lanes.index import Finder, IsMeant
+from services.responder.lanes.tool_pairs import DropPlan, Wanted, acceptable, call_part, left_out, places, whole
+from services.responder.provider_rules.signed_thinking import place
+from services.responder.session.reclaim import OUTPUTS
+from services.responder.session.state import Session
 
 NAME = "skeletons"
 KEPT = 20
@@ -24,15 +27,16 @@ MAX_CALLS = 250
 def rebase(view: View, kept: int = KEPT) -> Change:
     """Take out the older calls behind the first message that changes anyway; all of them where that is free."""
     now = [*_dropped_now(view)]
-    newest = nlargest(kept, chain(view.survey.dropped, (part.number for part in now)))
+    dropped = (seen.part.number for seen in view.index.parts(NAME))
+    newest = nlargest(kept, chain(dropped, (part.number for part in now)))
     if len(newest) < kept:
         return Change()
     first = _first_changed(view)
     old = [part for part in chain(_behind(view, first), now) if part.number < newest[-1]]
-    ways = _sound(view, _wanted(view, old), first)
+    drop_plans = _sound(view, _wanted(view, old), first)
     return Change(
-        edits=tuple(signed_off(edit, NAME) for way in ways for edit in way.edits),
-        reclaimed=sum(_saving(way) for way in ways),
+        edits=tuple(signed_off(edit, NAME) for drop_plan in drop_plans for edit in drop_plan.edits),
+        reclaimed=sum(_saving(drop_plan) for drop_plan in drop_plans),
     )
 
 
@@ -41,7 +45,7 @@ def _dropped_now(view: View) -> Iterator[Part]:
     for change in view.made:
         numbers = {*change.dropped}
         for edit in change.edits if numbers else ():
-            part = view.session.talk.parts.get(edit.part) if isinstance(edit, ReplaceOutput | OmitArc) else None
+            part = view.session.conversation.parts.get(edit.part) if isinstance(edit, ReplaceOutput | OmitArc) else None
             if part is not None and part.number in numbers:
                 yield part
 
@@ -65,29 +69,33 @@ def _behind(view: View, first: int) -> Sequence[Part]:
     """The outputs from this message on that were dropped before."""
 
     def where(part: Part) -> int:
-        return view.session.talk.place(part.recorded.part)
+        return view.session.conversation.place(part.recorded.part)
 
-    waiting = view.survey.skeletons
+    altered = view.session.plan.altered
+    parts = (seen.part for seen in view.index.parts(NAME))
+    waiting = [part for part in parts if not isinstance(altered.get(part.recorded.part), OmitArc)]
     return waiting[bisect_left(waiting, first, key=where) :]
 
 
 def _wanted(view: View, parts: Iterable[Part]) -> Iterator[Wanted]:
     """Those that are served as a placeholder, and with nothing behind it, with the facts that they were dropped for."""
-    edits, altered = view.session.edits, view.session.altered
+    plan = view.session.plan
     for part in parts:
-        edit = altered.get(part.recorded.part)
-        if isinstance(edit, ReplaceOutput) and f"append:{part.recorded.part}" not in edits:
+        edit = plan.altered.get(part.recorded.part)
+        if isinstance(edit, ReplaceOutput) and part.recorded.part not in plan.ends:
             yield Wanted(part, max(edit.by, default=0))
 
 
-def _sound(view: View, wanted: Iterable[Wanted], first: int) -> Sequence[Way]:
+def _sound(view: View, wanted: Iterable[Wanted], first: int) -> Sequence[DropPlan]:
     """How they go. Where one cannot, what stands beside it stays as well: then that is asked again without it."""
-    ways = [*islice(_ways(view, wanted, first), MAX_CALLS)]
-    sound = acceptable(view, ways)
-    return ways if len(sound) == len(ways) else _sound(view, [way.wanted for way in sound], first)
+    drop_plans = [*islice(_drop_plans(view, wanted, first), MAX_CALLS)]
+    sound = acceptable(view, drop_plans)
+    return (
+        drop_plans if len(sound) == len(drop_plans) else _sound(view, [drop_plan.wanted for drop_plan in sound], first)
+    )
 
 
-def _ways(view: View, wanted: Iterable[Wanted], first: int) -> Iterator[Way]:
+def _drop_plans(view: View, wanted: Iterable[Wanted], first: int) -> Iterator[DropPlan]:
     """How each would go, if that changes nothing before this message.
 
     Where roles must alternate no message goes: the one that makes up for it may go later.
@@ -95,24 +103,39 @@ def _ways(view: View, wanted: Iterable[Wanted], first: int) -> Iterator[Way]:
     gone: set[str] = set()
     alternate = "requires_alternation" in view.able
     for one in wanted:
-        way = None if _is_bound(view, one) else whole(view, one, gone)
-        if way is None or (way.is_risky and min(places(view, way)) < first) or (alternate and way.empties):
+        drop_plan = None if _is_bound(view, one) else whole(view, one, gone)
+        if (
+            drop_plan is None
+            or (drop_plan.is_risky and min(places(view, drop_plan)) < first)
+            or (alternate and drop_plan.empties)
+        ):
             continue
-        gone.update(left_out(way.edits))
-        yield way
+        gone.update(left_out(drop_plan.edits))
+        yield drop_plan
 
 
 def _is_bound(view: View, one: Wanted) -> bool:
     """Whether signed thinking of the running turn stands beside the call: it might be taken for that of another."""
     session = view.session
-    call = call_part(view, one) if session.signed > session.turn else None
+    call = call_part(view, one) if session.thinking.signed > session.turn else None
     if call is None:
         return False
-    message = session.talk.messages[call.recorded.message]
-    return message.ordinal > session.turn and any(part.recorded.signed for _, part in session.talk.sent_parts(message))
+    message = session.conversation.messages[call.recorded.message]
+    return message.ordinal > session.turn and any(
+        part.recorded.signed for _, part in session.conversation.sent_parts(message)
+    )
 
 
-def _saving(way: Way) -> int:
+def _saving(drop_plan: DropPlan) -> int:
     """Of the answer only a placeholder has been left."""
-    part = way.wanted.part
-    return way.saving - tokens(part.recorded.bytes) + tokens(len(placeholder(part.number)))
+    part = drop_plan.wanted.part
+    return drop_plan.saving - output_tokens(part.recorded) + tokens(len(placeholder(part.number)))
+
+
+def _finds(session: Session) -> IsMeant:
+    """Outputs that were dropped."""
+    dropped = {*session.drops.dropped}
+    return lambda part: part.number in dropped
+
+
+LANE = Lane(NAME, rebase=rebase, order=150, finder=Finder(_finds, kinds=OUTPUTS))

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from services.kit.conversation import Part
-from services.responder.lanes.arcs import Wanted
-from services.responder.lanes.base import Change, View
-from services.responder.lanes.dropping import drop, guarded
-from services.responder.uses import Asked
+from services.domain.conversation import Part
+from services.domain.tools.uses import Asked
+from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.dropping import drop
+from services.responder.lanes.tool_pairs import Wanted
 
 NAME = "superseded"
 MAX_SURE_BYTES = 40_000
@@ -29,17 +29,15 @@ class Work(msgspec.Struct, frozen=True, gc=False):
 
 
 def rebase(view: View) -> Change:
-    if not view.limits.smart_drops:
-        return Change()
     return drop(view, NAME, sorted(_overtaken(view), key=lambda one: one.part.number))
 
 
 def _overtaken(view: View) -> Iterator[Wanted]:
     """A call that has touched several files goes when later work has overtaken all that it did."""
-    uses, protected = view.session.uses, guarded(view)
+    uses, protected = view.session.uses, view.protected
     by_file: defaultdict[str, list[Work]] = defaultdict(list)
     parts: dict[str, Part] = {}
-    for part in view.survey.calls:
+    for part in view.index.calls:
         name = part.recorded.part
         files = uses.files(name)
         if files and view.is_served(name):
@@ -88,3 +86,6 @@ def _covers(later: Work, earlier: Work) -> bool:
     if (now.first, now.end) == (then.first, then.end):
         return True
     return now.first <= then.first and then.end <= now.end and later.part.recorded.bytes <= MAX_SURE_BYTES
+
+
+LANE = Lane(NAME, rebase=rebase, order=60, empties=True, switch=lambda limits: limits.smart_drops)

@@ -3,10 +3,14 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from schemas.plan import AnyEdit, PrefixText
-from services.kit.conversation import Message, Part
-from services.responder.lanes.base import Change, View
-from services.responder.lanes.face import SHOWS_TAGS, tag
+from services.domain.conversation import Message, Part
+from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.index import Finder, IsMeant
+from services.responder.lanes.prefix import SHOWS_TAGS, tag
 from services.responder.lanes.temporal import marked, marker_for
+from services.responder.session.state import Session
+
+NAME = "tags"
 
 
 def extend(view: View, messages: Sequence[Message]) -> Iterable[AnyEdit]:
@@ -16,14 +20,14 @@ def extend(view: View, messages: Sequence[Message]) -> Iterable[AnyEdit]:
 def rebase(view: View) -> Change:
     """Show what came too late for its message: that was served without."""
     kept = view.session.step.kept if view.session.step else 0
-    late = (placed.message for placed in view.survey.bare if placed.ordinal <= kept)
+    late = (placed.message for placed in view.index.messages(NAME) if placed.ordinal <= kept)
     return Change(edits=tuple(edit for message in late for edit in _prefixes(view, message)))
 
 
 def _prefixes(view: View, message: Message) -> Iterator[PrefixText]:
     bearer = marked(view, message) if message.recorded.role == "user" else ""
-    for name, part in view.session.talk.sent_parts(message):
-        if part.number and name in view.session.bare and part.recorded.kind != "file":
+    for name, part in view.session.conversation.sent_parts(message):
+        if part.number and name in view.session.plan.untagged and part.recorded.kind != "file":
             text = _tag(view, part) + (marker_for(view, message) if name == bearer else "")
             if text:
                 yield PrefixText(part=name, text=text, by=(part.seq, part.tag_seq))
@@ -31,3 +35,12 @@ def _prefixes(view: View, message: Message) -> Iterator[PrefixText]:
 
 def _tag(view: View, part: Part) -> str:
     return tag(part.number) if view.mode in SHOWS_TAGS else ""
+
+
+def _finds(session: Session) -> IsMeant:
+    """Parts with a tag that is not shown."""
+    untagged = session.plan.untagged
+    return lambda part: part.recorded.part in untagged
+
+
+LANE = Lane(NAME, extend=extend, rebase=rebase, order=30, finder=Finder(_finds))

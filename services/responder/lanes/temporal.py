@@ -3,8 +3,8 @@
 import re
 from itertools import pairwise
 
-from services.kit.conversation import Message
-from services.kit.edits import TAGS
+from services.domain.conversation import Message
+from services.domain.edits import TAGS
 from services.responder.lanes.base import View
 from services.responder.lanes.turns import backwards
 
@@ -37,10 +37,10 @@ def marker_for(view: View, message: Message) -> str:
     sent = message.recorded.sent
     if not view.limits.temporal or message.recorded.role != "user" or sent is None:
         return ""
-    before = next(backwards(view.session.talk, message.ordinal), None)
+    before = next(backwards(view.session.conversation, message.ordinal), None)
     if before is None or before.recorded.sent is None:
         return ""
-    bearer = view.session.talk.parts.get(marked(view, message))
+    bearer = view.session.conversation.parts.get(marked(view, message))
     if bearer is None or _MARKER.match(TAGS.sub("", bearer.head)):
         return ""
     return marker((sent - before.recorded.sent).total_seconds())
@@ -48,7 +48,7 @@ def marker_for(view: View, message: Message) -> str:
 
 def marked(view: View, message: Message) -> str:
     """The text that bears a message's marker: the first that a model sees. Empty: there is none."""
-    for name, part in view.session.talk.sent_parts(message):
+    for name, part in view.session.conversation.sent_parts(message):
         if part.recorded.kind == "text" and part.recorded.bytes and not part.recorded.ignored:
             return name
     return ""

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from services.kit.conversation import Part
-from services.responder.lanes.base import Change, View
-from services.responder.lanes.wording import (
+from services.domain.conversation import Part
+from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.index import Finder
+from services.responder.lanes.rewrite import (
     block_tag,
     is_stale,
     may_be_stale,
@@ -34,8 +35,8 @@ def rebase(view: View) -> Change:
 
 def _candidates(view: View) -> Iterator[Part]:
     """Old answers that show thinking in the beginning that is in memory: a model thinks before it speaks."""
-    cut = view.survey.newest - view.limits.clear_reasoning_age
-    for seen in view.survey.thinking:
+    cut = view.index.newest - view.limits.clear_reasoning_age
+    for seen in view.index.parts(NAME):
         is_old = 0 < seen.placed.tag <= cut
         if is_old and _is_worth_a_look(view, seen.part) and may_reword(view, seen.part, NAME):
             yield seen.part
@@ -48,3 +49,12 @@ def may_think(part: Part) -> bool:
 
 def _is_worth_a_look(view: View, part: Part) -> bool:
     return OPENING in part.head or (may_be_stale(part) and is_stale(view.change_of(part.recorded.part), part, NAME))
+
+
+LANE = Lane(
+    NAME,
+    rebase=rebase,
+    needs=needs,
+    order=100,
+    finder=Finder(lambda _: may_think, kinds=frozenset({"text"}), role="assistant"),
+)

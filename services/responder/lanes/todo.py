@@ -6,19 +6,19 @@ from collections.abc import Iterable
 import msgspec
 
 from schemas.events import TodoCaptured
-from schemas.plan import AnyEdit, InsertPair, OmitPart, Withdraw
-from services.kit.conversation import Part
-from services.kit.tokens import tokens
-from services.responder.admission import boundary
-from services.responder.lanes.ages import is_free
-from services.responder.lanes.base import Change, View
-from services.responder.notes import OPEN
-from services.responder.reclaim import OUTPUTS
-from services.responder.uses import plain
+from schemas.plan import AnyEdit, InsertPair, OmitPart, Withdraw, target
+from services.domain.conversation import Part
+from services.domain.tokens import tokens
+from services.domain.tools.names import TODO_WRITER, plain
+from services.responder.lanes.age import is_free
+from services.responder.lanes.base import Change, Lane, View
+from services.responder.provider_rules.signed_thinking import boundary
+from services.responder.session.lane_marks import is_of
+from services.responder.session.reclaim import OUTPUTS
+from services.responder.session.session_activity import OPEN
 
 NAME = "todo"
 MODES = frozenset({"primary", "reduce_off"})
-TOOL = "todowrite"
 CALL = "annals_todo_"
 """The id of the call begins like this; what follows is a pure function of the list."""
 DEFAULT_PRIORITY = "medium"
@@ -77,7 +77,7 @@ def _kept(view: View) -> tuple[InsertPair, ...]:
     """The pair that shows this very list already."""
     if not _is_open(view):
         return ()
-    call = call_id(json_of(lines_of(view.session.notes.todos)))
+    call = call_id(json_of(lines_of(view.session.activity.todos)))
     found = [pair for pair in _standing(view) if pair.call == call and _may_bear(view, pair.message)]
     return tuple(found[-1:])
 
@@ -86,16 +86,16 @@ def _wanted(view: View) -> tuple[InsertPair, ...]:
     """The pair with the list behind the newest answer; none if nothing is open, or the agent sees it anyway."""
     if not _is_open(view):
         return ()
-    lines = lines_of(view.session.notes.todos)
+    lines = lines_of(view.session.activity.todos)
     real = _real(view)
-    anchor = next((placed.name for placed in reversed(view.survey.answers) if _may_bear(view, placed.name)), "")
-    if not anchor or (real is not None and _is_seen(view, real) and _tells(view, real, lines)):
+    anchor = next((placed.name for placed in reversed(view.index.answers) if _may_bear(view, placed.name)), "")
+    if not anchor or (real is not None and _is_seen(view, real) and _states(view, real, lines)):
         return ()
     state = json_of(lines)
     pair = InsertPair(
         message=anchor,
         call=call_id(state),
-        tool=real.recorded.tool if real else TOOL,
+        tool=real.recorded.tool if real else TODO_WRITER,
         input=f'{{"todos":{state}}}',
         output=msgspec.json.format(state, indent=2),
         by=(real.seq,) if real else (),
@@ -105,32 +105,31 @@ def _wanted(view: View) -> tuple[InsertPair, ...]:
 
 
 def _is_open(view: View) -> bool:
-    return view.limits.todo and any(status in OPEN for status in view.session.notes.todos.statuses)
+    return view.limits.todo and any(status in OPEN for status in view.session.activity.todos.statuses)
 
 
 def _real(view: View) -> Part | None:
     """The newest call of the agent that wrote a list."""
-    for placed in reversed(view.survey.placed):
+    for placed in reversed(view.index.placed):
         for part in reversed(placed.parts):
             recorded = part.recorded
-            if recorded.kind in OUTPUTS and recorded.status == "completed" and plain(recorded.tool) == TOOL:
+            if recorded.kind in OUTPUTS and recorded.status == "completed" and plain(recorded.tool) == TODO_WRITER:
                 return part
     return None
 
 
 def _is_seen(view: View, call: Part) -> bool:
     """Whether its answer is served whole, and will be after this rebase as far as anybody can tell."""
-    is_kept = call.number > view.session.compacted and is_free(view, call)
-    return is_kept and view.is_whole(call.recorded.part) and _is_sent(view, call.recorded.message)
+    return is_free(view, call) and view.is_whole(call.recorded.part) and _is_sent(view, call.recorded.message)
 
 
-def _tells(view: View, call: Part, lines: tuple[Line, ...]) -> bool:
+def _states(view: View, call: Part, lines: tuple[Line, ...]) -> bool:
     """Whether the call wrote this very list. An answer that is no list only says that one was written: the newest."""
     try:
-        told = _lines.decode(view.texts.get(call.recorded.part, ""))
+        recorded = _lines.decode(view.texts.get(call.recorded.part, ""))
     except msgspec.DecodeError:
         return True
-    return tuple(line.complete for line in told) == lines
+    return tuple(line.complete for line in recorded) == lines
 
 
 def _may_bear(view: View, name: str) -> bool:
@@ -138,10 +137,10 @@ def _may_bear(view: View, name: str) -> bool:
 
     Where a model wants to see the thinking that led to a call, only an answer that thought and called will do.
     """
-    message = view.session.talk.messages.get(name)
+    message = view.session.conversation.messages.get(name)
     if message is None or message.recorded.role != "assistant" or not _is_sent(view, name):
         return False
-    sent = view.session.talk.sent_parts(message)
+    sent = view.session.conversation.sent_parts(message)
     kinds = {part.recorded.kind for one, part in sent if _remains(view, one, part)}
     if not kinds - {"reasoning"} or kinds & _UNFIT:
         return False
@@ -154,26 +153,30 @@ def _remains(view: View, name: str, part: Part) -> bool:
         return False
     if part.recorded.kind == "text":
         return view.is_served(name)
-    return name not in view.session.omitted and not isinstance(view.edit_of(name), OmitPart)
+    return name not in view.session.plan.in_arcs and not isinstance(view.edit_of(name), OmitPart)
 
 
 def _is_sent(view: View, name: str) -> bool:
     """Whether the message is part of what is served."""
-    message = view.session.talk.messages.get(name)
-    if message is None or not message.present or f"message:{name}" in view.session.edits:
+    message = view.session.conversation.messages.get(name)
+    if message is None or not message.present or name in view.session.plan.left_out:
         return False
     return message.ordinal >= view.session.cut
 
 
 def _standing(view: View) -> tuple[InsertPair, ...]:
     """The pairs in force, also those behind messages that are not listed now: they may come back."""
-    found = (view.session.edits.get(f"pair:{message}") for message in view.session.reclaim.pairs)
-    return tuple(edit for edit in found if isinstance(edit, InsertPair) and edit.lane == NAME)
+    messages = view.session.conversation.messages
+    found = [(messages[name].ordinal, name, pair) for name, pair in view.session.plan.pairs.items() if name in messages]
+    return tuple(pair for *_, pair in sorted(found, key=lambda one: one[:2]) if is_of(pair, (NAME,)))
 
 
 def _withdrawn(pair: InsertPair) -> Withdraw:
-    return Withdraw(what=f"pair:{pair.message}", by=pair.by, lane=NAME)
+    return Withdraw(what=str(target(pair)), by=pair.by, lane=NAME)
 
 
 def _cost(pair: InsertPair) -> int:
     return tokens(len(pair.input.encode()) + len(pair.output.encode()))
+
+
+LANE = Lane(NAME, rebase=rebase, needs=needs, modes=MODES, order=170)

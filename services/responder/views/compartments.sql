@@ -26,14 +26,16 @@ with taken as (
 ), gone as (
   select project, session, seq, unnest(messages) as message
   from message_removed where seq <= as_of and reason in ('deleted', 'reverted')
-), lost as (  -- what ended with a message that is gone holds no more, and nothing behind it
-  select held.project, held.session, held."first", gone.seq
+), whole as (  -- of those that no other has taken the place of, the ones whose last message is still there
+  select held.project, held.session, max(held."first") as "first"
   from held
-  join gone
-    on gone.project = held.project and gone.session = held.session
-    and gone.message = held.last_message and gone.seq > held.held_from
   left join overtaken on overtaken.held_seq = held.seq
-  where overtaken.seq is null or overtaken.seq > gone.seq
+  where held.held_from is not null and overtaken.seq is null
+    and not exists (
+      from gone where gone.project = held.project and gone.session = held.session
+        and gone.message = held.last_message and gone.seq > held.seq
+    )
+  group by all
 )
 select held.project, held.session, held.compartment, held.run, held.generation, held."first", held."last",
   held.first_message, held.last_message, held.messages, held.title, held.episode,
@@ -49,8 +51,6 @@ left join (  -- what was judged of it since it was sealed
   where told.seq > held.seq
   group by all
 ) scored on scored.held_seq = held.seq
-where held.held_from is not null and overtaken.seq is null
-  and not exists (
-    from lost where lost.project = held.project and lost.session = held.session
-      and lost."first" <= held."first" and lost.seq > held.held_from
-  );
+-- behind the newest of these nothing holds: what is left of those messages is served as it is again
+join whole on whole.project = held.project and whole.session = held.session and held."first" <= whole."first"
+where held.held_from is not null and overtaken.seq is null;

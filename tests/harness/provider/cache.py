@@ -15,9 +15,10 @@ from tests.harness.provider.content import (
     digests,
     encode,
     listed,
+    mapping,
     messages_of,
-    told,
 )
+from tests.harness.provider.pictures import measured_rebases
 from tests.harness.provider.wire import Request, Usage
 
 STEP = 128
@@ -55,7 +56,8 @@ def measure(request: Request) -> Measured:
 
 def by_steps(request: Request) -> Measured:
     """Any prefix, in steps, without being asked for."""
-    data = b"\n".join((request.tools, request.system, *request.messages))
+    messages = [encode(measured_rebases(bare(message))) for message in request.sent]
+    data = b"\n".join((request.tools, request.system, *messages))
     running, size = hashlib.sha256(request.model.encode()), STEP * _BYTES
     marks = []
     for end in range(size, len(data) + 1, size):
@@ -71,7 +73,7 @@ def by_breakpoints(request: Request) -> Measured:
     found = _prompt(request.body)
     marks, size = [], 0
     for block, digest in zip(found, islice(digests((model, *found)), 1, None), strict=True):
-        size += len(encode(bare(block.data)))
+        size += len(encode(measured_rebases(bare(block.data))))
         marks.append(Mark(digest, size // _BYTES, _ttl(block)))
     marked = [place for place, block in enumerate(found) if block.data.get("cache_control")]
     readable = {place for end in marked for place in range(max(0, end - LOOK_BACK + 1), end + 1)}
@@ -84,7 +86,7 @@ def by_breakpoints(request: Request) -> Measured:
 
 
 def _prompt(body: Json) -> Sequence[Block]:
-    tools = [Block("tools", told(tool)) for tool in listed(body.get("tools"))]
+    tools = [Block("tools", mapping(tool)) for tool in listed(body.get("tools"))]
     system = [Block("system", block) for block in blocks_in(body.get("system") or [])]
     return (*tools, *system, *blocks(messages_of(body)))
 

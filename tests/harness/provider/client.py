@@ -13,7 +13,7 @@ PATHS: Mapping[Format, str] = {"openai": "/v1/chat/completions", "anthropic": "/
 BREAKPOINT: Json = {"cache_control": {"type": "ephemeral"}}
 
 
-class Heard(msgspec.Struct):
+class Response(msgspec.Struct):
     """An answer, put together from what came over the wire."""
 
     status: int = 200
@@ -55,7 +55,7 @@ class Client:
         self._headers = {"x-session-id": session} | ({"x-parent-session-id": parent} if parent else {})
         self._system, self._tools, self._thinking = system, tools, thinking
 
-    def says(self, text: str) -> None:
+    def add_message(self, text: str) -> None:
         content = text if self.form == "openai" else [{"type": "text", "text": text}]
         self.messages.append({"role": "user", "content": content})
 
@@ -67,20 +67,20 @@ class Client:
             blocks = [{"type": "tool_result", "tool_use_id": one, "content": text} for one, text in outputs.items()]
             self.messages.append({"role": "user", "content": blocks})
 
-    async def asks(self) -> Heard:
+    async def asks(self) -> Response:
         """Send it all, and keep what is answered."""
         async with self._http.post(self._url, json=self.body(), headers=self._headers) as response:
-            heard = Heard(status=response.status, headers=dict(response.headers))
-            if response.status != 200:
-                heard.error = await response.json()
-                return heard
+            received = Response(status=response.status, headers=dict(response.headers))
+            if received.status != 200:
+                received.error = await response.json()
+                return received
             if self.stream:
                 async for event in _events(response):
-                    (_hear_chunk if self.form == "openai" else _hear_event)(heard, event)
+                    (_read_chunk if self.form == "openai" else _read_event)(received, event)
             else:
-                (_hear_completion if self.form == "openai" else _hear_message)(heard, await response.json())
-        self.messages.append(self._kept(heard))
-        return heard
+                (_read_completion if self.form == "openai" else _read_message)(received, await response.json())
+        self.messages.append(self._kept(received))
+        return received
 
     def body(self) -> Json:
         if self.form == "openai":
@@ -97,20 +97,20 @@ class Client:
             shared |= {"thinking": {"type": "enabled", "budget_tokens": 1024}} if self._thinking else {}
         return shared | {"model": "scripted", "stream": self.stream} | ({"tools": tools} if tools else {})
 
-    def _kept(self, heard: Heard) -> Json:
+    def _kept(self, received: Response) -> Json:
         if self.form == "openai":
-            message: Json = {"role": "assistant", "content": heard.text or None}
-            if heard.reasoning:
-                message["reasoning_content"] = heard.reasoning
-            if heard.calls:
-                message["tool_calls"] = [_tool_call(one, *call) for one, call in heard.calls.items()]
+            message: Json = {"role": "assistant", "content": received.text or None}
+            if received.reasoning:
+                message["reasoning_content"] = received.reasoning
+            if received.calls:
+                message["tool_calls"] = [_tool_call(one, *call) for one, call in received.calls.items()]
             return message
         blocks: list[Json] = []
-        if heard.reasoning:
-            blocks.append({"type": "thinking", "thinking": heard.reasoning, "signature": heard.signature})
-        if heard.text:
-            blocks.append({"type": "text", "text": heard.text})
-        calls = heard.calls.items()
+        if received.reasoning:
+            blocks.append({"type": "thinking", "thinking": received.reasoning, "signature": received.signature})
+        if received.text:
+            blocks.append({"type": "text", "text": received.text})
+        calls = received.calls.items()
         blocks += [{"type": "tool_use", "id": one, "name": tool, "input": given} for one, (tool, given) in calls]
         return {"role": "assistant", "content": blocks}
 
@@ -128,71 +128,73 @@ def _marked(message: Json) -> Json:
     return message | {"content": [*blocks, last | BREAKPOINT]}
 
 
-async def _events(response: aiohttp.ClientResponse) -> AsyncIterator[Json]:
-    async for line in response.content:
+async def _events(received: aiohttp.ClientResponse) -> AsyncIterator[Json]:
+    async for line in received.content:
         if line.startswith(b"data: ") and line.strip() != b"data: [DONE]":
             yield msgspec.json.decode(line[6:])
 
 
-def _hear_chunk(heard: Heard, chunk: Json) -> None:
-    heard.usage = chunk.get("usage") or heard.usage
+def _read_chunk(received: Response, chunk: Json) -> None:
+    received.usage = chunk.get("usage") or received.usage
     for choice in chunk["choices"]:
         delta = choice["delta"]
-        heard.text += delta.get("content") or ""
-        heard.reasoning += delta.get("reasoning_content") or ""
-        heard.finish = choice["finish_reason"] or heard.finish
+        received.text += delta.get("content") or ""
+        received.reasoning += delta.get("reasoning_content") or ""
+        received.finish = choice["finish_reason"] or received.finish
         for call in delta.get("tool_calls", ()):
-            place = list(heard.calls)
+            place = list(received.calls)
             if "id" in call:
-                heard.calls[call["id"]] = (call["function"]["name"], "")
+                received.calls[call["id"]] = (call["function"]["name"], "")
             else:
                 name = place[call["index"]]
-                tool, arguments = heard.calls[name]
-                heard.calls[name] = (tool, arguments + call["function"]["arguments"])
-    if heard.finish:
-        heard.calls = {
+                tool, arguments = received.calls[name]
+                received.calls[name] = (tool, arguments + call["function"]["arguments"])
+    if received.finish:
+        received.calls = {
             name: (tool, msgspec.json.decode(given) if isinstance(given, str) else given)
-            for name, (tool, given) in heard.calls.items()
+            for name, (tool, given) in received.calls.items()
         }
 
 
-def _hear_event(heard: Heard, event: Json) -> None:
+def _read_event(received: Response, event: Json) -> None:
     match event:
         case {"type": "content_block_start", "content_block": {"type": "tool_use", "id": name, "name": tool}}:
-            heard.calls[name] = (tool, "")
+            received.calls[name] = (tool, "")
         case {"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}}:
-            heard.text += text
+            received.text += text
         case {"type": "content_block_delta", "delta": {"type": "thinking_delta", "thinking": text}}:
-            heard.reasoning += text
+            received.reasoning += text
         case {"type": "content_block_delta", "delta": {"type": "signature_delta", "signature": signature}}:
-            heard.signature = signature
+            received.signature = signature
         case {"type": "content_block_delta", "delta": {"type": "input_json_delta", "partial_json": piece}}:
-            name = list(heard.calls)[-1]
-            tool, arguments = heard.calls[name]
-            heard.calls[name] = (tool, arguments + piece)
+            name = list(received.calls)[-1]
+            tool, arguments = received.calls[name]
+            received.calls[name] = (tool, arguments + piece)
         case {"type": "message_delta", "delta": {"stop_reason": stop}, "usage": usage}:
-            heard.finish, heard.usage = stop, usage
-            heard.calls = {name: (tool, msgspec.json.decode(given)) for name, (tool, given) in heard.calls.items()}
+            received.finish, received.usage = stop, usage
+            received.calls = {
+                name: (tool, msgspec.json.decode(given)) for name, (tool, given) in received.calls.items()
+            }
 
 
-def _hear_completion(heard: Heard, body: Json) -> None:
+def _read_completion(received: Response, body: Json) -> None:
     message = body["choices"][0]["message"]
-    heard.text, heard.reasoning = message["content"] or "", message.get("reasoning_content", "")
-    heard.finish, heard.usage = body["choices"][0]["finish_reason"], body["usage"]
+    received.text, received.reasoning = message["content"] or "", message.get("reasoning_content", "")
+    received.finish, received.usage = body["choices"][0]["finish_reason"], body["usage"]
     for call in message.get("tool_calls", ()):
-        heard.calls[call["id"]] = (call["function"]["name"], msgspec.json.decode(call["function"]["arguments"]))
+        received.calls[call["id"]] = (call["function"]["name"], msgspec.json.decode(call["function"]["arguments"]))
 
 
-def _hear_message(heard: Heard, body: Json) -> None:
-    heard.finish, heard.usage = body["stop_reason"], body["usage"]
+def _read_message(received: Response, body: Json) -> None:
+    received.finish, received.usage = body["stop_reason"], body["usage"]
     for block in body["content"]:
         match block:
             case {"type": "thinking", "thinking": text, "signature": signature}:
-                heard.reasoning, heard.signature = text, signature
+                received.reasoning, received.signature = text, signature
             case {"type": "text", "text": text}:
-                heard.text = text
+                received.text = text
             case {"type": "tool_use", "id": name, "name": tool, "input": given}:
-                heard.calls[name] = (tool, given)
+                received.calls[name] = (tool, given)
 
 
 @asynccontextmanager

@@ -34,12 +34,12 @@ def listed(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def told(message: object) -> Json:
+def mapping(message: object) -> Json:
     return message if isinstance(message, dict) else {}
 
 
 def messages_of(body: Json) -> list[Json]:
-    return [told(message) for message in listed(body.get("messages"))]
+    return [mapping(message) for message in listed(body.get("messages"))]
 
 
 def system_of(form: Format, body: Json) -> object:
@@ -74,7 +74,7 @@ def blocks_in(content: object) -> list[Json]:
     """The blocks of a message; plain text is one block."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    return [told(block) for block in listed(content)]
+    return [mapping(block) for block in listed(content)]
 
 
 def blocks(messages: Iterable[Json]) -> list[Block]:

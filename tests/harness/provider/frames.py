@@ -38,8 +38,8 @@ def named(request: Request, reply: Reply, prefix: str) -> tuple[Call, ...]:
 
 def usage_of(counted: Usage, reply: Reply) -> Usage:
     """What was counted, or what the reply tells instead; and what the model said."""
-    said = [reply.text, reply.reasoning, *(call.tool + encode(call.arguments).decode() for call in reply.calls)]
-    output = max(1, sum(len(one.encode()) for one in said) // 4)
+    texts = [reply.text, reply.reasoning, *(call.tool + encode(call.arguments).decode() for call in reply.calls)]
+    output = max(1, sum(len(one.encode()) for one in texts) // 4)
     if reply.usage is None:
         return msgspec.structs.replace(counted, output=output)
     prompt, cached = reply.usage

@@ -15,6 +15,8 @@ class Rules(msgspec.Struct, frozen=True):
     """Signs thinking."""
     binds_thinking: bool = True
     """Whether signed thinking of the running turn may only stand behind what it was thought behind."""
+    preserves_thinking: bool = False
+    """Whether that holds for thinking of turns that are over, too."""
     requires_reasoning_on_tool_calls: bool = False
     refuses_empty_content: bool = False
 
@@ -25,7 +27,8 @@ def faults(form: Format, raw: bytes, rules: Rules) -> tuple[str, ...]:
     if not body:
         return ("We could not parse the JSON body of your request: send one JSON object.",)
     if form == "anthropic":
-        return tuple(rules_anthropic.faults(body, rules.key, binds_thinking=rules.binds_thinking))
+        bound, preserved = rules.binds_thinking, rules.preserves_thinking
+        return tuple(rules_anthropic.faults(body, rules.key, binds_thinking=bound, preserves_thinking=preserved))
     return tuple(
         rules_openai.faults(
             body,

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tests.harness.provider import thinking
-from tests.harness.provider.content import Block, Json, blocks, blocks_in, listed, messages_of, told
+from tests.harness.provider.content import Block, Json, blocks, blocks_in, listed, mapping, messages_of
 
 BREAKPOINTS = 4
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
@@ -18,7 +18,7 @@ _KINDS = {
 }
 
 
-def faults(body: Json, key: bytes, *, binds_thinking: bool = True) -> list[str]:
+def faults(body: Json, key: bytes, *, binds_thinking: bool = True, preserves_thinking: bool = False) -> list[str]:
     messages = messages_of(body)
     found = blocks(messages)
     return [
@@ -28,7 +28,7 @@ def faults(body: Json, key: bytes, *, binds_thinking: bool = True) -> list[str]:
         *_emptiness(body, messages, found),
         *_breakpoints(body, found),
         *_tools(body),
-        *thinking.faults(key, body, messages, is_bound=binds_thinking),
+        *thinking.faults(key, body, messages, is_bound=binds_thinking, is_preserved=preserves_thinking),
     ]
 
 
@@ -138,7 +138,7 @@ def _blank(block: Block, messages: Sequence[Json]) -> str:
     text = block.data.get("text")
     if block.kind == "tool_result":
         inner = listed(block.data.get("content"))
-        return _EMPTY if any(told(one).get("text") == "" for one in inner) else ""
+        return _EMPTY if any(mapping(one).get("text") == "" for one in inner) else ""
     if block.kind != "text" or messages[block.message].get("content") == "":
         return ""
     if not text:
@@ -152,8 +152,10 @@ def _ends_blank(block: Json) -> bool:
 
 
 def _breakpoints(body: Json, found: Sequence[Block]) -> Iterator[str]:
-    inner = [told(one) for block in found if block.kind == "tool_result" for one in listed(block.data.get("content"))]
-    outer = [told(one) for one in (*listed(body.get("tools")), *blocks_in(body.get("system")))]
+    inner = [
+        mapping(one) for block in found if block.kind == "tool_result" for one in listed(block.data.get("content"))
+    ]
+    outer = [mapping(one) for one in (*listed(body.get("tools")), *blocks_in(body.get("system")))]
     marked = sum("cache_control" in one for one in (*outer, *inner, *(block.data for block in found)))
     if marked > BREAKPOINTS:
         yield f"A maximum of {BREAKPOINTS} blocks with cache_control may be provided. Found {marked}."
@@ -163,7 +165,7 @@ def _breakpoints(body: Json, found: Sequence[Block]) -> Iterator[str]:
 
 
 def _tools(body: Json) -> Iterator[str]:
-    names = [str(told(tool).get("name", "")) for tool in listed(body.get("tools"))]
+    names = [str(mapping(tool).get("name", "")) for tool in listed(body.get("tools"))]
     for place, name in enumerate(names):
         if not _NAME.fullmatch(name):
             yield f"tools.{place}.custom.name: String should match pattern '^{_NAME.pattern}$'"

@@ -98,7 +98,7 @@ class Provider:
                 await self._news.wait()
         return found
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         self._news.set()
         self._news = asyncio.Event()
 
@@ -127,7 +127,7 @@ class Provider:
             return await self._answer(http, request, reply, prompt)
         except (asyncio.CancelledError, ConnectionError):
             self.abandoned.append(request.number)
-            self._tell()
+            self._notify()
             raise
 
     def _take(self, http: web.Request, form: Format, raw: bytes) -> tuple[Measured, Request]:
@@ -138,7 +138,7 @@ class Provider:
         request = msgspec.structs.replace(request, usage=self._cache.look(prompt))
         self.requests.append(request)
         self.faults += [f"{request}: {fault}" for fault in request.faults]
-        self._tell()
+        self._notify()
         return prompt, request
 
     def _reply(self, request: Request) -> Reply:

@@ -18,6 +18,7 @@ MODIFIED = (
     "These blocks must remain as they were in the original response."
 )
 INVALID = "{where}: Invalid `signature` in `thinking` block"
+ELSEWHERE = ". The block is bound to a different conversation. Remove the block."
 MUST_START = (
     "{where}.type: Expected `thinking` or `redacted_thinking`, but found `{found}`. When `thinking` is enabled, a "
     "final `assistant` message must start with a thinking block (preceding the lastmost set of `tool_use` and "
@@ -41,26 +42,28 @@ def _seal(key: bytes, claim: bytes) -> bytes:
     return hmac.digest(key, claim, "sha256")[:_SIZE]
 
 
-def faults(key: bytes, body: Json, messages: Sequence[Json], *, is_bound: bool = True) -> list[str]:
-    """Thinking that was changed, or moved while its turn still runs."""
+def faults(
+    key: bytes, body: Json, messages: Sequence[Json], *, is_bound: bool = True, is_preserved: bool = False
+) -> list[str]:
+    """Thinking that was changed, or moved: while its turn still runs, or ever, where thinking is preserved."""
     found = blocks(messages)
     turn = running_turn(messages)
     before = [_NOTHING, *digests(found)]
-    told = [
-        _fault(key, block, prefix, is_running=block.message > turn, is_bound=is_bound)
+    misplaced = [
+        _fault(key, block, prefix, is_running=block.message > turn, is_bound=is_bound, is_preserved=is_preserved)
         for block, prefix in zip(found, before, strict=False)
         if block.kind == "thinking"
     ]
-    return [*_must_start(body, messages, turn), *filter(None, told)]
+    return [*_must_start(body, messages, turn), *filter(None, misplaced)]
 
 
 def running_turn(messages: Sequence[Json]) -> int:
     """Where the newest message of a user stands that holds more than the results of tools."""
-    said = [block.message for block in blocks(messages) if block.role == "user" and block.kind != "tool_result"]
-    return max(said, default=-1)
+    spoken = [block.message for block in blocks(messages) if block.role == "user" and block.kind != "tool_result"]
+    return max(spoken, default=-1)
 
 
-def _fault(key: bytes, block: Block, prefix: bytes, *, is_running: bool, is_bound: bool) -> str:
+def _fault(key: bytes, block: Block, prefix: bytes, *, is_running: bool, is_bound: bool, is_preserved: bool) -> str:
     where = f"messages.{block.message}.content.{block.place}"
     try:
         sealed = base64.b64decode(str(block.data.get("signature", "")), validate=True)
@@ -73,6 +76,8 @@ def _fault(key: bytes, block: Block, prefix: bytes, *, is_running: bool, is_boun
         return (MODIFIED if is_running else INVALID).format(where=where)
     if is_bound and is_running and claim[:_SIZE] != _short(prefix):
         return MODIFIED.format(where=where) + " They were produced behind other messages than they are sent behind."
+    if is_preserved and claim[:_SIZE] != _short(prefix):
+        return INVALID.format(where=where) + ELSEWHERE
     return ""
 
 

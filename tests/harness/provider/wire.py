@@ -15,6 +15,7 @@ from tests.harness.provider.content import (
     system_of,
     text_of,
 )
+from tests.harness.provider.pictures import pictures
 
 Kind = Literal["main", "title", "compaction"]
 
@@ -66,6 +67,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     def outputs(self) -> dict[str, str]:
         """The outputs of tools, by the id of the call."""
         return outputs(self.sent)
+
+    @property
+    def pictures(self) -> list[str]:
+        """The pictures that a model sees, in order, each by its digest."""
+        return pictures(self.sent)
 
     @property
     def sent(self) -> list[Json]:

@@ -1,0 +1,27 @@
+/** Where a call of a tool goes: one with actions goes where its argument `action` says. Pure. */
+
+import type { Callable, Mode, Tool } from "./language.ts";
+
+type Arguments = Record<string, unknown>;
+
+/** A call that goes somewhere with these arguments, or the sentence that says why it goes nowhere. */
+export type Routed = { to: Callable; given: Arguments } | { refusal: string };
+
+/** `mode`: that of the session; empty while none is decided, and then the service alone says what is refused. */
+export function routed(
+  { name, verb, subject, actions = {} }: Pick<Tool, "name" | "verb" | "subject" | "actions">,
+  given: Arguments,
+  mode: Mode | "",
+): Routed {
+  const listed = Object.keys(actions);
+  if (listed.length === 0) return { to: { verb, subject }, given };
+  const offered = listed.filter((action) => mode === "" || actions[action]?.modes.includes(mode));
+  const { action = "", ...rest } = given;
+  const found = listed.find((name) => name === action);
+  const target = found && actions[found];
+  if (target && offered.includes(found)) return { to: target, given: rest };
+  const choice = offered.length > 0 ? `give one of ${offered.join(", ")}` : "go on without it";
+  if (action === "") return { refusal: `Nothing was done: ${name} needs an action; ${choice}.` };
+  const wrong = target ? "does not take this action in this session" : "has no such action";
+  return { refusal: `Nothing was done: ${name} ${wrong}: ${JSON.stringify(action)}; ${choice}.` };
+}

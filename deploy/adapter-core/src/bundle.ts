@@ -1,0 +1,16 @@
+/** The bundle that an adapter runs from: its digest tells `annals doctor` an old one from the one that is installed. */
+
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** sha256 of the file at this address in hex; empty where it cannot be read. */
+export function digestOfBundle(address: string): string {
+  try {
+    return createHash("sha256")
+      .update(readFileSync(fileURLToPath(address)))
+      .digest("hex");
+  } catch {
+    return "";
+  }
+}

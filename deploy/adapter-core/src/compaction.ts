@@ -1,0 +1,107 @@
+/** Whether the harness may compact by itself: only while nobody keeps the context small. Pure. */
+
+/** Where a session's turn is: the harness looks at its size `between` two calls, and at a refusal of what was `sent`. */
+export type Phase = "resting" | "between" | "sent" | "answered";
+
+/** Steps in a row without a plan after which the service counts as away: a hiccup is no reason to compact. */
+const MISSES = 2;
+
+/** Who keeps one session's context small: the service, or the harness by compacting it. */
+export class ContextKeeper {
+  phase: Phase = "resting";
+  /** The session is none of the service's: it has another mode, or its calls are a helper's. */
+  isLeft = false;
+  private misses = 0;
+  private hasPlan = false;
+
+  /** A turn begins. A service that has answered this session before may be away for a moment. */
+  begins(isReachable: boolean): void {
+    this.phase = "between";
+    if (!this.hasPlan) this.misses = isReachable ? 0 : MISSES;
+  }
+
+  planned(isInTime: boolean): void {
+    this.hasPlan ||= isInTime;
+    this.misses = isInTime ? 0 : this.misses + 1;
+  }
+
+  get isServed(): boolean {
+    return !this.isLeft && this.misses < MISSES;
+  }
+
+  get isBusy(): boolean {
+    return this.phase !== "resting";
+  }
+}
+
+/** Whether a session under way waits for a service that does not answer. */
+export function isAway(sessions: readonly ContextKeeper[]): boolean {
+  return sessions.some(({ isBusy, isLeft, isServed }) => isBusy && !isLeft && !isServed);
+}
+
+/**
+ * Whether the harness may compact now. The switch is one for all sessions, so the answer is about those of which it may
+ * be reading it: where one of them is not served, it may. What is served it leaves alone, except for a prompt that the
+ * provider refuses as too long: compacting that is better than a turn that fails.
+ */
+export function mayCompact(sessions: readonly ContextKeeper[], isReachable: boolean): boolean {
+  const busy = sessions.filter(({ isBusy }) => isBusy);
+  if (busy.length === 0) return !isReachable;
+  const looked = busy.filter(({ phase }) => phase === "between");
+  const sent = busy.filter(({ phase }) => phase === "sent");
+  if ([...looked, ...sent].some(({ isServed }) => !isServed)) return true;
+  return sent.length > 0 && looked.length === 0;
+}
+
+/** How the harness's own compaction is treated: see `Options.compaction`. */
+export type CompactionMode = "managed" | "assist" | "replace" | "observe";
+
+const TASK =
+  "Write a summary of the conversation below, from which its work goes on. Answer with the summary alone, in the " +
+  "language of the conversation. Call no tools, and answer no question that stands in it.";
+const BEFORE =
+  "What came before is known only from the summary in <previous-summary>. Yours takes its place: keep what still holds, " +
+  "correct what has changed, and add what is new.";
+
+/** What a prompt in the place of the harness's own is made from. */
+export interface SummaryParts {
+  /** What the service wants to be carried on. */
+  brief: string;
+  /** The summary of what came before; empty: there is none. */
+  previous: string;
+  /** What others want the summary to know. */
+  context: readonly string[];
+  /** The prompt that somebody else has put in the place of the harness's own. */
+  earlier?: string | undefined;
+}
+
+/** The prompt for the harness's own summary, where it is to be the service's. */
+export function summaryPrompt({ brief, previous, context, earlier }: SummaryParts): string {
+  const before = previous && `${BEFORE}\n\n<previous-summary>\n${previous}\n</previous-summary>`;
+  return [earlier || TASK, brief, before, ...context].filter(Boolean).join("\n\n");
+}
+
+/** Tells the person, once, that the harness compacts by itself now, and once that it need not any more. */
+export class HandOver {
+  private isAwayTold = false;
+
+  /** `title` is what people call the harness. */
+  constructor(
+    private readonly mode: CompactionMode,
+    private readonly title: string,
+    private readonly notify: (notices: readonly string[]) => void,
+  ) {}
+
+  /** `isComing`: the service is being started, so that nobody need be told yet. */
+  tell(sessions: readonly ContextKeeper[], isComing: boolean): void {
+    const away = isAway(sessions) && !isComing;
+    if (this.mode !== "managed" || away === this.isAwayTold) return;
+    this.isAwayTold = away;
+    this.notify([away ? awayNotice(this.title) : BACK]);
+  }
+}
+
+const BACK = "Annals answers again, and keeps the context small.";
+const awayNotice = (title: string) =>
+  `Annals does not answer: ${title} compacts by itself until it does. ` +
+  "`annals up` starts it, `annals doctor` says more.";

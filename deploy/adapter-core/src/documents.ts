@@ -1,0 +1,106 @@
+/** The project's documents and key files, told by content: once, and again when they change. */
+
+import { createHash } from "node:crypto";
+import { constants } from "node:fs";
+import { open, realpath } from "node:fs/promises";
+import { join, sep } from "node:path";
+import type { ClientManifest, Item } from "./language.ts";
+import type { Log } from "./log.ts";
+
+const MAX_BYTES = 100 * 1024;
+/** A link that comes in between is not followed, and a pipe is not waited for. */
+const CAREFULLY = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
+/** A file as it is now: its bytes and text, or why there are none. Without any of it there is no such file. */
+interface Found {
+  bytes?: Buffer;
+  text?: string;
+  reason?: string;
+}
+
+export class Documents {
+  private readonly told = new Map<string, string>();
+  private readonly leftOut = new Map<string, string>();
+  private looking: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly root: string,
+    private readonly log: Pick<Log, "note">,
+  ) {}
+
+  /** What has changed since the last time. Looks take turns, so that what is told last is newest. */
+  changes(guide: ClientManifest): Promise<Item[]> {
+    const look = this.looking.then(() => this.look(guide));
+    this.looking = look.catch(() => undefined); // whoever asked hears of it
+    return look;
+  }
+
+  private async look(guide: ClientManifest): Promise<Item[]> {
+    const root = await realpath(this.root);
+    const items: Item[] = [];
+    for (const path of guide.documents ?? []) {
+      const item = await this.change(root, path, guide.document_bytes || MAX_BYTES);
+      if (item) items.push(item);
+    }
+    return items;
+  }
+
+  private async change(root: string, path: string, most: number): Promise<Item | undefined> {
+    let found: Found;
+    try {
+      found = await find(root, path, most);
+    } catch (error) {
+      this.explain(path, String(error)); // it may be there all the same: what was told of it holds
+      return undefined;
+    }
+    this.explain(path, found.reason ?? "");
+    const { bytes, text } = found;
+    const digest = bytes ? createHash("sha256").update(bytes).digest("hex") : "";
+    if ((this.told.get(path) ?? "") === digest) return undefined;
+    this.told.set(path, digest);
+    return { kind: "document.seen", path, digest, ...(text === undefined ? {} : { text }) };
+  }
+
+  /** Once, until there is another reason or none. */
+  private explain(path: string, reason: string): void {
+    if (reason && this.leftOut.get(path) !== reason) this.log.note("left out of the prompt", { path, reason });
+    this.leftOut.set(path, reason);
+  }
+}
+
+/** A text that somebody may want in a prompt. Nothing is opened that does not lie below the root, links followed. */
+async function find(root: string, path: string, most: number): Promise<Found> {
+  try {
+    const real = await realpath(join(root, path));
+    if (!real.startsWith(root.endsWith(sep) ? root : root + sep)) return { reason: "it leads out of the project" };
+    return await read(real, most);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return {};
+    if (code === "ELOOP") return { reason: "its links lead in a circle" };
+    throw error;
+  }
+}
+
+async function read(path: string, most: number): Promise<Found> {
+  const file = await open(path, CAREFULLY);
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) return { reason: "it is no file" };
+    if (stats.size > most) return { reason: `it is longer than ${most} bytes` };
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(stats.size), 0, stats.size, 0);
+    return decoded(buffer.subarray(0, bytesRead));
+  } finally {
+    await file.close();
+  }
+}
+
+function decoded(bytes: Buffer): Found {
+  try {
+    if (!bytes.includes(0)) return { bytes, text: UTF8.decode(bytes) };
+  } catch {
+    // another encoding, or none
+  }
+  return { reason: "it is no text in UTF-8" };
+}

@@ -1,0 +1,64 @@
+/** Where the broker is, and where this adapter keeps its files. */
+
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { CompactionMode } from "./compaction.ts";
+import type { Installation } from "./launch.ts";
+
+/** What `annals setup` writes beside the plugin's path. */
+export interface Options {
+  /** The file in which `annals up` writes its broker's address. */
+  broker?: string;
+  /** A broker's address instead of that file. */
+  url?: string;
+  user?: string;
+  /** The environment variable that holds the password. */
+  password_env?: string;
+  /** The directory for plans and for what waits to be sent. */
+  state?: string;
+  /**
+   * How the harness's own compaction is treated: managed (off while served), assist (on, helped),
+   * replace (on, with a prompt of ours), observe (on, left alone).
+   */
+  compaction?: CompactionMode;
+  /** How to start the installation where it does not run; `false`: somebody else does. */
+  house?: false | Installation;
+  /** Milliseconds that a model call waits for its plan at most, and a summary for its brief. */
+  deadline_ms?: number;
+}
+
+export interface Endpoint {
+  url: string;
+  user?: string;
+  password?: string;
+}
+
+const DEFAULT_URL = "nats://127.0.0.1:4222";
+
+/** The broker as it is known now; read anew before each attempt to connect, since it may have moved. */
+export function endpoint(options: Options): Endpoint {
+  const environment = process.env;
+  const url = options.url ?? (options.broker ? undefined : environment.ANNALS_NATS__URL);
+  if (url) {
+    const password = environment[options.password_env ?? "ANNALS_NATS__PASSWORD"];
+    return password ? { url, user: options.user ?? "harness", password } : { url };
+  }
+  try {
+    const written = JSON.parse(readFileSync(options.broker ?? join(dataHome(), "annals", "broker.json"), "utf8"));
+    const password = written.passwords?.harness;
+    return password ? { url: written.url, user: "harness", password } : { url: written.url };
+  } catch {
+    if (options.house) throw new Error("no installation has run here yet");
+    return { url: DEFAULT_URL }; // nobody has started a broker here yet: one may come up at the usual address
+  }
+}
+
+/** The directory in which the adapter of this harness keeps its files. */
+export function stateDirectory(options: Options, harness: string): string {
+  return options.state ?? join(process.env.XDG_STATE_HOME || join(homedir(), ".local", "state"), "annals", harness);
+}
+
+function dataHome(): string {
+  return process.env.XDG_DATA_HOME || join(homedir(), ".local", "share");
+}

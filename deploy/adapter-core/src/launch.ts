@@ -1,0 +1,37 @@
+/** Starts the installation of Annals on this machine, where setup has said how. */
+
+import { spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import type { Log } from "./log.ts";
+
+export interface Installation {
+  command: string[];
+  /** Its data directory. */
+  data?: string;
+}
+
+/**
+ * Start it and leave it alone; resolves with whether it answers. The command itself sees to it that there is never a
+ * second one, and waits until the installation answers. What it says goes into this file.
+ */
+export async function launch({ command, data }: Installation, said: string, log: Log): Promise<boolean> {
+  const [program = "", ...words] = command;
+  const env = { ...process.env, ...(data ? { ANNALS_DATA: data } : {}) };
+  const file = openSync(said, "w", 0o600);
+  try {
+    const child = spawn(program, words, { env, detached: true, stdio: ["ignore", file, file] });
+    const code = new Promise<number | null>((resolve, reject) => {
+      child.on("error", reject);
+      child.on("exit", resolve);
+    });
+    child.unref(); // neither the installation nor the wait for it keeps the harness alive
+    const exit = await code;
+    log.note(exit === 0 ? "the installation was started" : "the installation was not started", { exit, said });
+    return exit === 0;
+  } catch (error) {
+    log.note("the installation was not started", { error: String(error) });
+    return false;
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,37 @@
+/** What is known of models: limits, and how their providers behave. Kept, since the first call may come too early to ask. */
+
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import type { Capability } from "./language.ts";
+
+export interface Facts {
+  /** Tokens that the model takes in, and that it answers with; 0: not known. */
+  context_limit: number;
+  output_limit: number;
+  capabilities: Capability[];
+}
+
+export class ModelFacts {
+  private facts = new Map<string, Facts>();
+
+  /** `path` is the file that keeps what was learned. */
+  constructor(private readonly path: string) {
+    try {
+      this.facts = new Map(Object.entries(JSON.parse(readFileSync(path, "utf8")) as Record<string, Facts>));
+    } catch {
+      // nothing has been learned yet
+    }
+  }
+
+  /** Learn what the harness knows, by `modelKey`; a model that it does not list keeps its facts. */
+  learn(facts: Iterable<[string, Facts]>): void {
+    for (const [key, one] of facts) this.facts.set(key, one);
+    writeFileSync(`${this.path}.draft`, JSON.stringify(Object.fromEntries(this.facts)), { mode: 0o600 });
+    renameSync(`${this.path}.draft`, this.path);
+  }
+
+  of(provider: string, model: string): Partial<Facts> {
+    return this.facts.get(modelKey(provider, model)) ?? {};
+  }
+}
+
+export const modelKey = (provider: string, model: string) => `${provider}/${model}`;

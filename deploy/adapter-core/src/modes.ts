@@ -1,0 +1,43 @@
+/** In which mode a session works: decided at its first step, and kept. */
+
+import type { Mode } from "./language.ts";
+import type { SessionRecord } from "./record.ts";
+
+/** The tool without which an agent has no use for tags. */
+export const REDUCE = "ctx_reduce";
+
+export interface Facts {
+  /** Somebody else makes the prompts smaller. */
+  hasRival: boolean;
+  /** An agent's session started it. */
+  isChild: boolean;
+  /** Its agent is offered the tool to drop by tag. */
+  reduces: boolean;
+}
+
+/** The mode of a new session. */
+export function decided({ hasRival, isChild, reduces }: Facts): Mode {
+  if (hasRival) return "additive";
+  if (isChild) return "subagent";
+  return reduces ? "primary" : "reduce_off";
+}
+
+/** The mode of a session that works already: it stays, unless it turns out, once, to be an agent's own. */
+export function learned(mode: Mode, isChild: boolean): Mode {
+  return isChild && (mode === "primary" || mode === "reduce_off") ? "subagent" : mode;
+}
+
+/** The mode that a session's record has, or has from now on. */
+export function keptMode(record: SessionRecord, isChild: boolean, first: () => Mode): Mode {
+  const mode = learned(record.mode || first(), isChild);
+  if (record.mode === "") record.note({ mode });
+  else if (mode !== record.mode) record.note({ mode, guidance: record.guidance || record.mode });
+  return mode;
+}
+
+/** The mode whose guidance the session has: like the date, it changes only with a rebase. */
+export function keptGuidance(record: SessionRecord, mode: Mode, isRebased: boolean): Mode {
+  const guidance = record.guidance === "" || isRebased ? mode : record.guidance;
+  if (guidance !== record.guidance) record.note({ guidance });
+  return guidance;
+}

@@ -1,0 +1,39 @@
+/** The plan in hand of one session: what the service has answered of it, and what is on its way. */
+
+import type { Edits } from "./apply.ts";
+import type { Plan, Revision } from "./language.ts";
+import { taken } from "./pages.ts";
+import type { SessionRecord } from "./record.ts";
+
+export class PlanInHand {
+  /** The step in hand changed covered messages: what else is frozen may change with it. */
+  isRebased = false;
+  /** Revisions of a rebase of which the end has not come yet, and the person's message that they came for. */
+  private coming: Revision[] = [];
+  private comingFor = "";
+
+  constructor(private readonly record: SessionRecord) {}
+
+  get edits(): Edits {
+    return this.record.edits;
+  }
+
+  /** A step asks for its plan: what has come of an unfinished rebase counts only for another message of a person. */
+  asks(turn: string | undefined): void {
+    if (this.comingFor === turn) this.coming = [];
+    this.comingFor = turn ?? "";
+  }
+
+  /** The revision behind which the next page begins. */
+  get base(): number {
+    return this.coming.at(-1)?.revision ?? this.record.revision;
+  }
+
+  /** Take what a reply brings. */
+  take(plan: Plan): void {
+    const { whole, coming } = taken(this.coming, plan);
+    this.coming = coming;
+    this.record.take(whole);
+    if (whole.some((revision) => (revision.causes ?? []).length > 0)) this.isRebased = true;
+  }
+}

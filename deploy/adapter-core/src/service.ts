@@ -1,0 +1,114 @@
+/** The connection to the service: one for all projects of a process, with its outbox and the guide. */
+
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Broker } from "./broker.ts";
+import { type Options, stateDirectory } from "./endpoint.ts";
+import type { ClientManifest } from "./language.ts";
+import { launch } from "./launch.ts";
+import { Log } from "./log.ts";
+import { Outbox } from "./outbox.ts";
+import { ask } from "./subjects.ts";
+import { unreferenced } from "./timers.ts";
+
+const GUIDE_TIMEOUT = 1000;
+/** Milliseconds that the harness's start waits for the guide at most: the first time, and where one is kept. */
+const START = 1500;
+const RESTART = 300;
+const GUIDE_RETRY = 2000;
+/** Milliseconds that an installation has to answer behind its broker before another one is started. */
+const ANSWER = 5000;
+/** Milliseconds that an installation which was started has to serve its first plans. */
+const SETTLING = 10_000;
+
+/** Who an adapter is: its harness, as subjects and files name it, and the address of the bundle that it runs from. */
+export interface Identity {
+  harness: string;
+  bundle: string;
+}
+
+export class Service {
+  readonly directory: string;
+  readonly log: Log;
+  readonly broker: Broker;
+  readonly outbox: Outbox;
+  guide: ClientManifest = { digest: "" };
+  private readonly guidePath: string;
+  private isFetching = false;
+  /** The installation has been asked to start: nobody need be told yet that it does not answer. */
+  isComing = false;
+  private readonly fetched: Promise<void>;
+
+  constructor(
+    readonly identity: Identity,
+    readonly options: Options,
+  ) {
+    this.directory = stateDirectory(options, identity.harness);
+    this.log = new Log(this.directory);
+    this.guidePath = join(this.directory, "guide.json");
+    this.readGuide();
+    this.broker = new Broker(options, this.log, identity.harness);
+    this.outbox = new Outbox(this.broker, this.log, this.directory);
+    this.fetched = new Promise((resolve) => this.broker.onConnected(() => void this.fetchGuide(resolve)));
+    void this.log.guarded("starting the installation", () => this.start());
+  }
+
+  /** Have a guide: that of the service if it answers in time, else the one from before. */
+  async ready(): Promise<void> {
+    await Promise.race([this.fetched, unreferenced(this.guide.digest ? RESTART : START)]);
+  }
+
+  /** Have an installation on this machine, if it is this adapter's to start it, and none answers: a broker alone is none. */
+  private async start(): Promise<void> {
+    const { house: installation } = this.options;
+    if (!installation) return;
+    const isThere = await Promise.race([
+      this.fetched.then(() => true),
+      this.broker.tried.then((isConnected) => (isConnected ? unreferenced(ANSWER) : undefined)).then(() => false),
+    ]);
+    if (isThere) return;
+    this.isComing = true;
+    const isStarted = await launch(installation, join(this.directory, "launch.log"), this.log);
+    this.broker.hurry();
+    if (isStarted) await unreferenced(SETTLING);
+    this.isComing = false;
+  }
+
+  /** Ask until there is an answer, or no connection any more; the next connection asks again. */
+  private async fetchGuide(done: () => void): Promise<void> {
+    if (this.isFetching) return;
+    this.isFetching = true;
+    while (this.broker.connected) {
+      const guide = await this.log.guarded("fetching the guide", () =>
+        this.broker.request<ClientManifest>(ask("guide", ""), { harness: this.identity.harness }, GUIDE_TIMEOUT),
+      );
+      if (guide?.digest) {
+        this.keepGuide(guide);
+        done();
+        break;
+      }
+      await unreferenced(GUIDE_RETRY);
+    }
+    this.isFetching = false;
+  }
+
+  /** The guide that was answered last; before the first answer, what setup has left beside this very bundle. */
+  private readGuide(): void {
+    for (const path of [this.guidePath, fileURLToPath(new URL("guide.json", this.identity.bundle))]) {
+      try {
+        this.guide = JSON.parse(readFileSync(path, "utf8"));
+        return;
+      } catch {
+        // nothing is kept there yet
+      }
+    }
+  }
+
+  private keepGuide(guide: ClientManifest): void {
+    if (guide.digest === this.guide.digest) return;
+    this.guide = guide;
+    writeFileSync(`${this.guidePath}.draft`, JSON.stringify(guide), { mode: 0o600 });
+    renameSync(`${this.guidePath}.draft`, this.guidePath);
+  }
+}

@@ -1,0 +1,10 @@
+/** Waiting, without keeping a process alive that has nothing else to do. */
+
+export function unreferenced(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds).unref());
+}
+
+/** Wait for all of these, but not longer than this. What fails is told to nobody: whoever waits goes on without it. */
+export async function within(milliseconds: number, work: (Promise<unknown> | undefined)[]): Promise<void> {
+  await Promise.race([Promise.allSettled(work), unreferenced(milliseconds)]);
+}

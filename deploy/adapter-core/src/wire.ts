@@ -1,0 +1,1510 @@
+/** The types of the wire, generated from `schemas/json`: `make schema` writes this file. */
+
+/**
+ * One message on `in.<harness>.<project>.<session>`; its id is its `Nats-Msg-Id`.
+ */
+export interface Inbound {
+  id: string;
+  at: string;
+  items: (
+    | AdapterSeen
+    | SessionSeen
+    | SessionIdle
+    | SessionClosed
+    | SessionReverted
+    | MessageSeen
+    | MessageGone
+    | PartSeen
+    | PartGone
+    | UsageSeen
+    | ErrorSeen
+    | CompactionSeen
+    | TodoSeen
+    | ToolsSeen
+    | DocumentSeen
+    | ListSeen
+    | StepSeen
+  )[];
+  v?: number;
+  actor?: Actor;
+}
+/**
+ * The part of us that sits in the harness says what it is.
+ */
+export interface AdapterSeen {
+  kind: "adapter.seen";
+  name: string;
+  version: string;
+  harness_version?: string;
+  /**
+   * sha256 of the bundle that it was loaded from.
+   */
+  digest?: string;
+  /**
+   * Another plugin of the harness that changes the same prompts; empty: none was seen.
+   */
+  rival?: string;
+}
+/**
+ * A session exists, or one of these properties of it changed. Empty fields say nothing.
+ */
+export interface SessionSeen {
+  kind: "session.seen";
+  title?: string;
+  parent?: string;
+  directory?: string;
+  agent?: string;
+  mode?: "additive" | "hidden" | "primary" | "reduce_off" | "subagent";
+  /**
+   * The harness's version.
+   */
+  version?: string;
+  /**
+   * The session that this one was copied from.
+   */
+  forked_from?: string;
+  /**
+   * The last message of that session that was copied.
+   */
+  forked_at?: string;
+  /**
+   * The root directory of the project (its work tree).
+   */
+  root?: string;
+  /**
+   * What keeps the project's versions: `git`, or nothing.
+   */
+  vcs?: string;
+  /**
+   * Whether the project is a home directory: what is said there is about everything.
+   */
+  home?: boolean;
+  /**
+   * The name under which the same project was reported from here before: it had no repository then.
+   */
+  formerly?: string;
+}
+/**
+ * The agent has finished its turn and waits for a person.
+ */
+export interface SessionIdle {
+  kind: "session.idle";
+}
+/**
+ * The session was deleted or archived in the harness.
+ */
+export interface SessionClosed {
+  kind: "session.closed";
+  reason?: string;
+}
+/**
+ * The person went back: this message and all after it are no longer part of the conversation.
+ */
+export interface SessionReverted {
+  kind: "session.reverted";
+  message: string;
+}
+/**
+ * One message, with the parts that are known of it.
+ */
+export interface MessageSeen {
+  kind: "message.seen";
+  message: string;
+  role: "assistant" | "system" | "tool" | "user";
+  /**
+   * When the harness created it.
+   */
+  at?: string | null;
+  agent?: string;
+  provider?: string;
+  model?: string;
+  synthetic?: boolean;
+  parts?: PartSeen[];
+}
+/**
+ * One part of a message, whole. A later one with the same id replaces it.
+ */
+export interface PartSeen {
+  kind: "part.seen";
+  message: string;
+  type: "compaction" | "file" | "reasoning" | "text" | "tool" | "tool_call" | "tool_result";
+  /**
+   * The harness's id of the part; without one it is named after its message and position.
+   */
+  part?: string;
+  /**
+   * Index in the message's full list of parts.
+   */
+  position?: number;
+  /**
+   * Text of a text or reasoning part, the summary of a compaction, the url of a file.
+   */
+  text?: string;
+  tool?: string;
+  /**
+   * The provider's tool call id; it may come back in a later message.
+   */
+  call?: string;
+  /**
+   * Arguments of the tool as JSON.
+   */
+  input?: string;
+  /**
+   * What the tool answered, or its error text.
+   */
+  output?: string;
+  /**
+   * What a tool answered beside its words.
+   */
+  attachments?: Attachment[];
+  status?: "" | "completed" | "error" | "pending" | "running";
+  mime?: string;
+  /**
+   * What a file is called.
+   */
+  filename?: string;
+  /**
+   * Whether a reasoning part carries the provider's signature.
+   */
+  signed?: boolean;
+  /**
+   * Shown to the person only; the model never sees it.
+   */
+  ignored?: boolean;
+  synthetic?: boolean;
+  /**
+   * Made by the harness for one call only, under a new id each time: left alone.
+   */
+  ephemeral?: boolean;
+  /**
+   * sha256 of a text kept in the bucket of inbound bodies; `text` is then empty. The same for the two below.
+   */
+  text_ref?: string;
+  input_ref?: string;
+  output_ref?: string;
+  /**
+   * What a command ended with, where the harness tells.
+   */
+  exit_code?: number | null;
+  began?: string | null;
+  ended?: string | null;
+  /**
+   * The session that this call started: a sub-agent.
+   */
+  child?: string;
+}
+/**
+ * A picture or a document beside words. What is in it stays with the harness.
+ */
+export interface Attachment {
+  mime?: string;
+  filename?: string;
+  /**
+   * Its size; 0: it is somewhere else.
+   */
+  bytes?: number;
+  /**
+   * In pixels; 0: it is no picture, or its size is not known. The same for the next one.
+   */
+  width?: number;
+  height?: number;
+  /**
+   * sha256 of its bytes in hex, or of its address where it is somewhere else.
+   */
+  digest?: string;
+}
+/**
+ * A message was deleted in the harness.
+ */
+export interface MessageGone {
+  kind: "message.gone";
+  message: string;
+}
+/**
+ * A part was deleted in the harness.
+ */
+export interface PartGone {
+  kind: "part.gone";
+  message: string;
+  part: string;
+}
+/**
+ * What the provider counted for one answer, in tokens. `input` excludes what the cache served or stored.
+ */
+export interface UsageSeen {
+  kind: "usage.seen";
+  message: string;
+  input: number;
+  output?: number;
+  reasoning?: number;
+  cache_read?: number;
+  cache_write?: number;
+  /**
+   * US dollars, as the harness reckons.
+   */
+  cost?: number;
+}
+/**
+ * The provider or the harness refused: the text as it came.
+ */
+export interface ErrorSeen {
+  kind: "error.seen";
+  text: string;
+  message?: string;
+  /**
+   * What the harness calls this kind of error.
+   */
+  name?: string;
+  /**
+   * The HTTP status; 0: there was none.
+   */
+  status?: number;
+}
+/**
+ * The harness itself summarised the session.
+ */
+export interface CompactionSeen {
+  kind: "compaction.seen";
+  /**
+   * Whether it did so of its own accord, not because a person asked.
+   */
+  auto?: boolean;
+  /**
+   * The message that holds the summary.
+   */
+  summary?: string;
+}
+/**
+ * The whole list of what there is to do, as it is now.
+ */
+export interface TodoSeen {
+  kind: "todo.seen";
+  items: Todo[];
+}
+/**
+ * One line of an agent's list of what there is to do, in the harness's words.
+ */
+export interface Todo {
+  content: string;
+  status?: string;
+  priority?: string;
+}
+/**
+ * The tools that a model is offered from now on.
+ */
+export interface ToolsSeen {
+  kind: "tools.seen";
+  /**
+   * Names the set: the same tools have the same.
+   */
+  digest: string;
+  tools: ToolSeen[];
+}
+/**
+ * One tool as a model is offered it.
+ */
+export interface ToolSeen {
+  name: string;
+  description?: string;
+  /**
+   * JSON Schema of its arguments.
+   */
+  parameters?: string;
+}
+/**
+ * A document of the project, as it is now.
+ */
+export interface DocumentSeen {
+  kind: "document.seen";
+  /**
+   * Relative to the project's root.
+   */
+  path: string;
+  /**
+   * sha256 of its bytes in hex; empty: it is gone.
+   */
+  digest: string;
+  text?: string;
+  /**
+   * sha256 of a text kept in the bucket of inbound bodies; `text` is then empty.
+   */
+  text_ref?: string;
+}
+/**
+ * The list of messages after `after` is now this one: a long list comes in pieces, the step last.
+ */
+export interface ListSeen {
+  kind: "list.seen";
+  after?: string;
+  messages?: Listed[];
+}
+/**
+ * One message that is about to be sent, by id.
+ */
+export interface Listed {
+  message: string;
+  /**
+   * The parts that are sent, in order; empty means all that are known.
+   */
+  parts?: string[];
+}
+/**
+ * One model call is about to be made: everything up to `after` as in the call before, then `messages`.
+ */
+export interface StepSeen {
+  kind: "step.seen";
+  step: string;
+  /**
+   * The step before, if this one is told as a difference to it.
+   */
+  previous?: string;
+  /**
+   * The last message that both have in common; empty: the list is told from its start.
+   */
+  after?: string;
+  messages?: Listed[];
+  /**
+   * How many messages the whole list has: the check that both sides mean the same list.
+   */
+  count?: number;
+  /**
+   * The plan's revision that the call before was made with; -1: not known.
+   */
+  served?: number;
+  /**
+   * Where the list is told from its start: the last message of what the call before began with as well.
+   */
+  sent?: string;
+  agent?: string;
+  mode?: "additive" | "hidden" | "primary" | "reduce_off" | "subagent";
+  provider?: string;
+  model?: string;
+  /**
+   * Tokens the model takes in, as the harness knows it; 0: not known.
+   */
+  context_limit?: number;
+  output_limit?: number;
+  capabilities?: (
+    | "accepts_empty_content"
+    | "binds_signed_thinking"
+    | "caches_exact_prefix"
+    | "merges_adjacent_assistants"
+    | "requires_alternation"
+    | "requires_reasoning_on_tool_calls"
+  )[];
+  /**
+   * Digest of the system prompt; empty: not known.
+   */
+  system_digest?: string;
+  /**
+   * Digest of the set of tools (`tools.seen`) that this call offers.
+   */
+  toolset?: string;
+  /**
+   * Tools that are switched off for this call.
+   */
+  denied?: string[];
+  /**
+   * How the model is to reason, where the harness has a choice of that.
+   */
+  variant?: string;
+}
+/**
+ * Who said or decided it.
+ */
+export interface Actor {
+  kind: "agent" | "harness" | "person" | "room";
+  id?: string;
+}
+/**
+ * What should this step's messages look like? Asked right before each model call.
+ */
+export interface TransformAsk {
+  project: string;
+  session: string;
+  step: string;
+  /**
+   * The newest revision the asker holds; the reply carries what came after it.
+   */
+  base_revision?: number;
+  /**
+   * After this time the asker no longer listens.
+   */
+  deadline_ms?: number;
+}
+/**
+ * What is known that bears on these words?
+ */
+export interface SearchAsk {
+  project: string;
+  query: string;
+  /**
+   * The session that asks: what it is being served now is not told again. Empty: a person asks, in none.
+   */
+  session?: string;
+  /**
+   * Where to look; empty: everywhere. Unknown ones are left out, and the reply says so.
+   */
+  sources?: string[];
+  /**
+   * Only what was said in these.
+   */
+  sessions?: string[];
+  /**
+   * Only what these have written, by their ids.
+   */
+  actors?: string[];
+  since?: string | null;
+  until?: string | null;
+  /**
+   * Only what is made of facts up to this position of the log; 0: all.
+   */
+  as_of?: number;
+  /**
+   * Wait a little until the index has read the log up to this position.
+   */
+  min_seq?: number;
+  /**
+   * At most 25 for a session, and 200 for a person.
+   */
+  limit?: number;
+  /**
+   * `session`: of each session only what fits best.
+   */
+  group?: "" | "session";
+}
+/**
+ * What does this session have before it now, word for word or in its head? Asked by rooms.
+ */
+export interface ServedAsk {
+  project: string;
+  session: string;
+}
+/**
+ * One read-only query over the views.
+ */
+export interface SqlAsk {
+  sql: string;
+  max_rows?: number;
+  timeout_ms?: number;
+}
+/**
+ * What do these texts mean, as vectors? Asked by rooms. Without texts it tells which model answers.
+ */
+export interface EmbedAsk {
+  texts?: string[];
+  /**
+   * Somebody waits for a query: it goes first.
+   */
+  purpose?: "query" | "text";
+  /**
+   * Whether each token's vector is wanted, too.
+   */
+  tokens?: boolean;
+}
+/**
+ * Does the model that makes vectors answer? For a person.
+ */
+export interface ProbeAsk {}
+/**
+ * What did the agent see at this step, and which facts made it so?
+ */
+export interface ExplainAsk {
+  project: string;
+  session: string;
+  /**
+   * Empty: the newest.
+   */
+  step?: string;
+  /**
+   * Only the edit of this part.
+   */
+  part?: string;
+  max_edits?: number;
+}
+/**
+ * How is the responder?
+ */
+export interface StatusAsk {}
+/**
+ * What should an adapter offer and say? The answer is the same until the service or its settings change.
+ */
+export interface ClientManifestAsk {
+  project?: string;
+  harness?: string;
+}
+/**
+ * How does this session stand? For a person.
+ */
+export interface SessionAsk {
+  project: string;
+  session: string;
+}
+/**
+ * What was said, word for word? One of: a range of messages, a message, a tag, a compartment.
+ */
+export interface ExpandAsk {
+  project: string;
+  session: string;
+  /**
+   * The first message of a range, as history counts them ...
+   */
+  start?: number;
+  /**
+   * ... and the last one; 0: only the first.
+   */
+  end?: number;
+  /**
+   * A message by its number or by its id.
+   */
+  message?: string;
+  tag?: number;
+  /**
+   * A part of history, by its id or by any message in it.
+   */
+  compartment?: string;
+  /**
+   * Whether a range is shown with everything: arguments and outputs of tools, too.
+   */
+  verbose?: boolean;
+  /**
+   * Of what is longer than one answer.
+   */
+  page?: number;
+}
+/**
+ * What must the harness's own summary of this session carry on?
+ */
+export interface CompactionContextAsk {
+  project: string;
+  session: string;
+}
+/**
+ * What does the project remember?
+ */
+export interface MemoryAsk {
+  project: string;
+  /**
+   * The session that asks, or about whose head is asked.
+   */
+  session?: string;
+  view?: "history" | "list" | "missing" | "quality" | "read" | "twins" | "why";
+  /**
+   * The memory that is asked about, or the beginning of its id.
+   */
+  id?: string;
+  /**
+   * The position in the log up to which facts count; 0: all of them.
+   */
+  as_of?: number;
+  /**
+   * Of `read`: words that a memory or a note must hold, or one category. Of `list`: a status.
+   */
+  filter?: string;
+  /**
+   * Of `list`: at most 1,000 memories come at once.
+   */
+  page?: number;
+}
+/**
+ * The reply to `ask.transform`.
+ */
+export interface Plan {
+  /**
+   * `late`: the step has not been read in time. `resync`: tell the whole list. Both: go on with the plan you hold.
+   */
+  status: "failed" | "late" | "ready" | "resync";
+  pass?: "" | "extend" | "rebase" | "replay";
+  revision?: number;
+  revisions?: Revision[];
+  /**
+   * There are further revisions: ask again from the newest of these.
+   */
+  more?: boolean;
+  /**
+   * Estimated tokens of the listed messages as the harness holds them.
+   */
+  tokens_before?: number;
+  /**
+   * The same of what is served.
+   */
+  tokens_after?: number;
+  reason?: string;
+  /**
+   * Sentences for the person, not for the model.
+   */
+  notices?: string[];
+}
+/**
+ * One step of a plan's history, as a harness gets it.
+ */
+export interface Revision {
+  revision: number;
+  edits: (
+    | CutBefore
+    | SetHead
+    | PrefixText
+    | ReplaceText
+    | AppendText
+    | ReplaceOutput
+    | OmitPart
+    | OmitMessage
+    | OmitArc
+    | InsertPair
+    | Restore
+    | Withdraw
+  )[];
+  /**
+   * Why covered messages changed; empty for an extension, which changes none.
+   */
+  causes?: string[];
+}
+/**
+ * Everything before this message is left out. There is one cut; a newer one replaces it.
+ */
+export interface CutBefore {
+  op: "cut_before";
+  message: string;
+  /**
+   * Log positions of the facts that led to it.
+   */
+  by?: number[];
+  /**
+   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   */
+  lane?: string;
+}
+/**
+ * A synthetic user message at the head of the list: slot 0 is the project, slot 1 the history. Empty text: none.
+ */
+export interface SetHead {
+  op: "set_head";
+  slot: number;
+  text: string;
+  /**
+   * Log positions of the facts that led to it.
+   */
+  by?: number[];
+  /**
+   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   */
+  lane?: string;
+}
+/**
+ * Put `text` before the part's text (a tool's: its output), after removing tags that stand there already.
+ */
+export interface PrefixText {
+  op: "prefix_text";
+  part: string;
+  text: string;
+  /**
+   * Log positions of the facts that led to it.
+   */
+  by?: number[];
+  /**
+   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   */
+  lane?: string;
+}
+/**
+ * The part's text is this one (a file part becomes a text part).
+ */
+export interface ReplaceText {
+  op: "replace_text";
+  part: string;
+  text: string;
+  /**
+   * Log positions of the facts that led to it.
+   */
+  by?: number[];
+  /**
+   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   */
+  lane?: string;
+}
+/**
+ * Put `text` behind the part's text.
+ */
+export interface AppendText {
+  op: "append_text";
+  part: string;
+  text: string;
+  /**
+   * Log positions of the facts that led to it.
+   */
+  by?: number[];
+  /**
+   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   */
+  lane?: string;
+}
+/**
+ * The tool's output is this text; its arguments stay as they were.
+ */
+export interface ReplaceOutput {
+  op: "replace_output";
+  part: string;
+  text: string;
+  /**
+   * Log positions of the facts that led to it.
+   */
+  by?: number[];
+  /**
+   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   */
+  lane?: string;
+}
+/**
+ * The part is left out.
+ */
+export interface OmitPart {
+  op: "omit_part";
+  part: string;
+  /**
+   * Log positions of the facts that led to it.
+   */
+  by?: number[];
+  /**
+   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   */
+  lane?: string;
+}
+/**
+ * The message is left out with all its parts.
+ */
+export interface OmitMessage {
+  op: "omit_message";
+  message: string;
+  /**
+   * Log positions of the facts that led to it.
+   */
+  by?: number[];
+  /**
+   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   */
+  lane?: string;
+}
+/**
+ * A tool call and its result are left out together. `parts` are the one or two parts that hold them.
+ */
+export interface OmitArc {
+  op: "omit_arc";
+  part: string;
+  parts: string[];
+  /**
+   * Log positions of the facts that led to it.
+   */
+  by?: number[];
+  /**
+   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   */
+  lane?: string;
+}
+/**
+ * A finished tool call is added at the end of this message.
+ */
+export interface InsertPair {
+  op: "insert_pair";
+  message: string;
+  call: string;
+  tool: string;
+  input: string;
+  output: string;
+  /**
+   * Log positions of the facts that led to it.
+   */
+  by?: number[];
+  /**
+   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   */
+  lane?: string;
+}
+/**
+ * The part is served as the harness holds it: an earlier edit of it is withdrawn.
+ */
+export interface Restore {
+  op: "restore";
+  part: string;
+  /**
+   * Log positions of the facts that led to it.
+   */
+  by?: number[];
+  /**
+   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   */
+  lane?: string;
+}
+/**
+ * The edit with this target (see `target`) is withdrawn, whatever it was.
+ */
+export interface Withdraw {
+  op: "withdraw";
+  what: string;
+  /**
+   * Log positions of the facts that led to it.
+   */
+  by?: number[];
+  /**
+   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   */
+  lane?: string;
+}
+/**
+ * The reply to `ask.search`; what fits best comes first.
+ */
+export interface Hits {
+  hits?: Hit[];
+  /**
+   * Where it was looked for.
+   */
+  searched?: ("commit" | "compartment" | "memory" | "message" | "note")[];
+  /**
+   * What could not be searched as it should have been, and why.
+   */
+  degraded?: string[];
+  /**
+   * The position of the log up to which the index has read.
+   */
+  read_through?: number;
+  /**
+   * The same for an agent to read.
+   */
+  text?: string;
+  error?: string;
+}
+/**
+ * Something that was found.
+ */
+export interface Hit {
+  source: "commit" | "compartment" | "memory" | "message" | "note";
+  /**
+   * Of the message, memory, compartment or note; of a commit its whole sha.
+   */
+  id: string;
+  /**
+   * How well it fits whatever else there is, from 0 to 1.
+   */
+  score: number;
+  /**
+   * Of its text, where it fits.
+   */
+  fragment?: string;
+  /**
+   * What fits: words of the query, something that stands in it word for word, or its meaning.
+   */
+  why?: string[];
+  session?: string;
+  /**
+   * Of a message its place in its session; of a compartment the first one that it covers.
+   */
+  ordinal?: number;
+  /**
+   * The messages around it that are worth reading ...
+   */
+  first?: number;
+  /**
+   * ... for who wants to know more.
+   */
+  last?: number;
+  at?: string | null;
+  actor?: string;
+  /**
+   * Of a message `user` or `assistant`; of a memory its class.
+   */
+  role?: string;
+  /**
+   * Of a commit some of the paths that it touches.
+   */
+  files?: string[];
+}
+/**
+ * The reply to `ask.served`.
+ */
+export interface Served {
+  /**
+   * Whose text is sent as it is.
+   */
+  messages?: string[];
+  memories?: string[];
+  compartments?: string[];
+  error?: string;
+}
+/**
+ * The reply to `ask.sql`.
+ */
+export interface Rows {
+  columns?: string[];
+  rows?: {
+    [k: string]: unknown;
+  }[][];
+  truncated?: boolean;
+  error?: string;
+}
+/**
+ * The reply to `ask.embed`.
+ */
+export interface Embedded {
+  /**
+   * Names the model: only vectors of one model can be compared. Empty: there is none.
+   */
+  model?: string;
+  /**
+   * Of a text's vector; 0: not known before it was asked once.
+   */
+  dimensions?: number;
+  /**
+   * Whether it tells the vectors of tokens.
+   */
+  has_tokens?: boolean;
+  /**
+   * In the order in which they were asked for.
+   */
+  texts?: EmbeddedText[];
+  /**
+   * Why there are none. Search goes by words alone meanwhile.
+   */
+  error?: string;
+}
+/**
+ * One text as vectors.
+ */
+export interface EmbeddedText {
+  /**
+   * 32-bit floats, little-endian; its length is 1.
+   */
+  vector?: string;
+  /**
+   * A vector for each token, one after another, each of 64 signed bytes; none from a model that tells none.
+   */
+  tokens?: string;
+  /**
+   * Of a query: the tokens as they are written; what goes on with a word begins with `##`.
+   */
+  pieces?: string[];
+}
+/**
+ * The reply to `ask.probe`.
+ */
+export interface Probed {
+  /**
+   * ok, off, no_model, auth_failed, endpoint_unsupported, http_error, network_error, timeout or invalid_scheme.
+   */
+  status: string;
+  reason?: string;
+  model?: string;
+  dimensions?: number;
+}
+/**
+ * The reply to `ask.explain`; the newest edits first.
+ */
+export interface Explanation {
+  step?: string;
+  at?: string | null;
+  revision?: number;
+  messages?: number;
+  edits?: Explained[];
+  edits_in_force?: number;
+  /**
+   * The plan's rebases up to this step.
+   */
+  history?: Fact[];
+  error?: string;
+}
+/**
+ * One edit with the facts that led to it and the revision that made it.
+ */
+export interface Explained {
+  edit:
+    | CutBefore
+    | SetHead
+    | PrefixText
+    | ReplaceText
+    | AppendText
+    | ReplaceOutput
+    | OmitPart
+    | OmitMessage
+    | OmitArc
+    | InsertPair
+    | Restore
+    | Withdraw;
+  revision: number;
+  facts?: Fact[];
+}
+/**
+ * A log event in one line.
+ */
+export interface Fact {
+  seq: number;
+  type: string;
+  at: string;
+  actor: string;
+  text?: string;
+}
+/**
+ * The reply to `ask.status`: positions in the log, and what is held in memory.
+ */
+export interface Status {
+  log_head: number;
+  /**
+   * Read into the session cache.
+   */
+  read_through: number;
+  /**
+   * Committed to the views.
+   */
+  committed_through: number;
+  hot_sessions: number;
+  file: string;
+  /**
+   * Whether a new file is being built beside the one that answers.
+   */
+  building?: boolean;
+  counts?: {
+    [k: string]: number;
+  };
+  /**
+   * Those that were worked in last, the newest first.
+   */
+  sessions?: SessionStatus[];
+}
+/**
+ * How near a session in memory is to its next rebase. Tokens are as its provider counts them.
+ */
+export interface SessionStatus {
+  project: string;
+  session: string;
+  title?: string;
+  /**
+   * Tokens of the coming prompt as it is, tools and system prompt included.
+   */
+  prompt?: number;
+  /**
+   * Its share of what is usable of the model's window.
+   */
+  percent?: number;
+  /**
+   * Percent of that from which on room is made between two turns.
+   */
+  threshold?: number;
+  /**
+   * Percent of what a rebase costs that going on as it is has cost; at 100 a rebase is made.
+   */
+  spent?: number;
+  /**
+   * Why no rebase was made at the newest call.
+   */
+  reason?: string;
+}
+/**
+ * The reply to `ask.guide`.
+ */
+export interface ClientManifest {
+  /**
+   * Names this manifest: another one has another.
+   */
+  digest?: string;
+  tools?: Tool[];
+  lines?: Line[];
+  /**
+   * What stands in the system prompt, by the session's mode; without one: nothing.
+   */
+  system?: {
+    [k: string]: string;
+  };
+  /**
+   * A system prompt that holds one of these is of the harness's own helper agents: leave those calls alone.
+   */
+  skip?: string[];
+  /**
+   * A regular expression that finds the line with the date in a system prompt: the line is frozen.
+   */
+  date?: string;
+  /**
+   * Paths from the project's root whose content is wanted: documents and key files. No link is followed out of it.
+   */
+  documents?: string[];
+  /**
+   * The most of one of them. What is longer, or no text, is told as gone.
+   */
+  document_bytes?: number;
+  error?: string;
+}
+/**
+ * A tool that a model is offered.
+ */
+export interface Tool {
+  name: string;
+  description: string;
+  /**
+   * JSON Schema of an object: the fields of the command or of the question.
+   */
+  parameters: {
+    /**
+     * Any JSON.
+     */
+    [k: string]: {
+      [k: string]: unknown;
+    };
+  };
+  verb: "ask" | "wish";
+  /**
+   * The type of a command (`drop.queue`), or the name of a question.
+   */
+  subject: string;
+  /**
+   * The modes of a session in which it is offered.
+   */
+  modes?: ("additive" | "hidden" | "primary" | "reduce_off" | "subagent")[];
+  /**
+   * What the argument `action` may say, and where each goes; empty: all calls go to `subject`.
+   */
+  actions?: {
+    [k: string]: Target;
+  };
+}
+/**
+ * Where one action of a tool goes.
+ */
+export interface Target {
+  verb: "ask" | "wish";
+  subject: string;
+  /**
+   * The modes of a session in which it may be taken. A session that an agent has started is a `subagent` in any.
+   */
+  modes: ("additive" | "hidden" | "primary" | "reduce_off" | "subagent")[];
+}
+/**
+ * A slash command that a person types.
+ */
+export interface Line {
+  name: string;
+  description: string;
+  verb: "ask" | "wish";
+  subject: string;
+  /**
+   * The field that takes what is typed behind the command; empty: nothing is.
+   */
+  argument?: string;
+}
+/**
+ * The reply to `ask.session`: a short report in Markdown.
+ */
+export interface SessionReport {
+  text?: string;
+  error?: string;
+}
+/**
+ * The reply to `ask.expand`: what it is about, and the words.
+ */
+export interface Expanded {
+  text?: string;
+  error?: string;
+}
+/**
+ * The reply to `ask.brief`: one text to add to the prompt that makes the summary.
+ */
+export interface CompactionContext {
+  text?: string;
+  error?: string;
+}
+/**
+ * The reply to `ask.memory`: a text for the one who asks, and what it was made from as values.
+ */
+export interface MemoryReply {
+  text?: string;
+  error?: string;
+  project?: string;
+  as_of?: number;
+  memories?: MemoryEntry[];
+  /**
+   * Of `list` by status, of `quality` by verdict, of `missing` by reason.
+   */
+  counts?: {
+    [k: string]: number;
+  };
+  /**
+   * Of `missing`: how many active memories are not shown. Of `quality`: how many candidates there were; and of `twins`.
+   */
+  total?: number;
+  /**
+   * Of `twins`: the memories that say nearly the same as a stronger one, each with that one.
+   */
+  twins?: never[][];
+  /**
+   * Of `list`: there are further pages.
+   */
+  more?: boolean;
+  /**
+   * Of `why` and `history`: the memory, whether the head shows it, and the reason ...
+   */
+  id?: string;
+  rendered?: boolean;
+  reason?: string;
+  revision?: number;
+  /**
+   * ... and the facts that led to it.
+   */
+  facts?: Fact[];
+}
+/**
+ * A memory as it stands.
+ */
+export interface MemoryEntry {
+  id: string;
+  category: string;
+  /**
+   * `feedback`, `decision`, `project` or `reference`.
+   */
+  class: string;
+  text?: string;
+  status?: string;
+  /**
+   * Whether a head that is made now would show it.
+   */
+  rendered?: boolean;
+  /**
+   * Why it would not.
+   */
+  omitted?: string;
+  strength?: number;
+  pinned?: boolean;
+  trust?: string;
+  verification?: string;
+  expires_at?: string;
+  seen?: number;
+  sources?: MemorySource[];
+}
+/**
+ * Where a memory was seen.
+ */
+export interface MemorySource {
+  actor: string;
+  session: string;
+  message: string;
+  seq: number;
+}
+/**
+ * The agent no longer needs these tags (the tool `ctx_reduce`).
+ */
+export interface DropQueue {
+  /**
+   * `3-5,8,12-15`: numbers and ranges, separated by commas.
+   */
+  drop?: string;
+}
+/**
+ * A person asks for everything that waits to be applied at the next model call.
+ */
+export interface FlushRequest {
+  reason?: string;
+}
+/**
+ * Compress all of a session's history that can be compressed, now.
+ */
+export interface HistoryOrder {}
+/**
+ * Make compressed history anew, or give that up.
+ */
+export interface HistoryRebuild {
+  /**
+   * `12-80`, in ordinals of messages; empty: everything; `stop`: what was begun is given up.
+   */
+  range?: string;
+}
+/**
+ * Have a model judge anew how long each part of a session's history is worth keeping; what it says stays.
+ */
+export interface HistoryRescore {}
+/**
+ * Remember this of the project, from the session that the subject or `session` names.
+ */
+export interface MemoryWrite {
+  text: string;
+  /**
+   * One of `fact.CATEGORIES`; empty: the words decide.
+   */
+  category?: string;
+  importance?: string;
+  session?: string;
+  message?: string;
+}
+/**
+ * Something may be worth remembering of the project.
+ */
+export interface MemoryPropose {
+  category: string;
+  text: string;
+  session?: string;
+  evidence?: number[];
+  /**
+   * The run that found it.
+   */
+  run?: string;
+}
+/**
+ * A person takes up what was proposed, or refuses it.
+ */
+export interface MemoryDecide {
+  id: string;
+  approve: boolean;
+  reason?: string;
+}
+/**
+ * Change the words of a memory, its category or how it weighs. What is empty stays.
+ */
+export interface MemoryRevise {
+  id: string;
+  text?: string;
+  category?: string;
+  /**
+   * The revision that was seen: if there is a newer one, nothing is changed; 0: whatever it is.
+   */
+  revision?: number;
+  session?: string;
+}
+/**
+ * Say how much a memory weighs: `low`, `normal` or `high`.
+ */
+export interface MemoryImportance {
+  id: string;
+  importance: string;
+}
+/**
+ * Make one memory of several. The first one goes on, with these words.
+ */
+export interface MemoryMerge {
+  ids: string[];
+  text: string;
+  /**
+   * It must be given where those that are merged differ in it.
+   */
+  category?: string;
+  session?: string;
+}
+/**
+ * Show a memory no longer.
+ */
+export interface MemoryArchive {
+  id: string;
+  reason?: string;
+  session?: string;
+}
+/**
+ * Let an archived, expired or superseded memory hold again.
+ */
+export interface MemoryRestore {
+  id: string;
+  reason?: string;
+}
+/**
+ * Let a memory stay as strong as it is, and stand first; or let it fade again.
+ */
+export interface MemoryPin {
+  id: string;
+  pinned?: boolean;
+}
+/**
+ * Say whether a memory still holds: `verified`, `stale`, `flagged` or `unverified`.
+ */
+export interface MemoryVerify {
+  id: string;
+  verification?: string;
+  reason?: string;
+  session?: string;
+}
+/**
+ * A memory was of use, or seen to hold, again.
+ */
+export interface MemoryReinforce {
+  id: string;
+  session?: string;
+}
+/**
+ * Write down what time has done to the book until `at`: what has expired, and when the project rested.
+ */
+export interface MemoryExpire {
+  at: string;
+}
+/**
+ * Take back all that came of one session, message, run or actor; or undo that.
+ */
+export interface MemoryQuarantine {
+  kind: string;
+  value: string;
+  undo?: boolean;
+  reason?: string;
+}
+/**
+ * Write down what is to be come back to.
+ */
+export interface NoteWrite {
+  text: string;
+  /**
+   * When it is to come up; empty: at the next pause of the work.
+   */
+  condition?: string;
+  session?: string;
+  message?: string;
+}
+/**
+ * Change a note's words, or when it is to come up. What is empty stays.
+ */
+export interface NoteUpdate {
+  id: string;
+  text?: string;
+  condition?: string;
+  session?: string;
+}
+/**
+ * A note is done with.
+ */
+export interface NoteDismiss {
+  id: string;
+  session?: string;
+}
+/**
+ * A person says what is done with candidates of one trust: `applied`, `held` or `refused`.
+ */
+export interface PolicySet {
+  trust: string;
+  action: string;
+}
+/**
+ * A room is about to ask a model. It is refused when the project's budget of the day does not hold that.
+ */
+export interface SpendReserve {
+  reservation: string;
+  purpose: string;
+  tokens: number;
+  usd?: number;
+  session?: string;
+}
+/**
+ * What a reserved call cost in the end.
+ */
+export interface SpendSettle {
+  reservation: string;
+  tokens: number;
+  usd?: number;
+}
+/**
+ * One message on `do.*`: the command as JSON, who wants it and when. `id` makes a repeated command one command.
+ */
+export interface CommandMessage {
+  id: string;
+  at: string;
+  actor: Actor;
+  data: unknown;
+  v?: number;
+}
+/**
+ * The desk's reply. `text` is meant for the one who asked, agent or person.
+ */
+export interface Answer {
+  ok: boolean;
+  text: string;
+  /**
+   * The log position of what was written; 0 if nothing was.
+   */
+  seq?: number;
+}

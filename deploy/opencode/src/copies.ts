@@ -1,0 +1,90 @@
+/** Copies of sessions: what they say of themselves waits until their origin is known, so that it can be told first. */
+
+import type { Item } from "@annals/adapter-core/language";
+import type { Log } from "@annals/adapter-core/log";
+import { isFork, type Origin, originOf } from "./forks.ts";
+import type { BusEvent, Client } from "./harness.ts";
+import type { Session } from "./session.ts";
+
+/** Milliseconds without an event after which a copy is taken to be complete. */
+const QUIET = 200;
+
+interface Held {
+  event: BusEvent;
+  items: Item[];
+}
+
+export class Copies {
+  private readonly held = new Map<string, Held[]>();
+  /** What looks for the origin of a copy when that has come to rest. */
+  private readonly resting = new Map<string, NodeJS.Timeout>();
+
+  constructor(
+    private readonly client: Client,
+    private readonly log: Log,
+    private readonly session: (id: string) => Session,
+    private readonly report: (session: Session, event: BusEvent, items: Item[]) => void,
+  ) {}
+
+  /** A session has begun: if it looks like a copy, what it says waits. */
+  begin(session: Session): void {
+    if (session.seen && isFork(session.seen)) this.held.set(session.id, []);
+  }
+
+  /** Hold back what an event tells of a copy, and look for its origin as soon as it is complete; false: it is none. */
+  hold(session: Session, event: BusEvent, items: Item[]): boolean {
+    const held = this.held.get(session.id);
+    if (!held) return false;
+    const count = held.push({ event, items });
+    clearTimeout(this.resting.get(session.id));
+    const look = () => void this.log.guarded("looking for an origin", () => this.release(session, false, count));
+    this.resting.set(session.id, setTimeout(look, QUIET).unref());
+    return true;
+  }
+
+  forget(session: Session): void {
+    this.held.delete(session.id);
+    clearTimeout(this.resting.get(session.id));
+    this.resting.delete(session.id);
+  }
+
+  /** Know what OpenCode says of a session, and of a copy where it comes from, before anything is told of it. */
+  async traceBack(session: Session): Promise<void> {
+    if (this.held.has(session.id)) return this.release(session, true);
+    if (!session.seen) await this.learn(session);
+    if (session.isIntroduced || session.record.isKnown || !session.seen || !isFork(session.seen)) return;
+    const origin = await this.originOf(session); // it was copied before this adapter was there
+    if (!session.isIntroduced) this.descend(session, origin);
+  }
+
+  private async learn(session: Session): Promise<void> {
+    const { data } = await this.client.session.get({ path: { id: session.id } });
+    if (!data) return;
+    session.seen = data;
+  }
+
+  private originOf(session: Session): Promise<Origin | undefined> {
+    const hasCalled = (id: string) => this.session(id).record.isKnown;
+    return session.seen ? originOf(session.seen, this.client, hasCalled) : Promise.resolve(undefined);
+  }
+
+  /** A copy goes on as its origin does. */
+  private descend(session: Session, origin: Origin | undefined): void {
+    session.origin = origin;
+    if (origin) session.record.inherit(this.session(origin.forked_from).record);
+  }
+
+  /** Say of a copy what was held back, with its origin first. Before its first turn it can wait for that. */
+  private async release(session: Session, isDue: boolean, count = 0): Promise<void> {
+    const held = this.held.get(session.id);
+    const origin = held && (await this.originOf(session));
+    if (!held || this.held.get(session.id) !== held) return; // it was told meanwhile
+    if (!isDue && (!origin || held.length > count)) return;
+    this.forget(session);
+    this.descend(session, origin);
+    for (const { event, items } of held) {
+      const told = items.map((item) => (item.kind === "session.seen" ? { ...item, ...origin } : item));
+      this.report(session, event, told);
+    }
+  }
+}

@@ -1,0 +1,52 @@
+/** Which event was the newest that was heard of each message and part: the event log, read later, may be behind it. */
+
+import type { BusEvent, Info } from "./harness.ts";
+
+interface Newest {
+  id: string;
+  count: number;
+}
+
+export class Heard {
+  private readonly newest = new Map<string, Newest>();
+  /** How many events have been heard: a point in time. */
+  count = 0;
+
+  note(event: BusEvent): void {
+    const subject = subjectOf(event);
+    if (!subject) return;
+    this.count += 1;
+    this.newest.set(subject, { id: event.id ?? "", count: this.count });
+  }
+
+  /** Whether anything was heard of the message or part that an event is about. */
+  has(event: BusEvent): boolean {
+    return this.newest.has(subjectOf(event));
+  }
+
+  isNewest(event: BusEvent): boolean {
+    return this.has(event) && this.newest.get(subjectOf(event))?.id === event.id;
+  }
+
+  /** Whether something was heard of an event's message or part after a point in time. */
+  isSince(event: BusEvent, time: number): boolean {
+    return (this.newest.get(subjectOf(event))?.count ?? 0) > time;
+  }
+}
+
+/** What an event is about: a later event about the same replaces it. Empty: it stands for itself. */
+export function subjectOf({ type, properties = {} }: BusEvent): string {
+  const { part, partID, info, messageID } = properties;
+  switch (type) {
+    case "message.part.updated":
+      return `part:${part?.id}`;
+    case "message.part.removed":
+      return `part:${partID}`;
+    case "message.updated":
+      return `message:${(info as Info | undefined)?.id}`;
+    case "message.removed":
+      return `message:${messageID}`;
+    default:
+      return type === "session.updated" ? "session" : "";
+  }
+}

@@ -1,0 +1,27 @@
+"""Facts about how far the history of a project's repository has been read."""
+
+from typing import ClassVar
+
+from schemas.events.base import Event
+
+
+class CommitsAdvanced(Event, frozen=True):
+    """The history of a repository has been read up to this commit, or some of it counts no longer."""
+
+    TYPE: ClassVar[str] = "commits.advanced"
+
+    source: str
+    """The root of the checkout, or the address of the remote, without its password."""
+    head: str
+    """The commit up to which all is told: a later reading goes on from there."""
+    count: int
+    """How many commits of the project count now."""
+    removed: list[str] = []
+    """Commits that count no longer: no branch has them any more, or they are the oldest beyond the most that count."""
+    since_days: int = 0
+    """What was read where there was nothing to go on from: commits of so many days; 0: all ..."""
+    max_commits: int = 0
+    """... and at most so many, the newest."""
+
+
+EVENTS: tuple[type[Event], ...] = (CommitsAdvanced,)

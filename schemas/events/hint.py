@@ -1,0 +1,31 @@
+"""Facts about what is told an agent of what is known, with a person's message."""
+
+from typing import ClassVar
+
+from schemas.events.base import Event
+
+
+class HintDecided(Event, frozen=True):
+    """What was looked for when a person's message came, and whether anything of it is told. Decided once."""
+
+    TYPE: ClassVar[str] = "hint.decided"
+
+    message: str
+    decision: str
+    """`hint` or `skip`."""
+    reason: str = ""
+    """Of a skip: too_short, empty, below_threshold, late, timeout or error."""
+    score: float = 0.0
+    """How well the best fits, from 0 to 1 ..."""
+    threshold: float = 0.0
+    """... and how well it must."""
+    sources: list[str] = []
+    """Of a hint: what was found, each by its source, its id, its text and its score."""
+    ids: list[str] = []
+    texts: list[str] = []
+    scores: list[float] = []
+    ages: list[str] = []
+    """Of commits how old they were then; empty for others."""
+
+
+EVENTS: tuple[type[Event], ...] = (HintDecided,)

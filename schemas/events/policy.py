@@ -1,0 +1,20 @@
+"""Facts about what a project's memory does with texts of which origin."""
+
+from typing import ClassVar
+
+from schemas.events.base import Event
+
+ACTIONS = ("applied", "held", "refused")
+"""What is done with a candidate that has passed the gate."""
+
+
+class PolicyChanged(Event, frozen=True):
+    """From now on candidates of this trust are applied, held for review, or refused."""
+
+    TYPE: ClassVar[str] = "policy.changed"
+
+    trust: str
+    action: str
+
+
+EVENTS: tuple[type[Event], ...] = (PolicyChanged,)

@@ -1,0 +1,1 @@
+"""What the commit indexer asks git, how it reads the answers, and what of them is told."""

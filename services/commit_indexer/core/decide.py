@@ -1,0 +1,88 @@
+"""Which commits are read, what of them is news, and which count no longer. No clock, no I/O."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from schemas.events import CommitsAdvanced, CommitSeen
+from services.commit_indexer.core.state import Bounds, Head, History, Kept
+
+DAY = 86_400
+MOST_REMOVED = 5_000
+"""Names in one event."""
+BATCH, BATCH_BYTES = 200, 4 * 1024 * 1024
+"""Commits that are read and told together, and the most bytes that they have in git."""
+
+Listed = tuple[int, str]
+"""When a commit was made, and its name."""
+
+
+def within(listed: Sequence[Listed], bounds: Bounds, now: float) -> list[Listed]:
+    """Those that are young enough to be read for the first time."""
+    if not bounds.since_days:
+        return list(listed)
+    return [one for one in listed if one[0] >= now - bounds.since_days * DAY]
+
+
+def wanted(history: History, listed: Sequence[Listed], bounds: Bounds, ends: Collection[str]) -> list[str]:
+    """The commits to be read: not known, and among the newest that count; or known in part only.
+
+    `listed` has children before their parents, and what is returned the other way round.
+    `ends`: where the clone ends, of whose files nothing can be known.
+    """
+    known = history.commits
+    unknown = [one for one in listed if one[1] not in known]
+    kept = [(one.committed, sha) for sha, one in known.items()]
+    counting = {sha for _, sha in sorted([*kept, *unknown], reverse=True)[: bounds.max_commits]}
+
+    def is_wanted(sha: str) -> bool:
+        if sha in known:
+            return known[sha].partial and sha not in ends
+        return sha in counting
+
+    return [sha for _, sha in reversed(listed) if is_wanted(sha)]
+
+
+def batches(shas: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]]:
+    """Those that exist, in pieces that are read at once."""
+    batch: list[str] = []
+    size = 0
+    for sha in shas:
+        if sha not in sizes:
+            continue
+        if batch and (len(batch) == BATCH or size + sizes[sha] > BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(sha)
+        size += sizes[sha]
+    if batch:
+        yield batch
+
+
+def news(history: History, commits: Sequence[CommitSeen]) -> list[CommitSeen]:
+    """What is not known of these."""
+    return [one for one in commits if _is_news(history.commits.get(one.sha), one)]
+
+
+def _is_news(known: Kept | None, told: CommitSeen) -> bool:
+    return known is None or (known.partial and not told.partial)
+
+
+def advanced(history: History, source: str, head: str, bounds: Bounds, lost: Collection[str]) -> list[CommitsAdvanced]:
+    """That a repository has been read up to this commit, and what counts no longer; nothing where that is known."""
+    gone = [sha for sha in lost if sha in history.commits]
+    left = sorted(((one.committed, sha) for sha, one in history.commits.items() if sha not in lost), reverse=True)
+    removed = [*sorted(gone), *(sha for _, sha in left[bounds.max_commits :])]
+    if not removed and history.heads.get(source) == Head(head, bounds):
+        return []
+    count = len(history.commits) - len(removed)
+    pieces = [removed[at : at + MOST_REMOVED] for at in range(0, len(removed), MOST_REMOVED)] or [[]]
+    return [
+        CommitsAdvanced(
+            source=source,
+            head=head,
+            count=count,
+            removed=piece,
+            since_days=bounds.since_days,
+            max_commits=bounds.max_commits,
+        )
+        for piece in pieces
+    ]

@@ -1,0 +1,47 @@
+"""What git is run with: nothing of what surrounds this process but what reaching a repository needs."""
+
+from collections.abc import Mapping
+
+KEPT = (
+    "PATH", "HOME", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR",
+    "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
+)  # fmt: skip
+"""`HOME`, since a person says there whose repositories git may read."""
+QUIET = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GCM_INTERACTIVE": "never",
+    "GIT_PAGER": "cat",
+    "GIT_SSH_COMMAND": "ssh -oBatchMode=yes -oConnectTimeout=5",
+    "LC_ALL": "C",
+}
+"""No locks, no questions, no pager; what was left out of a clone is not fetched by the way."""
+CONFIG = {
+    "core.hooksPath": "/dev/null",
+    "core.fsmonitor": "false",
+    "core.askPass": "",
+    "core.alternateRefsCommand": "",
+    "core.attributesFile": "/dev/null",
+    "core.quotePath": "false",
+    "fetch.unpackLimit": "1",
+    "fetch.writeCommitGraph": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+}
+"""What a repository's own settings could have run, and what would go on behind a command."""
+LOCAL = "none"
+"""No protocol at all: whatever a checkout's settings say, reading it reaches nothing else."""
+REMOTE = "https:http:ssh:git:file"
+
+
+def environment(
+    given: Mapping[str, str], protocols: str = LOCAL, config: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """`config` holds before every file of settings, and cannot be taken for an option as an argument could."""
+    entries = {**CONFIG, **(config or {})}
+    numbered: dict[str, str] = {"GIT_CONFIG_COUNT": str(len(entries))}
+    for at, (name, value) in enumerate(entries.items()):
+        numbered |= {f"GIT_CONFIG_KEY_{at}": name, f"GIT_CONFIG_VALUE_{at}": value}
+    kept = {name: given[name] for name in KEPT if name in given}
+    return {**kept, **QUIET, **numbered, "GIT_ALLOW_PROTOCOL": protocols}

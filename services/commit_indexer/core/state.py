@@ -1,0 +1,65 @@
+"""What is known of the commits of one project: those that count, how far repositories were read. No clock, no I/O."""
+
+from __future__ import annotations  # the persistent map cannot be subscripted at run time
+
+import msgspec
+
+from schemas.envelope import Envelope
+from schemas.events import CommitsAdvanced, CommitSeen, Event
+from services.domain.fold import Map
+
+replace = msgspec.structs.replace
+
+NOUNS = ("commit", "commits")
+"""What a project's commits are folded from, beside all else that is told of a project."""
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """A commit that counts."""
+
+    committed: int
+    """In seconds since 1970."""
+    partial: bool = False
+
+
+class Bounds(msgspec.Struct, frozen=True):
+    """What is read where there is nothing to go on from, and the most that count."""
+
+    since_days: int
+    max_commits: int
+
+
+class Head(msgspec.Struct, frozen=True):
+    """How far a repository was read, and within which bounds that began."""
+
+    sha: str
+    bounds: Bounds
+
+
+class History(msgspec.Struct, frozen=True):
+    """A project's commits, and the repositories that they were read from."""
+
+    commits: Map[str, Kept] = Map()
+    heads: Map[str, Head] = Map()
+
+
+def evolve(history: History, event: Event, _: Envelope) -> History:
+    match event:
+        case CommitSeen(sha=sha, committed=committed, partial=partial):
+            return replace(history, commits=history.commits.insert(sha, Kept(int(committed.timestamp()), partial)))
+        case CommitsAdvanced():
+            return _advanced(history, event)
+        case _:
+            return history
+
+
+def _advanced(history: History, event: CommitsAdvanced) -> History:
+    """A head that counts no longer is nothing to go on from: it may come back with all behind it."""
+    commits, heads = history.commits, history.heads
+    for sha in event.removed:
+        commits = commits.discard(sha)
+    removed = set(event.removed)
+    for source in [source for source, head in heads.items() if head.sha in removed]:
+        heads = heads.discard(source)
+    head = Head(event.head, Bounds(event.since_days, event.max_commits))
+    return replace(history, commits=commits, heads=heads.insert(event.source, head))

@@ -1,0 +1,155 @@
+"""How a project's repositories are looked at: what is new is told, what no branch has any more is taken back."""
+
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from schemas.envelope import Actor
+from schemas.events import CommitSeen, Event
+from schemas.subjects import Address
+from services.commit_indexer.core import decide, failures
+from services.commit_indexer.core.sources import Source, first_commit
+from services.commit_indexer.core.state import NOUNS, Bounds, Head, History, evolve
+from services.commit_indexer.mirror import Busy, Mirror
+from services.commit_indexer.repository import Repository, Shape
+from services.domain.draft import Draft
+from services.kit.aggregate import Aggregate
+from services.kit.cache import Sessions
+from services.kit.git import GitFailed
+from services.kit.nouns import NounReader
+from services.kit.room import Kit
+
+GUARD = "commit"
+"""Every commit that someone else has told makes a decision stale: none is told twice."""
+
+
+class Unread(Exception):
+    """A repository that is not read; says why, and what to do."""
+
+
+class Reading:
+    """Reads repositories for their projects."""
+
+    def __init__(self, kit: Kit) -> None:
+        self._kit = kit
+        settings = kit.settings.commits
+        self._bounds = Bounds(settings.since_days, settings.max_commits)
+        reader = NounReader(kit.reader, NOUNS, catches_up=True)
+        self._histories = Aggregate(
+            kit, Sessions(reader, evolve, History(), kit.settings.loop.sessions), guard=GUARD, catches_up=True
+        )
+        self._shapes: dict[Source, Shape] = {}
+        """What was read to its end."""
+        self._mirrors: dict[Source, Mirror] = {}
+
+    async def look(self, source: Source, others: Collection[Source]) -> None:
+        """Tell what is new in a repository. Raises `Unread`.
+
+        `others`: repositories of the same project. A commit that one of them has counts still.
+        """
+        try:
+            async with self._opened(source) as repository:
+                await self._look(repository, source, others)
+        except (GitFailed, OSError) as error:
+            raise Unread(_why(source, error)) from error
+
+    @asynccontextmanager
+    async def _opened(self, source: Source) -> AsyncIterator[Repository]:
+        if not source.is_remote:
+            yield Repository(Path(source.place), is_root=source.is_root)
+            return
+        if source not in self._mirrors:
+            folder = self._kit.settings.data / "mirrors"
+            self._mirrors[source] = Mirror(folder, source.project, source.place, self._bounds.max_commits + 1)
+        async with self._mirrors[source].fetched() as repository:
+            yield repository
+
+    async def _look(self, repository: Repository, source: Source, others: Collection[Source]) -> None:
+        shape = await repository.shape()
+        address = Address(source.project)
+        history = await self._histories.newest(address)
+        is_told = history.heads.get(source.place) == Head(shape.head, self._bounds)
+        if not shape.head or (is_told and self._shapes.get(source) == shape):
+            return
+        await self._check(repository, source, history, shape)
+        async for commits in self._unknown(repository, source, history, shape):
+            await self._write(address, source, shape, commits=commits)
+        history = await self._histories.newest(address)
+        lost = await self._lost(repository, history, shape, others)
+        await self._write(address, source, shape, lost=lost)
+        self._shapes[source] = shape
+
+    async def _check(self, repository: Repository, source: Source, history: History, shape: Shape) -> None:
+        """A place may hold another repository by now. One whose first commit is not there has at least some others."""
+        first = first_commit(source.project)
+        if not first or not history.commits or shape.ends or source.is_remote:
+            return
+        if not await repository.sizes([first, *history.commits]):
+            raise Unread(failures.other_repository(source.place, source.project))
+
+    async def _unknown(
+        self, repository: Repository, source: Source, history: History, shape: Shape
+    ) -> AsyncIterator[list[CommitSeen]]:
+        """What is not told of this repository, from the oldest on."""
+        bounds = self._bounds
+        heads = {head.sha for head in history.heads.values() if head.bounds == bounds}
+        before = self._shapes.get(source)
+        is_deeper = before is None or before.ends != shape.ends
+        mended = is_deeper and any(one.partial and sha not in shape.ends for sha, one in history.commits.items())
+        known = [] if mended else list(await repository.sizes(heads))
+        listed = await repository.listed(shape.head, known, bounds.max_commits)
+        if not known:
+            listed = decide.within(listed, bounds, datetime.now(UTC).timestamp())
+        async for commits in repository.read(decide.wanted(history, listed, bounds, shape.ends), shape.ends):
+            yield commits
+
+    async def _lost(
+        self, repository: Repository, history: History, shape: Shape, others: Collection[Source]
+    ) -> set[str]:
+        """The commits that no branch has any more, here or in another repository of the project."""
+        lost = await repository.lost([*history.commits], is_shallow=bool(shape.ends))
+        for other in others:
+            if not lost:
+                break
+            lost &= await self._lost_in(other, lost)
+        return lost
+
+    async def _lost_in(self, other: Source, shas: set[str]) -> set[str]:
+        """Those of these that another repository does not have either. One that cannot be read now may have them."""
+        try:
+            async with self._opened(other) as repository:
+                shape = await repository.shape()
+                return await repository.lost(shas, is_shallow=bool(shape.ends))
+        except (FileNotFoundError, NotADirectoryError):
+            return shas
+        except (Busy, GitFailed, OSError):
+            return set()
+
+    async def _write(
+        self,
+        address: Address,
+        source: Source,
+        shape: Shape,
+        *,
+        commits: list[CommitSeen] | None = None,
+        lost: Collection[str] = (),
+    ) -> None:
+        async def judge(draft: Draft[History]) -> None:
+            events: list[Event] = []
+            if commits is None:
+                events += decide.advanced(draft.state, source.place, shape.head, self._bounds, lost)
+            else:
+                events += decide.news(draft.state, commits)
+            draft.record(*events)
+
+        await self._histories.handle(
+            address, judge, cause=shape.head, at=datetime.now(UTC), actor=Actor("room", self._kit.room)
+        )
+
+
+def _why(source: Source, error: GitFailed | OSError) -> str:
+    """Why a repository is not read, for people."""
+    if isinstance(error, FileNotFoundError):
+        return failures.missing(source.place, is_there=source.is_remote or Path(source.place).is_dir())
+    return (failures.unreachable if source.is_remote else failures.sentence)(source.place, str(error))

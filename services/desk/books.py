@@ -1,0 +1,138 @@
+"""The memory books of all projects: who changes them, and from which session."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from msgspec.structs import replace
+
+from schemas.commands import Answer, Command, CommandMessage, MemoryExpire
+from schemas.envelope import Actor
+from schemas.subjects import Address
+from services.desk.activity import Activity
+from services.desk.adoption import Adoption
+from services.desk.beginnings import Beginnings
+from services.desk.core.book.context import BookContext, Refusal, session_of
+from services.desk.core.book.decide import decide
+from services.desk.core.book.permission import NOTES
+from services.desk.core.decision import Decision
+from services.desk.core.trust import trust_of
+from services.desk.deciding import decided
+from services.desk.kin import Kin, kin_of
+from services.desk.past import book_at
+from services.domain.draft import Draft
+from services.domain.guards import WRITTEN
+from services.domain.memory.book import NOUNS, Book, evolve
+from services.domain.memory.rendering import profile_of
+from services.kit.aggregate import Aggregate
+from services.kit.cache import Sessions
+from services.kit.nouns import NounReader
+from services.kit.room import Kit
+
+
+class _Moved(Exception):
+    """The memory goes on under another name of the project."""
+
+    def __init__(self, project: str) -> None:
+        super().__init__(project)
+        self.project = project
+
+
+class Books:
+    """Decides what changes the memory of a project. There is one book for each."""
+
+    def __init__(self, kit: Kit) -> None:
+        self._kit = kit
+        reader = NounReader(kit.reader, NOUNS, catches_up=True)
+        sessions = Sessions(reader, evolve, Book(), kit.settings.loop.sessions, knows_causes=True)
+        self._books = Aggregate(kit, sessions, guard=WRITTEN, catches_up=True)
+        self.adoption = Adoption(kit, self._books)
+        self._beginnings = Beginnings(kit.reader)
+        self._profile = profile_of(kit.settings.memory)
+        self._activity = Activity(kit.reader, timedelta(days=kit.settings.memory.dormant_after_days))
+        self.is_enabled = kit.settings.memory.enabled
+
+    def __len__(self) -> int:
+        """How many books are in memory."""
+        return len(self._books)
+
+    async def handle(self, address: Address, message: CommandMessage, command: Command) -> Answer:
+        """Decide a command that came on this address."""
+        try:
+            context = await self._context(address, message, command)
+        except Refusal as refusal:
+            return Answer(ok=False, text=f"Nothing was written: {refusal}.")
+        return await self._decided(address.project, message, command, context)
+
+    async def _decided(self, project: str, message: CommandMessage, command: Command, context: BookContext) -> Answer:
+        """Decide a command in the book that the project has by now."""
+
+        def judge(book: Book) -> Decision:
+            if book.moved_to:
+                raise _Moved(book.moved_to)
+            return decide(book, command, context)
+
+        try:
+            return await decided(self._books, self._kit.reader, Address(project), message, judge)
+        except _Moved as moved:
+            return await self._decided(moved.project, message, command, context)
+
+    async def take_in(
+        self, project: str, decide: Callable[[Book, BookContext], Decision], *, cause: str, at: datetime, session: str
+    ) -> None:
+        """Decide what the desk has found itself, once for each `cause`. Where no memory is kept nothing is decided."""
+        if not self.is_enabled:
+            return
+        began = await self._beginnings.of(Address(project, session))
+        context = BookContext(
+            Actor("room", self._kit.room), "desk", at, cause, session, began=began, profile=self._profile
+        )
+
+        async def judge(draft: Draft[Book]) -> str:
+            if not draft.state.moved_to and not draft.state.is_home:
+                draft.record(*decide(draft.state, context).events)
+            return draft.state.moved_to
+
+        handled = await self._books.handle(
+            Address(project), judge, cause=cause, at=at, actor=context.actor, again=lambda _: ""
+        )
+        if handled.result:
+            await self.take_in(handled.result, decide, cause=cause, at=at, session=session)
+
+    async def bring_up_to_time(self, project: str, command: MemoryExpire, name: str) -> None:
+        """Write down what time has done to a book, as a command of this name; time passes for no closed one."""
+        if (await self._books.newest(Address(project))).moved_to:
+            return
+        rests = tuple(await self._activity.rests(project))
+
+        def decided(book: Book, context: BookContext) -> Decision:
+            return decide(book, command, replace(context, dormant=rests))
+
+        await self.take_in(project, decided, cause=name, at=command.at, session="")
+
+    async def at(self, project: str, position: int) -> Book:
+        """A project's book as it was at a position of the log."""
+        newest = await self._books.newest(Address(project))
+        if newest.moved_to:
+            return await self.at(newest.moved_to, position)
+        return newest if newest.seq <= position else await book_at(self._kit.reader, Address(project), position)
+
+    async def _context(self, address: Address, message: CommandMessage, command: Command) -> BookContext:
+        """A sub-agent's note belongs to the session that started it: its own ends before anybody reads it."""
+        session = session_of(command, address.session)
+        trust = trust_of(address, message.actor)
+        kin = Kin(is_subagent=False, root=session)
+        if session and trust == "agent":
+            kin = await kin_of(self._kit.reader, Address(address.project, session))
+        return BookContext(
+            actor=message.actor,
+            trust=trust,
+            at=message.at,
+            cause=message.id,
+            session=kin.root if isinstance(command, NOTES) else session,
+            is_subagent=kin.is_subagent,
+            is_enabled=self.is_enabled,
+            now=datetime.now(UTC),
+            began=await self._beginnings.of(Address(address.project, kin.root)) if trust != "person" else None,
+            profile=self._profile,
+            dormant=tuple(await self._activity.rests(address.project)) if isinstance(command, MemoryExpire) else (),
+        )

@@ -1,0 +1,1 @@
+"""The pure half of the desk: states, and what follows from them."""

@@ -1,0 +1,47 @@
+"""What is done with candidates, by where they come from: the defaults, and what a person has set."""
+
+from __future__ import annotations
+
+from schemas.commands import PolicySet
+from schemas.events import PolicyChanged
+from schemas.events.memory import TRUSTS
+from schemas.events.policy import ACTIONS
+from services.desk.core.book.context import Refusal
+from services.desk.core.decision import Decision
+from services.domain.memory.book import Book
+from services.domain.memory.finding import echo
+
+DEFAULTS = {
+    "person": "applied",
+    "agent": "applied",
+    "historian": "applied",
+    "summary": "held",
+    "dreamer": "held",
+    "tool_output": "held",
+}
+FIXED = "tool_output"
+"""What comes from the output of a tool can be anybody's words: it waits for a person, whatever is set."""
+
+
+def action_of(book: Book, trust: str) -> str:
+    """What is done with a candidate that has passed the gate: `applied`, `held` or `refused`."""
+    if trust == FIXED:
+        return DEFAULTS[FIXED]
+    return book.policy.get(trust) or DEFAULTS.get(trust, "held")
+
+
+def set_policy(book: Book, command: PolicySet) -> Decision:
+    """Say what is done with candidates of one trust from now on."""
+    if command.trust not in TRUSTS:
+        raise Refusal(f"{echo(command.trust)} is no trust; use one of {', '.join(TRUSTS)}")
+    if command.action not in ACTIONS:
+        raise Refusal(f"{echo(command.action)} is no action; use one of {', '.join(ACTIONS)}")
+    if command.trust == FIXED:
+        raise Refusal(f"what comes from the output of a tool is always {DEFAULTS[FIXED]}; decide on each one instead")
+    if action_of(book, command.trust) == command.action:
+        return Decision(ok=True, text=f"Nothing to do: {told(command)}")
+    return Decision(ok=True, text=told(command), events=(PolicyChanged(trust=command.trust, action=command.action),))
+
+
+def told(command: PolicySet) -> str:
+    return f"Candidates of the trust {command.trust} are {command.action}."

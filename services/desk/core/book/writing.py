@@ -1,0 +1,49 @@
+"""Commands that bring a candidate: to remember something, and to propose it."""
+
+from __future__ import annotations
+
+from schemas.commands import MemoryPropose, MemoryWrite
+from services.desk.core.book.candidate import Candidate
+from services.desk.core.book.context import BookContext, Refusal, checked_text
+from services.desk.core.book.naming import candidate_id
+from services.desk.core.book.placing import checked_importance, place_of
+
+MOST_EVIDENCE = 100
+LAST_ORDINAL = 10**9
+ASKERS = ("person", "agent")
+"""Those who write what shall hold, and propose what shall be looked at."""
+
+
+def candidate_of(command: MemoryWrite | MemoryPropose, context: BookContext) -> Candidate:
+    """The candidate that a command brings. Raises `Refusal` for what can be none."""
+    text = checked_text(command.text)
+    place = place_of(command.category, text)
+    is_person = context.trust == "person"
+    name = candidate_id(f"command/{context.cause}", text)
+    if isinstance(command, MemoryWrite):
+        return Candidate(
+            id=name,
+            text=text,
+            place=place,
+            trust=context.trust,
+            rule="person" if is_person else "tool",
+            source=context.sender,
+            origin=context.session,
+            message=command.message,
+            importance=checked_importance(command.importance),
+            is_asked=True,
+        )
+    if len(command.evidence) > MOST_EVIDENCE or any(not 0 < number <= LAST_ORDINAL for number in command.evidence):
+        raise Refusal(f"evidence is the ordinals of at most {MOST_EVIDENCE} messages, from 1 on")
+    return Candidate(
+        id=name,
+        text=text,
+        place=place,
+        trust=context.trust,
+        rule="fact" if context.trust == "historian" else "proposal",
+        source=context.sender,
+        origin=context.session,
+        run=command.run,
+        evidence=command.evidence,
+        is_held=context.trust in ASKERS,
+    )

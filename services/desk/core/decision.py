@@ -1,0 +1,32 @@
+"""What the desk decides on a command, and what holds at the moment that it comes, beside the log."""
+
+import msgspec
+
+from schemas.envelope import Actor
+from schemas.events import Event
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """The facts of a command that is granted, and the answer to its sender."""
+
+    ok: bool
+    text: str
+    events: tuple[Event, ...] = ()
+    seq: int | None = None
+    """Where the same was written before, if it was; 0: it is being written now, together with this command."""
+
+
+class CommandContext(msgspec.Struct, frozen=True):
+    """Who sends a command, when, and the limits that are set."""
+
+    actor: Actor = Actor("room")
+    day: str = ""
+    """In UTC, as `2026-11-21`."""
+    history: bool = True
+    """Whether history is compressed."""
+    protected: int = 0
+    """How many of the newest tags are not dropped before newer ones have come."""
+    daily_tokens: int = 0
+    """The most that the models of a project may spend in a day ..."""
+    daily_usd: float = 0.0
+    """... and cost."""

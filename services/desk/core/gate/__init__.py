@@ -1,0 +1,1 @@
+"""The gate: whether a text is worth remembering of a project, and every reason why it is not."""

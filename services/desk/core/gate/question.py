@@ -1,0 +1,37 @@
+"""What is still to be decided."""
+
+import re
+
+_URL = re.compile(r"https?://\S+")
+_LASTING = re.compile(
+    r"\b(?:must|always|never|do not|don['\u2019]t)\b|必須|必须|應該|应该|(?<!要)不要|保持|总是|總是|всегда|никогда"
+    r"|immer|niemals|siempre|nunca|toujours|jamais",
+)
+_LASTING_WITHOUT_MARK = re.compile(r"\b(?:use|should(?! we\b))\b|使用")
+"""What lasts only where no question mark stands at its end: `should we use this?` does not."""
+_OPENING = re.compile(
+    r"(?:question:|open question|unresolved|pending question|todo: decide|tbd\b|todo\b|待確認|待确认|未決|未决"
+    r"|待決定|待决定"
+    r"|offene frage|question ouverte|pregunta abierta|открытый вопрос)",
+)
+_UNDECIDED = re.compile(
+    r"\b(?:need(?:s)? to decide|needs? (?:a )?decision|not (?:yet )?decided|undecided|should we|do we need"
+    r"|to be (?:decided|determined))\b"
+    r"|\bwhether(?<!controls whether)(?<!decides whether)(?<!determines whether)(?<!says whether)"
+    r"(?<!configures whether)(?<!indicates whether)(?<!specifies whether)(?<!sets whether) to\b"
+    r"|尚未決定|尚未决定|需要決定|需要决定|是否要|要不要",
+)
+_MARKS = ("?", "\uff1f")
+_SOFT = re.compile(r"\b(?:we need|need to|next|later|follow up)\b|確認|确认|決定|决定")
+
+
+def is_open(text: str) -> bool:
+    """Whether it is a question. One that also says what must be is none."""
+    plain = _URL.sub("", text).rstrip().lower()
+    if _LASTING.search(plain):
+        return False
+    is_asked = plain.rstrip(" )\"'\u201d").endswith(_MARKS)
+    if is_asked or _OPENING.match(plain) or _UNDECIDED.search(plain):
+        return True
+    has_mark = any(mark in plain for mark in _MARKS)
+    return has_mark and bool(_SOFT.search(plain)) and not _LASTING_WITHOUT_MARK.search(plain)

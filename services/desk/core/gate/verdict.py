@@ -1,0 +1,77 @@
+"""What the gate says of a text: the reasons against it, all of them, in one order.
+
+What a person asked for in so many words is only refused where it is empty or would steer an agent. Everything else is
+also refused where it tells what happens now rather than what holds.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from services.desk.core.gate import code, kinds, moment, question, status
+from services.domain.memory.classes import MemoryClass
+from services.domain.texts import injection
+from services.domain.texts.bounds import flat
+
+GATE_VERSION = "3"
+"""It stands beside each judgement in the log: another version may judge otherwise."""
+LOOKED_AT = 2_000
+"""Characters of a text that are judged; nothing nearly as long is remembered."""
+
+_Rule = Callable[[str], bool]
+_REASONS: tuple[tuple[str, _Rule], ...] = (
+    ("progress_snapshot", status.is_progress),
+    ("raw_error", code.is_error),
+    ("commit_or_ci_snapshot", status.is_commit_or_ci),
+    ("path_heavy", code.is_path_heavy),
+    ("temporary_status", status.is_temporary),
+    ("active_file_snapshot", status.is_active_file),
+    ("code_or_api_signature", code.is_signature),
+    ("unresolved_question", question.is_open),
+    ("transient_bug_state", status.is_bug_state),
+    ("deployment_snapshot", status.is_deployment),
+    ("of_the_moment", moment.is_of_the_moment),
+)
+"""Those that are read off the text alone, whatever its class."""
+EMPTY, INJECTION = "empty", "prompt_injection"
+SOFT = frozenset({"bad_feedback", "bad_decision"})
+"""Reasons that say only that a text is in the wrong class, or too little of a rule."""
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """Whether a text passes, and what was found in it."""
+
+    reasons: tuple[str, ...] = ()
+    """Why it does not."""
+    diagnostics: tuple[str, ...] = ()
+    """What is odd of it and no reason."""
+
+    @property
+    def accepted(self) -> bool:
+        return not self.reasons
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether it is refused for more than its class."""
+        return bool(set(self.reasons) - SOFT)
+
+
+def judge(text: str, memory_class: MemoryClass) -> Verdict:
+    """Judge a candidate that no person asked for."""
+    asked = judge_request(text)
+    if EMPTY in asked.reasons:
+        return asked
+    plain = flat(text[:LOOKED_AT])
+    found = [*asked.reasons, *(reason for reason, rule in _REASONS if rule(plain))]
+    if memory_class == "feedback" and kinds.is_bad_feedback(plain):
+        found.append("bad_feedback")
+    if memory_class == "decision" and kinds.is_bad_decision(plain):
+        found.append("bad_decision")
+    return Verdict(tuple(found), ("terse_label",) if kinds.is_terse(plain) else ())
+
+
+def judge_request(text: str) -> Verdict:
+    """Judge what a person asked to be remembered, or wrote themselves."""
+    if not text.strip():
+        return Verdict((EMPTY,))
+    return Verdict((INJECTION,) if injection.steers(text[:LOOKED_AT]) else ())

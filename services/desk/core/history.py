@@ -1,0 +1,77 @@
+"""Orders about history: what is to be done, and with which messages."""
+
+from enum import Enum
+
+from schemas.commands import HistoryOrder, HistoryRebuild, HistoryRescore
+from schemas.events import HistoryOrdered
+from services.desk.core.decision import Decision
+from services.domain.ranges import MAX_ECHO, BadRange, ends_of
+
+STOP = "stop"
+LAST_ORDINAL = 10**9
+
+
+class Standing(Enum):
+    """Whether the history of a session is compressed at all."""
+
+    READY = "ready"
+    BEFORE = "before"
+    """The session has made no model call yet: an order waits for the first one."""
+    OFF = "off"
+    SUBAGENT = "subagent"
+
+
+REFUSED = {
+    Standing.OFF: "no history is compressed here: it is switched off (ANNALS_HISTORY__ENABLED)",
+    Standing.SUBAGENT: "this is the session of a subagent, whose history is left as it is; order it in the session "
+    "that started it",
+}
+
+
+def order(command: HistoryOrder | HistoryRebuild | HistoryRescore, standing: Standing) -> Decision:
+    """Order it, or refuse what nobody would do. To give a rebuild up is never refused."""
+    if isinstance(command, HistoryRebuild) and command.range.strip().lower() == STOP:
+        text = "A rebuild that waits or is under way is given up, and what it has made; otherwise nothing changes."
+        return Decision(ok=True, text=text, events=(HistoryOrdered(order="abandon"),))
+    if standing in REFUSED:
+        return Decision(ok=False, text=f"Nothing was ordered: {REFUSED[standing]}.")
+    when = "in the background"
+    if standing is Standing.BEFORE:
+        when += ", after the first model call of this session"
+    match command:
+        case HistoryOrder():
+            text = f"All history that can be compressed will be, {when}."
+            return Decision(ok=True, text=text, events=(HistoryOrdered(order="wrapup"),))
+        case HistoryRebuild(range=named):
+            return _rebuild(named.strip(), when)
+        case HistoryRescore():
+            text = (
+                f"A model (ANNALS_MODEL__CHAIN) will judge anew, {when}, how long each part of the compressed history "
+                "is worth keeping. No prompt changes before it is rewritten for another reason."
+            )
+            return Decision(ok=True, text=text, events=(HistoryOrdered(order="rescore"),))
+
+
+def _rebuild(named: str, when: str) -> Decision:
+    """Of a range, or of everything."""
+    try:
+        first, last = parse_range(named) if named else (0, 0)
+    except BadRange as error:
+        return Decision(ok=False, text=f"Nothing was ordered: {error}.")
+    which = f"Messages {first}-{last}, out to the bounds of their compartments," if first else "All compressed history"
+    text = f"{which} will be made anew {when}. What is there now holds until then."
+    return Decision(ok=True, text=text, events=(HistoryOrdered(order="rebuild", first=first, last=last),))
+
+
+def parse_range(text: str) -> tuple[int, int]:
+    """`12-80` as its two ordinals."""
+    remedy = f'is no range of messages: write "12-80", or "{STOP}"'
+    ends = [end.strip() for end in text.split("-")]
+    if len(ends) == 1:
+        raise BadRange(f"{text.strip()[:MAX_ECHO]!r} {remedy}")
+    if any(end and not end.strip("0") for end in ends):
+        raise BadRange(f"the range {text.strip()[:MAX_ECHO]!r} names message 0, and they are counted from 1")
+    first, last = ends_of(text, remedy)
+    if last > LAST_ORDINAL:
+        raise BadRange(f"the range {text.strip()!r} names more messages than any session has")
+    return first, last

@@ -1,0 +1,1 @@
+"""Requests of a person to remember something, found in their own words, in many languages."""

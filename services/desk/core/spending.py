@@ -1,0 +1,195 @@
+"""The desk's aggregate of what a project's background models have spent and may still spend, day by day."""
+
+from __future__ import annotations  # the persistent map cannot be subscripted at run time
+
+from collections.abc import Iterator
+
+import msgspec
+
+from schemas.commands import Command, SpendReserve, SpendSettle
+from schemas.envelope import Envelope
+from schemas.events import Event, SpendRefused, SpendReserved, SpendSettled
+from services.desk.core.decision import CommandContext, Decision
+from services.domain.fold import Map
+
+replace = msgspec.structs.replace
+
+MICRO = 1_000_000
+"""Money is added up in millionths of a USD: sums of fractions would drift."""
+MOST_TOKENS = 10**12
+MOST_USD = 10.0**6
+MOST_NAME = 200
+"""Characters of a reservation's name."""
+DAYS = 7
+"""The newest days whose single calls are remembered. Sums are for ever."""
+
+
+class Call(msgspec.Struct, frozen=True):
+    """A reservation and what became of it."""
+
+    tokens: int
+    """What it takes of its day: reserved, or in the end spent."""
+    micros: int
+    seq: int
+    """Where its newest fact stands in the log."""
+    settled: bool = False
+    refused: bool = False
+
+
+class Day(msgspec.Struct, frozen=True):
+    """What a day has taken: settled calls at their cost, all others in full."""
+
+    tokens: int = 0
+    micros: int = 0
+    calls: Map[str, Call] = Map()
+
+
+class Ledger(msgspec.Struct, frozen=True):
+    """All days of a project."""
+
+    days: Map[str, Day] = Map()
+
+    def find(self, reservation: str) -> tuple[str, Call] | None:
+        """A call of the newest days, with its day."""
+        for name in _newest(self):
+            call = self.days[name].calls.get(reservation)
+            if call is not None:
+                return name, call
+        return None
+
+
+def evolve(ledger: Ledger, event: Event, envelope: Envelope) -> Ledger:
+    seq = envelope.seq
+    match event:
+        case SpendReserved(reservation=name, day=day, tokens=tokens, usd=usd):
+            known = ledger.find(name)
+            if known is not None and not known[1].refused:
+                return ledger
+            return _entered(ledger, day, name, Call(tokens, _micros(usd), seq))
+        case SpendRefused(reservation=name, day=day):
+            return ledger if ledger.find(name) else _entered(ledger, day, name, Call(0, 0, seq, refused=True))
+        case SpendSettled(reservation=name, tokens=tokens, usd=usd):
+            known = ledger.find(name)
+            if known is None or known[1].settled or known[1].refused:
+                return ledger
+            return _entered(ledger, known[0], name, Call(tokens, _micros(usd), seq, settled=True))
+        case _:
+            return ledger
+
+
+def _entered(ledger: Ledger, name: str, reservation: str, call: Call) -> Ledger:
+    """With this call in the place of what was known of it."""
+    day = ledger.days.get(name) or Day()
+    before = day.calls.get(reservation) or Call(0, 0, 0)
+    day = Day(
+        day.tokens + call.tokens - before.tokens,
+        day.micros + call.micros - before.micros,
+        day.calls.insert(reservation, call),
+    )
+    is_new = name not in ledger.days
+    ledger = Ledger(ledger.days.insert(name, day))
+    return _forgotten(ledger) if is_new else ledger
+
+
+def _forgotten(ledger: Ledger) -> Ledger:
+    """Without the single calls of older days."""
+    kept = set(_newest(ledger))
+    for name in ledger.days:
+        if name not in kept and len(ledger.days[name].calls):
+            ledger = Ledger(ledger.days.insert(name, replace(ledger.days[name], calls=Map())))
+    return ledger
+
+
+def _newest(ledger: Ledger) -> Iterator[str]:
+    return iter(sorted(ledger.days, reverse=True)[:DAYS])
+
+
+def decide(ledger: Ledger, command: Command, context: CommandContext) -> Decision:
+    """Decide on the newest state of the ledger."""
+    match command:
+        case SpendReserve():
+            return reserve(ledger, command, context)
+        case SpendSettle():
+            return settle(ledger, command)
+        case _:
+            raise TypeError(f"no rule for {command!r}")
+
+
+def reserve(ledger: Ledger, command: SpendReserve, context: CommandContext) -> Decision:
+    """Set aside what a call may cost, if the day holds it. What was decided on a reservation once holds for ever."""
+    wrong = _wrong(command)
+    if wrong:
+        return Decision(ok=False, text=f"Nothing was reserved: {wrong}.")
+    known = ledger.find(command.reservation)
+    if known is not None:
+        text = "refused" if known[1].refused else "reserved"
+        return Decision(ok=not known[1].refused, text=f"This was {text} before, on {known[0]}.", seq=known[1].seq)
+    day = ledger.days.get(context.day) or Day()
+    tokens, micros = context.daily_tokens - day.tokens, _micros(context.daily_usd) - day.micros
+    if command.tokens > tokens or _micros(command.usd) > micros:
+        return _refused(command, context, max(0, tokens), max(0, micros))
+    event = SpendReserved(
+        reservation=command.reservation,
+        day=context.day,
+        purpose=command.purpose,
+        tokens=command.tokens,
+        usd=command.usd,
+        origin=command.session,
+    )
+    left = _amount(tokens - command.tokens, micros - _micros(command.usd))
+    return Decision(ok=True, text=f"Reserved; {left} are left of {context.day}.", events=(event,))
+
+
+def _refused(command: SpendReserve, context: CommandContext, tokens: int, micros: int) -> Decision:
+    event = SpendRefused(
+        reservation=command.reservation,
+        day=context.day,
+        purpose=command.purpose,
+        tokens=command.tokens,
+        usd=command.usd,
+        tokens_left=tokens,
+        usd_left=micros / MICRO,
+        origin=command.session,
+    )
+    return Decision(
+        ok=False,
+        text=f"Nothing was reserved: {_amount(command.tokens, _micros(command.usd))} were asked for, and of the "
+        f"project's budget of {context.day} {_amount(tokens, micros)} are left. It begins anew at midnight UTC; "
+        "ANNALS_MODEL__DAILY_TOKENS and ANNALS_MODEL__DAILY_USD set it.",
+        events=(event,),
+    )
+
+
+def settle(ledger: Ledger, command: SpendSettle) -> Decision:
+    """Enter what a call cost in the end, also where that is more than was reserved."""
+    wrong = _wrong(command)
+    if wrong:
+        return Decision(ok=False, text=f"Nothing was settled: {wrong}.")
+    known = ledger.find(command.reservation)
+    if known is None or known[1].refused:
+        return Decision(
+            ok=False,
+            text=f"Nothing was settled: no reservation {command.reservation!r} is known of the last {DAYS} days. "
+            "One that is older counts in full.",
+        )
+    day, call = known
+    if call.settled:
+        return Decision(ok=True, text="This was settled before.", seq=call.seq)
+    event = SpendSettled(reservation=command.reservation, day=day, tokens=command.tokens, usd=command.usd)
+    return Decision(ok=True, text=f"Settled for {day}.", events=(event,))
+
+
+def _wrong(command: SpendReserve | SpendSettle) -> str:
+    if not 0 < len(command.reservation) <= MOST_NAME:
+        return f"a reservation needs a name of 1 to {MOST_NAME} characters"
+    if not 0 <= command.tokens <= MOST_TOKENS or not 0.0 <= command.usd <= MOST_USD:
+        return f"{command.tokens} tokens and {command.usd} USD are no amounts that a call can have"
+    return ""
+
+
+def _micros(usd: float) -> int:
+    return round(usd * MICRO)
+
+
+def _amount(tokens: int, micros: int) -> str:
+    return f"{tokens:,} tokens and {micros / MICRO:.2f} USD"

@@ -1,0 +1,1 @@
+"""What a harness's own summary asks to be remembered: its grammar, and what its commands may do."""

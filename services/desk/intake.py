@@ -1,0 +1,253 @@
+"""The desk's intake: what people ask for, what sessions show, and what harnesses' summaries name, become candidates.
+
+A message is delivered at least once, and its candidates are judged once: their ids are over the message and its words,
+and each is a decision of its own.
+"""
+
+from collections import OrderedDict, deque
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from functools import partial
+
+from msgspec.structs import replace
+
+from schemas.codec import decode_envelope, decode_event
+from schemas.envelope import Envelope
+from schemas.events import Event, MessageRecorded, NativeCompacted, PartRecorded, ProjectMerged, ToolRan
+from schemas.subjects import Address, parse_log
+from services.desk.books import Books
+from services.desk.core.book.admission import admit
+from services.desk.core.book.asking import Origin, asked, shown
+from services.desk.core.book.candidate import Candidate
+from services.desk.core.book.context import BookContext
+from services.desk.core.book.retrieving import TOOL, retrieval_id, retrieved, shown_by
+from services.desk.core.book.summarising import decide_line, line_id
+from services.desk.core.candidates import from_agent, from_call, from_person
+from services.desk.core.decision import Decision
+from services.desk.core.requests.find import requests
+from services.desk.core.summaries.commands import Snapshot, snapshot_of
+from services.desk.core.summaries.grammar import Malformed, read_block
+from services.desk.kin import Kin, copied_from, kin_of
+from services.domain.memory.book import Book
+from services.domain.memory.snapshot import holder_of, position_of, snapshot
+from services.domain.outcome import Done, Later, Outcome
+from services.domain.secrets import mask
+from services.domain.texts.bounds import bounded
+from services.domain.texts.clean import cleaned
+from services.domain.tools.call import Call
+from services.kit.bus import Delivery
+from services.kit.consumer import log_consumer
+from services.kit.room import Kit
+
+READ: tuple[type[Event], ...] = (MessageRecorded, PartRecorded, ToolRan, NativeCompacted, ProjectMerged)
+MOST_SESSIONS, MOST_MESSAGES = 200, 200
+"""Sessions, and the newest messages of each, whose roles are remembered."""
+MOST_JUDGED = 10_000
+"""The newest candidates that are known to be judged, so that the book is not asked again and again."""
+NEAR = 1000
+"""Positions before a compaction in which its summary is looked for first."""
+_TAKEN_IN = (b'"kind":"text"', TOOL.encode())
+"""What stands in a part that may have to be taken in."""
+
+
+class MemoryIntake:
+    """Takes in from the log what may be worth remembering. Its consumer is called as the room is."""
+
+    def __init__(self, kit: Kit, books: Books) -> None:
+        self._kit = kit
+        self._books = books
+        self._messages: OrderedDict[Address, OrderedDict[str, MessageRecorded]] = OrderedDict()
+        self._judged: OrderedDict[str, None] = OrderedDict()
+        self._consumer = log_consumer(kit, READ, self._work)
+
+    async def open(self) -> None:
+        await self._consumer.open()
+
+    async def idle(self) -> bool:
+        return await self._consumer.idle()
+
+    async def _work(self, address: Address, queue: "deque[Delivery]") -> None:
+        delivery = queue.popleft()
+        try:
+            outcome = await self._taken(address, delivery)
+        except Exception as error:  # noqa: BLE001 - it concerns this message only
+            await self._consumer.broken(delivery, error)
+        else:
+            await self._consumer.settle(delivery, outcome)
+
+    async def _taken(self, address: Address, delivery: Delivery) -> Outcome:
+        """Take in one fact. Where no memory is kept it is passed over: it is not made up for later."""
+        is_part = parse_log(delivery.subject)[1] == PartRecorded.TYPE
+        if not self._books.is_enabled or (is_part and not any(one in delivery.data for one in _TAKEN_IN)):
+            return Done()
+        envelope = decode_envelope(delivery.data)
+        seq = delivery.metadata.sequence.stream
+        match decode_event(envelope):
+            case MessageRecorded() as message:
+                self._remember(address, message)
+            case PartRecorded(kind="text") as part:
+                await self._said(address, envelope, part, seq)
+            case PartRecorded() as part:
+                await self._searched(address, envelope, part)
+            case ToolRan() as run:
+                await self._ran(address, envelope, run)
+            case ProjectMerged() as merged:
+                await self._books.adoption.take_in(replace(envelope, seq=seq), merged)
+            case NativeCompacted() as compacted:
+                return await self._summarised(address, envelope, compacted, seq, delivery)
+        return Done()
+
+    # What people ask for, and what sessions show.
+
+    async def _said(self, address: Address, envelope: Envelope, part: PartRecorded, seq: int) -> None:
+        """Take in what a message says. What an agent writes to its sub-agent has the agent's words."""
+        if part.synthetic or part.ignored:
+            return
+        text = mask(bounded(cleaned(part.text)))
+        message = self._known(address, part.message)
+        if message is None and (requests(text) or from_person(text) or from_agent(text)):
+            message = await self._read(address, part.message, seq)
+        if message is None or message.synthetic:
+            return
+        is_user = message.role == "user"
+        found = from_person(text) if is_user else from_agent(text) if message.role == "assistant" else ()
+        if not found and not (is_user and requests(text)):
+            return
+        kin = await kin_of(self._kit.reader, address)
+        is_person = is_user and not kin.is_subagent
+        origin = await self._origin(address, kin, part.message, "person" if is_person else "agent")
+        candidates = [*asked(text, origin)] if is_user else []
+        if is_person or not is_user:
+            candidates += [shown(one, origin) for one in found]
+        await self._admit(address, envelope, candidates)
+
+    async def _ran(self, address: Address, envelope: Envelope, run: ToolRan) -> None:
+        """Take in a command that the work is checked with, if it has passed."""
+        if run.status != "completed" or run.exit_code != 0:
+            return
+        found = from_call(Call(run.tool, "run", command=run.target), run.exit_code)
+        if found:
+            kin = await kin_of(self._kit.reader, address)
+            origin = await self._origin(address, kin, run.message, "agent")
+            await self._admit(address, envelope, [shown(one, origin) for one in found])
+
+    async def _searched(self, address: Address, envelope: Envelope, part: PartRecorded) -> None:
+        """Take in what a search has shown to the agent. What a copy of its session holds was shown once."""
+        memories = shown_by(part)
+        if not memories:
+            return
+        kin = await kin_of(self._kit.reader, address)
+        family = (address.session, *await copied_from(self._kit.reader, address))
+
+        def decide(book: Book, _: BookContext) -> Decision:
+            return retrieved(book, memories, kin.root, part.message)
+
+        cause = retrieval_id(family[-1], part)
+        await self._books.take_in(address.project, decide, cause=cause, at=envelope.at, session=kin.root)
+
+    async def _origin(self, address: Address, kin: Kin, message: str, trust: str) -> Origin:
+        family = await copied_from(self._kit.reader, address)
+        return Origin(kin.root, message, trust, trust, family, held_in=address.session)
+
+    async def _admit(self, address: Address, envelope: Envelope, candidates: Sequence[Candidate]) -> None:
+        for candidate in candidates:
+            if candidate.id not in self._judged:
+                decide = partial(_admitted, candidate=candidate)
+                await self._books.take_in(
+                    address.project, decide, cause=candidate.id, at=envelope.at, session=candidate.origin
+                )
+                self._judged[candidate.id] = None
+        while len(self._judged) > MOST_JUDGED:
+            self._judged.popitem(last=False)
+
+    def _remember(self, address: Address, message: MessageRecorded) -> None:
+        messages = self._messages.setdefault(address, OrderedDict())
+        self._messages.move_to_end(address)
+        messages[message.message] = message
+        if len(messages) > MOST_MESSAGES:
+            messages.popitem(last=False)
+        if len(self._messages) > MOST_SESSIONS:
+            self._messages.popitem(last=False)
+
+    def _known(self, address: Address, name: str) -> MessageRecorded | None:
+        messages = self._messages.get(address)
+        return messages.get(name) if messages else None
+
+    async def _read(self, address: Address, name: str, seq: int) -> MessageRecorded | None:
+        """A message as it was recorded before a position, in another life or by another desk."""
+        async for _, event in self._events(address, MessageRecorded.TYPE, 0, seq):
+            if isinstance(event, MessageRecorded):
+                self._remember(address, event)
+        return self._known(address, name)
+
+    # What a summary asks for.
+
+    async def _summarised(
+        self, address: Address, envelope: Envelope, compacted: NativeCompacted, seq: int, delivery: Delivery
+    ) -> Outcome:
+        """Take in what a harness's own summary of a session asks for, line by line."""
+        before = [at async for at, _ in self._events(address, NativeCompacted.TYPE, 0, seq - 1)]
+        found = await self._summary(address, compacted.summary, before, seq)
+        if found is None:
+            settings = self._kit.settings.loop
+            if (delivery.metadata.num_delivered or 1) < settings.max_deliver:
+                return Later(settings.backoff)
+            self._kit.log.info("a summary was not found", session=address.session)
+            return Done()
+        kin = await kin_of(self._kit.reader, address)
+        origin = Origin(kin.root, found.message, "summary", "summary", held_in=address.session)
+        block = read_block(mask(found.text))
+        shown = await self._shown(address, block.snapshot, len(before))
+        lines = (Malformed("void_block", block.void),) if block.void else block.lines
+        for line in lines:
+            decide = partial(decide_line, line=line, block=block, shown=shown, origin=origin)
+            name = line_id(line, origin)
+            await self._books.take_in(address.project, decide, cause=name, at=envelope.at, session=origin.session)
+        return Done()
+
+    async def _summary(self, address: Address, name: str, before: Sequence[int], seq: int) -> PartRecorded | None:
+        """The text of a summary: of the message of this name, or else of the newest that the harness wrote itself.
+
+        `before`: the positions of the compactions before it.
+        """
+        behind = before[-1] if before and not name else 0
+        for start in (max(behind, seq - NEAR), behind):
+            written = {name} if name else set[str]()
+            found: PartRecorded | None = None
+            async for _, event in self._events(address, MessageRecorded.TYPE, start, seq):
+                if isinstance(event, MessageRecorded) and event.synthetic and event.role == "assistant" and not name:
+                    written.add(event.message)
+            async for _, event in self._events(address, PartRecorded.TYPE, start, seq):
+                if isinstance(event, PartRecorded) and event.text and _is_summary(event, written):
+                    found = event
+            if found is not None:
+                return found
+        return None
+
+    async def _shown(self, address: Address, name: str, compactions: int) -> Snapshot | None:
+        """The list of memories that the writer of this summary was shown, if it names one that there was."""
+        position = position_of(name)
+        if not name or position is None:
+            return None
+        shown = snapshot(await self._books.at(address.project, position), holder_of(address.session, compactions))
+        return snapshot_of(shown.id, shown.memories)
+
+    async def _events(
+        self, address: Address, event_type: str, start: int, until: int
+    ) -> AsyncGenerator[tuple[int, Event], None]:
+        """The facts of one type between two positions of the log, each with its own."""
+        async with aclosing(self._kit.reader.after(start, address.log(event_type))) as found:
+            async for recorded in found:
+                if recorded.envelope.seq > until:
+                    return
+                event = decode_event(recorded.envelope)
+                if event is not None:
+                    yield recorded.envelope.seq, event
+
+
+def _is_summary(part: PartRecorded, written: set[str]) -> bool:
+    return part.kind == "compaction" or (part.kind == "text" and not part.ignored and part.message in written)
+
+
+def _admitted(book: Book, context: BookContext, candidate: Candidate) -> Decision:
+    return admit(book, candidate, context)

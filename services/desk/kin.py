@@ -1,0 +1,49 @@
+"""Where a session comes from: the one whose agent started it, and those of which it is a copy."""
+
+import msgspec
+
+from schemas.codec import decode_event
+from schemas.events import Event, SessionForked, SessionOpened, StepOpened
+from schemas.subjects import Address
+from services.kit.bus import LogReader
+
+DEEPEST = 10
+"""Sub-agents of sub-agents, and copies of copies, are followed so far."""
+
+
+class Kin(msgspec.Struct, frozen=True):
+    """What is known of a session's origin."""
+
+    is_subagent: bool
+    root: str
+    """The session of the agent that no other one has started; the session itself where it is that."""
+
+
+async def kin_of(reader: LogReader, address: Address) -> Kin:
+    """Who started a session, as the log has it now."""
+    step = await _last(reader, address, StepOpened)
+    root, is_subagent = address.session, isinstance(step, StepOpened) and step.mode == "subagent"
+    for _ in range(DEEPEST):
+        opened = await _last(reader, Address(address.project, root), SessionOpened)
+        if not isinstance(opened, SessionOpened) or not opened.parent:
+            break
+        root, is_subagent = opened.parent, True
+    return Kin(is_subagent, root)
+
+
+async def copied_from(reader: LogReader, address: Address) -> tuple[str, ...]:
+    """The sessions of which a session is a copy, the nearest first."""
+    found: list[str] = []
+    session = address.session
+    while len(found) < DEEPEST:
+        forked = await _last(reader, Address(address.project, session), SessionForked)
+        if not isinstance(forked, SessionForked) or forked.origin in {*found, address.session}:
+            break
+        session = forked.origin
+        found.append(session)
+    return tuple(found)
+
+
+async def _last(reader: LogReader, address: Address, event: type[Event]) -> Event | None:
+    envelope = await reader.last(address.log(event.TYPE))
+    return decode_event(envelope) if envelope else None

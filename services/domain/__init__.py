@@ -1,0 +1,1 @@
+"""What every room understands alike: pure functions and values over the language, without a clock or the world."""

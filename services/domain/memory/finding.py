@@ -1,0 +1,41 @@
+"""A memory or a note that somebody names, by its id or by the beginning of it."""
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+T = TypeVar("T")
+
+SHORTEST = 4
+"""Characters of an id that may stand for it, where no other one begins so."""
+MOST_NAMED = 5
+"""How many ids are named of those that a beginning could mean."""
+MAX_ECHO = 40
+"""Characters of a wrong word that are repeated."""
+
+
+class Unnamed(LookupError):
+    """Nothing is named by this, or more than one thing; as the end of a sentence, with what would be right."""
+
+
+def echo(word: str) -> str:
+    """A wrong word as it is repeated."""
+    return repr(word if len(word) <= MAX_ECHO else f"{word[:MAX_ECHO]}…")
+
+
+def find(known: Mapping[str, T], name: str, one: str, many: str) -> T:
+    """What has this id; `one` and `many` are the words for it. Raises `Unnamed`."""
+    if not name:
+        raise Unnamed(f"no {one} is named: give its id")
+    exact = known.get(name)
+    if exact is not None:
+        return exact
+    names = sorted(other for other in known if other.startswith(name)) if len(name) >= SHORTEST else []
+    if not names:
+        raise Unnamed(
+            f"this project has no {one} {echo(name)}; list its {many}, and name one by its id or the first {SHORTEST} "
+            "characters of it or more"
+        )
+    if len(names) > 1:
+        more = ", ..." if len(names) > MOST_NAMED else ""
+        raise Unnamed(f"{echo(name)} could be any of {', '.join(names[:MOST_NAMED])}{more}; write more of the id")
+    return known[names[0]]

@@ -1,0 +1,95 @@
+"""What a model is asked, what comes of it, and what every attempt was."""
+
+from collections.abc import Callable, Sequence
+from typing import Generic, Literal, Protocol, TypeVar
+
+import msgspec
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+Step = Literal["summary", "repair", "fallback"]
+"""The first model is asked; asked again, with what was wrong; or another model is asked."""
+Outcome = Literal["ok", "invalid", "transient", "refused", "overflow", "timeout", "cancelled"]
+Code = Literal[
+    "invalid_output",
+    "provider_transient",
+    "provider_auth",
+    "overflow",
+    "timeout",
+    "budget_exhausted",
+    "window_too_small",
+]
+
+
+def _anything(_: object) -> str:
+    return ""
+
+
+class Question(msgspec.Struct, Generic[T], frozen=True):
+    """A prompt that is to be answered with one JSON object."""
+
+    system: str
+    """Who the model is and what it must do."""
+    prompt: str
+    shape: type[T]
+    """What the answer is decoded into. A key at the top that it does not have is refused."""
+    check: Callable[[T], str] = _anything
+    """A sentence that says precisely what is wrong; empty: nothing is."""
+    output: int = 0
+    """The most tokens of the answer; 0: as set."""
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """One call to a model."""
+
+    model: str
+    """`provider/model`."""
+    step: Step
+    outcome: Outcome
+    detail: str = ""
+    """What was wrong, without keys."""
+    tokens_in: int = 0
+    """As the provider counted them; where it did not, estimated."""
+    tokens_out: int = 0
+    cached: int = 0
+    """Of those that went in: read from the provider's cache."""
+    usd: float = 0.0
+    seconds: float = 0.0
+
+
+class Answer(msgspec.Struct, Generic[T], frozen=True):
+    """The value that was asked for, who gave it, and all attempts up to there."""
+
+    value: T
+    model: str
+    attempts: tuple[Attempt, ...]
+
+
+class ModelFailed(Exception):
+    """No model gave an answer that can be used.
+
+    `code` says why: `invalid_output` (also after what was wrong had been explained), `provider_transient` (later it may
+    work), `provider_auth` (the provider refuses; a person must change the settings), `overflow` (too long for the
+    provider) and `window_too_small` (too long by our own count, so nothing was sent): ask for less at once, `timeout`,
+    or `budget_exhausted` (nothing was sent). `detail` is a sentence without keys.
+    """
+
+    def __init__(self, code: Code, detail: str, attempts: Sequence[Attempt] = ()) -> None:
+        super().__init__(f"{code}: {detail}")
+        self.code: Code = code
+        self.detail = detail
+        self.attempts = tuple(attempts)
+
+
+class BudgetExhausted(Exception):
+    """A call would cost more than is left."""
+
+
+class Budget(Protocol):
+    """A budget that calls are paid from."""
+
+    async def reserve(self, tokens: int, usd: float) -> str:
+        """Set aside what a call may cost at most; the name of that. Raises `BudgetExhausted`."""
+
+    async def settle(self, reservation: str, tokens: int, usd: float) -> None:
+        """Record what the call did cost. One that is never settled, since nobody knows, counts in full."""

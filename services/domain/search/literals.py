@@ -1,0 +1,54 @@
+"""What of a query must stand in a text word for word: quoted words, symbols, paths, codes, hashes, ids."""
+
+import re
+from collections.abc import Iterator
+
+MOST = 5
+SHORTEST, LONGEST = 3, 200
+"""Characters of a literal."""
+MOST_IDS = 5
+READ = 10_000
+"""Characters of a query that are looked at."""
+_QUOTED = re.compile(r"`([^`\n]{3,80})`|\"([^\"\n]{3,80})\"|“([^”\n]{3,80})”|(?<!\w)'([^'\n]{3,80})'(?!\w)")
+_RUN = re.compile(r"[^\s`\"“”<>|,;(){}\[\]]{3,200}")
+_AROUND = ".:!?'*_-="
+_PATH = re.compile(r"(?:[~.]{0,2}/)?(?:[\w.@+-]{1,64}/){1,16}[\w.@+-]{1,64}(?::\d{1,6})?")
+_COMMAND = re.compile(r"/[a-z][\w-]{2,63}")
+_DOTTED = re.compile(
+    r"[A-Za-z_]\w{0,63}(?:(?:\.|::|->|#)[A-Za-z_]\w{0,63}){1,16}(?:\(\))?|[\w-]{1,64}\.[a-z]\w{0,9}(?::\d{1,6})?"
+)
+_SNAKE = re.compile(r"_{0,2}[A-Za-z0-9]{1,64}(?:[_-][A-Za-z0-9]{1,64}){1,16}_{0,2}")
+_HUMPS = re.compile(r"[a-z0-9]+[A-Z]\w*|[A-Z]+[a-z]+[A-Z]\w*")
+_CODE = re.compile(r"[A-Z]{1,10}-?\d{2,10}|0x[0-9a-fA-F]{2,32}|[A-Z][A-Z0-9]*_[A-Z0-9_]+")
+_HASH = re.compile(r"(?=[0-9a-f]*\d)[0-9a-f]{7,64}")
+_LINE = re.compile(r"(?::\d{1,6})+\Z")
+"""The number of a line behind a path: it changes with every edit."""
+_SHAPES = (_PATH, _COMMAND, _DOTTED, _SNAKE, _HUMPS, _CODE, _HASH)
+_ID = re.compile(r"#?\d{1,9}|(?=[0-9a-f-]*\d)[0-9a-f][0-9a-f-]{6,63}|[a-z]{2,12}_[0-9A-Za-z_-]{4,80}|§\d{1,9}§")
+
+
+def literals(query: str) -> tuple[str, ...]:
+    """What is meant word for word, at most `MOST`, in the order of the query."""
+    return tuple(dict.fromkeys(_literals(query[:READ])))[:MOST]
+
+
+def _literals(query: str) -> Iterator[str]:
+    for found in _QUOTED.finditer(query):
+        yield next(filter(None, found.groups())).strip()
+    for found in _RUN.finditer(query):
+        bare = found[0].strip(_AROUND) if not found[0].startswith("_") else found[0].rstrip(_AROUND[:-3])
+        if SHORTEST <= len(bare) <= LONGEST and any(shape.fullmatch(bare) for shape in _SHAPES):
+            yield _LINE.sub("", bare)
+
+
+def ids(query: str) -> tuple[str, ...]:
+    """The ids of a query that is made of nothing else, without the marks around numbers."""
+    found = query.split()
+    if not 1 <= len(found) <= MOST_IDS or not all(_ID.fullmatch(one) for one in found):
+        return ()
+    return tuple(one.strip("#§") for one in found)
+
+
+def holds(text: str, literal: str) -> bool:
+    """Whether a text holds it, in any case."""
+    return literal.casefold() in text.casefold()

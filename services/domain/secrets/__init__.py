@@ -1,0 +1,287 @@
+"""The door for secrets: a text that passed `mask` carries no known credential into a log that cannot forget."""
+
+import re
+from collections.abc import Iterator
+from enum import Enum, auto
+from typing import AnyStr, NamedTuple
+
+from services.domain.secrets.issuers import ALL, Issuer
+from services.domain.secrets.patterns import (
+    ANY_ANCHOR,
+    BEARER_TOKEN,
+    CARD,
+    CARD_SHAPE,
+    CARD_SHAPES,
+    CHOSEN_KINDS,
+    CODE,
+    CURL_PASSWORD,
+    DIGIT,
+    KEYS,
+    LEAD,
+    LONG_RUN,
+    LONGEST_NAME,
+    METAVARIABLE,
+    MYSQL_PASSWORD,
+    NO_PASSPHRASE,
+    NUMBER,
+    PASSPHRASE,
+    PRIVATE_KEY,
+    REST_OF_RUN,
+    REST_OF_VALUE,
+    RUN_SHAPE,
+    SHORTEST_CHOSEN,
+    SHORTEST_ISSUED,
+    SHORTEST_WITHOUT_DIGIT,
+    SSHPASS_PASSWORD,
+    STAND_IN,
+    TEMPLATE,
+    TOKEN_CHARACTERS,
+    UNLIKE_A_NAME,
+    URL_PASSWORD,
+    VALUE,
+    WORD,
+    YAML_KEY,
+    YAML_PASSWORD,
+    token_pattern,
+)
+
+__all__ = ["ALL", "PRIVATE_KEY", "mask", "token_pattern"]
+
+
+class Finding(NamedTuple):
+    """Where a secret stands in a text, and what kind it is."""
+
+    start: int
+    end: int
+    kind: str
+
+
+class Usage(Enum):
+    """What the value after a key is, as far as its surroundings tell."""
+
+    PROSE = auto()
+    EXPRESSION = auto()  # code, or a constant without quotes
+    CONSTANT = auto()
+    FLAG = auto()
+    HEADER = auto()
+
+
+def mask(text: str) -> str:
+    """The text with a placeholder for each secret; the same object if there is none."""
+    # Until nothing is found, because a placeholder changes what its neighbours look like.
+    while findings := _findings(text):
+        text = _replaced(text, findings)
+    return text
+
+
+def _replaced(text: str, findings: list[Finding]) -> str:
+    pieces: list[str] = []
+    position = 0
+    for start, end, kind in _merged(findings):
+        pieces += (text[position:start], f"[masked:{kind}]")
+        position = end
+    return "".join((*pieces, text[position:]))
+
+
+def _merged(findings: list[Finding]) -> Iterator[Finding]:
+    current, *rest = sorted(findings, key=lambda finding: finding.start)
+    for finding in rest:
+        if finding.start < current.end:
+            current = current._replace(end=max(current.end, finding.end))
+        else:
+            yield current
+            current = finding
+    yield current
+
+
+def _findings(text: str) -> list[Finding]:
+    folded = text.encode("ascii", "replace").lower()
+    return [
+        *_private_keys(text),
+        *_issued_tokens(text, folded),
+        *_url_passwords(text),
+        *_assigned_secrets(text, folded),
+        *_bearer_tokens(text, folded),
+        *_curl_passwords(text, folded),
+        *_command_passwords(text, folded),
+        *_yaml_passwords(text, folded),
+        *_passphrases(text, folded),
+        *_cards(folded),
+    ]
+
+
+def _private_keys(text: str) -> Iterator[Finding]:
+    if "PRIVATE KEY" in text:
+        for match in PRIVATE_KEY.finditer(text):
+            yield Finding(*match.span(), "private-key")
+
+
+def _issued_tokens(text: str, folded: bytes) -> Iterator[Finding]:
+    for issuer in _possible_issuers(text, folded):
+        covered = 0
+        for match in token_pattern(issuer).finditer(text):
+            if match.lastgroup != "no_token" and match.start() >= covered:
+                covered = _end(REST_OF_RUN, text, match.end())
+                yield Finding(match.start(), covered, issuer.kind)
+
+
+def _possible_issuers(text: str, folded: bytes) -> list[Issuer]:
+    anchors: set[str] = set()
+    for start, end in _long_runs(folded):
+        anchor = ANY_ANCHOR.search(text, max(0, start - LEAD), end + 1)
+        while anchor:
+            anchors.add(anchor[0])
+            anchor = ANY_ANCHOR.search(text, anchor.end(), end + 1)
+    return [issuer for issuer in ALL if _has_any(issuer, anchors)] if anchors else []
+
+
+def _has_any(issuer: Issuer, anchors: set[str]) -> bool:
+    return any(re.match(issuer.anchor, anchor, re.ASCII) for anchor in anchors)
+
+
+def _long_runs(folded: bytes) -> Iterator[tuple[int, int]]:
+    shape = folded.translate(RUN_SHAPE) + b" "
+    start = shape.find(LONG_RUN)
+    while start >= 0:
+        end = shape.find(b" ", start)
+        yield start, end
+        start = shape.find(LONG_RUN, end)
+
+
+def _url_passwords(text: str) -> Iterator[Finding]:
+    if "@" in text:
+        for match in URL_PASSWORD.finditer(text):
+            if not _is_stand_in(match[1]):
+                yield Finding(*match.span(1), "password")
+
+
+def _assigned_secrets(text: str, folded: bytes) -> Iterator[Finding]:
+    for kind, key in KEYS:
+        covered = 0
+        for match in key.finditer(folded):
+            value = VALUE.match(folded, match.end()) if match.start() >= covered else None
+            if value and _is_assigned_secret(kind, _value_text(text, value), _usage(text, match, value)):
+                start, covered = _value_span(folded, value)
+                yield Finding(start, covered, kind)
+
+
+def _value_text(text: str, value: re.Match[bytes]) -> str:
+    return text[slice(*value.span("quoted" if value["quote"] else "bare"))]
+
+
+def _value_span(folded: bytes, value: re.Match[bytes]) -> tuple[int, int]:
+    if value["quote"]:
+        return value.span("quoted")
+    start, end = value.start("bare"), _end(REST_OF_VALUE, folded, value.end())
+    return start, start + len(folded[start:end].rstrip(b".:"))
+
+
+def _usage(text: str, key: re.Match[bytes], value: re.Match[bytes]) -> Usage:
+    before = text[max(0, key.start() - LONGEST_NAME) : key.start()]
+    name = before[len(before.rstrip(TOKEN_CHARACTERS)) :]
+    before = before.removesuffix(name)
+    written = text[slice(*key.span())]
+    if before.endswith("[masked:"):
+        return Usage.PROSE
+    if name.startswith("--"):
+        return Usage.FLAG
+    if not key["sign"]:  # only SQL writes PASSWORD 'value'
+        return Usage.CONSTANT if value["quote"] == b"'" and written.isupper() else Usage.PROSE
+    if value["scheme"]:
+        return Usage.HEADER
+    is_tight = key["sign"] == b"=" and " " not in written
+    is_variable = (name + written).isupper()
+    is_parameter = before.endswith(("?", "&", ";"))
+    return Usage.CONSTANT if value["quote"] or (is_tight and (is_variable or is_parameter)) else Usage.EXPRESSION
+
+
+def _is_assigned_secret(kind: str, value: str, usage: Usage) -> bool:
+    if usage is Usage.PROSE or _is_stand_in(value) or WORD.fullmatch(value):
+        return False
+    if usage is Usage.FLAG:
+        return len(value) >= SHORTEST_CHOSEN and not METAVARIABLE.fullmatch(value)
+    if usage is Usage.HEADER:
+        return _is_header_token(value)
+    if usage is Usage.EXPRESSION and CODE.fullmatch(value):
+        return False
+    if kind in CHOSEN_KINDS:
+        return len(value) >= SHORTEST_CHOSEN and (usage is Usage.CONSTANT or UNLIKE_A_NAME.search(value) is not None)
+    return _is_issued(value) or (usage is Usage.CONSTANT and _is_long(value))
+
+
+def _is_issued(value: str) -> bool:
+    return len(value) >= SHORTEST_ISSUED and DIGIT.search(value) is not None and not NUMBER.fullmatch(value)
+
+
+def _is_long(value: str) -> bool:
+    return len(value) >= SHORTEST_WITHOUT_DIGIT and not METAVARIABLE.fullmatch(value)
+
+
+def _is_header_token(value: str) -> bool:
+    is_mixed = len(value) >= SHORTEST_ISSUED and not value[1:].islower()
+    return _is_issued(value) or _is_long(value) or (is_mixed and not METAVARIABLE.fullmatch(value))
+
+
+def _is_stand_in(value: str) -> bool:
+    return TEMPLATE.search(value) is not None or STAND_IN.fullmatch(value) is not None
+
+
+def _bearer_tokens(text: str, folded: bytes) -> Iterator[Finding]:
+    for match in BEARER_TOKEN.finditer(folded):
+        start, end = match.span(1)
+        if not _is_stand_in(text[start:end]) and _is_header_token(text[start:end]):
+            yield Finding(start, end, "token")
+
+
+def _curl_passwords(text: str, folded: bytes) -> Iterator[Finding]:
+    if b"curl" in folded:
+        for match in CURL_PASSWORD.finditer(folded):
+            start, end = match.span(1)
+            if not _is_stand_in(text[start:end]):
+                yield Finding(start, end, "password")
+
+
+def _command_passwords(text: str, folded: bytes) -> Iterator[Finding]:
+    for word, pattern in ((b"mysql", MYSQL_PASSWORD), (b"mariadb", MYSQL_PASSWORD), (b"sshpass", SSHPASS_PASSWORD)):
+        if word in folded:
+            for match in pattern.finditer(text):
+                if not _is_stand_in(match[1]):
+                    yield Finding(*match.span(1), "password")
+
+
+def _yaml_passwords(text: str, folded: bytes) -> Iterator[Finding]:
+    for match in YAML_PASSWORD.finditer(folded):
+        group = 1 if match[1] else 2
+        value = match[group].decode()
+        if YAML_KEY.fullmatch(text, text.rfind("\n", 0, match.start()) + 1, match.start()) and not (
+            WORD.fullmatch(value) or METAVARIABLE.fullmatch(value) or _is_stand_in(value)
+        ):
+            yield Finding(*match.span(group), "password")
+
+
+def _passphrases(text: str, folded: bytes) -> Iterator[Finding]:
+    """Words in quotes, where a variable or a key says that they are one; a message about passwords is none."""
+    for match in PASSPHRASE.finditer(folded):
+        key = text[match.start() : match.start("quote")].rstrip(" \t:=\"'\\")
+        is_named = key.isupper() or key.lower() == "passphrase"
+        if is_named and not NO_PASSPHRASE.search(match["words"].decode()):
+            yield Finding(*match.span("words"), "password")
+
+
+def _cards(folded: bytes) -> Iterator[Finding]:
+    shape = folded.translate(CARD_SHAPE)
+    if any(one in shape for one in CARD_SHAPES):
+        for match in CARD.finditer(folded):
+            if _has_check_digit([int(digit) for digit in match[0].decode() if digit.isdecimal()]):
+                yield Finding(*match.span(), "card")
+
+
+def _has_check_digit(digits: list[int]) -> bool:
+    """Whether the last digit is the one that the others ask for (ISO/IEC 7812-1, Luhn)."""
+    doubled = [2 * digit - 9 * (digit > 4) for digit in digits[-2::-2]]  # noqa: PLR2004 - the sum of two digits
+    return sum(doubled + digits[::-2]) % 10 == 0
+
+
+def _end(pattern: re.Pattern[AnyStr], text: AnyStr, position: int) -> int:
+    match = pattern.match(text, position)
+    return match.end() if match else position

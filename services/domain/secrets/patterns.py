@@ -1,0 +1,124 @@
+"""How secrets look, and what only looks like one: tables of expressions, each bounded."""
+
+import re
+import string
+from functools import cache
+
+from services.domain.secrets.issuers import ALL, Issuer
+
+# Every token contains a long run of these characters, and most texts contain no such run.
+TOKEN_CHARACTERS = string.ascii_letters + string.digits + "_-"
+RUN_SHAPE = bytes(ord("x") if chr(code) in TOKEN_CHARACTERS else ord(" ") for code in range(256))
+LONG_RUN = b"x" * 20
+LEAD = 16  # an anchor starts at most so far ahead of its run
+ANY_ANCHOR = re.compile("|".join(issuer.anchor for issuer in ALL), re.ASCII)
+REST_OF_RUN = re.compile(f"[{TOKEN_CHARACTERS}]*")
+
+# Up to the end of the block or, where the block is cut, as far as its key data goes.
+PRIVATE_KEY = re.compile(
+    r"-----BEGIN (?P<label>[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----"
+    r"(?:(?:[^-]|-(?!----(?:BEGIN|END) )){0,16384}+-----END (?P=label)-----"
+    r"|(?:(?:\\+[nr]|[^A-Za-z+/=]){0,40}+[A-Za-z0-9+/=]{16,}+)++)"
+)
+URL_PASSWORD = re.compile(r"""://[^\s/:@"'`<>\[\\]*:([^\s/"'`<>?#\\]+)@""")
+
+# Patterns over bytes search the folded text: lower case, one byte for each character of the text.
+SEPARATOR = rb"""
+    \d{0,2} (?:\\*["'`]|\*\*)? \]?
+    (?:
+        [ \t]*
+        (?P<sign> => | ={1,3} | : (?: [ \t]*[a-z][\w.\[\]|\ ]{0,40}=(?=[ \t]*["'`]) | = )? )
+        (?:\*\*)? [ \t]*
+      | [ \t]+
+    )
+"""
+KEYS = tuple(
+    (kind, re.compile(key + SEPARATOR, re.VERBOSE))
+    for kind, key in (
+        ("password", rb"pass(?:word|wd|phrase|code|(?<=[_-]pass))"),
+        ("password", rb"pwd"),
+        ("secret", rb"secret"),
+        ("token", rb"token"),
+        ("authorization", rb"auth(?:orization)?"),
+        (
+            "key",
+            rb"""key (?<=[eit_-]key|skey) (?:
+                (?<=api[_-]key) | (?<=apikey) | (?<=access[_-]key) | (?<=accesskey) | (?<=account[_-]key)
+              | (?<=accountkey) | (?<=auth[_-]key) | (?<=encryption[_-]key) | (?<=master[_-]key)
+              | (?<=app[_-]key) | (?<=private[_-]key) | (?<=privatekey) | (?<=secret[_-]key) | (?<=secretkey)
+              | (?<=signing[_-]key)
+            )""",
+        ),
+    )
+)
+BARE = rb"""[^\s"'`<>(){}\[\],;&|\\]"""
+VALUE = re.compile(
+    rb"""
+    (?: [bru]{0,2} (?P<quote>\\*["'`]) )?
+    (?P<scheme> (?:basic|bearer|token)[ \t]+ )?
+    (?(quote) (?P<quoted> (?: \\\\ | \\(?P=quote) | (?!(?P=quote))\S )++ ) (?P=quote)
+            | (?P<bare> %b{1,128}+ ) (?![(\[{<]) )
+    """
+    % BARE,
+    re.VERBOSE,
+)
+REST_OF_VALUE = re.compile(BARE + rb"*")
+BEARER_TOKEN = re.compile(rb"bearer[ \t]+([\w.~+/=-]{8,}+)")
+CURL_PASSWORD = re.compile(rb"""curl\b(?:(?!curl)[^\n])*?[ \t](?:-u|--user)[ \t=]*\\*["']?[^\s:"'\[\\]*:([^\s"'\\]+)""")
+MYSQL_PASSWORD = re.compile(r"""(?:mysql|mariadb)\w*[ \t][^\n|;&]{0,200}?(?<=[ \t])-p\\*["']?([^\s"'\\]++)""")
+SSHPASS_PASSWORD = re.compile(r"""sshpass[ \t]+-p[ \t]*\\*["']?([^\s"'\\]++)""")
+# The end of a line of YAML: code has something behind the value, or another value.
+YAML_PASSWORD = re.compile(
+    rb"(?m)pass(?:w(?:or)?d|phrase):[ \t]([a-z]{6,40})[ \t]*(?:#[^\n]*)?\r?$"
+    rb"|pwd:[ \t]([a-z]{6,40})[ \t]*(?:#[^\n]*)?\r?$"
+)
+YAML_KEY = re.compile(r"[ \t-]*[\w-]*")
+PASSPHRASE = re.compile(
+    rb"""pass(?:phrase|word|wd)?["']?[ \t]{0,4}[:=][ \t]{0,4}\\*"""
+    rb"""(?P<quote>["'])(?P<words>[a-z0-9-]{2,20}(?:[ ][a-z0-9-]{2,20}){2,11})\\*(?P=quote)"""
+)
+NO_PASSPHRASE = re.compile(
+    r"(?i)\b(?:a|an|and|are|be|cannot|do|does|enter|for|has|in|invalid|is|least|match|must|no|not|of|or|pass(?:phrase|wo?r?d)s?"
+    r"|please|required|reset|the|to|too|use|wrong|you|your)\b"
+)
+CARD_SHAPE = bytes(ord("d" if chr(code) in string.digits else "s" if code in b" -" else "x") for code in range(256))
+CARD_SHAPES = (b"d" * 15, b"ddddsddddsddddsdddd", b"ddddsddddddsddddd")
+# Numbers as they are printed on cards, by the first digits of those who issue them.
+CARD = re.compile(
+    rb"(?<![\w.,/-])(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|6011|65\d\d|35[2-8]\d)([ -]?)\d{4}\1\d{4}\1\d{4}(?![\w/-]|[.,]\d)"
+    rb"|(?<![\w.,/-])3[47]\d\d([ -]?)\d{6}\2\d{5}(?![\w/-]|[.,]\d)"
+)
+
+# What stands for a secret without being one.
+TEMPLATE = re.compile(r"\[masked:[a-z-]+\]|\$\{|\$\(|\{\{|#\{|\{\w*\}|%\(\w+\)s|^%[sd]|%[sd]$", re.ASCII)
+STAND_IN = re.compile(
+    r"\$[A-Za-z_]\w*|%\w+%|<[^<>]*>|\[[^\[\]]*\]|[xX]+|\W+|(?:~|\.{0,2})(?:/[\w.@-]{0,24})++"
+    r"|(?i:your[_-].*|hidden|masked|redacted)",
+    re.ASCII,
+)
+WORD = re.compile(
+    r"(?i:any|bool|boolean|bytes|example|false|int|key|nil|none|null|number|object|optional|pass|passwd|password|pwd"
+    r"|required|secret|str|string|text|token|true|undefined)[?!]?"
+)
+METAVARIABLE = re.compile(
+    r"[A-Z_-]+|and|argument|flag|for|from|in|is|on|options?|or|parameter|should|to|value|was|will|with"
+)
+CODE = re.compile(
+    r"[!*?]\w+|[a-z]+\d{0,2}(?:_[a-z]+\d{0,2})+|[A-Za-z_]\w*(?:(?:\??\.|->|::)\w+)+[!?]?"
+    r"|(?:u?int|float|bytes|utf-?|sha-?|base|md)\d+",
+    re.ASCII,
+)
+NUMBER = re.compile(r"[+-]?(?:0x)?[\d._]+%?", re.ASCII)
+UNLIKE_A_NAME = re.compile(r"[\d!@#$%^*+=?~]", re.ASCII)
+DIGIT = re.compile(r"\d", re.ASCII)
+CHOSEN_KINDS = ("password", "secret")  # people think of these themselves
+SHORTEST_CHOSEN = 3
+SHORTEST_ISSUED = 8
+SHORTEST_WITHOUT_DIGIT = 16
+LONGEST_NAME = 40
+
+
+@cache
+def token_pattern(issuer: Issuer) -> re.Pattern[str]:
+    """Compiled at first need: few texts hold anything like a token."""
+    return re.compile(issuer.pattern, re.ASCII)

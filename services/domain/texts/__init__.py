@@ -1,0 +1,1 @@
+"""Texts of messages: what they hold, bounded, and without what harnesses put around them."""

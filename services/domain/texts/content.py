@@ -1,0 +1,55 @@
+"""A conversation with its contents, as it is read for a summary or shown again."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+import msgspec
+
+from schemas.inbox import Attachment
+from services.domain.texts.bounds import bounded
+from services.domain.texts.clean import cleaned
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """A part of a message with what it holds."""
+
+    part: str
+    kind: str
+    """As in the log: text, reasoning, file, tool (call and result in one), tool_call, tool_result or compaction."""
+    text: str = ""
+    tool: str = ""
+    call: str = ""
+    input: str = ""
+    """The arguments as JSON."""
+    output: str = ""
+    status: str = ""
+    mime: str = ""
+    filename: str = ""
+    """Of a file, as the one before."""
+    attachments: tuple[Attachment, ...] = ()
+    """What a tool answered beside its words."""
+    number: int = 0
+    """Its tag; 0: none."""
+    ignored: bool = False
+    synthetic: bool = False
+    """Whether the harness wrote it, not a person."""
+
+
+class RecordedMessage(msgspec.Struct, frozen=True):
+    """A message in its place."""
+
+    ordinal: int
+    message: str
+    role: str
+    at: datetime | None = None
+    pieces: tuple[Piece, ...] = ()
+    synthetic: bool = False
+
+
+def person_texts(message: RecordedMessage) -> Iterator[str]:
+    """What a person wrote in this message, without what a harness or we ourselves have put around it."""
+    if message.role != "user" or message.synthetic:
+        return
+    for piece in message.pieces:
+        if piece.kind == "text" and not (piece.ignored or piece.synthetic) and (text := bounded(cleaned(piece.text))):
+            yield text

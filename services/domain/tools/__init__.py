@@ -1,0 +1,1 @@
+"""One reading of a tool call: what it did, to which files, and how it ended."""

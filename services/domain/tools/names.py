@@ -1,0 +1,73 @@
+"""The one table of tools: what each is for, by its name, whatever the harness.
+
+Names stand as `plain` makes them. A tool that is not listed is judged by its arguments alone, see `request.py`.
+"""
+
+from functools import lru_cache
+
+READERS = frozenset({"read", "readfile", "view"})
+"""They show a file by lines."""
+READS = READERS | {"notebookread"}
+LISTINGS = frozenset({"list", "ls", "tree", "glob", "find", "listdirectory"})
+SYMBOLS = frozenset({
+    "lspdiagnostics", "lspsymbols", "lspfindreferences", "lspgotodefinition", "lspgotoimplementation",
+    "lsphover", "lspdocumentsymbols", "lspworkspacesymbols", "lsppreparerename",
+})  # fmt: skip
+"""They ask a language server."""
+SEARCHES = frozenset({
+    "grep", "grepsearch", "searchfilecontent", "codesearch", "astgrepsearch", "websearch", "googlewebsearch",
+})  # fmt: skip
+LOOKUPS = LISTINGS | SYMBOLS | SEARCHES | {"webfetch"}
+"""They look for something, in files or elsewhere."""
+READ_ONLY = READS | LOOKUPS
+"""Tools that change nothing: asked the same again, the newer answer is the one that holds."""
+
+EDITS = frozenset({"edit", "multiedit", "notebookedit", "editfile", "strreplace", "replace"})
+"""They change a part of the file that their arguments name ..."""
+WRITES = frozenset({"write", "writefile", "create", "createfile"})
+"""... or write all of it."""
+PATCHES = frozenset({"patch", "applypatch"})
+"""They take a text with `*** Update File: ...`, which may change several files."""
+EDITORS = frozenset({"strreplaceeditor", "strreplacebasededittool"})
+"""They read, change and write; which of these, their argument `command` tells."""
+EDITOR_ACTIONS = {
+    "view": "read",
+    "create": "written",
+    "str_replace": "edited",
+    "insert": "edited",
+    "undo_edit": "edited",
+}
+"""What an editor's `command` does to the file."""
+
+TODO_WRITER = "todowrite"
+"""The tool that an agent writes its list of things to do with."""
+TODO_LISTS = frozenset({TODO_WRITER, "todoread"})
+"""Tools whose answer is the whole list of things to do."""
+RECEIPTS = frozenset({"planenter", "planexit", "taskupdate", "taskstop"})
+"""Tools of an agent's plan whose answer only confirms the call."""
+
+WAYFINDERS = READS | LISTINGS | SYMBOLS | {"lsp", "skill"}
+"""Tools that an agent finds its way by: their outputs are worth the most later."""
+WORKERS = EDITS | WRITES | PATCHES | EDITORS | SEARCHES | {"search"}
+"""Tools that change files or search texts: their outputs are worth less than those, and more than all others."""
+
+ACTIONS = {
+    **dict.fromkeys(READS, "read"),
+    **dict.fromkeys(EDITS, "edited"),
+    **dict.fromkeys(WRITES, "written"),
+}
+"""What a tool does to the file that its arguments name."""
+
+_PREFIX = "mcp_"
+_SERVER = "mcp__"
+
+
+@lru_cache(maxsize=1024)
+def plain(tool: str) -> str:
+    """A tool's name without what harnesses do to it: `mcp_Read_File` is `readfile`.
+
+    Only the bare prefix goes: `mcp__wiki__read` is the tool of some server, which may do anything.
+    """
+    name = tool.lower()
+    bare = name if name.startswith(_SERVER) else name.removeprefix(_PREFIX)
+    return bare.replace("_", "").replace("-", "")

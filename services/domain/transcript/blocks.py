@@ -1,0 +1,191 @@
+"""Messages as lines of a transcript: who said what, and one line for each use of a tool."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from services.domain.attachments import file_name, short_name
+from services.domain.texts.bounds import beginning, flat, shortened
+from services.domain.texts.clean import cleaned
+from services.domain.texts.content import Piece, RecordedMessage
+from services.domain.tokens import tokens
+from services.domain.tools.call import TOOLS, Call, call_of
+from services.domain.transcript import commits
+
+PERSON, AGENT, HARNESS = "U", "A", "S"
+_POSING = re.compile(r"\[\d{1,18}|TC:|commits:|[UAS]:")
+LONGEST_TARGET = 120
+MOST_FILES = 4
+"""Of one answer that are named."""
+LONGEST_DESCRIPTION = 80
+LONGEST_REPORT = 600
+"""Bytes of what someone answered whom a tool asked."""
+LONGEST_NOTICE = 300
+"""Bytes of what only the harness says."""
+LONGEST_SUMMARY = 1200
+"""Bytes of a summary that the harness made: what it tells is in earlier history."""
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One message, read."""
+
+    ordinal: int
+    message: str
+    speaker: str
+    """U: a person, A: the agent and its tools, S: the harness; empty: it says nothing."""
+    lines: tuple[str, ...] = ()
+    """Texts, and lines that begin with `TC:`."""
+    commits: tuple[str, ...] = ()
+    committed: bool = False
+    """Whether the agent made a commit or speaks of one."""
+
+
+class Block(msgspec.Struct, frozen=True):
+    """Neighbouring messages of one side."""
+
+    first: int
+    last: int
+    speaker: str
+    text: str
+    tokens: int
+    commits: tuple[str, ...] = ()
+    committed: bool = False
+    tool_only: bool = False
+
+
+def entry(message: RecordedMessage, most: int) -> Entry:
+    """A message as lines of at most `most` bytes each. What a harness adds to a person's words is left out."""
+    mechanical = message.synthetic or message.role == "system"
+    speaks = any(
+        not (mechanical or piece.synthetic or piece.ignored) and _text(message, piece, most) for piece in message.pieces
+    )
+    lines: list[str] = []
+    confirmed: list[str] = []
+    listed: list[str] = []
+    for piece in message.pieces:
+        if piece.ignored or (speaks and piece.synthetic and message.role == "user" and piece.kind not in TOOLS):
+            continue
+        if piece.kind in TOOLS:
+            used = call_of(piece)
+            lines += _tool(piece, used)
+            confirmed += commits.made(used)
+            listed += commits.shown(used)
+        elif line := _text(message, piece, most):
+            lines.append(line)
+            confirmed += commits.mentioned(line) if message.role == "assistant" else ()
+    found = tuple(dict.fromkeys((*confirmed, *listed)))[: commits.MOST]
+    return Entry(
+        message.ordinal, message.message, _speaker(message, lines, speaks=speaks), tuple(lines), found, bool(confirmed)
+    )
+
+
+def block(entries: Sequence[Entry], most: int) -> Block:
+    """Entries of one speaker as one block of at most `most` bytes; those that say nothing are covered by it."""
+    with_lines = [one for one in entries if one.lines]
+    speaker = with_lines[0].speaker if with_lines else ""
+    found = tuple(dict.fromkeys(one for each in with_lines for one in each.commits))[: commits.MOST]
+    first, last = entries[0].ordinal, entries[-1].ordinal
+    place = f"[{first}]" if first == last else f"[{first}-{last}]"
+    lines = [line for one in with_lines for line in one.lines]
+    hashes = [f"commits: {', '.join(found)}"] if found else []
+    body = "\n".join(_joined([*hashes, *lines]))
+    separator = "\n" if body.startswith("TC:") else " "
+    text = shortened(f"{place} {speaker}:{separator}{body}", most)
+    return Block(
+        first=first,
+        last=last,
+        speaker=speaker,
+        text=text,
+        tokens=tokens(len(text.encode()) + 1),
+        commits=found,
+        committed=any(one.committed for one in with_lines),
+        tool_only=all(line.startswith("TC:") for line in lines),
+    )
+
+
+def atoms(recorded: Sequence[RecordedMessage]) -> Iterator[tuple[RecordedMessage, ...]]:
+    """Messages that belong together: from a tool's call to its result, where these stand in several messages."""
+    results: dict[str, int] = {}
+    for at in range(len(recorded) - 1, -1, -1):
+        results.update({piece.call: at for piece in recorded[at].pieces if piece.kind == "tool_result" and piece.call})
+    start = end = 0
+    for at, one in enumerate(recorded):
+        if at > end:
+            yield tuple(recorded[start:at])
+            start = end = at
+        end = max(end, *(results.get(piece.call, at) for piece in one.pieces if piece.kind == "tool_call"), at)
+    if recorded:
+        yield tuple(recorded[start:])
+
+
+def _speaker(message: RecordedMessage, lines: list[str], *, speaks: bool) -> str:
+    if not lines:
+        return ""
+    if message.role in {"assistant", "tool"}:
+        return AGENT
+    if message.role == "user":
+        return PERSON if speaks else AGENT if all(line.startswith("TC:") for line in lines) else HARNESS
+    return HARNESS
+
+
+def _text(message: RecordedMessage, piece: Piece, most: int) -> str:
+    """What it says on one line; one that looks like a place or a tool's use in a transcript is marked as neither."""
+    line = _line(message, piece, most)
+    return f"- {line}" if _POSING.match(line) else line
+
+
+def _line(message: RecordedMessage, piece: Piece, most: int) -> str:
+    match piece.kind:
+        case "text":
+            text = piece.text if message.role == "assistant" else cleaned(piece.text)
+            mechanical = message.synthetic or piece.synthetic or message.role == "system"
+            return flat(shortened(text, LONGEST_NOTICE if mechanical else most))
+        case "compaction":
+            return flat(shortened(piece.text, LONGEST_SUMMARY))
+        case "file":
+            return _file(file_name(piece.text, piece.filename))
+        case _:
+            return ""
+
+
+def _tool(piece: Piece, used: Call) -> Iterator[str]:
+    """A line for a call; for a result that stands alone only if it tells of a failure, or shows something."""
+    failure = f" -> error: {used.error}" if used.failed else ""
+    shown = "".join(f" {_file(short_name(one.filename))}" for one in piece.attachments[:MOST_FILES])
+    if piece.kind == "tool_result":
+        if failure or shown:
+            yield f"TC: {flat(piece.tool) or 'tool'}{failure}{shown}"
+        return
+    target = f"({_target(used)})" if used.about else ""
+    more = f" {beginning(flat(used.description), LONGEST_DESCRIPTION)}" if used.description else ""
+    others = f" and {len(used.files) - 1} more files" if len(used.files) > 1 else ""
+    answer = f" -> {flat(shortened(used.report, LONGEST_REPORT))}" if used.report and not failure else ""
+    yield f"TC: {flat(used.tool) or 'tool'}{target}{others}{more}{failure}{answer}{shown}"
+
+
+def _file(name: str) -> str:
+    """A picture or a document, by its name."""
+    return f"[file {name}]" if name else "[file]"
+
+
+def _target(used: Call) -> str:
+    """Of a path the end tells more, of everything else the beginning."""
+    if used.kind in {"edit", "read"} and len(used.about) > LONGEST_TARGET:
+        return f"…{used.about[1 - LONGEST_TARGET :]}"
+    return beginning(used.about, LONGEST_TARGET)
+
+
+def _joined(lines: Iterable[str]) -> Iterator[str]:
+    """Texts that follow each other share a line."""
+    text = ""
+    for line in lines:
+        if line.startswith("TC:"):
+            if text:
+                yield text
+            yield line
+            text = ""
+        else:
+            text = f"{text} / {line}" if text else line
+    if text:
+        yield text

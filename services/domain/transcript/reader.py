@@ -1,0 +1,178 @@
+"""A stretch of conversation, read as a transcript within a budget: for those who summarise it, or look it up again."""
+
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from itertools import groupby
+
+import msgspec
+
+from services.domain.attachments import attachment_tokens, file_tokens
+from services.domain.texts.content import Piece, RecordedMessage
+from services.domain.tokens import BYTES_PER_TOKEN, tokens
+from services.domain.transcript.blocks import AGENT, Block, Entry, atoms, block, entry
+
+SHARE = 4
+"""A block takes at most this part of the budget."""
+SMALLEST_BLOCK = 400
+"""Bytes; below that a block says nothing."""
+
+
+class Chunk(msgspec.Struct, frozen=True):
+    """What was read. Every message from the first to the last is covered, also those that say nothing."""
+
+    first: int = 0
+    """Ordinal; 0: nothing was there to be read."""
+    last: int = 0
+    first_message: str = ""
+    last_message: str = ""
+    messages: int = 0
+    tokens: int = 0
+    """Estimate of the text."""
+    raw_tokens: int = 0
+    """Estimate of the messages as they are."""
+    has_more: bool = False
+    ended: str = "end"
+    """Why it ended there: end (of what was given) or budget."""
+    text: str = ""
+    """Lines `[3] U: …`, `[4-9] A: …`, and below them `TC: …` for each use of a tool."""
+    blocks: tuple[Block, ...] = ()
+    commits: tuple[str, ...] = ()
+    clusters: int = 0
+    """How many times the agent worked towards commits between other things that were said."""
+    tool_only: tuple[tuple[int, int], ...] = ()
+    """Ranges of ordinals in which nothing was said."""
+    ordinals: tuple[tuple[int, str], ...] = ()
+    """The messages and their places."""
+    fingerprint: str = ""
+    """Over places, ids and contents: another one means that the messages have changed."""
+    recorded: tuple[RecordedMessage, ...] = ()
+    """The messages themselves."""
+
+
+def read(recorded: Sequence[RecordedMessage], budget: int) -> Chunk:
+    """Read from the first message on as far as `budget` tokens of transcript go, and at least one block.
+
+    A block is never longer than a quarter of the budget: it is split between messages, but never between a tool's
+    call and its result; what is still too long is cut, and the cut says how much is missing.
+    """
+    most = max(budget * BYTES_PER_TOKEN // SHARE, SMALLEST_BLOCK)
+    taken: list[RecordedMessage] = []
+    blocks: list[Block] = []
+    total = 0
+    ended = "end"
+    for messages, made in _lumps(recorded, most):
+        cost = sum(one.tokens for one in made)
+        if total and total + cost > budget:
+            ended = "budget"
+            break
+        taken += messages
+        blocks += made
+        total += cost
+    return _chunk(recorded, taken, _whole(blocks, taken), ended)
+
+
+def fingerprint(recorded: Sequence[RecordedMessage]) -> str:
+    """A digest of these messages: places, ids and contents."""
+    digest = sha256()
+    for one in recorded:
+        pieces = [
+            (piece.part, piece.kind, piece.text, piece.tool, piece.call, piece.input, piece.output, piece.status)
+            for piece in one.pieces
+        ]
+        digest.update(msgspec.json.encode((one.ordinal, one.message, one.role, pieces)))
+    return digest.hexdigest()
+
+
+def cost(recorded: Sequence[RecordedMessage]) -> int:
+    """Estimated tokens of these messages as they are."""
+    return sum(_cost(piece) for one in recorded for piece in one.pieces)
+
+
+def _cost(piece: Piece) -> int:
+    if piece.kind == "file":
+        return file_tokens(piece.text, piece.mime)
+    words = tokens(len(piece.text.encode()) + len(piece.input.encode()) + len(piece.output.encode()))
+    return words + sum(map(attachment_tokens, piece.attachments))
+
+
+_Lump = tuple[list[RecordedMessage], list[Block]]
+
+
+def _lumps(recorded: Sequence[RecordedMessage], most: int) -> Iterator[_Lump]:
+    """Messages that are taken together or not at all, and their blocks. Silent ones go with what follows."""
+    held: list[RecordedMessage] = []
+    entries: list[Entry] = []
+    size = silent = 0
+    for atom in atoms(recorded):
+        now = [entry(one, most) for one in atom]
+        weight = sum(len(line.encode()) + 1 for one in now for line in one.lines)
+        speakers = _speakers(entries) | _speakers(now)
+        if _speakers(entries) and weight and (len(speakers) > 1 or size + weight > most):
+            until = len(held) - silent
+            yield held[:until], _blocks(entries[:until], most)
+            held, entries, size = held[until:], entries[until:], 0
+        held += atom
+        entries += now
+        size += weight
+        silent = 0 if weight else silent + len(atom)
+    if held:
+        yield held, _blocks(entries, most)
+
+
+def _speakers(entries: list[Entry]) -> set[str]:
+    return {one.speaker for one in entries if one.speaker}
+
+
+def _blocks(entries: list[Entry], most: int) -> list[Block]:
+    """One block, or several where different sides speak between a call and its result."""
+    speakers: list[str] = []
+    for one in entries:
+        speakers.append(one.speaker or (speakers[-1] if speakers else ""))
+    start = next((speaker for speaker in speakers if speaker), "")
+    if not start:
+        return []
+    sides = zip((speaker or start for speaker in speakers), entries, strict=True)
+    grouped = [[one for _, one in group] for _, group in groupby(sides, key=lambda pair: pair[0])]
+    return [block(group, most // len(grouped)) for group in grouped]
+
+
+def _whole(blocks: list[Block], taken: list[RecordedMessage]) -> list[Block]:
+    """The last block also stands for silent messages behind it."""
+    if blocks and taken and blocks[-1].last < taken[-1].ordinal:
+        blocks[-1] = msgspec.structs.replace(blocks[-1], last=taken[-1].ordinal)
+    return blocks
+
+
+def _chunk(recorded: Sequence[RecordedMessage], taken: list[RecordedMessage], blocks: list[Block], ended: str) -> Chunk:
+    if not taken:
+        return Chunk()
+    text = "\n".join(one.text for one in blocks)
+    return Chunk(
+        first=taken[0].ordinal,
+        last=taken[-1].ordinal,
+        first_message=taken[0].message,
+        last_message=taken[-1].message,
+        messages=len(taken),
+        tokens=tokens(len(text.encode())),
+        raw_tokens=cost(taken),
+        has_more=len(taken) < len(recorded),
+        ended=ended,
+        text=text,
+        blocks=tuple(blocks),
+        commits=tuple(dict.fromkeys(one for each in blocks for one in each.commits)),
+        clusters=_clusters(blocks),
+        tool_only=_tool_only(blocks),
+        ordinals=tuple((one.ordinal, one.message) for one in taken),
+        fingerprint=fingerprint(taken),
+        recorded=tuple(taken),
+    )
+
+
+def _clusters(blocks: list[Block]) -> int:
+    runs = groupby(blocks, key=lambda one: one.speaker)
+    return sum(any(one.committed for one in run) for speaker, run in runs if speaker == AGENT)
+
+
+def _tool_only(blocks: list[Block]) -> tuple[tuple[int, int], ...]:
+    runs = (list(run) for only, run in groupby(blocks, key=lambda one: one.tool_only) if only)
+    return tuple((run[0].first, run[-1].last) for run in runs)

@@ -1,0 +1,106 @@
+"""The arguments of the command `annals`."""
+
+import argparse
+from pathlib import Path
+
+from services.edges.connect.harnesses import names as harness_names
+from services.edges.memory import arguments as memory
+from services.edges.search import arguments as search
+from services.kit import rooms
+
+ARMS = ("full", "bm25", "dense", "rrf", "minmax")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Everything that can be asked for, each command by its name."""
+    whole = argparse.ArgumentParser(prog="annals", description="The shared memory of a team's coding agents.")
+    commands = whole.add_subparsers(required=True, metavar="COMMAND", dest="command")
+    up = _add(commands, "up", "start the broker and all rooms, until Ctrl-C")
+    up.add_argument(
+        "--detach", action="store_true", help="return when the installation answers; it goes on without a terminal"
+    )
+    up.add_argument(
+        "--kept-by", choices=("terminal", "detached", "service", *harness_names()), default="", help=argparse.SUPPRESS
+    )
+    up.add_argument("--here", type=Path, default=None, help=argparse.SUPPRESS)
+    _add(commands, "down", "end the installation of this data directory")
+    service = _add(commands, "service", "have this machine start the installation when you log in")
+    service.add_argument("what", choices=("install", "remove"))
+    service.add_argument("--dry-run", action="store_true", help="only show what would be written")
+    status = _add(commands, "status", "show what runs, what lags and what failed")
+    status.add_argument("--json", action="store_true", help="print one JSON object")
+    config = _add(commands, "config", "show every setting, its value and where that comes from")
+    config.add_argument("what", choices=("show",))
+    config.add_argument("--json", action="store_true", help="print one JSON object")
+    replay = _add(commands, "replay", "play recorded sessions through an installation of their own")
+    replay.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="session files or folders")
+    replay.add_argument("--json", action="store_true", help="print one JSON object")
+    replay.add_argument("--steps", type=Path, metavar="FILE", help="leave one JSON line for each model call there")
+    replay.add_argument("--agent", choices=("tidy", "none"), default="tidy", help="whether the agent drops old outputs")
+    replay.add_argument("--at-once", type=int, default=4, help="sessions played at the same time")
+    replay.add_argument("--limit", type=int, default=0, help="context window in tokens, where a recording names none")
+    replay.add_argument(
+        "--deadline", type=int, default=0, help="milliseconds to wait for a plan; 0: as long as it takes"
+    )
+    replay.add_argument(
+        "--overhead", type=int, default=9_000, metavar="N", help="tokens of tools and system prompt in each prompt"
+    )
+    replay.add_argument(
+        "--alone",
+        action="store_true",
+        help="without an installation: OpenCode's own compaction keeps the context small",
+    )
+    memory.add_to(_add(commands, "memory", "read what is remembered of a project, and decide about it"))
+    demo = _add(commands, "demo", "play the session that comes along, and show what became of it")
+    demo.add_argument(
+        "--chart", type=Path, default=Path("demo-tokens.svg"), help="where to leave the chart, .svg or .png"
+    )
+    setup = _add(commands, "setup", "connect a harness on this machine to this installation")
+    setup.add_argument("harness", choices=harness_names())
+    setup.add_argument("--project", action="store_true", help="in this project's configuration, not in the user's")
+    setup.add_argument("--remove", action="store_true", help="take back what setup did")
+    setup.add_argument("--yes", action="store_true", help="do not ask")
+    setup.add_argument("--dry-run", action="store_true", help="only show what would change")
+    setup.add_argument("--force", action="store_true", help="connect although another plugin is in the way")
+    setup.add_argument(
+        "--start",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="have the harness start the installation where it does not run; by default as before, at first it does",
+    )
+    setup.add_argument(
+        "--compaction",
+        choices=("managed", "assist", "replace", "observe"),
+        default="managed",
+        help="managed: Annals keeps the context small, and the harness compacts only while Annals is away; "
+        "assist: the harness compacts, and reads what to keep; replace: the same, by a prompt in the place of its own; "
+        "observe: it compacts as ever",
+    )
+    doctor = _add(commands, "doctor", "look whether the installation and its harnesses are well, and print what to do")
+    doctor.add_argument("--json", action="store_true", help="print one JSON object for each finding")
+    health = _add(commands, "health", "ask a room on this machine whether it is well")
+    health.add_argument("--port", type=int, required=True)
+    search.add_to(_add(commands, "search", "find what is known of a project that bears on a few words"))
+    _add_benches(_add(commands, "bench", "leave what a scorer judges"))
+    for room in rooms.ROOMS:
+        commands.add_parser(room, help="run this room alone, as a container does")
+    return whole
+
+
+def _add_benches(bench: argparse.ArgumentParser) -> None:
+    about = bench.add_subparsers(required=True, metavar="WHAT", dest="what")
+    carryover = _add(about, "carryover", "compress history up to a cut, by rules")
+    carryover.add_argument("cases", type=Path, metavar="CASES", help="JSON: the sessions and where they are cut")
+    carryover.add_argument("transcripts", type=Path, metavar="TRANSCRIPTS", help="folder of neutral transcripts")
+    carryover.add_argument("out", type=Path, metavar="OUT", help="where to leave one JSON line for each case")
+    carryover.add_argument("--budget", type=int, default=4000, metavar="N", help="tokens of each text")
+    found = _add(about, "search", "ask sets of questions of an installation that has read their documents")
+    found.add_argument("sets", nargs="+", type=Path, metavar="SET", help="files of documents and questions, or folders")
+    found.add_argument("out", type=Path, metavar="OUT", help="where to leave one JSON line for each question")
+    found.add_argument("--arm", choices=ARMS, default="full", help="how what is found is put in order")
+
+
+def _add(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, purpose: str
+) -> argparse.ArgumentParser:
+    return commands.add_parser(name, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")

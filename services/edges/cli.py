@@ -1,0 +1,245 @@
+"""The command `annals`."""
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from services.edges.arguments import parser
+from services.kit import rooms
+
+if TYPE_CHECKING:  # each command imports only what it needs
+    from services.settings import Loaded, Settings
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; its exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words and words[0] in rooms.ROOMS:
+        return _room(words[0], words[1:])
+    options = parser().parse_args(words)
+    return COMMANDS[options.command](options)
+
+
+def _room(name: str, arguments: Sequence[str]) -> int:
+    from services.kit.run import run  # noqa: PLC0415 - each command imports only what it needs
+
+    return run(rooms.load(name), list(arguments))
+
+
+def _up(options: argparse.Namespace) -> int:
+    if options.detach:
+        return _detach(options)
+    import uvloop  # noqa: PLC0415
+
+    from services.edges.launcher.run import Busy  # noqa: PLC0415
+    from services.edges.launcher.supervisor import up  # noqa: PLC0415
+    from services.kit.logs import configure  # noqa: PLC0415
+
+    loaded = _loaded(_folder(options))
+    settings = loaded.settings
+    configure("launcher", level=settings.logs.level, as_json=settings.logs.format == "json")
+    try:
+        uvloop.run(up(settings, options.kept_by or "terminal", loaded.project))
+    except (Busy, ConnectionError) as error:
+        return _failed(error)
+    return 0
+
+
+def _detach(options: argparse.Namespace) -> int:
+    from services.edges.launcher.detach import Failed, detach  # noqa: PLC0415
+
+    here = Path.cwd()
+    return _reported(lambda: asyncio.run(detach(_settings(), options.kept_by or "detached", here)), Failed)
+
+
+def _down(_: argparse.Namespace) -> int:
+    from services.edges.launcher.detach import Failed, down  # noqa: PLC0415
+
+    return _reported(lambda: down(_settings()), Failed)
+
+
+def _service(options: argparse.Namespace) -> int:
+    from services.edges.launcher.service import Unsupported, install, remove  # noqa: PLC0415
+
+    do = install if options.what == "install" else remove
+    return _reported(lambda: do(_settings(), os.environ, is_dry=options.dry_run), Unsupported)
+
+
+def _reported(work: Callable[[], str], failure: type[Exception]) -> int:
+    """Do it, and print what came of it."""
+    try:
+        sys.stdout.write(f"{work()}\n")
+    except (failure, OSError) as error:
+        return _failed(error)
+    return 0
+
+
+def _status(options: argparse.Namespace) -> int:
+    from services.edges.launcher.status import show  # noqa: PLC0415
+
+    try:
+        return asyncio.run(show(_settings(), as_json=options.json))
+    except ConnectionError as error:
+        return _failed(error)
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from services.edges.client.replay import Options, replay  # noqa: PLC0415
+    from services.edges.client.transcript import Unreadable  # noqa: PLC0415
+
+    try:
+        return replay(
+            Options(
+                paths=tuple(options.paths),
+                as_json=options.json,
+                agent=options.agent,
+                at_once=options.at_once,
+                limit=options.limit,
+                deadline_ms=options.deadline,
+                steps=options.steps,
+                overhead=options.overhead,
+                alone=options.alone,
+            ),
+            _settings(),
+        )
+    except (Unreadable, ConnectionError) as error:
+        return _failed(error)
+
+
+def _memory(options: argparse.Namespace) -> int:
+    from services.edges.memory.command import memory  # noqa: PLC0415
+    from services.kit.logs import configure  # noqa: PLC0415
+
+    configure("memory", level="error", as_json=False)
+    return asyncio.run(memory(options, _settings(), Path.cwd()))
+
+
+def _bench(options: argparse.Namespace) -> int:
+    if options.what == "search":
+        from services.edges.search.bench import bench  # noqa: PLC0415
+
+        return bench(options.sets, {options.arm: options.out}, _settings())
+    from services.edges.client.carryover import carryover  # noqa: PLC0415
+
+    try:
+        return carryover(options.cases, options.transcripts, options.out, options.budget)
+    except OSError as error:
+        return _failed(error)
+
+
+def _search(options: argparse.Namespace) -> int:
+    from services.edges.search.command import search  # noqa: PLC0415
+    from services.kit.logs import configure  # noqa: PLC0415
+
+    configure("search", level="error", as_json=False)
+    return asyncio.run(search(options, _settings(), Path.cwd()))
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from services.edges.client.demo import demo  # noqa: PLC0415
+
+    try:
+        return demo(options.chart, _settings())
+    except ConnectionError as error:
+        return _failed(error)
+
+
+def _setup(options: argparse.Namespace) -> int:
+    from services.edges.connect.bundle import Missing  # noqa: PLC0415
+    from services.edges.connect.setup import Options, Refused, setup  # noqa: PLC0415
+    from services.edges.connect.written import Unsuitable  # noqa: PLC0415
+
+    wanted = Options(
+        project=options.project,
+        remove=options.remove,
+        yes=options.yes,
+        dry_run=options.dry_run,
+        force=options.force,
+        compaction=options.compaction,
+        starts=options.start,
+    )
+    try:
+        return setup(options.harness, wanted, _settings(), os.environ, Path.cwd())
+    except (Refused, Unsuitable, Missing, OSError) as error:
+        return _failed(error)
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from services.edges.connect.doctor import doctor  # noqa: PLC0415
+    from services.edges.project_settings import load_here  # noqa: PLC0415
+    from services.kit.logs import configure  # noqa: PLC0415
+
+    configure("doctor", level="error", as_json=False)
+    loaded = load_here(Path.cwd())
+    wrong = loaded.problems
+    return asyncio.run(doctor(loaded.settings, os.environ, Path.cwd(), as_json=options.json, problems=wrong))
+
+
+def _config(options: argparse.Namespace) -> int:
+    from services.edges.config import show  # noqa: PLC0415
+    from services.edges.project_settings import load_here  # noqa: PLC0415
+
+    return show(load_here(Path.cwd()), as_json=options.json)
+
+
+def _health(options: argparse.Namespace) -> int:
+    from urllib.error import URLError  # noqa: PLC0415
+    from urllib.request import urlopen  # noqa: PLC0415
+
+    try:
+        with urlopen(f"http://127.0.0.1:{options.port}/healthz", timeout=5) as reply:
+            sys.stdout.write(reply.read().decode() + "\n")
+    except (URLError, OSError) as error:
+        return _failed(error)
+    return 0
+
+
+def _settings() -> "Settings":
+    """The settings of a command that is run here."""
+    return _loaded(Path.cwd()).settings
+
+
+def _loaded(here: Path | None) -> "Loaded":
+    """The settings, once what of them cannot be used is reported."""
+    from services.edges.project_settings import load_here  # noqa: PLC0415
+
+    loaded = load_here(here)
+    for problem in loaded.problems:
+        sys.stderr.write(f"annals: {problem.line}\n")
+    return loaded
+
+
+def _folder(options: argparse.Namespace) -> Path | None:
+    """The folder whose project has a say: where a person stands, or stood. A service belongs to no project."""
+    if options.here is not None:
+        return Path(options.here)
+    return None if options.kept_by else Path.cwd()
+
+
+def _failed(error: Exception) -> int:
+    sys.stderr.write(f"annals: {error}\n")
+    return 1
+
+
+COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
+    "up": _up,
+    "down": _down,
+    "service": _service,
+    "status": _status,
+    "config": _config,
+    "replay": _replay,
+    "memory": _memory,
+    "demo": _demo,
+    "setup": _setup,
+    "doctor": _doctor,
+    "health": _health,
+    "bench": _bench,
+    "search": _search,
+}
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,261 @@
+"""The adapter's work for one session: publish, ask, apply, fall back."""
+
+import time
+import uuid
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from itertools import takewhile
+
+import msgspec
+
+from schemas.asks import Plan, TransformAsk
+from schemas.codec import encode
+from schemas.commands import Answer, Command, CommandMessage
+from schemas.envelope import Actor
+from schemas.inbox import ErrorSeen, Listed, MessageSeen, PartSeen, Seen, StepSeen, UsageSeen
+from schemas.plan import AnyEdit, Restore, Withdraw, target
+from schemas.streams import INBOUND_BODIES, MAX_BODY_BYTES
+from schemas.subjects import Address, ask
+from services.domain.edits import Message, Part, apply
+from services.edges.client.outbox import Outbox, Outgoing
+from services.edges.client.pieces import pieces
+from services.kit.bus import Bodies, Bus, Unreachable
+
+NO_DEADLINE = 60_000
+NOWHEN = datetime(1970, 1, 1, tzinfo=UTC)
+RESYNCS = 2
+UNKNOWN = -1
+
+_plans = msgspec.json.Decoder(Plan)
+_answers = msgspec.json.Decoder(Answer)
+
+
+class Held(msgspec.Struct):
+    """What an adapter keeps over restarts: the plan, and what the step before was."""
+
+    revision: int = 0
+    edits: dict[str, AnyEdit] = {}
+    step: str = ""
+    last: tuple[str, ...] = ()
+    """The messages of the step before."""
+
+
+class Served(msgspec.Struct, frozen=True):
+    """One model call's messages as they went out."""
+
+    step: str
+    messages: tuple[Message, ...]
+    plan: Plan
+    seconds: float
+    """From publishing the step to the plan in hand."""
+    causes: tuple[str, ...] = ()
+    edits: int = 0
+    """Edits that came with this step."""
+    aside: int = 0
+    """Tokens, in and out, of a call that was made beside the conversation to serve this one."""
+
+    def joined(self, before: "Served") -> "Served":
+        """Serve a call again: what was done in vain before is part of it."""
+        return msgspec.structs.replace(
+            self,
+            causes=tuple(dict.fromkeys((*before.causes, *self.causes))),
+            edits=before.edits + self.edits,
+            aside=before.aside + self.aside,
+            seconds=before.seconds + self.seconds,
+        )
+
+
+class Adapter:
+    """One session of a harness. Its messages are handed in as the harness holds them."""
+
+    def __init__(
+        self,
+        bus: Bus,
+        outbox: Outbox,
+        harness: str,
+        address: Address,
+        *,
+        deadline_ms: int = 250,
+        held: Held | None = None,
+    ) -> None:
+        self._bus = bus
+        self._outbox = outbox
+        self._harness = harness
+        self._address = address
+        self._deadline_ms = deadline_ms or NO_DEADLINE
+        self._bodies = Bodies(bus, INBOUND_BODIES)
+        self._reported: dict[str, MessageSeen] = {}
+        self._life = uuid.uuid4().hex[:8]
+        self._published = 0
+        self._sent: tuple[str, ...] = ()
+        """The last message of what the newest list and the one before it begin with, if there is any."""
+        self.held = held or Held()
+
+    async def publish(self, name: str, at: datetime, *items: Seen) -> None:
+        """Publish what was seen, under an id that nothing else ever gets: what is said with one id is said once."""
+        ready = [await self._with_bodies(item) for item in items]
+        self._published += 1
+        unique = f"{self._harness}/{self._address.session}/{name}/{self._life}.{self._published}"
+        for piece in pieces(unique, at, ready):
+            self._outbox.put(Outgoing(self._address.inbound(self._harness), piece.id, encode(piece)))
+
+    async def saw(self, *messages: MessageSeen) -> None:
+        """Publish messages as they come; those that were reported before and have not changed are left out."""
+        fresh = [message for message in messages if not _is_reported(self._reported, message)]
+        if fresh:
+            self._reported.update({message.message: message for message in fresh})
+            await self.publish(f"messages/{fresh[-1].message}", fresh[-1].at or NOWHEN, *fresh)
+
+    async def answered(self, usage: UsageSeen, at: datetime) -> None:
+        await self.publish(f"usage/{usage.message}", at, usage)
+
+    async def refused(self, text: str, at: datetime) -> None:
+        """Tell that the provider has refused the call, in its words."""
+        await self.publish("refused", at, ErrorSeen(text=text, name="ContextOverflowError", status=400))
+
+    async def step(self, step: StepSeen, messages: Sequence[MessageSeen], at: datetime) -> Served:
+        """Tell the step, get its plan, and apply it; without a plan in time, go on with the one in hand."""
+        began = time.perf_counter()
+        revision = self.held.revision
+        step = await self._report(step, messages, at)
+        plan, causes, count = await self._plan(step.step)
+        for attempt in range(RESYNCS):
+            if plan.status != "resync":
+                break
+            again = msgspec.structs.replace(step, step=f"{step.step}+{attempt}", served=revision)
+            step = await self._report(again, messages, at, whole=True)
+            plan, causes, count = await self._plan(step.step)
+        seconds = time.perf_counter() - began
+        served = apply([as_sent(message) for message in messages], self.held.edits.values())
+        return Served(step.step, tuple(served), plan, seconds, causes, count)
+
+    async def send(self, name: str, command: Command, at: datetime, actor: Actor) -> Answer:
+        """Ask the desk for something."""
+        message = CommandMessage(f"{self._address.session}/{name}", at, actor, msgspec.Raw(encode(command)))
+        return _answers.decode(await self._bus.request(self._address.command(command.TYPE), encode(message), 10))
+
+    async def _report(
+        self, step: StepSeen, messages: Sequence[MessageSeen], at: datetime, *, whole: bool = False
+    ) -> StepSeen:
+        """Publish the step as the difference to the one before, with the messages that are new or changed."""
+        names = tuple(message.message for message in messages)
+        common = 0 if whole else _common(self.held.last, names, self._reported, messages)
+        if not whole:
+            self._sent = (names[:common] if self._reported else _shared(self.held.last, names))[-1:]
+        await self.saw(*messages[common:])
+        opened = msgspec.structs.replace(
+            step,
+            previous=self.held.step,
+            after=names[common - 1] if common else "",
+            messages=tuple(
+                Listed(message.message, tuple(part.part for part in message.parts)) for message in messages[common:]
+            ),
+            count=len(names),
+            sent="" if common else "".join(self._sent),
+            served=self.held.revision if self.held.step else UNKNOWN,
+        )
+        await self.publish(f"step/{opened.step}", at, opened)
+        self.held.step, self.held.last = opened.step, names
+        return opened
+
+    async def _plan(self, step: str) -> tuple[Plan, tuple[str, ...], int]:
+        """Ask for the plan, page by page, and take it; the causes of the rebases in it, and the number of edits."""
+        causes: list[str] = []
+        count = 0
+        while True:
+            plan = await self._ask(step)
+            if plan.status != "ready":
+                return plan, tuple(causes), count
+            for revision in plan.revisions:
+                causes += revision.causes
+                count += len(revision.edits)
+                self._take(revision.edits)
+            self.held.revision = plan.revision
+            if not plan.more:
+                return plan, tuple(dict.fromkeys(causes)), count
+
+    def _take(self, edits: Sequence[AnyEdit]) -> None:
+        for edit in edits:
+            if isinstance(edit, Restore | Withdraw):
+                self.held.edits.pop(str(target(edit)), None)
+            else:
+                self.held.edits[str(target(edit))] = edit
+
+    async def _ask(self, step: str) -> Plan:
+        question = TransformAsk(
+            project=self._address.project,
+            session=self._address.session,
+            step=step,
+            base_revision=self.held.revision,
+            deadline_ms=self._deadline_ms,
+        )
+        try:
+            subject = ask(TransformAsk.NAME, self._address.project)
+            return _plans.decode(await self._bus.request(subject, encode(question), self._deadline_ms / 1000))
+        except (Unreachable, msgspec.DecodeError, msgspec.ValidationError) as error:
+            return Plan("late", reason=str(error))
+
+    async def _with_bodies(self, item: Seen) -> Seen:
+        match item:
+            case MessageSeen(parts=parts) if any(_is_long(part) for part in parts):
+                kept = [await self._keep(part) if _is_long(part) else part for part in parts]
+                return msgspec.structs.replace(item, parts=tuple(kept))
+            case PartSeen() if _is_long(item):
+                return await self._keep(item)
+            case _:
+                return item
+
+    async def _keep(self, part: PartSeen) -> PartSeen:
+        """Put long bodies where the tagger finds them."""
+        changes: dict[str, str] = {}
+        for field in ("text", "input", "output"):
+            body = getattr(part, field)
+            if len(body.encode()) > MAX_BODY_BYTES:
+                changes |= {field: "", f"{field}_ref": await self._bodies.put(body)}
+        return msgspec.structs.replace(part, **changes)
+
+
+def _is_long(part: PartSeen) -> bool:
+    return max(len(part.text), len(part.input), len(part.output)) * 4 > MAX_BODY_BYTES
+
+
+def _is_reported(reported: dict[str, MessageSeen], message: MessageSeen) -> bool:
+    known = reported.get(message.message)
+    return known is message or known == message
+
+
+def _common(
+    before: Sequence[str], now: Sequence[str], reported: dict[str, MessageSeen], messages: Sequence[MessageSeen]
+) -> int:
+    """How many messages both lists begin with, unchanged."""
+    count = 0
+    for old, name, message in zip(before, now, messages, strict=False):
+        if old != name or not _is_reported(reported, message):
+            break
+        count += 1
+    return count
+
+
+def _shared(before: Sequence[str], now: Sequence[str]) -> tuple[str, ...]:
+    """The names that both lists begin with."""
+    return tuple(old for old, _ in takewhile(lambda both: both[0] == both[1], zip(before, now, strict=False)))
+
+
+def as_sent(message: MessageSeen) -> Message:
+    """A message as the harness would send it without a plan."""
+    parts = tuple(
+        Part(
+            id=part.part,
+            kind=part.type,
+            text=part.text,
+            tool=part.tool,
+            call=part.call,
+            input=part.input,
+            output=part.output,
+            signed=part.signed,
+            attachments=part.attachments or msgspec.UNSET,
+        )
+        for part in message.parts
+        if not part.ignored
+    )
+    return Message(message.message, message.role, parts)

@@ -1,0 +1,138 @@
+"""`annals bench carryover`: what of a session survives when its beginning is compressed by rules alone.
+
+A case is a recorded session and a message at which it is cut. What stands before the cut is read, summarised and
+rendered as the installation would do it, stretch after stretch; the text is left for the scorer.
+"""
+
+import gzip
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from schemas.events import CompartmentSealed
+from services.domain.texts.content import Piece, RecordedMessage
+from services.domain.transcript.reader import read
+from services.edges.client.readers import neutral
+from services.edges.client.transcript import Transcript
+from services.historian.core.rules.summary import summarise
+from services.historian.core.summary import Draft
+from services.responder.head.history import render_history
+
+CHUNK = 32_000
+"""Tokens of transcript that are summarised at once."""
+
+
+class _Case(msgspec.Struct):
+    """A session and how many of its messages are compressed. What else a case says is for the scorer."""
+
+    case: str
+    session: str
+    cut: int
+
+
+def carryover(cases: Path, transcripts: Path, out: Path, budget: int) -> int:
+    """Write one JSON line {case, text} for each case; the exit status."""
+    wanted = msgspec.json.decode(cases.read_bytes(), type=list[_Case])
+    missing = sorted({one.session for one in wanted if not _file(transcripts, one.session)})
+    if missing:
+        sys.stderr.write(
+            f"annals: {transcripts} has no session {missing[0]}: name the folder of neutral transcripts.\n"
+        )
+        return 1
+    lines = (
+        msgspec.json.encode({"case": one.case, "text": text(transcripts, one.session, one.cut, budget)})
+        for one in wanted
+    )
+    out.write_bytes(b"".join(line + b"\n" for line in lines))
+    return 0
+
+
+def text(transcripts: Path, session: str, cut: int, budget: int) -> str:
+    """The history of a session's first messages in at most `budget` tokens."""
+    return render_history(compartments(_before(transcripts, session, cut)), budget)
+
+
+def compartments(transcript: Transcript) -> tuple[CompartmentSealed, ...]:
+    """All of a transcript, compressed."""
+    made = _drafts(recorded(transcript), transcript.seen.directory)
+    return tuple(sealed_from(draft) for draft in made)
+
+
+def recorded(transcript: Transcript) -> tuple[RecordedMessage, ...]:
+    """The messages in their places, with what they hold."""
+    return tuple(
+        RecordedMessage(
+            ordinal=ordinal,
+            message=one.message,
+            role=one.role,
+            at=one.at,
+            pieces=tuple(
+                Piece(
+                    part=part.part,
+                    kind=part.type,
+                    text=part.text,
+                    tool=part.tool,
+                    call=part.call,
+                    input=part.input,
+                    output=part.output,
+                    status=part.status,
+                    mime=part.mime,
+                    filename=part.filename,
+                    attachments=part.attachments,
+                    ignored=part.ignored,
+                    synthetic=part.synthetic,
+                )
+                for part in one.parts
+            ),
+            synthetic=one.synthetic,
+        )
+        for ordinal, one in enumerate(transcript.messages, start=1)
+    )
+
+
+def _drafts(messages: Sequence[RecordedMessage], directory: str) -> Iterator[Draft]:
+    while messages:
+        chunk = read(messages, CHUNK)
+        summary = summarise(chunk, directory)
+        yield from summary.compartments
+        done = summary.unprocessed_from - 1 if summary.unprocessed_from else chunk.last
+        messages = [one for one in messages if one.ordinal > done]
+
+
+def sealed_from(draft: Draft) -> CompartmentSealed:
+    """As if a run had published it."""
+    return CompartmentSealed(
+        compartment=f"{draft.first}",
+        run="bench",
+        generation=0,
+        first=draft.first,
+        last=draft.last,
+        first_message="",
+        last_message="",
+        title=draft.title,
+        episode=list(draft.episode),
+        importance=draft.importance,
+        p1=draft.p1,
+        p2=draft.p2,
+        p3=draft.p3,
+        p4=draft.p4,
+        anchors=list(draft.anchors),
+        names=list(draft.names),
+    )
+
+
+def _before(transcripts: Path, session: str, cut: int) -> Transcript:
+    """The beginning of a session, without what its sub-agents said. The last line of a file is the one that counts."""
+    path = _file(transcripts, session)
+    data = b"" if path is None else gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    whole: dict[str, Any] = msgspec.json.decode(data.splitlines()[-1])
+    main = [message for message in whole["messages"] if not message.get("sidechain")]
+    return next(neutral.read(msgspec.json.encode(whole | {"messages": main[:cut]})))
+
+
+def _file(transcripts: Path, session: str) -> Path | None:
+    names = (f"{session}.jsonl", f"{session}.jsonl.gz")
+    return next((path for name in names if (path := transcripts / name).exists()), None)

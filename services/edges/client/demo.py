@@ -1,0 +1,84 @@
+"""`annals demo`: the recorded session that comes along, through an installation, and what can be asked about it."""
+
+import time
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import msgspec
+import uvloop
+from rich.console import Console
+from rich.table import Table
+
+from schemas.asks import ExplainAsk, Explanation, Rows, SqlAsk
+from schemas.codec import encode
+from schemas.subjects import ask
+from services.edges.client.chart import chart
+from services.edges.client.player import Session
+from services.edges.client.readers import read
+from services.edges.client.replay import PROJECT, Options, borrowed_installation, calls, play, progress
+from services.edges.client.report import report, table
+from services.kit.bus import Bus
+from services.kit.logs import configure
+from services.settings import Settings
+
+RECORDING = "shop.json.gz"
+QUERY = """\
+select pass, count(*) as plans, sum(edit_count) as edits, sum(len(dropped)) as drops_served,
+  sum(tokens_before - tokens_after) filter (pass = 'rebase') as tokens_saved
+from plans group by pass order by pass"""
+ANSWER = 30.0
+
+
+def demo(where: Path, settings: Settings) -> int:
+    """Play, print, draw; the exit status is 1 if any prefix changed without a reason."""
+    configure("demo", level="warning", as_json=False)
+    return uvloop.run(_demo(Console(markup=False, emoji=False), where, settings))
+
+
+async def _demo(console: Console, where: Path, settings: Settings) -> int:
+    began = time.monotonic()
+    with as_file(files("services.edges.client") / "recorded" / RECORDING) as path:
+        transcripts = list(read(path))
+    console.print("A session recorded with OpenCode goes through broker, log, views and responder, call by call.")
+    async with borrowed_installation(settings) as bus:
+        with progress(sum(calls(one) for one in transcripts)) as step:
+            sessions = await play(bus, transcripts, Options(paths=()), step)
+        made = report(sessions)
+        table(made, console)
+        await _show_sql(bus, console)
+        await _show_explanation(bus, console, sessions[0])
+    chart(sessions[0].steps, where, title="Tokens of each prompt; dotted: a rebase and its cause")
+    console.print(f"\nThe chart of tokens per call is in {where}. All of it took {time.monotonic() - began:.0f} s.")
+    return 1 if made.unexplained_prefix_changes else 0
+
+
+async def _show_sql(bus: Bus, console: Console) -> None:
+    reply = await bus.request(ask(SqlAsk.NAME), encode(SqlAsk(QUERY)), ANSWER)
+    rows = msgspec.json.decode(reply, type=Rows)
+    console.print("\nask.sql", style="bold")
+    console.print(QUERY)
+    if rows.error:
+        console.print(rows.error)
+        return
+    shown = Table(*rows.columns)
+    for row in rows.rows:
+        shown.add_row(*("" if value is None else str(value) for value in row))
+    console.print(shown)
+
+
+async def _show_explanation(bus: Bus, console: Console, session: Session) -> None:
+    """Why does the newest dropped output look as it does?"""
+    question = ExplainAsk(project=PROJECT, session=session.address.session, max_edits=2000)
+    reply = await bus.request(ask(ExplainAsk.NAME, PROJECT), encode(question), ANSWER)
+    explained = msgspec.json.decode(reply, type=Explanation)
+    console.print("\nask.explain", style="bold", end="")
+    console.print(f" of step {explained.step}: {explained.edits_in_force} edits in force")
+    drop = next((edit for edit in explained.edits if len(edit.facts) > 2), None)  # noqa: PLR2004 - content, tag and wish
+    if drop is None:
+        return
+    console.print(f"This edit: {msgspec.json.encode(msgspec.structs.replace(drop.edit, by=())).decode()}")
+    console.print(f"was made by revision {drop.revision} of the plan, because of")
+    for fact in drop.facts:
+        console.print(f"  {fact.seq:>6}  {fact.type:<16} {fact.actor:<14} {fact.text[:80]}")
+    for fact in explained.history:
+        console.print(f"  {fact.seq:>6}  {fact.type:<16} {fact.actor:<14} {fact.text}")

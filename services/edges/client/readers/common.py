@@ -1,0 +1,70 @@
+"""What the readers share: times, arguments as JSON, and ids that are unique within a session."""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from schemas.inbox import MessageSeen, PartSeen, SessionSeen, UsageSeen
+from services.edges.client.transcript import Transcript
+
+
+class ReadMessage(msgspec.Struct, frozen=True):
+    """A message under the ids of its recording, which may repeat or lack some."""
+
+    message: MessageSeen
+    usage: UsageSeen | None = None
+
+
+def moment(value: str | float | None) -> datetime | None:
+    """Make an aware time of ISO 8601 or of milliseconds since 1970; None of anything else."""
+    if isinstance(value, str):
+        try:
+            at = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    return datetime.fromtimestamp(value / 1000, UTC) if value else None
+
+
+def arguments(value: Any) -> str:  # noqa: ANN401 - whatever the model passed
+    """Write a tool's arguments as compact JSON; nothing recorded is nothing."""
+    return "" if value is None else msgspec.json.encode(value).decode()
+
+
+def transcripts(harness: str, session: str, seen: SessionSeen, found: Iterable[ReadMessage]) -> Iterator[Transcript]:
+    """Make the session, or nothing if no message of it is left."""
+    messages: list[MessageSeen] = []
+    usage: dict[str, UsageSeen] = {}
+    names: set[str] = set()
+    parts: set[str] = set()
+    for ordinal, one in enumerate(found):
+        if not one.message.parts and one.message.role != "assistant":
+            continue
+        name = _name(one.message.message or f"m{ordinal}", names)
+        messages.append(_renamed(one.message, name, parts))
+        if one.usage:
+            usage[name] = msgspec.structs.replace(one.usage, message=name)
+    if messages:
+        yield Transcript(harness, session, seen, tuple(messages), usage)
+
+
+def _renamed(message: MessageSeen, name: str, taken: set[str]) -> MessageSeen:
+    parts = tuple(_part(part, name, taken) for part in message.parts)
+    return msgspec.structs.replace(message, message=name, parts=parts)
+
+
+def _part(part: PartSeen, message: str, taken: set[str]) -> PartSeen:
+    wanted = part.part if part.part and part.part not in taken else f"{message}:p{part.position}"
+    return msgspec.structs.replace(part, message=message, part=_name(wanted, taken))
+
+
+def _name(wanted: str, taken: set[str]) -> str:
+    """Take the wanted id, numbered if it is taken already: masked recordings give many things the same id."""
+    name, count = wanted, 1
+    while name in taken:
+        count += 1
+        name = f"{wanted}~{count}"
+    taken.add(name)
+    return name

@@ -1,0 +1,182 @@
+"""What a model still has before it of what it uses: measured on a recorded session, call by call.
+
+`seen` is the share of names (see `names`) that the agent wrote, had been shown, and that stand in the prompt as served
+at that call. `basis` is the share of edits whose old text had been shown and still stands there. A miss has its price:
+the agent would have to look again at what last showed the thing: an output or a person's words, or else its own. The
+session's own directory is left out of all names: every harness has it in its system prompt.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from services.domain.tokens import tokens
+from services.edges.client.changes import Edit, flat
+from services.edges.client.cost import CACHED, NEW
+from services.edges.client.names import names, shows
+
+
+class Written(msgspec.Struct, frozen=True):
+    """What an agent wrote in one answer: its words and the arguments of its calls, without its thoughts."""
+
+    source: str
+    texts: tuple[str, ...]
+    edits: tuple[Edit, ...] = ()
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """A person's words or a tool's output, as it was before any plan changed it."""
+
+    source: str
+    text: str
+
+
+class CallRecall(msgspec.Struct, frozen=True):
+    """One call. Units are those of a plain input token."""
+
+    names: int
+    """Names that the agent wrote and had been shown."""
+    found: int
+    """Those of them that stand in the prompt as served."""
+    missing: frozenset[str]
+    edits: int
+    """Changes to files whose old text had been shown."""
+    based: int
+    """Those of them whose old text stands in the prompt as served."""
+    misses: int
+    """Outputs and messages that would have to be looked at again."""
+    units: float
+    """What that would cost."""
+
+
+class Recalled(msgspec.Struct, frozen=True):
+    """Several calls together."""
+
+    names: int = 0
+    found: int = 0
+    edits: int = 0
+    based: int = 0
+    misses: int = 0
+    units: float = 0.0
+
+    @property
+    def seen(self) -> float:
+        return self.found / self.names if self.names else 1.0
+
+    @property
+    def basis(self) -> float:
+        return self.based / self.edits if self.edits else 1.0
+
+
+def recalled(calls: Iterable[CallRecall | Recalled]) -> Recalled:
+    total = Recalled()
+    for call in calls:
+        total = Recalled(*(getattr(total, field) + getattr(call, field) for field in Recalled.__struct_fields__))
+    return total
+
+
+class Recall:
+    """One session's calls, in their order.
+
+    What stands in a prompt is counted text by text: a call costs as much as what changed since the one before.
+    """
+
+    def __init__(self, directory: str = "") -> None:
+        self._directory = directory
+        self._read: dict[str, _Text] = {}
+        """What stands in each text of the newest prompt."""
+        self._order: tuple[str, ...] = ()
+        self._standing: Counter[str] = Counter()
+        """In how many of these texts each name stands."""
+        self._last: dict[str, str] = {}
+        """Where each name was shown last, by others if others did."""
+        self._sources: dict[str, _Source] = {}
+        """All that was ever shown, by where; what was shown last comes last."""
+        self._again: set[str] = set()
+        """What has been looked at again since the last rebase."""
+
+    def call(self, served: Sequence[str], written: Written, raw: Iterable[Shown], prompt: int) -> CallRecall:
+        """Judge one answer.
+
+        `served`: all texts of the prompt, in their order. `raw`: what was shown since the call before, as it was.
+        `prompt`: the size of the prompt in tokens.
+        """
+        self._stand(tuple(served))
+        for one in raw:
+            self._show(one)
+        known = {name for text in written.texts for name in names(self._local(text)) if name in self._last}
+        missing = frozenset(name for name in known if self._standing[name] == 0)
+        edits = [(where, self._stands(edit.old)) for edit in written.edits if (where := self._shown(edit.old))]
+        lost = {self._last[name] for name in missing if not self._is_back(name)}
+        misses = sorted(lost | {where for where, stands in edits if not stands} - self._again)
+        self._again.update(misses)
+        for text in written.texts:
+            self._own(Shown(written.source, text))
+        return CallRecall(
+            names=len(known),
+            found=len(known) - len(missing),
+            missing=missing,
+            edits=len(edits),
+            based=sum(stands for _, stands in edits),
+            misses=len(misses),
+            units=sum(CACHED * prompt + NEW * self._sources[where].tokens for where in misses),
+        )
+
+    def _stand(self, served: tuple[str, ...]) -> None:
+        """Take the new prompt in the place of the one before."""
+        if served[: len(self._order)] != self._order:
+            self._again.clear()
+        now = set(served)
+        for text in self._read.keys() - now:
+            self._standing.subtract(self._read.pop(text).names)
+        for text in now - self._read.keys():
+            self._read[text] = _Text(shows(self._local(text)), flat(text))
+            self._standing.update(self._read[text].names)
+        self._order = served
+
+    def _is_back(self, name: str) -> bool:
+        return any(name in self._sources[where].names for where in self._again)
+
+    def _stands(self, old: str) -> bool:
+        wanted = flat(old)
+        return any(wanted in text.flat for text in self._read.values())
+
+    def _show(self, shown: Shown) -> None:
+        self._last.update(dict.fromkeys(self._add(shown), shown.source))
+
+    def _own(self, shown: Shown) -> None:
+        """What the agent wrote itself shows what nobody else has: a passing mention is no place to read up on."""
+        for name in self._add(shown):
+            self._last.setdefault(name, shown.source)
+
+    def _add(self, shown: Shown) -> frozenset[str]:
+        before = self._sources.pop(shown.source, _Source(frozenset(), "", 0))
+        found = shows(self._local(shown.text))
+        size = tokens(len(shown.text.encode("utf-8", "replace")))
+        whole = f"{before.flat}\n{flat(shown.text)}"
+        self._sources[shown.source] = _Source(before.names | found, whole, before.tokens + size)
+        return found
+
+    def _local(self, text: str) -> str:
+        return text.replace(self._directory, "") if self._directory else text
+
+    def _shown(self, old: str) -> str:
+        """Where a text was shown last; empty if it never was."""
+        wanted = flat(old)
+        return next((where for where, source in reversed(self._sources.items()) if wanted in source.flat), "")
+
+
+class _Text(msgspec.Struct, frozen=True):
+    """A text of a prompt."""
+
+    names: frozenset[str]
+    flat: str
+
+
+class _Source(msgspec.Struct, frozen=True):
+    """All that one message or output has shown."""
+
+    names: frozenset[str]
+    flat: str
+    tokens: int

@@ -1,0 +1,177 @@
+"""`annals replay`: recorded sessions through an installation, as live ones would go, and what came of it."""
+
+import asyncio
+import sys
+import tempfile
+import uuid
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import msgspec
+import uvloop
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from schemas.asks import StatusAsk
+from schemas.codec import encode
+from schemas.subjects import Address, ask
+from services.edges.client.adapter import Adapter
+from services.edges.client.alone import Alone
+from services.edges.client.cost import OVERHEAD
+from services.edges.client.outbox import Outbox
+from services.edges.client.player import DEFAULT_LIMIT, OUTPUT_LIMIT, Played, Player, Session
+from services.edges.client.readers import read
+from services.edges.client.report import Report, lines, report, table
+from services.edges.client.transcript import Transcript, Unreadable
+from services.edges.launcher.supervisor import Installation
+from services.kit.bus import Bus, Unreachable
+from services.kit.endpoint import find
+from services.kit.logs import configure
+from services.kit.retry import retrying
+from services.settings import Settings
+
+PROJECT = "replay"
+READY = 60.0
+
+
+class Options(msgspec.Struct, frozen=True):
+    """What to play and how. `limit` in tokens, 0: the default; `deadline_ms` 0: wait as long as it takes."""
+
+    paths: tuple[Path, ...]
+    as_json: bool = False
+    agent: str = "tidy"
+    at_once: int = 4
+    limit: int = 0
+    deadline_ms: int = 0
+    steps: Path | None = None
+    """Where to leave one JSON line for each model call."""
+    overhead: int = OVERHEAD
+    """Tokens of tools and system prompt in each prompt."""
+    alone: bool = False
+    """Without a plan: the harness's own compaction keeps the context small."""
+
+
+def replay(options: Options, settings: Settings) -> int:
+    """Play, print the report, and say with the exit status whether any prefix changed without a reason."""
+    transcripts = _transcripts(options.paths)
+    configure("replay", level="warning", as_json=False)
+    made = uvloop.run(_replay(options, settings, transcripts))
+    if options.as_json:
+        sys.stdout.write(msgspec.json.encode(made).decode() + "\n")
+    else:
+        table(made, Console())
+    return 1 if made.unexplained_prefix_changes else 0
+
+
+def _transcripts(paths: Sequence[Path]) -> list[Transcript]:
+    """All sessions of these files that have at least one answer in them."""
+
+    def skipped(path: Path, reason: str) -> None:
+        sys.stderr.write(f"annals: left out {path}: {reason}\n")
+
+    found = [transcript for path in paths for transcript in read(path, skipped)]
+    playable = [one for one in found if any(message.role == "assistant" for message in one.messages[1:])]
+    if not playable:
+        raise Unreadable("there is no session with a model's answer in what was named")
+    return playable
+
+
+async def _replay(options: Options, settings: Settings, transcripts: Sequence[Transcript]) -> Report:
+    with progress(sum(calls(one) for one in transcripts)) as step:
+        if options.alone:
+            sessions = [await _alone(transcript, options, step) for transcript in transcripts]
+        else:
+            async with borrowed_installation(settings) as bus:
+                run = f"@{uuid.uuid4().hex[:6]}" if settings.nats.url else ""
+                sessions = await play(bus, transcripts, options, step, run=run)
+    if options.steps is not None:
+        options.steps.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines(sessions)))
+    return report(sessions)
+
+
+async def _alone(transcript: Transcript, options: Options, watch: Callable[[Played], None]) -> Session:
+    keeper = Alone(options.limit or DEFAULT_LIMIT, OUTPUT_LIMIT)
+    address = Address(PROJECT, transcript.session)
+    return await Player(keeper, address, transcript, tidy=False, limit=options.limit, overhead=options.overhead).play(
+        watch
+    )
+
+
+def calls(transcript: Transcript) -> int:
+    """How many model calls playing it makes."""
+    return sum(message.role == "assistant" for message in transcript.messages[1:])
+
+
+@asynccontextmanager
+async def borrowed_installation(settings: Settings) -> AsyncIterator[Bus]:
+    """Connect to the broker of the settings, or to an installation of one's own that is gone afterwards."""
+    if settings.nats.url:
+        endpoint = find(settings)
+        bus = await Bus.connect(endpoint.url, "replay", user=endpoint.user, password=endpoint.password)
+        await _ready(bus)
+        yield bus
+        await bus.close()
+        return
+    with tempfile.TemporaryDirectory(prefix="annals-", ignore_cleanup_errors=True) as folder:
+        logs = msgspec.structs.replace(settings.logs, level="warning")
+        async with Installation(
+            msgspec.structs.replace(settings, data=Path(folder), logs=logs)
+        ).running() as installation:
+            endpoint = installation.endpoint
+            bus = await Bus.connect(endpoint.url, "replay", user=endpoint.user, password=endpoint.password)
+            await _ready(bus)
+            yield bus
+            await bus.close()
+
+
+async def _ready(bus: Bus) -> None:
+    """Wait until the responder answers: it is the last to be ready."""
+    async for attempt in retrying(Unreachable, seconds=READY):
+        with attempt:
+            await bus.request(ask(StatusAsk.NAME), encode(StatusAsk()), 1.0)
+
+
+async def play(
+    bus: Bus, transcripts: Sequence[Transcript], options: Options, watch: Callable[[Played], None], *, run: str = ""
+) -> list[Session]:
+    """Play sessions, several at a time. `run` makes their names differ from those of an earlier run."""
+    outbox = Outbox(bus)
+    turn = asyncio.Semaphore(options.at_once)
+
+    async def one(transcript: Transcript) -> Session:
+        async with turn:
+            address = Address(PROJECT, f"{transcript.session}{run}")
+            adapter = Adapter(bus, outbox, transcript.harness, address, deadline_ms=options.deadline_ms)
+            tidy = options.agent == "tidy"
+            player = Player(adapter, address, transcript, tidy=tidy, limit=options.limit, overhead=options.overhead)
+            return await player.play(watch)
+
+    try:
+        sessions = await asyncio.gather(*(one(transcript) for transcript in transcripts))
+        await outbox.flushed()
+    finally:
+        await outbox.close()
+    return sessions
+
+
+class progress:  # noqa: N801 - used as a function
+    """A progress bar over model calls, on standard error."""
+
+    def __init__(self, total: int) -> None:
+        self._bar = Progress(
+            TextColumn("replaying"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("model calls"),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+        )
+        self._task = self._bar.add_task("replay", total=total)
+
+    def __enter__(self) -> Callable[[Played], None]:
+        self._bar.start()
+        return lambda _: self._bar.advance(self._task)
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()

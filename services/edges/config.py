@@ -1,0 +1,111 @@
+"""`annals config show`: every setting with its value and where that comes from. Secrets are not printed."""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+from pydantic import SecretStr
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from services.edges.launcher.run import Run, current
+from services.edges.project_settings import load_with
+from services.settings import Loaded, Problem
+from services.settings.sources import DEFAULT, ENTRIES
+
+HIDDEN = "(set)"
+ELSEWHERE = "the installation that runs was not started in this project, so the file does not hold"
+CHANGED = "it was changed or removed after the installation had started, so what it says now may not hold"
+RESTART = "run `annals down`, then `annals up --detach` in the project whose file should hold"
+_LOGIN = re.compile(r"(?<=//)[^/@\s]+(?=@)")
+"""A user and a password within an address."""
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """One setting as it is printed."""
+
+    setting: str
+    """Its name in a file."""
+    variable: str
+    value: object
+    source: str
+
+
+class Page(msgspec.Struct, frozen=True):
+    """All settings, and what is wrong with them."""
+
+    settings: tuple[Shown, ...]
+    problems: tuple[Problem, ...]
+
+
+def show(loaded: Loaded, *, as_json: bool) -> int:
+    """Print all settings, as they hold in the installation that runs, or would in one that is started here.
+
+    The exit status is 1 where something that was found is not used.
+    """
+    loaded = in_force(loaded, current(loaded.settings.data))
+    page = Page(tuple(shown(loaded)), loaded.problems)
+    if as_json:
+        sys.stdout.write(msgspec.json.encode(page).decode() + "\n")
+    else:
+        render(page, Console())
+    return 1 if page.problems else 0
+
+
+def shown(loaded: Loaded) -> Iterator[Shown]:
+    for key, entry in ENTRIES.items():
+        value = msgspec.to_builtins(loaded.value(entry), enc_hook=_hidden)
+        yield Shown(key, entry.variable, _without_login(value), loaded.sources[key])
+
+
+def in_force(loaded: Loaded, run: Run | None) -> Loaded:
+    """What holds in the installation that runs, if one does: it read a project's file when it started, or none.
+
+    `loaded` is what would hold in one that is started here.
+    """
+    if run is None:
+        return loaded
+    here, file = loaded.project, Path(run.project) if run.project else None
+    problems: list[Problem] = []
+    if here != file:
+        loaded = load_with(file)
+        if here is not None:
+            problems.append(Problem(str(here), ELSEWHERE, RESTART))
+    if file is not None and (not file.is_file() or file.stat().st_mtime > run.at.timestamp()):
+        problems.append(Problem(str(file), CHANGED, RESTART))
+    return msgspec.structs.replace(loaded, problems=(*loaded.problems, *problems))
+
+
+def render(page: Page, console: Console) -> None:
+    table = Table("setting", "value", "from", box=None, pad_edge=False)
+    for one in page.settings:
+        value = one.value if isinstance(one.value, str) else msgspec.json.encode(one.value).decode()
+        style = "" if one.source == DEFAULT else "bold"
+        table.add_row(Text(one.setting, style), Text(value, style, overflow="fold"), Text(one.source, overflow="fold"))
+    console.print(table)
+    for problem in page.problems:
+        console.print(Text(f"! {problem.line}", "yellow"), soft_wrap=True)
+
+
+def _hidden(value: object) -> str:
+    match value:
+        case SecretStr():
+            return HIDDEN if value.get_secret_value() else ""
+        case Path():
+            return str(value)
+    raise NotImplementedError(f"no setting is a {type(value).__name__}")
+
+
+def _without_login(value: object) -> object:
+    """Addresses without what opens them."""
+    match value:
+        case str():
+            return _LOGIN.sub(HIDDEN, value)
+        case dict():
+            return {name: _without_login(inner) for name, inner in value.items()}
+        case list() | tuple():
+            return [_without_login(inner) for inner in value]
+    return value

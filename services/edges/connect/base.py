@@ -1,0 +1,119 @@
+"""What a harness says of itself, so that it can be connected and looked at: all that setup and doctor know of it."""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import ClassVar
+
+from services.edges.connect import bundle
+from services.edges.connect.connection import Connection, Plugged, Reported
+from services.edges.connect.findings import Conflict, Finding
+from services.edges.connect.written import PASSWORD, STARTS, Mode, Wanted, Written
+from services.edges.launcher.detach import command
+from services.kit.endpoint import FILE as BROKER_FILE
+from services.settings import Settings
+
+
+class Harness(ABC):
+    """One harness, as one person has it on this machine and in this project."""
+
+    name: ClassVar[str]
+    """In commands, in paths and on the wire. Its adapter is built in the folder of this name below `deploy`."""
+    title: ClassVar[str]
+    """What people call it."""
+
+    def __init__(self, environment: Mapping[str, str], here: Path) -> None:
+        self.environment = environment
+        self.here = here
+
+    @property
+    @abstractmethod
+    def is_here(self) -> bool:
+        """Whether this person has the harness, or a configuration of it."""
+
+    @abstractmethod
+    def configuration(self, *, project: bool) -> Path:
+        """The file that is changed to connect it: the person's, or the project's."""
+
+    @abstractmethod
+    def connect(self, text: str, wanted: Wanted, known: Written | None) -> tuple[str, Written]:
+        """The configuration with the wanted entry, and what it takes to restore the text. Raises `Unsuitable`."""
+
+    @abstractmethod
+    def disconnect(self, text: str, known: Written | None) -> str:
+        """The configuration without what `connect` brought; what others changed since stays."""
+
+    @abstractmethod
+    def is_bare(self, text: str) -> bool:
+        """Whether a configuration says nothing, so that a file that setup has made can go."""
+
+    @abstractmethod
+    def judge(self, settings: Settings, reported: Reported) -> Iterable[Finding]:
+        """What the doctor says of the harness on this machine."""
+
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """What is in the way of connecting it."""
+        return ()
+
+    def remarks(self) -> Iterable[str]:
+        """What a person should know before the harness is connected."""
+        return ()
+
+    def warnings(self, path: Path, text: str, mode: Mode) -> Iterable[str]:
+        """What a person should know of the configuration as it is about to be written."""
+        del path, text, mode
+        return ()
+
+    def stand_ins(self, configuration: Path) -> tuple[Path, ...]:
+        """Folders in which something has to be made beside the configuration."""
+        del configuration
+        return ()
+
+    def stand_in_remark(self, folder: Path) -> str:
+        """What is made in one of them, and what for."""
+        raise NotImplementedError(f"{self.title} makes nothing in {folder}")
+
+    def make(self, folder: Path) -> None:
+        """Make it. Raises `NotImplementedError` where the harness needs nothing of the kind."""
+        raise NotImplementedError(f"{self.title} makes nothing in {folder}")
+
+    def take_away(self, folder: Path) -> None:
+        """Remove it where it is as it was made."""
+        raise NotImplementedError(f"{self.title} makes nothing in {folder}")
+
+    @classmethod
+    def wanted(cls, settings: Settings, mode: Mode, *, starts: bool | None = None) -> Wanted:
+        """The entry for these settings. A password is never part of it: the adapter reads it where it is kept."""
+        options: dict[str, object] = {}
+        if settings.nats.url:
+            scheme, separator, rest = settings.nats.url.rpartition("://")
+            options = {"url": f"{scheme}{separator}{rest.rpartition('@')[2]}", "password_env": PASSWORD}
+        else:
+            data = settings.data.resolve()
+            start = {"command": [*command(), "up", "--detach", "--kept-by", cls.name], "data": str(data)}
+            options = {"broker": str(data / BROKER_FILE), STARTS: start if starts is not False else False}
+        spec = bundle.copy_of(settings.data, cls.name).as_uri()
+        return Wanted(spec, options | {"compaction": mode}, is_sure=starts is not None)
+
+    def connection(self, settings: Settings, entry: Plugged, reported: Reported, *others: Plugged) -> Connection:
+        """What is seen of an entry that loads the adapter; `others` load it, too, but do not count."""
+        return Connection(
+            self.name,
+            self.title,
+            entry,
+            self.wanted(settings, "managed").options,
+            loaded=bundle.digest(entry.path) if entry.path else "",
+            installed=bundle.installed(self.name),
+            programs=tuple(name for name in map(_starter, (*others, entry)) if os.access(name, os.X_OK)),
+            reported=reported,
+        )
+
+
+def _starter(entry: Plugged) -> str:
+    """The program with which an entry starts the installation."""
+    match entry.options.get(STARTS):
+        case {"command": [str() as program, *_]}:
+            return program
+        case _:
+            return ""

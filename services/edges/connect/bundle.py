@@ -1,0 +1,63 @@
+"""The bundle of a harness's adapter: where this installation has it, and the copy that the harness loads."""
+
+import hashlib
+from pathlib import Path
+
+from services.edges.connect import files
+from services.edges.connect.written import BUNDLE
+
+_HERE = Path(__file__).parent
+
+
+class Missing(FileNotFoundError):
+    """No bundle comes with what is installed here; says how to make it."""
+
+
+def sources(harness: str) -> tuple[Path, ...]:
+    """Where it may be: in a checkout, and beside an installed package."""
+    return (_HERE.parents[2] / "deploy" / harness / "dist" / BUNDLE, _HERE / "bundles" / harness / BUNDLE)
+
+
+def home(data: Path, harness: str) -> Path:
+    """The folder for what connects a harness: it loads from here, wherever a checkout moves to."""
+    return data.resolve() / "adapters" / harness
+
+
+def copy_of(data: Path, harness: str) -> Path:
+    return home(data, harness) / BUNDLE
+
+
+def source(harness: str) -> Path:
+    places = sources(harness)
+    for path in places:
+        if path.is_file():
+            return path
+    raise Missing(
+        f"the adapter's bundle is not built: {places[0]} is missing; run `make adapter` there, then this again"
+    )
+
+
+def digest(path: Path) -> str:
+    """The sha256 of a bundle; empty where there is none."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def installed(harness: str) -> str:
+    """The sha256 of the bundle that this installation has; empty where it has none."""
+    try:
+        return digest(source(harness))
+    except Missing:
+        return ""
+
+
+def is_fresh(data: Path, harness: str) -> bool:
+    return digest(copy_of(data, harness)) == digest(source(harness))
+
+
+def bring(data: Path, harness: str) -> None:
+    """Make the copy what this installation has."""
+    if not is_fresh(data, harness):
+        files.write(copy_of(data, harness), source(harness).read_bytes())

@@ -1,0 +1,139 @@
+"""Whether a harness's adapter is the one of this installation and is sent to it, judged from what was seen of it."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from services.edges.connect.findings import Finding, doubtful, ill, well
+from services.edges.connect.written import STARTS
+
+WHERE = ("broker", "url")
+
+
+class Plugged(Protocol):
+    """An entry of a configuration that loads an adapter."""
+
+    @property
+    def spec(self) -> str:
+        """What it loads, as the configuration says it."""
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        """What the adapter is told."""
+
+    @property
+    def source(self) -> Path:
+        """The configuration."""
+
+    @property
+    def path(self) -> Path | None:
+        """The file that it loads, if it names one."""
+
+
+class Adapter(msgspec.Struct, frozen=True):
+    """The adapter that said last what it is."""
+
+    at: str = ""
+    version: str = ""
+    harness_version: str = ""
+    digest: str = ""
+    rival: str = ""
+    """The plugin that changes the same prompts, as the adapter met it in the harness that runs."""
+
+
+class Reported(msgspec.Struct, frozen=True):
+    """What the installation knows of a harness's adapter. Silent: nobody could say."""
+
+    adapter: Adapter | None = None
+    is_silent: bool = False
+
+
+class Connection(msgspec.Struct, frozen=True):
+    """How one harness is connected: its name in commands, its title for people, and what was seen."""
+
+    name: str
+    title: str
+    entry: Plugged
+    """The entry that counts."""
+    wanted: Mapping[str, object]
+    """The options that point to this installation."""
+    loaded: str = ""
+    """The digest of the bundle that the harness is told to load; empty: there is none."""
+    installed: str = ""
+    """The digest of the bundle that this installation has; empty: it has none."""
+    programs: tuple[str, ...] = ()
+    """Of the programs that entries name, those that can be run."""
+    reported: Reported = Reported()
+
+    @property
+    def again(self) -> str:
+        return f"run `annals setup {self.name}` again"
+
+
+def unconnected(name: str, title: str) -> Finding:
+    return doubtful("plugin", f"{title} is not connected to any installation", f"connect it: `annals setup {name}`")
+
+
+def judge(seen: Connection) -> Iterator[Finding]:
+    """What it loads, where that is sent, and who starts the installation."""
+    yield judge_bundle(seen)
+    yield judge_options(seen)
+    yield from judge_start(seen)
+
+
+def judge_bundle(seen: Connection) -> Finding:
+    if not seen.loaded:
+        return ill("bundle", f"{seen.entry.path or seen.entry.spec} does not exist", seen.again)
+    if not seen.installed:
+        return doubtful("bundle", "this installation has none to compare it with", "build it: `make adapter`")
+    if seen.loaded != seen.installed:
+        remedy = f"{seen.again}, then restart {seen.title}"
+        return doubtful("bundle", "it is not the one of this installation", remedy)
+    return well("bundle", f"it is the one of this installation ({seen.installed[:12]})")
+
+
+def judge_options(seen: Connection) -> Finding:
+    options = seen.entry.options
+    if "password" in options:
+        remedy = f"take it out of {seen.entry.source}; the adapter reads it where `annals setup {seen.name}` says"
+        return ill("broker option", "a password stands in a configuration", remedy)
+    there = next((str(options[name]) for name in WHERE if name in options), "nowhere")
+    here = next((str(seen.wanted[name]) for name in WHERE if name in seen.wanted), "nowhere")
+    if there != here:
+        return ill("broker option", f"the adapter is sent to {there}, and this installation is at {here}", seen.again)
+    return well("broker option", f"the adapter is sent to {there}")
+
+
+def judge_start(seen: Connection) -> Iterator[Finding]:
+    if "broker" not in seen.wanted:
+        return
+    match seen.entry.options.get(STARTS):
+        case False:
+            yield well("start", "the adapter starts no installation: a person or a service does")
+        case {"command": [str() as program, *_]} if program in seen.programs:
+            yield well("start", "the adapter starts the installation where it does not run")
+        case {"command": [program, *_]}:
+            finding = f"the adapter would start the installation with {program}, which cannot be run"
+            yield doubtful("start", finding, seen.again)
+        case _:
+            yield doubtful("start", "the adapter does not know how to start the installation", seen.again)
+
+
+def judge_adapter(seen: Connection) -> Finding:
+    """Which adapter was seen last at work."""
+    adapter = seen.reported.adapter
+    if seen.reported.is_silent:
+        return doubtful("adapter", "nobody answers which adapter was seen last", "see the findings on the installation")
+    if adapter is None:
+        remedy = f"restart {seen.title} and say something"
+        return doubtful("adapter", "no session of this adapter was seen yet", remedy)
+    seen_as = f"{adapter.version} in {seen.title} {adapter.harness_version or 'of an unknown version'}, {adapter.at}"
+    if seen.installed and adapter.digest and adapter.digest != seen.installed:
+        finding = f"the last one seen is another one than this installation's ({seen_as})"
+        return doubtful("adapter", finding, f"restart {seen.title}")
+    if adapter.rival:
+        finding = f"{adapter.rival} changes the same prompts, so it leaves those of new sessions alone ({seen_as})"
+        return doubtful("adapter", finding, f"take {adapter.rival} out of {seen.title}, or leave the prompts to it")
+    return well("adapter", f"seen: {seen_as}")

@@ -1,0 +1,86 @@
+"""`annals doctor`: look at the installation and its harnesses, say what is well and what is not, and what to do."""
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+from schemas.asks import Rows
+from services.edges.connect import harnesses, installation, probe
+from services.edges.connect.base import Harness
+from services.edges.connect.connection import Adapter, Reported
+from services.edges.connect.findings import Finding, doubtful, is_well
+from services.edges.connect.repository import judge_repository
+from services.edges.connect.vectors import judge_vectors
+from services.settings import Problem, Settings
+
+COLOURS = {"PASS": "green", "WARN": "yellow", "FAIL": "bold red"}
+
+
+async def doctor(
+    settings: Settings,
+    environment: Mapping[str, str],
+    here: Path,
+    *,
+    as_json: bool,
+    problems: Sequence[Problem] = (),
+) -> int:
+    """Print all findings, those on the settings first; the exit status is 1 where something is ill."""
+    wrong = tuple(doubtful("settings", f"{problem.where}: {problem.what}", problem.remedy) for problem in problems)
+    findings = (*wrong, *await examine(settings, environment, here))
+    if as_json:
+        for finding in findings:
+            sys.stdout.write(msgspec.json.encode(finding).decode() + "\n")
+    else:
+        _print(findings)
+    return 0 if is_well(findings) else 1
+
+
+async def examine(settings: Settings, environment: Mapping[str, str], here: Path) -> tuple[Finding, ...]:
+    seen = await probe.look(settings)
+    is_silent = bool(seen.connected.error or seen.asked.error)
+    findings = [*installation.judge(seen), *installation.judge_disk(probe.disk(settings))]
+    findings += await judge_repository(settings.commits, here)
+    findings += await judge_vectors(settings)
+    there = present(environment, here)
+    for harness in there:
+        rows = None if is_silent else await probe.rows(settings, _last_adapter(harness.name))
+        judged = await asyncio.to_thread(lambda one, last: tuple(one.judge(settings, last)), harness, _reported(rows))
+        findings += judged if len(there) == 1 else (_of(harness, finding) for finding in judged)
+    return tuple(findings)
+
+
+def present(environment: Mapping[str, str], here: Path) -> tuple[Harness, ...]:
+    """The harnesses that this person has; all that Annals knows where there is none, so that each is named."""
+    known = tuple(harnesses.load(name)(environment, here) for name in harnesses.names())
+    return tuple(harness for harness in known if harness.is_here) or known
+
+
+def _of(harness: Harness, finding: Finding) -> Finding:
+    """Of several harnesses, each is named."""
+    return msgspec.structs.replace(finding, what=f"{harness.name}: {finding.what}")
+
+
+def _last_adapter(harness: str) -> str:
+    return (
+        "select left(happened::varchar, 16), version, harness_version, digest, rival "
+        f"from adapters where harness = '{harness}' order by seq desc limit 1"
+    )
+
+
+def _reported(rows: Rows | None) -> Reported:
+    if rows is None or not rows.rows:
+        return Reported(is_silent=rows is None)
+    return Reported(Adapter(*(str(value or "") for value in rows.rows[0])))
+
+
+def _print(findings: Sequence[Finding]) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    for finding in findings:
+        line = Text(finding.line)
+        line.stylize(COLOURS[finding.level], 0, len(finding.level))
+        console.print(line)

@@ -1,0 +1,95 @@
+"""What is there of OpenCode on this machine: its program, its configuration, and the plugins it would load."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from services.edges.connect import files
+from services.edges.connect.findings import Conflict
+from services.edges.connect.harnesses.opencode.config import Source, plugins
+from services.edges.connect.harnesses.opencode.conflicts import Discovered, conflicts, disabled_hooks
+from services.edges.connect.harnesses.opencode.judgement import Program
+from services.edges.connect.harnesses.opencode.places import Place, Places
+from services.edges.connect.jsonc import Unreadable, value
+
+PATIENCE = 60.0
+"""Seconds that OpenCode has to say its version: a machine that is busy is not unwell for that."""
+DISCOVERED = ("plugin/*.[tj]s", "plugins/*.[tj]s")
+HOOKED_FILES = ("oh-my-opencode", "oh-my-openagent", "omo")
+
+
+def program(environment: Mapping[str, str]) -> Program | None:
+    """The OpenCode on the path."""
+    path = shutil.which("opencode", path=environment.get("PATH"))
+    if path is None:
+        return None
+    try:
+        answer = subprocess.run(  # noqa: S603 - the person's own program, by its full path
+            [path, "--version"], capture_output=True, text=True, timeout=PATIENCE, env=dict(environment), check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return Program(path)
+    found = re.search(r"\d+\.\d+\.\d+\S*", answer.stdout)
+    return Program(path, found[0] if found else "")
+
+
+def executable(name: str, environment: Mapping[str, str], *others: Path) -> str:
+    """Where a program is, on the path or in one of these folders; empty: nowhere."""
+    return shutil.which(name, path=os.pathsep.join([environment.get("PATH", ""), *map(str, others)])) or ""
+
+
+def source(place: Place, text: str | None) -> Source:
+    """What one text says, or why it cannot be read. OpenCode takes an empty file for an empty configuration."""
+    if text is None or not text:
+        return Source(place)
+    try:
+        content = value(text)
+    except Unreadable as error:
+        return Source(place, error=str(error))
+    return Source(place, content) if isinstance(content, dict) else Source(place, error="it is not an object")
+
+
+def sources(where: Places) -> tuple[Source, ...]:
+    """All configuration files that exist, in the order in which OpenCode merges them."""
+    found = []
+    for place in where.files:
+        try:
+            text = files.read(place.path)
+        except Unreadable as error:
+            found.append(Source(place, error=str(error)))
+            continue
+        if text is not None:
+            found.append(source(place, text))
+    return tuple(found)
+
+
+def found_conflicts(where: Places, sources: Sequence[Source]) -> tuple[Conflict, ...]:
+    """What is in the way, over all configurations and folders."""
+    return conflicts(plugins(sources), _discovered(where), _disabled(where))
+
+
+def _discovered(where: Places) -> tuple[Discovered, ...]:
+    paths = [path for folder in where.folders for name in DISCOVERED for path in sorted(folder.glob(name))]
+    return tuple(Discovered(path, path.read_text(errors="replace")) for path in paths)
+
+
+def _disabled(where: Places) -> frozenset[str]:
+    """The hooks that are switched off in the configuration of the hooked plugins, wherever they keep it."""
+    homes = {folder.parent / ".omo" for folder in where.folders if folder.name == ".opencode"}
+    contents = []
+    for folder in (*where.folders, *homes):
+        for name in HOOKED_FILES:
+            for ending in ("json", "jsonc"):
+                path = folder / f"{name}.{ending}"
+                contents.append(source(Place(path, "user"), _text(path)).value)
+    return disabled_hooks(contents)
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return files.read(path)
+    except Unreadable:
+        return None

@@ -1,0 +1,219 @@
+"""Whether an installation is well, judged from what was seen of it."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+import msgspec
+
+from schemas.asks import Status
+from schemas.streams import BUCKETS, STREAMS, Bucket, Stream
+from services.edges.connect.findings import Finding, doubtful, ill, well
+from services.kit.bus import Lag
+
+OLDEST = (2, 12)
+"""The first broker with atomic batches."""
+LATE = 1000
+"""Messages that may wait without a word."""
+GIB = 1024**3
+LITTLE = 2 * GIB
+TOO_LITTLE = GIB // 4
+START = "start the installation with `annals up --detach`"
+LOGS = "its log lines say why: in the terminal of `annals up`, or in house.log beside its data"
+
+
+class Timed(msgspec.Struct, frozen=True):
+    """The answer to one probe, with the time it took; an error if none came."""
+
+    text: str = ""
+    ms: float = 0.0
+    error: str = ""
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """How the broker keeps one stream."""
+
+    subjects: tuple[str, ...] = ()
+    max_age: float = 0.0
+    duplicate_window: float = 0.0
+    denies_deletion: bool = False
+    messages: int = 0
+
+
+class Running(msgspec.Struct, frozen=True):
+    """One room's process."""
+
+    name: str
+    state: Literal["running", "gone", "stopped"]
+    restarts: int = 0
+
+
+class Disk(msgspec.Struct, frozen=True):
+    """Where everything is kept."""
+
+    path: str
+    free: int
+    readable_by_others: bool = False
+    """Whether others could read the broker's passwords."""
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """What was seen of an installation. `kept` is None where this user may not look."""
+
+    url: str
+    connected: Timed
+    version: str = ""
+    jetstream: bool = True
+    kept: Mapping[str, Kept | None] | None = None
+    run: str = ""
+    """How the installation is run, where that is on this machine."""
+    rooms: tuple[Running, ...] = ()
+    tagger: Lag | None = None
+    dead: int = 0
+    dead_reason: str = ""
+    harness: Timed = Timed()
+    inbound: Timed = Timed()
+    taken: Timed = Timed()
+    status: Status | None = None
+    asked: Timed = Timed()
+    commanded: Timed = Timed()
+
+
+def judge(seen: Seen) -> tuple[Finding, ...]:
+    """All findings on an installation; only the first where nothing answers."""
+    if seen.connected.error:
+        return (ill("broker", *_split(seen.connected.error)),)
+    return tuple(_judge(seen))
+
+
+def judge_disk(disk: Disk) -> tuple[Finding, ...]:
+    free = f"{disk.free / GIB:.1f} GiB are free at {disk.path}"
+    if disk.free < TOO_LITTLE:
+        space = ill("disk", free, "make room: the broker refuses what it cannot keep")
+    elif disk.free < LITTLE:
+        space = doubtful("disk", free, "make room soon: the log only grows")
+    else:
+        space = well("disk", free)
+    if not disk.readable_by_others:
+        return (well("passwords", "only their owner can read the broker's passwords"), space)
+    path = f"{disk.path}/broker.json"
+    return (ill("passwords", f"others can read the passwords in {path}", f"`chmod 600 {path}`"), space)
+
+
+def _judge(seen: Seen) -> Iterator[Finding]:
+    yield _broker(seen)
+    if not seen.jetstream:
+        yield ill("jetstream", "the broker keeps no streams", "start it with JetStream, as deploy/nats.conf does")
+        return
+    yield well("jetstream", "it is on")
+    if seen.kept is None:
+        yield doubtful("streams", "the user `harness` may not look at them", "set ANNALS_NATS__USER=room to see them")
+    else:
+        yield from (_stream(stream, seen.kept.get(stream.name)) for stream in STREAMS)
+        yield from (_bucket(bucket, seen.kept.get(f"OBJ_{bucket.name}")) for bucket in BUCKETS)
+    yield from _rooms(seen)
+    yield from _reading(seen)
+    yield from _round_trips(seen)
+
+
+def _broker(seen: Seen) -> Finding:
+    numbers = re.match(r"(\d+)\.(\d+)", seen.version)
+    if numbers and tuple(map(int, numbers.groups())) < OLDEST:
+        return ill("broker", f"{seen.url} runs {seen.version}", "Annals needs nats-server 2.12 or later: upgrade it")
+    return well("broker", f"{seen.url} answers, version {seen.version}", seen.connected.ms)
+
+
+def _stream(stream: Stream, kept: Kept | None) -> Finding:
+    what = f"stream {stream.name}"
+    if kept is None:
+        return ill(what, "it does not exist", "restart the installation: its rooms make what is missing")
+    wrong = [
+        f"{name} is {is_now}, not {should}"
+        for name, is_now, should in (
+            ("its subjects", kept.subjects, stream.subjects),
+            ("max_age", kept.max_age, stream.max_age),
+            ("duplicate_window", kept.duplicate_window, stream.duplicate_window),
+            ("deny_delete and deny_purge", kept.denies_deletion, stream.immutable),
+        )
+        if is_now != should
+    ]
+    if wrong:
+        remedy = f"set it back with `nats stream edit {stream.name}`"
+        if stream.immutable and not kept.denies_deletion:
+            remedy = "nobody can make a stream immutable afterwards: begin a new data directory, or keep an eye on it"
+        return ill(what, " and ".join(wrong), remedy)
+    return well(what, f"{stream.description}: {kept.messages:,} messages")
+
+
+def _bucket(bucket: Bucket, kept: Kept | None) -> Finding:
+    what = f"bucket {bucket.name}"
+    if kept is None:
+        return ill(what, "it does not exist", "restart the installation: its rooms make what is missing")
+    if kept.max_age != bucket.max_age:
+        finding = f"max_age is {kept.max_age}, not {bucket.max_age}"
+        return ill(what, finding, f"set it back with `nats stream edit OBJ_{bucket.name}`")
+    return well(what, bucket.description)
+
+
+def _rooms(seen: Seen) -> Iterator[Finding]:
+    if seen.run:
+        yield well("installation", f"it {seen.run}")
+    if not seen.rooms:
+        yield doubtful("rooms", "none was started from this data directory", "ignore this where they run elsewhere")
+    for room in seen.rooms:
+        what = f"room {room.name}"
+        if room.state == "gone":
+            yield ill(what, "its process is gone", f"{LOGS}; {START} if that has ended")
+        elif room.state == "stopped":
+            yield ill(what, "its process is stopped and does nothing", "let it go on: `kill -CONT` with its pid")
+        elif room.restarts:
+            yield doubtful(what, f"it runs, and fell {room.restarts} times before", LOGS)
+        else:
+            yield well(what, "it runs")
+
+
+def _reading(seen: Seen) -> Iterator[Finding]:
+    if seen.kept is not None:
+        if seen.tagger is None:
+            yield ill("tagger", "it has never read what harnesses publish", START)
+        else:
+            yield _lag("tagger", seen.tagger.waiting + seen.tagger.in_hand, "messages wait for it")
+    if seen.status is not None and seen.status.building:
+        yield doubtful("responder", "it builds its views anew", "wait: old plans are served until it is done")
+    elif seen.status is not None:
+        yield _lag("responder", seen.status.log_head - seen.status.committed_through, "facts are not in its views yet")
+    if seen.dead:
+        reason = f", the last one because: {seen.dead_reason}" if seen.dead_reason else ""
+        remedy = "read them with `nats stream view DEAD`; Annals-Reason says why, Annals-Sequence where from"
+        yield doubtful("dead letters", f"{seen.dead:,} could not be delivered{reason}", remedy)
+    elif seen.kept is not None:
+        yield well("dead letters", "there are none")
+
+
+def _lag(what: str, behind: int, waiting: str) -> Finding:
+    if behind > LATE:
+        return doubtful(what, f"{behind:,} {waiting}", f"look again in a while; if they do not get fewer, {LOGS}")
+    return well(what, f"{max(0, behind):,} {waiting}")
+
+
+def _round_trips(seen: Seen) -> Iterator[Finding]:
+    if seen.harness.error:
+        yield ill("user harness", *_split(seen.harness.error))
+        return
+    yield _trip("published", seen.inbound, "what a harness publishes is kept", "the broker's log says why: nats.log")
+    if seen.taken.text or seen.taken.error:
+        yield _trip("read", seen.taken, "the tagger has read it", "see the findings on the tagger")
+    yield _trip("asked", seen.asked, "the responder answers", "see the findings on the responder")
+    yield _trip(
+        "commanded", seen.commanded, "the desk answers, and refused an empty command", "see the findings on the desk"
+    )
+
+
+def _trip(what: str, probe: Timed, success: str, remedy: str) -> Finding:
+    return ill(what, *_split(probe.error, remedy)) if probe.error else well(what, success, probe.ms)
+
+
+def _split(error: str, remedy: str = START) -> tuple[str, str]:
+    """The finding and the remedy of an error that says both; else this remedy."""
+    finding, _, advice = error.partition("; ")
+    return finding, advice or remedy

@@ -1,0 +1,219 @@
+"""A look at an installation from where a harness sits, and from where a room sits. Nothing of it becomes a fact."""
+
+import asyncio
+import shutil
+import stat
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+from typing import TypeVar
+from uuid import uuid4
+
+import msgspec
+import psutil
+
+from schemas.asks import Rows, SqlAsk, Status, StatusAsk
+from schemas.codec import encode
+from schemas.commands import Answer, CommandMessage, DropQueue
+from schemas.envelope import Actor
+from schemas.inbox import Inbound
+from schemas.streams import BUCKETS, DEAD, IN, STREAMS
+from schemas.subjects import Address, ask
+from services.edges.connect.installation import Disk, Kept, Running, Seen, Timed
+from services.edges.launcher.room_status import RoomStatus, read_status
+from services.edges.launcher.run import current
+from services.kit.bus import BrokerError, Bus, Lag, TooLarge, Unreachable
+from services.kit.endpoint import FILE, Endpoint, find, read
+from services.settings import Settings
+
+Answered = TypeVar("Answered")
+NOBODY = Address("annals-doctor", "probe")
+"""A project and a session that no harness has."""
+TAGGER = "tagger"
+PATIENCE = 2.0
+POLL = 0.02
+
+
+async def look(settings: Settings) -> Seen:
+    """All that can be seen. A part that does not answer holds the others up for seconds at most."""
+    endpoint = find(settings)
+    rooms = tuple(_running(name, status) for name, status in read_status(settings.data).items())
+    async with AsyncExitStack() as stack:
+        begun = time.perf_counter()
+        try:
+            bus = await _connect(stack, endpoint)
+        except Unreachable as error:
+            return Seen(endpoint.url, Timed(error=str(error)))
+        connected = Timed("connected", _since(begun))
+        run = current(settings.data)
+        how = run.line if run else ""
+        seen = Seen(_bare(endpoint.url), connected, version=_version(bus), run=how, rooms=rooms)
+        try:
+            if settings.nats.user != "harness":
+                seen = await _streams(bus, seen)
+            return await _round_trips(stack, bus, seen, settings) if seen.jetstream else seen
+        except BrokerError as error:
+            return Seen(seen.url, Timed(error=f"the broker fell silent ({str(error) or type(error).__name__})"))
+
+
+def disk(settings: Settings) -> Disk:
+    place = settings.data.resolve()
+    while not place.exists():
+        place = place.parent
+    try:
+        mode = (settings.data / FILE).stat().st_mode
+    except FileNotFoundError:
+        mode = 0
+    open_to_others = bool(mode & (stat.S_IRWXG | stat.S_IRWXO))
+    return Disk(str(settings.data), shutil.disk_usage(place).free, readable_by_others=open_to_others)
+
+
+async def rows(settings: Settings, sql: str) -> Rows | None:
+    """What a query over the views gives; None where nobody answers."""
+    endpoint = find(settings)
+    async with AsyncExitStack() as stack:
+        try:
+            bus = await _connect(stack, endpoint)
+            reply = await bus.request(ask(SqlAsk.NAME), encode(SqlAsk(sql, max_rows=1)), PATIENCE)
+        except Unreachable:
+            return None
+        return msgspec.json.decode(reply, type=Rows)
+
+
+async def _connect(stack: AsyncExitStack, endpoint: Endpoint) -> Bus:
+    bus = await Bus.connect(endpoint.url, "doctor", user=endpoint.user, password=endpoint.password, wait=PATIENCE)
+    stack.push_async_callback(bus.close)
+    return bus
+
+
+async def _streams(bus: Bus, seen: Seen) -> Seen:
+    try:
+        await bus.js.account_info()
+    except BrokerError:
+        return msgspec.structs.replace(seen, jetstream=False)
+    names = [stream.name for stream in STREAMS] + [f"OBJ_{bucket.name}" for bucket in BUCKETS]
+    kept = {name: await _kept(bus, name) for name in names}
+    dead = kept[DEAD.name]
+    return msgspec.structs.replace(
+        seen,
+        kept=kept,
+        tagger=await bus.lag(IN.name, TAGGER),
+        dead=dead.messages if dead else 0,
+        dead_reason=await _last_reason(bus) if dead and dead.messages else "",
+    )
+
+
+async def _kept(bus: Bus, name: str) -> Kept | None:
+    try:
+        info = await bus.js.stream_info(name)
+    except BrokerError:
+        return None
+    config = info.config
+    return Kept(
+        subjects=tuple(config.subjects or ()),
+        max_age=float(config.max_age or 0),
+        duplicate_window=float(config.duplicate_window or 0),
+        denies_deletion=bool(config.deny_delete and config.deny_purge),
+        messages=int(info.state.messages),
+    )
+
+
+async def _last_reason(bus: Bus) -> str:
+    try:
+        last = (await bus.js.stream_info(DEAD.name)).state.last_seq
+        dead = await bus.js.get_msg(DEAD.name, seq=last, direct=True)
+    except BrokerError:
+        return ""
+    return str((dead.headers or {}).get("Annals-Reason", ""))
+
+
+async def _round_trips(stack: AsyncExitStack, bus: Bus, seen: Seen, settings: Settings) -> Seen:
+    """Publish, ask and command something as a harness does, that nobody needs to write down."""
+    begun = time.perf_counter()
+    try:
+        harness = await _connect(stack, _as_harness(settings))
+    except Unreachable as error:
+        return msgspec.structs.replace(seen, harness=Timed(error=str(error)))
+    connected = Timed("connected", _since(begun))
+    position, inbound = await _timed(lambda: _publish(harness))
+    taken = Timed()
+    if position and seen.kept is not None and seen.tagger == Lag(0, 0):
+        _, taken = await _timed(lambda: _until_read(bus, position))
+    status, asked = await _timed(lambda: _ask(harness))
+    _, answered = await _timed(lambda: _command(harness))
+    return msgspec.structs.replace(
+        seen, harness=connected, inbound=inbound, taken=taken, status=status, asked=asked, commanded=answered
+    )
+
+
+async def _publish(bus: Bus) -> int:
+    inbound = Inbound(id=f"doctor-{uuid4()}", at=datetime.now(UTC), items=())
+    return await bus.publish(NOBODY.inbound("doctor"), encode(inbound), inbound.id)
+
+
+async def _until_read(bus: Bus, position: int) -> int:
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                info = await bus.js.consumer_info(IN.name, TAGGER)
+                if info.ack_floor is not None and info.ack_floor.stream_seq >= position:
+                    return position
+                await asyncio.sleep(POLL)
+    except TimeoutError as error:
+        raise Unreachable(f"the tagger has not read it within {PATIENCE} s") from error
+
+
+async def _ask(bus: Bus) -> Status:
+    reply = await bus.request(ask(StatusAsk.NAME), encode(StatusAsk()), PATIENCE)
+    return msgspec.json.decode(reply, type=Status)
+
+
+async def _command(bus: Bus) -> Answer:
+    data = msgspec.Raw(encode(DropQueue()))
+    message = CommandMessage(id=f"doctor-{uuid4()}", at=datetime.now(UTC), actor=Actor("person", "doctor"), data=data)
+    reply = await bus.request(NOBODY.command(DropQueue.TYPE), encode(message), PATIENCE)
+    return msgspec.json.decode(reply, type=Answer)
+
+
+async def _timed(probe: Callable[[], Awaitable[Answered]]) -> tuple[Answered | None, Timed]:
+    begun = time.perf_counter()
+    try:
+        result = await probe()
+    except (Unreachable, TooLarge, BrokerError, msgspec.DecodeError) as error:
+        return None, Timed(error=str(error) or type(error).__name__)
+    return result, Timed("answered", _since(begun))
+
+
+def _as_harness(settings: Settings) -> Endpoint:
+    """The broker as an adapter on this machine reaches it."""
+    endpoint = find(settings)
+    if settings.nats.url:
+        return Endpoint(endpoint.url, "harness", endpoint.password)
+    written = read(settings.data)
+    return Endpoint(endpoint.url, "harness", written.passwords.get("harness", "") if written else "")
+
+
+def _running(name: str, status: RoomStatus) -> Running:
+    try:
+        process = psutil.Process(status.pid)
+        state = process.status()
+    except psutil.NoSuchProcess:
+        return Running(name, "gone", status.restarts)
+    if state in {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}:
+        return Running(name, "gone", status.restarts)
+    return Running(name, "stopped" if state == psutil.STATUS_STOPPED else "running", status.restarts)
+
+
+def _version(bus: Bus) -> str:
+    version = bus.client.connected_server_version
+    return f"{version.major}.{version.minor}.{version.patch}"
+
+
+def _bare(url: str) -> str:
+    scheme, separator, rest = url.rpartition("://")
+    return f"{scheme}{separator}{rest.rpartition('@')[2]}"
+
+
+def _since(begun: float) -> float:
+    return (time.perf_counter() - begun) * 1000

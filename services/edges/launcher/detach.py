@@ -1,0 +1,127 @@
+"""`annals up --detach` and `annals down`: an installation without a terminal."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+
+from schemas.asks import StatusAsk
+from schemas.codec import encode
+from schemas.subjects import ask
+from services.edges.launcher.broker import end_leftover
+from services.edges.launcher.run import LOG, Busy, Keeper, current, forget, owned
+from services.kit.bus import Bus, Unreachable
+from services.kit.endpoint import find
+from services.settings import Settings
+
+START = 120.0
+"""Seconds that an installation has until it answers. It goes on starting afterwards."""
+END = 60.0
+POLL = 0.1
+LONGEST = 10 * 1024 * 1024
+"""Bytes of a log that is continued; a longer one is put aside."""
+
+
+class Failed(RuntimeError):
+    """The installation did not start, or did not end; says where to look."""
+
+
+def command() -> tuple[str, ...]:
+    """How this installation's `annals` is called, from wherever."""
+    beside = Path(sys.executable).with_name("annals")
+    return (str(beside),) if os.access(beside, os.X_OK) else (sys.executable, "-m", "services.edges.cli")
+
+
+async def detach(settings: Settings, keeper: Keeper, here: Path) -> str:
+    """Have an installation that answers, and report which. One that runs already is left as it is.
+
+    `here`: the folder whose project tightens the settings of an installation that is started.
+    """
+    data = settings.data.resolve()
+    known = current(data)
+    process = None if known else _spawn(data, keeper, here)
+    deadline = time.monotonic() + START
+    while time.monotonic() < deadline:
+        run = current(data)
+        if run is not None and await _answers(settings):
+            return f"the installation {'already ' if known else ''}{run.line}; its log is {data / LOG}"
+        if process is not None and process.poll() is not None and run is None:
+            raise Failed(
+                f"the installation ended with {process.returncode}: {_last_line(data)}; its log is {data / LOG}"
+            )
+        await asyncio.sleep(POLL)
+    raise Failed(f"the installation does not answer after {START:.0f} s; its log is {data / LOG}")
+
+
+def _spawn(data: Path, keeper: Keeper, here: Path) -> "subprocess.Popen[bytes]":
+    data.mkdir(parents=True, exist_ok=True)
+    path = data / LOG
+    if path.exists() and path.stat().st_size > LONGEST:
+        path.replace(path.with_suffix(".log.old"))
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    with os.fdopen(descriptor, "ab") as log:
+        return subprocess.Popen(  # noqa: S603 - our own program
+            [*command(), "up", "--kept-by", keeper, "--here", str(here)],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=data,
+            env={**os.environ, "ANNALS_DATA": str(data)},
+            start_new_session=True,
+        )
+
+
+async def _answers(settings: Settings) -> bool:
+    endpoint = find(settings)
+    try:
+        bus = await Bus.connect(endpoint.url, "launcher", user=endpoint.user, password=endpoint.password, wait=1.0)
+    except Unreachable:
+        return False
+    try:
+        await bus.request(ask(StatusAsk.NAME), encode(StatusAsk()), 1.0)
+    except Unreachable:
+        return False
+    finally:
+        await bus.close()
+    return True
+
+
+def _last_line(data: Path) -> str:
+    lines = (data / LOG).read_text(errors="replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "it printed nothing")
+
+
+def _swept(data: Path) -> str:
+    """Clear away what a killed installation has left behind."""
+    try:
+        with owned(data):
+            forget(data)
+            left = end_leftover(data)
+    except Busy as error:
+        raise Failed(
+            f"the installation in {data} has not written down which process it is; end it where it runs"
+        ) from error
+    return f"no installation runs in {data}" + (
+        ", and the broker that a killed one left behind has ended" if left else ""
+    )
+
+
+def down(settings: Settings) -> str:
+    """End the installation of this data directory, its rooms first, and report what came of it."""
+    data = settings.data.resolve()
+    run = current(data)
+    if run is None:
+        return _swept(data)
+    process = psutil.Process(run.pid)
+    process.terminate()
+    try:
+        process.wait(END)
+    except psutil.TimeoutExpired as error:
+        raise Failed(
+            f"the installation (pid {run.pid}) does not end within {END:.0f} s; its log lines say why"
+        ) from error
+    return f"the installation in {data} has ended"

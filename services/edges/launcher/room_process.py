@@ -1,0 +1,200 @@
+"""The processes of rooms, as their supervisor begins and ends them."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import sys
+from collections import deque
+from collections.abc import Mapping
+from typing import Protocol
+
+import msgspec
+import psutil
+
+from services.edges.launcher.fork_server import Begin, Begun, Ended
+
+GRACE = 15.0
+"""Seconds that a room is given to end by itself."""
+POLL = 0.05
+FELL = "the process that rooms are copies of fell; it is begun anew"
+
+_replies = msgspec.json.Decoder(Begun | Ended)
+
+
+class RoomProcess(Protocol):
+    """A room that was begun."""
+
+    @property
+    def pid(self) -> int: ...
+
+    async def wait(self) -> int | None:
+        """Its exit status, once it has ended; nothing where nobody could learn it."""
+
+    def terminate(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+
+class Processes(Protocol):
+    """Where the rooms of an installation are begun."""
+
+    async def begin(self, room: str, environment: Mapping[str, str]) -> RoomProcess: ...
+
+    async def close(self) -> None:
+        """Begin no more. Every room has ended before."""
+
+
+async def end(process: RoomProcess) -> None:
+    """Ask it to end; make it, where it does not."""
+    process.terminate()
+    try:
+        async with asyncio.timeout(GRACE):
+            await process.wait()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+
+
+def processes() -> Processes:
+    """How rooms are begun on this system."""
+    return Forked() if sys.platform == "linux" else Executed()
+
+
+class Executed:
+    """Each room is a program of its own. For systems where a copied process may not do all that a new one may."""
+
+    async def begin(self, room: str, environment: Mapping[str, str]) -> RoomProcess:
+        command = (sys.executable, "-m", f"services.{room}", "--with-parent", str(os.getpid()))
+        return _Program(await asyncio.create_subprocess_exec(*command, env=environment, start_new_session=True))
+
+    async def close(self) -> None:
+        pass
+
+
+class _Program:
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self.pid = process.pid
+
+    async def wait(self) -> int | None:
+        return await self._process.wait()
+
+    def terminate(self) -> None:
+        self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(number)
+
+
+class Forked:
+    """Each room is a copy of one process that has loaded them. Where that one falls, they end and begin anew."""
+
+    def __init__(self) -> None:
+        self._server: asyncio.subprocess.Process | None = None
+        self._writer: asyncio.StreamWriter | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._asked: deque[asyncio.Future[_Copy]] = deque()
+        self._living: dict[int, _Copy] = {}
+        self._starting: asyncio.Task[None] | None = None
+
+    async def begin(self, room: str, environment: Mapping[str, str]) -> RoomProcess:
+        """Raises `ConnectionError` when the server of copies fell; the next one is made by another."""
+        if self._writer is None and (self._starting is None or self._starting.done()):
+            self._starting = asyncio.create_task(self._start(environment))
+        if self._starting is not None:
+            await asyncio.shield(self._starting)
+        if self._writer is None:
+            raise ConnectionError(FELL)
+        begun = asyncio.get_running_loop().create_future()
+        self._asked.append(begun)
+        self._writer.write(msgspec.json.encode(Begin(room, dict(environment))) + b"\n")
+        return await asyncio.shield(begun)
+
+    async def close(self) -> None:
+        if self._starting is not None:
+            await asyncio.gather(self._starting, return_exceptions=True)
+        await asyncio.gather(*self._asked, return_exceptions=True)
+        await asyncio.gather(*(end(one) for one in self._living.values()))
+        if self._writer is not None:
+            self._writer.close()
+        if self._reading is not None:
+            await self._reading
+
+    async def _start(self, environment: Mapping[str, str]) -> None:
+        if self._reading is not None:
+            await self._reading  # of the one that fell
+        connection = await self._connected(environment)
+        reader, self._writer = await asyncio.open_connection(sock=connection)
+        self._reading = asyncio.create_task(self._read(reader))
+
+    async def _connected(self, environment: Mapping[str, str]) -> socket.socket:
+        """A connection to a fork server."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            command = (sys.executable, "-m", "services.edges.launcher.fork_server", str(theirs.fileno()))
+            self._server = await asyncio.create_subprocess_exec(
+                *command, env=environment, pass_fds=(theirs.fileno(),), start_new_session=True
+            )
+        return ours
+
+    async def _read(self, reader: asyncio.StreamReader) -> None:
+        with contextlib.suppress(ConnectionError):
+            async for line in reader:
+                match _replies.decode(line):
+                    case Begun(pid):
+                        copy = self._living[pid] = _Copy(pid)
+                        self._asked.popleft().set_result(copy)
+                    case Ended(pid, code):
+                        self._living.pop(pid).ended.set_result(code)
+        self._writer = None
+        if self._server is not None:
+            await self._server.wait()
+        await asyncio.gather(*map(_abandon, self._living.values()))
+        self._living.clear()
+        while self._asked:
+            self._asked.popleft().set_exception(ConnectionError(FELL))
+
+
+class _Copy:
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.ended: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
+
+    async def wait(self) -> int | None:
+        return await asyncio.shield(self.ended)
+
+    def terminate(self) -> None:
+        self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> None:
+        if not self.ended.done():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+
+async def _abandon(copy: _Copy) -> None:
+    """End a room of which nobody will tell the status, and wait until it is gone."""
+    copy.terminate()
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + GRACE
+    while _runs(copy.pid):
+        if loop.time() > deadline:
+            copy.kill()
+        await asyncio.sleep(POLL)
+    copy.ended.set_result(None)
+
+
+def _runs(pid: int) -> bool:
+    """Whether it does something still: where nobody takes note of its end, its number stays."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    return False

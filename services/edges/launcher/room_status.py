@@ -1,0 +1,36 @@
+"""What a supervisor writes down of its rooms, for commands in other processes."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from services.kit.files import write_whole
+
+FILE = "rooms.json"
+
+
+class RoomStatus(msgspec.Struct):
+    """One room's process, as its supervisor sees it."""
+
+    pid: int
+    restarts: int = 0
+    last_exit: int | None = None
+
+
+def write_status(data: Path, rooms: Mapping[str, RoomStatus]) -> None:
+    """Write the file of this data directory anew."""
+    write_whole(data / FILE, msgspec.json.encode(rooms))
+
+
+def read_status(data: Path) -> dict[str, RoomStatus]:
+    """What the supervisor of this directory last wrote down; nothing where none runs."""
+    try:
+        return msgspec.json.decode((data / FILE).read_bytes(), type=dict[str, RoomStatus])
+    except (FileNotFoundError, msgspec.DecodeError):
+        return {}
+
+
+def remove_status(data: Path) -> None:
+    """Remove the file, when the rooms have ended."""
+    (data / FILE).unlink(missing_ok=True)

@@ -1,0 +1,89 @@
+"""Which process runs the installation of a data directory, kept apart from one that only has its number now."""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import psutil
+
+from services.kit.files import write_whole
+
+FILE = "house.json"
+LOCK = "lock"
+LOG = "house.log"
+"""Where an installation without a terminal writes its log lines."""
+
+Keeper = str
+"""Who sees to the process: a terminal, a service, nobody, or a harness by its name."""
+WORDS: dict[Keeper, str] = {
+    "terminal": "in a terminal",
+    "detached": "detached from its terminal",
+    "opencode": "started by OpenCode's plugin",
+    "service": "as a service",
+}
+
+
+class Run(msgspec.Struct, frozen=True):
+    """One running installation."""
+
+    pid: int
+    began: float
+    """When its process began, as the system counts: see `_began`."""
+    keeper: Keeper
+    at: datetime
+    project: str = ""
+    """The project's file that tightens its settings, if any."""
+
+    @property
+    def line(self) -> str:
+        words = WORDS.get(self.keeper, f"started by the plugin for {self.keeper}")
+        bounds = f", within the limits of {self.project}" if self.project else ""
+        return f"runs {words} since {self.at:%Y-%m-%d %H:%M} UTC (pid {self.pid}){bounds}"
+
+
+class Busy(RuntimeError):
+    """Another installation has this data directory."""
+
+
+@contextmanager
+def owned(data: Path) -> Iterator[None]:
+    """Have a data directory for this process alone. Raises `Busy`."""
+    data.mkdir(parents=True, exist_ok=True)
+    with (data / LOCK).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise Busy(f"an installation runs in {data} already; `annals status` shows it") from error
+        yield
+
+
+def record(data: Path, keeper: Keeper, project: Path | None = None) -> None:
+    """Write down that this process runs the installation."""
+    pid = psutil.Process().pid
+    run = Run(pid, _began(pid), keeper, datetime.now(UTC), str(project or ""))
+    write_whole(data / FILE, msgspec.json.encode(run))
+
+
+def forget(data: Path) -> None:
+    (data / FILE).unlink(missing_ok=True)
+
+
+def current(data: Path) -> Run | None:
+    """The installation that runs here. What a killed one left behind counts for none, whoever has its number now."""
+    try:
+        run = msgspec.json.decode((data / FILE).read_bytes(), type=Run)
+        return run if _began(run.pid) == run.began else None
+    except (FileNotFoundError, msgspec.DecodeError, psutil.NoSuchProcess):
+        return None
+
+
+def _began(pid: int) -> float:
+    """In ticks since the boot where the system counts them, since a clock that is set moves the time of day."""
+    try:
+        state, *rest = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return float(psutil.Process(pid).create_time())
+    return -1.0 if state in "ZX" else float(rest[18])  # one that nobody has waited for yet has ended all the same

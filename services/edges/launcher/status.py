@@ -1,0 +1,199 @@
+"""`annals status`: what runs, what lags, and what failed."""
+
+import asyncio
+import sys
+from collections.abc import Iterator
+
+import msgspec
+import psutil
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from schemas.asks import Rows, SessionStatus, SqlAsk, Status, StatusAsk
+from schemas.codec import encode
+from schemas.streams import DEAD, IN, LOG
+from schemas.subjects import ask
+from services.edges.launcher.room_status import RoomStatus, read_status
+from services.edges.launcher.run import Run, current
+from services.kit.bus import Bus, Lag, Unreachable
+from services.kit.endpoint import find
+from services.kit.rooms import ROOMS
+from services.settings import Settings
+
+ANSWER = 2.0
+RUNS = 20
+"""The most runs that are shown."""
+HISTORY = """\
+from (
+  from history_runs qualify row_number() over (partition by project, session order by seq desc) = 1
+)
+select project, session, reason, status, "first", "last", through, tokens_left, code,
+  strftime(retry_at, '%Y-%m-%d %H:%M:%S UTC') as retry_at
+where status in ('open', 'failed') order by seq desc"""
+
+
+class Room(msgspec.Struct, frozen=True):
+    """One room as seen from outside. `running` is None where another machine runs it."""
+
+    name: str
+    running: bool | None = None
+    restarts: int = 0
+    last_exit: int | None = None
+    lag: Lag | None = None
+
+
+class HistoryRun(msgspec.Struct, frozen=True):
+    """A run that compresses a session's history and is not done, or that was the session's last and failed."""
+
+    project: str
+    session: str
+    reason: str
+    status: str
+    first: int
+    last: int
+    through: int
+    """The last message that is done."""
+    tokens_left: int
+    code: str | None = None
+    retry_at: str | None = None
+
+
+class Overview(msgspec.Struct, frozen=True):
+    """All that `annals status` shows."""
+
+    broker: str
+    rooms: tuple[Room, ...]
+    inbound: int
+    """Messages kept of the last seven days."""
+    log: int
+    dead: int
+    """Letters that nobody could deliver."""
+    responder: Status | None = None
+    history: tuple[HistoryRun, ...] = ()
+    installation: Run | None = msgspec.field(default=None, name="house")
+    """The process that runs it, where that is on this machine."""
+
+
+async def show(settings: Settings, *, as_json: bool) -> int:
+    """Print the overview; the exit status is 1 where something needs a person."""
+    overview = await look(settings)
+    if as_json:
+        sys.stdout.write(msgspec.json.encode(overview).decode() + "\n")
+    else:
+        render(overview, Console())
+    return 0 if is_well(overview) else 1
+
+
+def is_well(overview: Overview) -> bool:
+    return overview.responder is not None and all(room.running is not False for room in overview.rooms)
+
+
+async def look(settings: Settings) -> Overview:
+    endpoint = find(settings)
+    bus = await Bus.connect(endpoint.url, "status", user=endpoint.user, password=endpoint.password, wait=3.0)
+    try:
+        processes = read_status(settings.data)
+        names = dict.fromkeys((*processes, *ROOMS))
+        rooms, kept, responder, history = await asyncio.gather(
+            asyncio.gather(*(_room(bus, name, processes.get(name)) for name in names)),
+            asyncio.gather(*(bus.messages(stream.name) for stream in (IN, LOG, DEAD))),
+            _responder(bus),
+            _history(bus),
+        )
+        inbound, log, dead = kept
+        return Overview(
+            broker=endpoint.url,
+            rooms=tuple(rooms),
+            inbound=inbound,
+            log=log,
+            dead=dead,
+            responder=responder,
+            history=history,
+            installation=current(settings.data),
+        )
+    finally:
+        await bus.close()
+
+
+async def _room(bus: Bus, name: str, process: RoomStatus | None) -> Room:
+    return Room(
+        name=name,
+        running=psutil.pid_exists(process.pid) if process else None,
+        restarts=process.restarts if process else 0,
+        last_exit=process.last_exit if process else None,
+        lag=await _lag(bus, name),
+    )
+
+
+async def _lag(bus: Bus, name: str) -> Lag | None:
+    """How far a room is behind on the stream that it reads; None for one that only answers."""
+    found = await asyncio.gather(*(bus.lag(stream.name, name) for stream in (IN, LOG)))
+    return next((lag for lag in found if lag is not None), None)
+
+
+async def _responder(bus: Bus) -> Status | None:
+    try:
+        return msgspec.json.decode(await bus.request(ask(StatusAsk.NAME), encode(StatusAsk()), ANSWER), type=Status)
+    except Unreachable:
+        return None
+
+
+async def _history(bus: Bus) -> tuple[HistoryRun, ...]:
+    """The newest run of each session, where it is open or has failed."""
+    try:
+        answer = await bus.request(ask(SqlAsk.NAME), encode(SqlAsk(HISTORY, max_rows=RUNS)), ANSWER)
+    except Unreachable:
+        return ()
+    rows = msgspec.json.decode(answer, type=Rows)
+    return tuple(msgspec.convert(dict(zip(rows.columns, row, strict=True)), HistoryRun) for row in rows.rows)
+
+
+def _progress(run: HistoryRun) -> str:
+    """One line about a run."""
+    what = f"{run.project}/{run.session}, messages {run.first}-{run.last} ({run.reason})"
+    if run.status == "failed":
+        return f"{what}: failed with {run.code}; next try {run.retry_at or 'when there is reason to'}"
+    done = max(0, run.through - run.first + 1)
+    return f"{what}: {done} of {run.last - run.first + 1} done, about {run.tokens_left:,} tokens left"
+
+
+def _near(session: SessionStatus) -> str:
+    """One line about how near a session is to its next rebase."""
+    what = f"{session.project}/{session.session}"
+    named = f"{what} ({session.title})" if session.title else what
+    return (
+        f"{named}: about {session.prompt:,} tokens, {session.percent:.0f} % of what is usable (room is made at "
+        f"{session.threshold:.0f} %, or when cheaper: {session.spent:.0f} % there); no rebase: {session.reason}"
+    )
+
+
+def render(overview: Overview, console: Console) -> None:
+    """Print the overview for a person. Names are printed as they are: square brackets in them are no markup."""
+    rooms = Table("room", "runs", "restarts", "waiting", "in hand", title="Rooms", title_justify="left")
+    for room in overview.rooms:
+        runs = {True: "yes", False: f"NO (exit {room.last_exit})", None: "elsewhere"}[room.running]
+        lag = (str(room.lag.waiting), str(room.lag.in_hand)) if room.lag else ("", "")
+        rooms.add_row(*map(Text, (room.name, runs, str(room.restarts), *lag)))
+    console.print(rooms)
+    for line in _lines(overview):
+        console.print(Text(line), soft_wrap=True)
+
+
+def _lines(overview: Overview) -> Iterator[str]:
+    if overview.installation is not None:
+        yield f"process   {overview.installation.line}"
+    yield f"broker    {overview.broker}"
+    yield f"inbound   {overview.inbound:,} messages of the last seven days"
+    yield f"log       {overview.log:,} facts"
+    yield f"dead      {overview.dead:,} letters" + ("; read them on the stream DEAD" if overview.dead else "")
+    for run in overview.history:
+        yield f"history   {_progress(run)}"
+    for session in overview.responder.sessions if overview.responder else ():
+        yield f"session   {_near(session)}"
+    if overview.responder is None:
+        yield "views     the responder does not answer; its log lines say why"
+    else:
+        behind = overview.responder.log_head - overview.responder.committed_through
+        state = "being built" if overview.responder.building else f"{behind:,} facts behind the log"
+        yield f"views     {state}, {overview.responder.hot_sessions} sessions in memory"

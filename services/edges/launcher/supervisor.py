@@ -1,0 +1,167 @@
+"""The supervisor: every room as its own process, started again when it falls, ended in order."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from msgspec.structs import replace
+from pydantic import SecretStr
+
+from services.edges.launcher import run
+from services.edges.launcher.broker import Broker
+from services.edges.launcher.room_process import Processes, end, processes
+from services.edges.launcher.room_status import RoomStatus, remove_status, write_status
+from services.kit.bus import Bus, Unreachable
+from services.kit.endpoint import Endpoint, find
+from services.kit.logs import logger
+from services.kit.rooms import ROOMS
+from services.settings import Settings, environment
+
+BACKOFF = 0.2
+MOST_BACKOFF = 10.0
+HEALTHY_AFTER = 10.0
+"""Seconds after which a room counts as started well."""
+
+
+class Installation:
+    """The broker, unless one is given, and the rooms."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        rooms: Sequence[str] = ROOMS,
+        keeper: run.Keeper = "terminal",
+        project: Path | None = None,
+        begun_by: Processes | None = None,
+    ) -> None:
+        self._settings = settings
+        self._rooms = rooms
+        self._keeper = keeper
+        self._project = project
+        self.status: dict[str, RoomStatus] = {}
+        self.broker: Broker | None = None
+        self._processes = begun_by or processes()
+        self._stopping = False
+
+    @property
+    def data(self) -> Path:
+        return self._settings.data
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return self.broker.endpoint if self.broker else find(self._settings)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator["Installation"]:
+        """All of it, from here to the end of the block."""
+        data = self._settings.data
+        with run.owned(data):
+            run.record(data, self._keeper, self._project)
+            try:
+                async with self._started():
+                    yield self
+            finally:
+                run.forget(data)
+
+    @asynccontextmanager
+    async def _started(self) -> AsyncIterator[None]:
+        """The broker and the rooms, in a directory that is ours."""
+        if not self._settings.nats.url:
+            nats = self._settings.nats
+            self.broker = Broker(self.data, port=nats.port, max_payload=nats.max_payload)
+            await self.broker.start()
+        keepers = []
+        try:
+            await self._ensure_streams()
+            keepers = [asyncio.create_task(self._keep(room)) for room in self._rooms]
+            if self.broker is not None:
+                keepers.append(asyncio.create_task(self._keep_broker(self.broker)))
+            yield
+        finally:
+            await self._stop(keepers)
+
+    async def _ensure_streams(self) -> None:
+        endpoint = self.endpoint
+        bus = await Bus.connect(endpoint.url, "launcher", user=endpoint.user, password=endpoint.password)
+        await bus.ensure()
+        await bus.close()
+
+    async def _keep(self, room: str) -> None:
+        """Run a room; when it ends unasked, run it again, later each time."""
+        backoff = BACKOFF
+        loop = asyncio.get_running_loop()
+        while not self._stopping:
+            began = loop.time()
+            code = await self._run(room)
+            if self._stopping:
+                return
+            backoff = BACKOFF if loop.time() - began > HEALTHY_AFTER else min(MOST_BACKOFF, backoff * 2)
+            logger().error("a room fell, starting it again", fallen=room, exit=code, seconds=round(backoff, 1))
+            await asyncio.sleep(backoff)
+
+    async def _run(self, room: str) -> int | None:
+        """Run a room once; its exit status, where one is known."""
+        try:
+            process = await self._processes.begin(room, self._environment())
+        except ConnectionError as error:
+            logger().error(str(error), room=room)
+            return None
+        known = self.status.get(room)
+        status = RoomStatus(process.pid, known.restarts + 1 if known else 0, known.last_exit if known else None)
+        self.status[room] = status
+        self._write_status()
+        try:
+            status.last_exit = await process.wait()
+        except asyncio.CancelledError:
+            await end(process)
+            raise
+        return status.last_exit
+
+    async def _keep_broker(self, broker: Broker) -> None:
+        while not self._stopping:
+            process = broker.process
+            if process is not None and process.poll() is not None:
+                logger().error("the broker fell, starting it again", exit=process.returncode)
+                try:
+                    await broker.start()
+                except Unreachable as error:
+                    logger().error(str(error))
+            await asyncio.sleep(BACKOFF)
+
+    def _environment(self) -> Mapping[str, str]:
+        endpoint = self.endpoint
+        user = endpoint.user or "room"
+        reached = replace(self._settings.nats, url=endpoint.url, user=user, password=SecretStr(endpoint.password))
+        return {**os.environ, **environment(replace(self._settings, nats=reached))}
+
+    def _write_status(self) -> None:
+        write_status(self.data, self.status)
+
+    async def _stop(self, keepers: "Sequence[asyncio.Task[None]]") -> None:
+        """Rooms first, so that what they hold is written; then the broker."""
+        self._stopping = True
+        for keeper in keepers:
+            keeper.cancel()
+        await asyncio.gather(*keepers, return_exceptions=True)
+        await self._processes.close()
+        if self.broker is not None:
+            self.broker.stop()
+        remove_status(self._settings.data)
+
+
+async def up(settings: Settings, keeper: run.Keeper = "terminal", project: Path | None = None) -> None:
+    """Run the installation until someone asks it to stop. `project` is the file that has tightened the settings."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    installation = Installation(settings, keeper=keeper, project=project)
+    async with installation.running():
+        logger().info("up", broker=installation.endpoint.url, data=str(settings.data), stop="Ctrl-C")
+        if project is not None:
+            logger().info("every project is served within the limits of this file", file=str(project))
+        await stop.wait()
+        logger().info("stopping")

@@ -1,0 +1,67 @@
+"""The arguments of `annals memory`."""
+
+import argparse
+
+KINDS = ("session", "message", "run", "actor")
+"""What all memories that came of it can be taken back of."""
+
+
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add what `annals memory` can do."""
+    actions = parser.add_subparsers(required=True, metavar="ACTION", dest="action")
+
+    def add(name: str, purpose: str, *, reads: bool = False) -> argparse.ArgumentParser:
+        action = actions.add_parser(name, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
+        action.add_argument("--project", default="", help="which one; by default that of the current directory")
+        action.add_argument("--json", action="store_true", help="print one JSON object")
+        if reads:
+            action.add_argument("--session", default="", help="as the head of this session shows it")
+            action.add_argument(
+                "--as-of", type=_position, default=0, metavar="SEQ", help="as it was at this position of the log"
+            )
+        return action
+
+    listed = add("list", "list the memories, those that are shown first", reads=True)
+    listed.add_argument("--status", default="", help="only those: active, pending, archived, ...")
+    _named(add("show", "show one memory with where it comes from", reads=True))
+    why = add("why", "tell why a memory is shown, or is not", reads=True)
+    _named(why)
+    add("missing", "count the memories that are not shown, by reason", reads=True)
+    add("quality", "count what became of all candidates", reads=True)
+    _named(add("history", "list the facts about one memory", reads=True))
+
+    write = add("write", "remember something of the project")
+    write.add_argument("--session", default="", help="the session that it comes from")
+    write.add_argument("text")
+    write.add_argument("--category", default="", help="such as PROJECT_RULES; by default the words decide")
+    write.add_argument("--importance", default="normal", help="low, normal or high")
+    _reasoned(_named(add("approve", "take up what was proposed")))
+    _reasoned(_named(add("reject", "refuse what was proposed")))
+    _reasoned(_named(add("archive", "show a memory no longer")))
+    _reasoned(_named(add("restore", "let an archived, expired or superseded memory hold again")))
+    _undone(_named(add("pin", "let a memory stay as strong as it is, and stand first")))
+    quarantine = _undone(_reasoned(add("quarantine", "take back all that came of one session, message, run or actor")))
+    quarantine.add_argument("kind", choices=KINDS)
+    quarantine.add_argument("value", help="its id")
+
+
+def _position(text: str) -> int:
+    position = int(text)
+    if position < 1:
+        raise argparse.ArgumentTypeError(f"{position} is no position of the log: the first fact is at 1")
+    return position
+
+
+def _named(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    parser.add_argument("id", metavar="ID", help="its id, or the beginning of it")
+    return parser
+
+
+def _reasoned(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    parser.add_argument("--reason", default="", help="why, for those who read the history of it")
+    return parser
+
+
+def _undone(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    parser.add_argument("--undo", action="store_true", help="take that back")
+    return parser

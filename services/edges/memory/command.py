@@ -1,0 +1,100 @@
+"""`annals memory`, run: a person's question or command goes to the broker as theirs, and the answer is printed."""
+
+import argparse
+import getpass
+import sys
+from pathlib import Path
+from uuid import uuid4
+
+import msgspec
+
+from schemas.asks import MemoryAsk, MemoryReply
+from schemas.codec import encode
+from schemas.envelope import Actor
+from schemas.subjects import Address, BadSubject, ask
+from services.edges.memory.decisions import command
+from services.edges.memory.place import PATIENCE, NoProject, project_at
+from services.edges.memory.readings import VIEWS, NotFound, printed, question
+from services.kit.bus import Bus, TooLarge, Unreachable
+from services.kit.commands import send
+from services.kit.endpoint import Endpoint, find
+from services.settings import Settings
+
+USER = "person"
+"""The broker lets no harness send what people decide."""
+
+
+async def memory(options: argparse.Namespace, settings: Settings, here: Path) -> int:
+    """Run one action; its exit status: 0 where it is done, 1 where it is refused, with a sentence why."""
+    try:
+        endpoint = person_endpoint(settings)
+        bus = await Bus.connect(endpoint.url, "memory", user=endpoint.user, password=endpoint.password, wait=PATIENCE)
+        try:
+            project = options.project or await project_at(bus, here, Path.home())
+            return await (_read if options.action in VIEWS else _decide)(bus, options, project)
+        finally:
+            await bus.close()
+    except (NoProject, NotFound, Unreachable, TooLarge, BadSubject) as error:
+        return _refused(str(error))
+    except UnicodeEncodeError:
+        return _refused("what you have given is no Unicode text: leave out the bytes that are none")
+
+
+async def _read(bus: Bus, options: argparse.Namespace, project: str) -> int:
+    reply = await _asked(bus, question(options, project))
+    if reply.error:
+        return _refused(reply.error)
+    sys.stdout.write(printed(options, reply) + "\n")
+    return 0
+
+
+async def _asked(bus: Bus, wanted: MemoryAsk) -> MemoryReply:
+    """The reply, with the memories of all its pages."""
+    subject = ask(MemoryAsk.NAME, wanted.project)
+    first = reply = msgspec.json.decode(await bus.request(subject, encode(wanted), PATIENCE), type=MemoryReply)
+    memories = [*first.memories]
+    while reply.more:
+        wanted = msgspec.structs.replace(wanted, page=wanted.page + 1)
+        reply = msgspec.json.decode(await bus.request(subject, encode(wanted), PATIENCE), type=MemoryReply)
+        if reply.error:
+            return reply
+        memories += reply.memories
+    return msgspec.structs.replace(first, memories=tuple(memories))
+
+
+async def _decide(bus: Bus, options: argparse.Namespace, project: str) -> int:
+    actor = Actor("person", _name())
+    answer = await send(bus, Address(project), command(options), name=f"person-{uuid4()}", actor=actor)
+    if options.json:
+        values = {"ok": answer.ok, "text": answer.text, "seq": answer.seq}
+        sys.stdout.write(msgspec.json.encode(values).decode() + "\n")
+    if not answer.ok:
+        return _refused(answer.text)
+    if not options.json:
+        sys.stdout.write(answer.text + "\n")
+    return 0
+
+
+def person_endpoint(settings: Settings) -> Endpoint:
+    """The broker as a person may use it."""
+    nats = msgspec.structs.replace(settings.nats, user=USER)
+    endpoint = find(msgspec.structs.replace(settings, nats=nats))
+    if endpoint.user and not endpoint.password and not settings.nats.url:
+        raise Unreachable(
+            "the installation that runs here was started by a release that knew no user for people: "
+            "start it anew with `annals down` and `annals up`"
+        )
+    return endpoint
+
+
+def _name() -> str:
+    """What this machine calls the person."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container may run as somebody without a name
+        return ""
+
+
+def _refused(reason: str) -> int:
+    sys.stderr.write(f"annals: {reason}\n")
+    return 1

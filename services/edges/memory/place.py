@@ -1,0 +1,77 @@
+"""Which project a person means: the one that a harness has worked in where they stand."""
+
+import asyncio
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from schemas.asks import Rows, SqlAsk
+from schemas.codec import encode
+from schemas.subjects import ask
+from services.kit.bus import Bus
+
+PATIENCE = 10.0
+GIT = 5.0
+"""Seconds that git may take."""
+
+
+class NoProject(LookupError):
+    """No project is known where a person stands; says how to name one."""
+
+
+async def project_at(bus: Bus, here: Path, home: Path) -> str:
+    """The project that was seen at a folder or above it, the nearest first; else that of its repository elsewhere."""
+    spelled = dict.fromkeys(str(place) for place in _upwards(here, home))
+    known = await _rows(
+        bus,
+        "select project, place from (select project, seq, unnest([directory, root]) as place from project_identified) "
+        f"where place in ({_listed([*spelled])}) order by length(place) desc, seq desc limit 1",
+    )
+    if not known:
+        names = await asyncio.to_thread(_repository, here)
+        known = await _rows(
+            bus, f"select project from session_opened where project in ({_listed(names)}) order by seq desc limit 1"
+        )
+    if not known:
+        raise NoProject(
+            f"no harness has worked in {here} yet, so that no project is known here: go to its folder, or name it with "
+            "--project"
+        )
+    return str(known[0][0])
+
+
+def _upwards(here: Path, home: Path) -> list[Path]:
+    """The folder and those around it, as they are called and as they are, as far as the root of the work tree."""
+    found: list[Path] = []
+    for start in (here, here.resolve()):
+        for folder in (start, *start.parents):
+            if folder in (home, home.resolve()) and folder != start:
+                break
+            found.append(folder)
+            if (folder / ".git").exists():
+                break
+    return found
+
+
+def _repository(here: Path) -> list[str]:
+    """What harnesses would call the repository of a folder: by its first commits."""
+    command = ["git", "-C", str(here), "rev-list", "--max-parents=0", "HEAD"]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, timeout=GIT, check=False)  # noqa: S603 - git, by its name
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    return [f"git-{commit}" for commit in found.stdout.split()] if found.returncode == 0 else []
+
+
+def _listed(values: Sequence[str]) -> str:
+    quoted = (value.replace("'", "''") for value in values)
+    return ", ".join(f"'{value}'" for value in quoted) or "''"
+
+
+async def _rows(bus: Bus, sql: str) -> tuple[tuple[object, ...], ...]:
+    reply = msgspec.json.decode(await bus.request(ask(SqlAsk.NAME), encode(SqlAsk(sql)), PATIENCE), type=Rows)
+    if reply.error:
+        raise NoProject(f"the views do not tell which project this is ({reply.error}): name it with --project")
+    return reply.rows

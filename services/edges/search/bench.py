@@ -1,0 +1,214 @@
+"""`annals bench search`: sets of documents go through an installation of their own, and then the questions.
+
+Each set is a project. Documents with files become commits of a repository, all others messages. When the index has read
+everything, a person in no session asks each question, and what was found is left as one JSON line.
+"""
+
+import asyncio
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import uvloop
+
+from schemas.asks import Hits, SearchAsk
+from schemas.codec import encode
+from schemas.inbox import MessageSeen, PartSeen, Role, Seen, SessionSeen
+from schemas.streams import IN
+from schemas.subjects import Address, ask
+from services.edges.client.adapter import NOWHEN, Adapter
+from services.edges.client.outbox import Outbox
+from services.edges.launcher.supervisor import Installation
+from services.edges.search import repository
+from services.edges.search.sets import Doc, Set, Unreadable, moment, read
+from services.kit.bus import Bus, LogReader, Unreachable
+from services.kit.logs import configure
+from services.settings import Settings
+
+HARNESS = "bench"
+LIMIT = 200
+PATIENCE, POLL = 30.0, 0.5
+STALLED = 300.0
+"""Seconds without any headway after which a run is given up."""
+MOST_COMMITS = 100_000
+AT_ONCE = 200
+"""Messages that are published together."""
+
+
+class Stalled(RuntimeError):
+    """The installation does not get on; says with what."""
+
+
+class Project(NamedTuple):
+    """A set as the installation knows it."""
+
+    name: str
+    set: Set
+    by_sha: Mapping[str, str]
+    """Commit -> document."""
+
+
+class Line(msgspec.Struct, frozen=True):
+    """What is left of a question."""
+
+    task: str
+    query_id: str
+    ranking: tuple[str, ...]
+    ms: float
+
+
+def bench(paths: Sequence[Path], outs: Mapping[str, Path], settings: Settings) -> int:
+    """Play the sets, and ask with each arm; the lines of each are left in its file."""
+    configure("bench", level="warning", as_json=False)
+    try:
+        sets = read(paths)
+    except Unreadable as error:
+        sys.stderr.write(f"annals: {error}\n")
+        return 1
+    try:
+        uvloop.run(_bench(sets, outs, settings))
+    except Stalled as error:
+        sys.stderr.write(f"annals: {error}\n")
+        return 1
+    return 0
+
+
+async def _bench(sets: Sequence[Set], outs: Mapping[str, Path], settings: Settings) -> None:
+    with tempfile.TemporaryDirectory(prefix="annals-bench-", ignore_cleanup_errors=True) as folder:
+        commits = msgspec.structs.replace(settings.commits, since_days=0, max_commits=MOST_COMMITS, every=1.0)
+        base = msgspec.structs.replace(settings, data=Path(folder) / "data", commits=commits)
+        projects: list[Project] = []
+        for arm, out in outs.items():
+            search = msgspec.structs.replace(base.search, ranking=arm)
+            async with _installation(msgspec.structs.replace(base, search=search)) as bus:
+                if not projects:
+                    projects = [await _told(bus, number, one, Path(folder)) for number, one in enumerate(sets)]
+                    await _read_through(bus, projects)
+                lines = [line for project in projects for line in await _asked(bus, project)]
+            out.write_bytes(b"".join(encode(line) + b"\n" for line in lines))
+
+
+@asynccontextmanager
+async def _installation(settings: Settings) -> AsyncIterator[Bus]:
+    logs = msgspec.structs.replace(settings.logs, level="warning")
+    async with Installation(msgspec.structs.replace(settings, logs=logs)).running() as installation:
+        endpoint = installation.endpoint
+        bus = await Bus.connect(endpoint.url, "bench", user=endpoint.user, password=endpoint.password)
+        try:
+            await _answers(bus)
+            yield bus
+        finally:
+            await bus.close()
+
+
+async def _answers(bus: Bus) -> None:
+    """Wait until the searcher does."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            await bus.request(ask(SearchAsk.NAME, HARNESS), encode(SearchAsk(HARNESS, "")), 1.0)
+        except Unreachable:
+            if time.monotonic() > deadline:
+                raise
+            await asyncio.sleep(POLL)
+        else:
+            return
+
+
+async def _told(bus: Bus, number: int, one: Set, folder: Path) -> Project:
+    """Tell all documents of a set, in the order of the file."""
+    name = f"{HARNESS}-{number}"
+    commits = [doc for doc in one.docs if doc.files is not None]
+    by_sha: Mapping[str, str] = {}
+    outbox = Outbox(bus)
+    try:
+        if commits:
+            place = folder / "repositories" / name
+            place.parent.mkdir(exist_ok=True)
+            by_sha = await asyncio.to_thread(repository.make, place, commits)
+            seen = SessionSeen(directory=str(place), root=str(place), vcs="git")
+            await Adapter(bus, outbox, HARNESS, Address(name, HARNESS)).publish("session", NOWHEN, seen)
+        said = [doc for doc in one.docs if doc.files is None]
+        for session, docs in groupby(said, lambda doc: doc.group or HARNESS):
+            await _say(Adapter(bus, outbox, HARNESS, Address(name, session)), list(docs))
+        await outbox.flushed()
+    finally:
+        await outbox.close()
+    return Project(name, one, by_sha)
+
+
+async def _say(adapter: Adapter, docs: Sequence[Doc]) -> None:
+    await adapter.publish("session", NOWHEN, SessionSeen())
+    for start in range(0, len(docs), AT_ONCE):
+        seen: list[Seen] = [_message(doc) for doc in docs[start : start + AT_ONCE]]
+        await adapter.publish(f"messages/{start}", datetime.now(UTC), *seen)
+
+
+def _message(doc: Doc) -> MessageSeen:
+    part = PartSeen(message=doc.id, type="text", part=f"{doc.id}.0", text=doc.text)
+    role: Role = "assistant" if doc.role == "assistant" else "user"
+    return MessageSeen(message=doc.id, role=role, at=moment(doc.time), parts=(part,))
+
+
+async def _read_through(bus: Bus, projects: Sequence[Project]) -> None:
+    """Wait until the index holds all of it, with vectors where there is a model."""
+    while not await _settled(bus):  # noqa: ASYNC110 - the broker tells nobody
+        await asyncio.sleep(POLL)
+    head = await LogReader(bus).head()
+    for project in projects:
+        state, changed = "", time.monotonic()
+        while waits := await _waits(bus, project, head):
+            if waits != state:
+                state, changed = waits, time.monotonic()
+            elif time.monotonic() - changed > STALLED:
+                raise Stalled(f"the index of {project.set.task} makes no headway for {STALLED:.0f} s: {waits}")
+            await asyncio.sleep(POLL)
+
+
+async def _waits(bus: Bus, project: Project, head: int) -> str:
+    """What the index still lacks of a project; empty: nothing."""
+    found = await _search(bus, SearchAsk(project.name, "index", min_seq=head, limit=1))
+    lacking = [reason for reason in found.degraded if "yet" in reason]
+    if found.read_through < head:
+        lacking.append(f"it has read to {found.read_through} of {head}")
+    if not lacking and project.by_sha and not await _commits(bus, project):
+        lacking.append("some commits cannot be found")
+    return "; ".join(lacking)
+
+
+async def _settled(bus: Bus) -> bool:
+    """Whether the tagger has read all that was told."""
+    lag = await bus.lag(IN.name, "tagger")
+    return lag is not None and not lag.waiting and not lag.in_hand and await LogReader(bus).head() > 0
+
+
+async def _commits(bus: Bus, project: Project) -> bool:
+    """Whether the newest and the oldest commit can be found."""
+    shas = list(project.by_sha)
+    ends = [shas[0], shas[-1]]
+    found = [await _search(bus, SearchAsk(project.name, sha, limit=1)) for sha in ends]
+    return all(one.hits and one.hits[0].id == sha for one, sha in zip(found, ends, strict=True))
+
+
+async def _asked(bus: Bus, project: Project) -> list[Line]:
+    lines = []
+    await _search(bus, SearchAsk(project.name, "index", limit=1))  # what is read once is not part of an answer
+    for question in project.set.queries:
+        began = time.perf_counter()
+        found = await _search(bus, SearchAsk(project.name, question.query, limit=LIMIT))
+        ms = (time.perf_counter() - began) * 1000
+        ranking = tuple(project.by_sha.get(hit.id, hit.id) for hit in found.hits)
+        lines.append(Line(project.set.task, question.id, ranking, round(ms, 3)))
+    return lines
+
+
+async def _search(bus: Bus, question: SearchAsk) -> Hits:
+    reply = await bus.request(ask(SearchAsk.NAME, question.project), encode(question), PATIENCE)
+    return msgspec.json.decode(reply, type=Hits)

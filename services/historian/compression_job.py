@@ -1,0 +1,83 @@
+"""The job that compresses: read a part of the range, have it summarised, publish it; until the range is done."""
+
+from collections.abc import Sequence
+
+from schemas.events import Event, HistoryRequested
+from schemas.subjects import Address
+from services.domain.transcript.pages import page
+from services.domain.transcript.reader import Chunk, read
+from services.domain.transcript.tool_pairs import whole
+from services.historian.core.lifecycle import REBUILD
+from services.historian.core.publish import closing, fingerprint, published
+from services.historian.core.state import Session
+from services.historian.jobs import HistoryJob
+from services.historian.writers.base import Output, Reading, Unwritten, Writer
+from services.kit.contents import Contents
+from services.kit.jobs import CRASHED, Advance, Complete, Fail, Outcome
+from services.kit.logs import Logger
+
+CONTEXT = 6
+"""Compartments in front of a chunk that a writer is shown."""
+SMALLER = 2
+"""A chunk that was too much for a writer is read anew with this part of the budget ..."""
+MIN_BUDGET = 2_000
+"""... but not below this one."""
+TOO_MUCH = frozenset({"overflow", "window_too_small"})
+TOO_HARD = frozenset({"invalid_output"})
+"""A rebuild does not give up what it has made because one chunk is too hard as a whole."""
+
+
+class CompressionJob:
+    """Does one job that compresses. It can be cut anywhere: what is published of it stays."""
+
+    def __init__(self, writer: Writer, contents: Contents, log: Logger) -> None:
+        self._writer = writer
+        self._contents = contents
+        self._log = log
+        self._budget = writer.budget
+
+    async def perform(self, job: HistoryJob) -> Outcome[Session]:
+        state, request = job.state, job.request
+        chunk = await self._chunk(job.address, state, request)
+        if not chunk.messages:
+            return _end(state, request)
+        known = fingerprint(state.conversation, chunk.first, chunk.last)
+        before = [one for one in state.history.sealed if one.last < chunk.first]
+        reading = Reading(job.address, request, chunk, tuple(before[-CONTEXT:]), state.directory)
+        try:
+            output = await self._writer.write(reading)
+        except Unwritten as error:
+            if error.code == CRASHED:
+                self._log.exception("a writer broke", session=job.address.session, job=job.name)
+            return self._unwritten(request, error)
+        return Advance(lambda now: _published(now, job, chunk, known, output))
+
+    def _unwritten(self, request: HistoryRequested, error: Unwritten) -> Outcome[Session]:
+        """Go on with less at once where that may help."""
+        self._budget //= SMALLER
+        again = TOO_MUCH | TOO_HARD if request.reason == REBUILD else TOO_MUCH
+        if error.code in again and self._budget >= MIN_BUDGET:
+            return Advance()
+        return Fail(error.code, error.detail, error.attempts)
+
+    async def _chunk(self, address: Address, state: Session, request: HistoryRequested) -> Chunk:
+        """The next part of the range, without a call at its end whose result stands behind the range."""
+        left = [one for one in state.conversation.after(state.reached) if request.first <= one.ordinal <= request.last]
+        held = page(whole(left, state.conversation), state.conversation)
+        return read(await self._contents.recorded(address, state.conversation, held), self._budget)
+
+
+def _end(state: Session, request: HistoryRequested) -> Outcome[Session]:
+    """The end of a job of whose range nothing is left: its last facts were cut off, or there never was anything."""
+    if state.reached < request.first:
+        return Fail("no_eligible", "there is nothing in this range that could be compressed")
+    return Complete(lambda now: closing(now, request))
+
+
+def _published(now: Session, job: HistoryJob, chunk: Chunk, known: str, output: Output) -> Sequence[Event] | Fail:
+    """What is published of a summary, if its messages are as they were read and nobody else has published them."""
+    if now.reached != job.state.reached:
+        return ()
+    if fingerprint(now.conversation, chunk.first, chunk.last) != known:
+        return Fail("stale_fingerprint", "messages of the range were changed meanwhile")
+    return [*published(now, job.request, job.address, chunk, output.written), *output.attempts]

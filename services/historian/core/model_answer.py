@@ -1,0 +1,98 @@
+"""The shape of a model's answer to a transcript, and what it was shown of that."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from services.domain.texts.bounds import flat
+from services.domain.texts.content import person_texts
+from services.domain.transcript.blocks import atoms
+from services.domain.transcript.reader import Chunk
+
+
+class Compartment(msgspec.Struct, frozen=True):
+    """A span of messages, in four tiers from the fullest to the shortest."""
+
+    start: int
+    end: int
+    title: str
+    importance: int
+    p1: str
+    p2: str
+    p3: str
+    p4: str = ""
+    episode: tuple[str, ...] = ()
+    anchors: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> str:
+        return f"{self.start}-{self.end}"
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """Something that may hold beyond the session."""
+
+    category: str
+    text: str
+    evidence: tuple[int, ...] = ()
+
+
+class Happening(msgspec.Struct, frozen=True):
+    """A turn that the work took, at a message."""
+
+    kind: str
+    at: int
+    fields: Mapping[str, str]
+
+
+class Output(msgspec.Struct, frozen=True):
+    """The whole answer."""
+
+    compartments: tuple[Compartment, ...]
+    facts: tuple[Fact, ...] = ()
+    events: tuple[Happening, ...] = ()
+    user_observations: tuple[str, ...] = ()
+    open_questions: tuple[str, ...] = ()
+    unprocessed_from: int | None = None
+
+
+class Bounds(msgspec.Struct, frozen=True):
+    """What was shown to the model."""
+
+    ordinals: tuple[int, ...]
+    """Of the messages, ascending; removed ones leave holes."""
+    tool_only: tuple[tuple[int, int], ...] = ()
+    """Ranges in which nothing was said."""
+    tokens: int = 0
+    """Of the transcript."""
+    previous_last: int = 0
+    """Where the compartments before end."""
+    requests: tuple[str, ...] = ()
+    """What a person wrote, each text on one line."""
+    arcs: tuple[tuple[int, int], ...] = ()
+    """Messages that belong together, from a call to its result, where these stand in several messages."""
+
+    @property
+    def first(self) -> int:
+        return self.ordinals[0]
+
+    @property
+    def last(self) -> int:
+        return self.ordinals[-1]
+
+    def between(self, left: int, right: int) -> Sequence[int]:
+        """The messages behind the one and before the other."""
+        return self.ordinals[bisect_right(self.ordinals, left) : bisect_left(self.ordinals, right)]
+
+
+def bounds(chunk: Chunk, previous_last: int) -> Bounds:
+    joined = ((atom[0].ordinal, atom[-1].ordinal) for atom in atoms(chunk.recorded))
+    return Bounds(
+        ordinals=tuple(ordinal for ordinal, _ in chunk.ordinals),
+        tool_only=chunk.tool_only,
+        tokens=chunk.tokens,
+        previous_last=previous_last,
+        requests=tuple(flat(text) for one in chunk.recorded for text in person_texts(one)),
+        arcs=tuple((first, last) for first, last in joined if first < last),
+    )

@@ -1,0 +1,209 @@
+"""From a summary to facts: what is published of it, when a job is done, and what a failure means."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from hashlib import sha256
+
+import msgspec
+
+from schemas.codec import derived_id
+from schemas.events import (
+    CompartmentSealed,
+    Event,
+    FactExtracted,
+    HistoryAbandoned,
+    HistoryAdvanced,
+    HistoryFailed,
+    HistoryReplaced,
+    HistoryRequested,
+    ObservationRecorded,
+)
+from schemas.subjects import Address
+from services.domain.conversation import Conversation
+from services.domain.jobs import Failed, failure
+from services.domain.tokens import tokens
+from services.domain.transcript import reader
+from services.domain.transcript.reader import Chunk
+from services.historian.core.lifecycle import AHEAD, REBUILD, RESCORE
+from services.historian.core.state import Session
+from services.historian.core.summary import Draft, Summary
+
+LOOK_AHEAD = 2
+"""Messages behind a compartment from which on its end is certain."""
+WHOLE = frozenset({AHEAD, "force", "wrapup", REBUILD})
+"""Reasons for which even a topic that may go on is compressed to the end of the range."""
+UNCOUNTED = frozenset({"no_eligible", "aborted", "stale_fingerprint"})
+"""Failures that are nobody's fault: the range may be requested again at once."""
+
+
+class Written(msgspec.Struct, frozen=True):
+    """A summary and who wrote it."""
+
+    summary: Summary
+    source: str
+    seconds: float = 0.0
+
+
+def fingerprint(conversation: Conversation, first: int, last: int) -> str:
+    """Of the messages of a range as they are known now: places, ids and digests of their contents."""
+    digest = sha256()
+    for message in conversation.after(first - 1):
+        if message.ordinal > last:
+            break
+        parts = [(name, part.recorded.digest) for name, part in conversation.sent_parts(message)]
+        digest.update(msgspec.json.encode((message.ordinal, message.recorded.message, parts)))
+    return digest.hexdigest()
+
+
+def published(
+    session: Session, request: HistoryRequested, address: Address, chunk: Chunk, written: Written
+) -> list[Event]:
+    """What becomes of a summary. The end of the chunk is provisional: its topic may go on behind it."""
+    behind = [message for message in session.conversation.after(chunk.last) if message.ordinal <= request.last]
+    is_last = not behind
+    summary = written.summary
+    is_anew = request.generation != session.history.generation
+    drafts = _certain(summary.compartments, chunk, whole=is_last and (is_anew or request.reason in WHOLE))
+    last = drafts[-1].last
+    events: list[Event] = [_sealed(draft, request, address, chunk, written.source) for draft in drafts]
+    events += _beside(summary, last, request)
+    left = sum(message.tokens for message in session.conversation.after(last) if message.ordinal <= request.last)
+    events.append(
+        HistoryAdvanced(
+            run=request.run,
+            generation=request.generation,
+            first=drafts[0].first,
+            last=last,
+            done=is_last,
+            ended=chunk.ended if last == chunk.last else "partial",
+            tokens_in=sum(_raw(session.conversation, draft) for draft in drafts),
+            tokens_out=sum(tokens(len(draft.p1.encode())) for draft in drafts),
+            left=left,
+            seconds=round(written.seconds, 3),
+        )
+    )
+    if is_last and is_anew:
+        events.append(_promoted(session, request, last, len(drafts)))
+    return events
+
+
+def closing(session: Session, request: HistoryRequested) -> list[Event]:
+    """The end of a job that has published everything but that."""
+    last = session.reached
+    done = HistoryAdvanced(run=request.run, generation=request.generation, first=last + 1, last=last)
+    if request.generation == session.history.generation:
+        return [done]
+    return [done, _promoted(session, request, last, 0)]
+
+
+def abandoned(request: HistoryRequested, reason: str) -> HistoryAbandoned:
+    return HistoryAbandoned(run=request.run, generation=request.generation, reason=reason)
+
+
+def _certain(drafts: Sequence[Draft], chunk: Chunk, *, whole: bool) -> Sequence[Draft]:
+    """Without the last one where what follows may belong to it; one is always left, so that there is progress."""
+    behind = sum(ordinal > drafts[-1].last for ordinal, _ in chunk.ordinals)
+    return drafts if whole or len(drafts) == 1 or behind > LOOK_AHEAD else drafts[:-1]
+
+
+def _sealed(draft: Draft, request: HistoryRequested, address: Address, chunk: Chunk, source: str) -> CompartmentSealed:
+    inside = [one for one in chunk.recorded if draft.first <= one.ordinal <= draft.last]
+    times = [one.at for one in inside if one.at is not None]
+    first, last = inside[0].message, inside[-1].message
+    return CompartmentSealed(
+        compartment=derived_id("compartment", address.project, address.session, str(request.generation), first),
+        run=request.run,
+        generation=request.generation,
+        first=draft.first,
+        last=draft.last,
+        first_message=first,
+        last_message=last,
+        messages=len(inside),
+        title=draft.title,
+        episode=list(draft.episode),
+        importance=draft.importance,
+        p1=draft.p1,
+        p2=draft.p2,
+        p3=draft.p3,
+        p4=draft.p4,
+        anchors=list(draft.anchors),
+        names=list(draft.names),
+        began=min(times, default=None),
+        ended=max(times, default=None),
+        tokens=reader.cost(inside),
+        source=source,
+        fingerprint=chunk.fingerprint,
+    )
+
+
+def _beside(summary: Summary, last: int, request: HistoryRequested) -> Iterator[Event]:
+    """The facts and observations that what is published shows, up to this message.
+
+    What only messages behind it show is found again with them.
+    """
+    for fact in summary.facts:
+        shown = [ordinal for ordinal in fact.evidence if ordinal <= last]
+        if shown or not fact.evidence:
+            yield _fact(fact.category, fact.text, shown, request)
+    for one in summary.observations:
+        if one.first <= last:
+            until = min(one.last, last)
+            yield ObservationRecorded(run=request.run, kind=one.kind, text=one.text, first=one.first, last=until)
+
+
+def _fact(category: str, text: str, evidence: Sequence[int], request: HistoryRequested) -> FactExtracted:
+    identity = derived_id("fact", category, " ".join(text.lower().split()))
+    return FactExtracted(fact=identity, run=request.run, category=category, text=text, evidence=list(evidence))
+
+
+def _raw(conversation: Conversation, draft: Draft) -> int:
+    return sum(message.tokens for message in conversation.after(draft.first - 1) if message.ordinal <= draft.last)
+
+
+def _promoted(session: Session, request: HistoryRequested, last: int, made: int) -> Event:
+    """A new generation holds from here on, if it covers all of what it was made for."""
+    staged = session.history.staged.get(request.generation, ())
+    if last != request.last:
+        reason = f"it covers the messages up to {last}, and not all up to {request.last}"
+        return abandoned(request, reason)
+    return HistoryReplaced(
+        run=request.run,
+        generation=request.generation,
+        first=request.first,
+        last=last,
+        compartments=len(staged) + made,
+    )
+
+
+def failed(
+    session: Session, request: HistoryRequested, code: str, detail: str, *, now: datetime, jitter: float
+) -> list[Event]:
+    """The end of a job that did not succeed. `jitter`: from 0.8 to 1.2, so that not all try again at once."""
+    end = _failure(session, request, code, now=now, jitter=jitter)
+    events: list[Event] = [
+        HistoryFailed(run=end.name, code=code, detail=detail, failures=end.failures, retry_at=end.retry_at)
+    ]
+    if request.generation != session.history.generation:
+        events.append(_salvaged(session, request, detail or code))
+    return events
+
+
+def _failure(session: Session, request: HistoryRequested, code: str, *, now: datetime, jitter: float) -> Failed:
+    """What a failure means for the next job: one that judges says nothing of those that compress."""
+    jobs = session.jobs
+    if request.reason == RESCORE:
+        return Failed(request.run, jobs.failures, jobs.retry_at)
+    if code in UNCOUNTED:
+        return Failed(request.run, jobs.failures, None)
+    return failure(jobs, request.run, now=now, jitter=jitter)
+
+
+def _salvaged(session: Session, request: HistoryRequested, reason: str) -> Event:
+    """What is made of a generation holds where it ends together with a compartment in force; else nothing of it."""
+    staged = session.history.staged.get(request.generation, ())
+    last = staged[-1].last if staged else 0
+    if last and any(one.last == last for one in session.history.sealed):
+        return HistoryReplaced(
+            run=request.run, generation=request.generation, first=request.first, last=last, compartments=len(staged)
+        )
+    return abandoned(request, f"the run failed: {reason}")

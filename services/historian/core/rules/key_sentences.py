@@ -1,0 +1,207 @@
+"""What was said in a unit that is worth keeping, sentence by sentence: a person's words, and the agent's."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from services.domain.texts import phrase_patterns
+from services.domain.texts.bounds import beginning, flat, unlinked
+from services.domain.texts.paragraphs import opening, paragraphs, sentences
+from services.domain.texts.sentences import LONGEST, is_fence, is_informative, is_speech
+from services.domain.transcript.labels import is_settled
+from services.domain.transcript.names import names
+from services.historian.core.rules.steps import Step
+from services.historian.core.rules.turns import Turn, turns
+from services.historian.core.rules.work import trouble
+
+PERSON, AGENT = "U", "A"
+LONG_MESSAGE = 700
+"""Characters up to which a person's message is kept whole; of a longer one sentences are chosen."""
+TRIVIAL = 12
+"""Characters up to which a message is only a yes or a go on."""
+LETTERS = 2
+"""Letters that a message has at least."""
+THOUGHT = 0.5
+"""What a thought counts before its contents."""
+SETTLED = 6.0
+"""What it counts more that something is labelled as decided or open: it stands with a person's words."""
+FIRST = 3
+"""Sentences that a report says the most in."""
+_WONDERS = re.compile(
+    r"[?\uff1f]|\b(?:let me|i(?:['\u2019]ll| should| need| could| think| want| wonder| am| might|['\u2019]m"
+    r"|['\u2019]d)|maybe|perhaps|might|wait|hmm|actually"
+    r"|we (?:need|should|could|might)|not sure|seems?|probably|the user)\b",
+    re.IGNORECASE,
+)
+"""A thought that is not at its end."""
+_FAULT = re.compile(r"\b\w*(?:Error|Exception)\b|\b(?:error|fatal|failed|cannot)\b", re.IGNORECASE)
+_QUESTION = ("?", "\uff1f")
+
+
+class KeySentence(msgspec.Struct, frozen=True):
+    """A sentence, how much it tells, and where it stands."""
+
+    text: str
+    weight: float
+    at: int = 0
+    """The ordinal of its message."""
+    who: str = AGENT
+    paragraph: int = 0
+    """Sentences of one number stand together."""
+    number: int = 0
+    """Its place there."""
+    head: str = ""
+    """What the paragraph stands below."""
+    listed: bool = False
+    """Whether it is an item of a list."""
+    last: bool = False
+    """Whether it is of the last that the agent wrote before a person spoke again, or the unit ended."""
+    rule: bool = False
+    """Whether it says how it is to be or not to be."""
+
+
+class KeySentences(msgspec.Struct, frozen=True):
+    """What a unit says, in the words of those who wrote it, and in its order."""
+
+    every: tuple[KeySentence, ...] = ()
+    openings: tuple[str, ...] = ()
+    """The first sentence of each message of a person."""
+    first: str = ""
+    """The first words of anyone, or the first thing that was looked for."""
+
+    @property
+    def persons(self) -> tuple[KeySentence, ...]:
+        """A person's words."""
+        return tuple(one for one in self.every if one.who == PERSON)
+
+    @property
+    def agents(self) -> tuple[KeySentence, ...]:
+        """The agent's."""
+        return tuple(one for one in self.every if one.who == AGENT)
+
+
+def key_sentences(unit: Sequence[Step]) -> KeySentences:
+    found: list[KeySentence] = []
+    for made in _each_text(unit):
+        number = found[-1].paragraph + 1 if found else 0
+        found += [msgspec.structs.replace(one, paragraph=one.paragraph + number) for one in made]
+    return KeySentences(
+        every=tuple(found),
+        openings=tuple(one for step in unit for text in step.requests if (one := opening(text))),
+        first=next(
+            (beginning(flat(text.replace("```", " ")), LONGEST) for step in unit for text in _anything(step) if text),
+            "",
+        ),
+    )
+
+
+def _each_text(unit: Sequence[Step]) -> Iterator[list[KeySentence]]:
+    """The key sentences of each text, in order."""
+    for at, step in enumerate(unit):
+        for text in step.requests:
+            yield _whole(text, step) or list(_from_person(text, step))
+        for text in step.thought:
+            yield list(_from_thought(text, step))
+        for turn in turns(unit, at):
+            yield list(_from_agent(turn))
+        for call in step.calls:
+            if call.report or call.plan:
+                yield list(
+                    _from_agent(Turn(step, call.report or call.plan, last=True), call.about if call.report else "")
+                )
+
+
+def _from_agent(turn: Turn, source: str = "") -> Iterator[KeySentence]:
+    """What the agent wrote, or was told in a report.
+
+    A report says more than a remark, and a reason more than an announcement.
+    """
+    edits = any(call.kind == "edit" for call in turn.after)
+    mends = any(trouble(call) for call in turn.before)
+    count = 0
+    for paragraph, found in enumerate(paragraphs(turn.text)):
+        for number, item in enumerate(found.items):
+            count += 1
+            is_item = found.listed and bool(found.head)
+            is_question = item.endswith(_QUESTION)
+            settled = is_settled(f"{found.head}: {item}" if found.head else item)
+            if phrase_patterns.OFFER.search(item) or not (is_informative(item) or is_item or settled):
+                continue
+            if is_question and not (turn.last or settled):
+                continue
+            announced = phrase_patterns.ANNOUNCEMENT.search(item)
+            weight = _information(item) + 1.0 * mends + 1.2 * edits - 0.3 * (found.listed and not is_informative(item))
+            if turn.last:
+                weight += 3.0 if count <= FIRST else 2.0
+            if announced or (phrase_patterns.DOING.search(item) and not turn.last):
+                weight -= 0.7 if edits else 3.0
+            weight += SETTLED * settled
+            text = (_stated(item) if edits else item).rstrip(" :\uff1a")
+            head = source if source and not paragraph and not found.head else found.head
+            where = (paragraph, number, head, found.listed)
+            yield KeySentence(beginning(text, LONGEST), weight, turn.step.last, AGENT, *where, turn.last)
+
+
+def _information(sentence: str) -> float:
+    """How much it tells by its words: names, reasons and outcomes."""
+    weight = 0.5 + min(3, len(set(names(sentence)))) * 0.4 + 0.3 * ("`" in sentence)
+    weight += 1.2 * bool(phrase_patterns.DECISION.search(sentence)) + 0.6 * bool(
+        phrase_patterns.OUTCOME.search(sentence)
+    )
+    return weight - 0.05 * max(0, 40 - len(sentence)) - 0.002 * max(0, len(sentence) - 200)
+
+
+def _stated(item: str) -> str:
+    """`Now let me fix the parser` as what is done: `Fix the parser`."""
+    announced = phrase_patterns.ANNOUNCEMENT.search(item) or phrase_patterns.LEADING.search(item)
+    rest = item[announced.end() :].lstrip(" ,\uff0c") if announced else ""
+    return rest[0].upper() + rest[1:] if len(rest) * 2 > len(item) else item
+
+
+def _from_thought(text: str, step: Step) -> Iterator[KeySentence]:
+    """Of what an agent says to itself, only what it found or decided; it counts less than what it says aloud."""
+    for paragraph, sentence in enumerate(sentences(text)):
+        if is_informative(sentence) and phrase_patterns.DECISION.search(sentence) and not _WONDERS.search(sentence):
+            weight = THOUGHT + min(3, len(set(names(sentence)))) * 0.5 - 0.004 * max(0, len(sentence) - 160)
+            yield KeySentence(beginning(sentence, LONGEST), weight, step.last, AGENT, paragraph)
+
+
+def _whole(text: str, step: Step) -> list[KeySentence]:
+    """A message of a few sentences, as it is, with a stroke for the end of a line; none where it is longer."""
+    plain = " / ".join(line for raw in unlinked(text).splitlines() if (line := flat(raw)) and not is_fence(line))
+    if len(plain) > LONG_MESSAGE:
+        return []
+    is_trivial = len(plain) <= TRIVIAL and plain.isascii()
+    if sum(one.isalpha() for one in plain) < LETTERS:
+        return [KeySentence(plain, 0.0, step.first, PERSON)]
+    rule = bool(phrase_patterns.RULE.search(plain)) and not plain.endswith(_QUESTION)
+    return [KeySentence(plain, 1.0 if is_trivial else 6.0 + rule, step.first, PERSON, rule=rule)]
+
+
+def _from_person(text: str, step: Step) -> Iterator[KeySentence]:
+    """Of a long message how it begins and ends, its rules, and what else there is room for; of a paste the fault."""
+    every = list(paragraphs(text))
+    has_fault = False
+    for paragraph, found in enumerate(every):
+        for number, item in enumerate(found.items):
+            is_fault = not is_speech(item) and bool(_FAULT.search(item)) and not has_fault
+            has_fault = has_fault or is_fault
+            rule = bool(phrase_patterns.RULE.search(item)) and not item.endswith(_QUESTION)
+            if not (is_speech(item) or is_fault or found.listed):
+                continue
+            weight = 2.0 if is_speech(item) else 2.5 if is_fault else 1.0
+            weight += 3.0 * (not paragraph and number < FIRST) + 0.7 * (not number) + 2.5 * rule
+            weight += 0.5 * bool(rule and phrase_patterns.LASTING.search(item)) - 0.003 * min(
+                200, max(0, len(item) - 200)
+            )
+            weight += 1.5 * (found is every[-1] and number + 1 == len(found.items) and is_speech(item))
+            text = beginning(item, LONGEST)
+            where = (paragraph, number, found.head, found.listed)
+            yield KeySentence(text, weight, step.first, PERSON, *where, rule=rule)
+
+
+def _anything(step: Step) -> Iterator[str]:
+    yield from (*step.requests, *step.reports)
+    for call in step.calls:
+        yield f"{call.tool} {call.about}".strip()

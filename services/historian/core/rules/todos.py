@@ -1,0 +1,59 @@
+"""What of the agent's own plan is done, and what is open, at the end of each unit."""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from services.domain.texts.bounds import beginning
+from services.domain.tools.todos import ACTIVE, DONE, Task
+from services.historian.core.rules.work_units import WorkUnit
+
+LONGEST = 100
+"""Characters of what is told of a task."""
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """Tasks by name, in the order of the plan."""
+
+    done: tuple[str, ...] = ()
+    """What was finished in the unit."""
+    active: tuple[str, ...] = ()
+    """What is being done at its end, or was in between."""
+    open: tuple[str, ...] = ()
+    """What is not begun at its end."""
+
+
+def plans(units: Iterable[WorkUnit]) -> Iterator[Plan]:
+    """One for each unit; a unit that says nothing of the plan has an empty one."""
+    known: dict[str, Task] = {}
+    for unit in units:
+        before = known
+        touched: list[str] = []
+        for step in unit:
+            for call in step.calls:
+                known = _after(known, call.tasks)
+                touched += [key for key, one in known.items() if one.state == ACTIVE]
+        yield _plan(before, known, touched)
+
+
+def _after(known: dict[str, Task], tasks: tuple[Task, ...]) -> dict[str, Task]:
+    """A list takes the place of what was known; a single task is added, or changes its state."""
+    if not tasks:
+        return known
+    if not tasks[0].number:
+        return {one.name: one for one in tasks}
+    changed = dict(known)
+    for one in tasks:
+        name = one.name or (known[one.number].name if one.number in known else "")
+        if name:
+            changed[one.number] = Task(name, one.state, one.number)
+    return changed
+
+
+def _plan(before: dict[str, Task], known: dict[str, Task], touched: Iterable[str]) -> Plan:
+    if known is before:
+        return Plan()
+    done = [key for key, one in known.items() if one.state == DONE and (key not in before or before[key].state != DONE)]
+    active = [key for key in dict.fromkeys(touched) if key in known and known[key].state and key not in done]
+    waiting = [key for key, one in known.items() if one.state not in {DONE, ACTIVE, ""} and key not in active]
+    return Plan(*(tuple(beginning(known[key].name, LONGEST) for key in keys) for keys in (done, active, waiting)))

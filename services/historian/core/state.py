@@ -1,0 +1,209 @@
+"""What the historian knows of a session: its conversation, what is compressed, how full the prompt is, and its jobs."""
+
+from __future__ import annotations  # the persistent map cannot be subscripted at run time
+
+import msgspec
+
+from schemas.envelope import Envelope
+from schemas.events import (
+    CompartmentSealed,
+    DropRequested,
+    Event,
+    HistoryAdvanced,
+    HistoryInherited,
+    HistoryOrdered,
+    HistoryRequested,
+    SessionForked,
+    SessionIdled,
+    SessionOpened,
+    StepOpened,
+    TodoCaptured,
+    ToolRan,
+    UsageSampled,
+)
+from services.domain import compartments, conversation, jobs, window
+from services.domain.compartments import CompartmentHistory
+from services.domain.conversation import Conversation, precedes
+from services.domain.fold import Map
+from services.domain.jobs import Abandoned, Done, Jobs, Requested
+from services.domain.window import Learned, prompt_tokens
+from services.historian.core.lifecycle import ABANDON, AHEAD, REBUILD, RESCORE, HistoryJobs, transition
+
+replace = msgspec.structs.replace
+
+COMMIT = "git commit"
+SHRUNK = 0.95
+"""Of the prompt before: a smaller one has lost something."""
+OPEN = frozenset({"pending", "in_progress"})
+"""Of a line in a list of what there is to do."""
+
+
+class Session(msgspec.Struct, frozen=True):
+    """A session at one position of the log."""
+
+    conversation: Conversation = Conversation()
+    history: CompartmentHistory = CompartmentHistory()
+    step: StepOpened | None = None
+    learned: Learned = Learned()
+    usage: UsageSampled | None = None
+    directory: str = ""
+    """Where the work is done."""
+    parent: str = ""
+    """The session whose agent started this one."""
+    origin: str = ""
+    """The session that this one was copied from."""
+    copied: int = 0
+    """The last place at which a copied message may stand."""
+    has_own_history: bool = False
+    """Whether the log tells of the compartments that it has of its origin."""
+    queued: Map[int, None] = Map()
+    """Tags that were asked to go since the prompt became smaller for the last time."""
+    folded: int = 0
+    """The ordinal up to which history was compressed when it did so."""
+    written: int = 0
+    """The ordinal up to which history was compressed for another reason than to have it ready."""
+    commits: Map[str, None] = Map()
+    """Messages with a command that made a commit."""
+    closed: str = ""
+    """The message before which the last list of what there is to do was finished."""
+    newest: str = ""
+    """The message that was recorded last."""
+    is_idle: bool = False
+    """Whether the agent has finished its turn, and no model call came after that."""
+    jobs: HistoryJobs = Jobs()
+    order: HistoryOrdered | None = None
+    """What a person wants and no job was opened for yet."""
+    given_up: bool = False
+    """Whether the last order to rebuild was taken back."""
+    judged: frozenset[str] = frozenset()
+    """Compartments that the newest job has judged."""
+    generations: int = 0
+    """The highest generation that was ever begun."""
+
+    @property
+    def request(self) -> HistoryRequested | None:
+        """The request of the open job."""
+        return self.jobs.open.request if self.jobs.open else None
+
+    @property
+    def used(self) -> int:
+        """Tokens of the newest prompt, as the provider counted them; 0: not known."""
+        return prompt_tokens(self.usage) if self.usage else 0
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether the open job is a rebuild that nobody wants any more."""
+        if self.request is None or self.request.reason != REBUILD:
+            return False
+        return self.given_up and self.request.generation != self.history.generation
+
+    @property
+    def reached(self) -> int:
+        """The ordinal up to which the open job is done."""
+        request, history = self.request, self.history
+        if request is None:
+            return history.last
+        if request.generation == history.generation:
+            made = [one.last for one in history.sealed if one.run == request.run]
+            return made[-1] if made else min(history.last, request.first - 1)
+        staged = history.staged.get(request.generation, ())
+        return staged[-1].last if staged else request.first - 1
+
+
+def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
+    session = replace(
+        session,
+        conversation=conversation.evolve(session.conversation, event, envelope),
+        history=compartments.evolve(session.history, event, envelope.seq, session.conversation),
+        learned=window.evolve(session.learned, event),
+    )
+    match event:
+        case SessionOpened(parent=parent, directory=directory):
+            return replace(session, parent=parent, directory=directory)
+        case SessionForked(origin=origin, places=places):
+            return replace(session, origin=origin, copied=max([session.copied, *places[-1:]]))
+        case HistoryInherited(last=last):
+            return replace(session, has_own_history=True, folded=max(session.folded, last))
+        case StepOpened():
+            return replace(session, step=event, is_idle=False)
+        case SessionIdled():
+            return replace(session, is_idle=True)
+        case UsageSampled():
+            return _usage_sampled(session, event)
+        case ToolRan():
+            return _tool_ran(session, event)
+        case TodoCaptured(statuses=statuses):
+            is_open = not statuses or any(status in OPEN for status in statuses)
+            return session if is_open else replace(session, closed=session.newest)
+        case DropRequested(tags=tags):
+            queued = session.queued
+            for number in tags:
+                queued = queued.insert(number, None)
+            return replace(session, queued=queued)
+        case _:
+            return _job_evolved(session, event)
+
+
+def _job_evolved(session: Session, event: Event) -> Session:
+    match event:
+        case HistoryOrdered():
+            return _ordered(session, event)
+        case CompartmentSealed():
+            return replace(session, generations=max(session.generations, event.generation))
+        case _:
+            return _transited(session, event)
+
+
+def _transited(session: Session, event: Event) -> Session:
+    """The session behind an event that may be a transition of its jobs."""
+    made = transition(event, session.jobs, session.history.generation)
+    if made is None:
+        return session
+    job, after = session.jobs.open, jobs.evolve(session.jobs, made)
+    session = replace(session, jobs=after)
+    if isinstance(made, Requested):
+        return _requested(session, made.request)
+    if job is None or job.name != made.name:
+        return session
+    if isinstance(event, HistoryAdvanced):
+        session = replace(session, judged=session.judged.union(event.judged))
+    has_written = isinstance(made, Done | Abandoned) and job.request.reason not in (AHEAD, RESCORE)
+    return replace(session, written=max(session.written, job.request.last)) if has_written else session
+
+
+def _ordered(session: Session, event: HistoryOrdered) -> Session:
+    """An order takes the place of one that waits; only to give a rebuild up leaves others waiting."""
+    if event.order != ABANDON:
+        return replace(session, order=event, given_up=session.given_up and event.order != REBUILD)
+    waits = session.order is not None and session.order.order != REBUILD
+    return replace(session, order=session.order if waits else None, given_up=True)
+
+
+def _requested(session: Session, event: HistoryRequested) -> Session:
+    """Of an order that came while a job was opened for another reason, the job is not the answer."""
+    is_answered = session.order is not None and session.order.order == event.reason
+    return replace(
+        session,
+        order=None if is_answered else session.order,
+        generations=max(session.generations, event.generation),
+        judged=frozenset(),
+    )
+
+
+def _usage_sampled(session: Session, event: UsageSampled) -> Session:
+    """A late sample of an older answer never replaces that of a newer one.
+
+    A prompt that became smaller was rebased: all that waited for that is gone from it.
+    """
+    if session.usage is not None and precedes(session.conversation, event.message, session.usage.message):
+        return session
+    if prompt_tokens(event) < SHRUNK * session.used:
+        session = replace(session, queued=Map(), folded=session.history.last)
+    return replace(session, usage=event)
+
+
+def _tool_ran(session: Session, event: ToolRan) -> Session:
+    session = replace(session, newest=event.message)
+    if event.status != "completed" or event.exit_code or COMMIT not in event.target:
+        return session
+    return replace(session, commits=session.commits.insert(event.message, None))

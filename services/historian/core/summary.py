@@ -1,0 +1,63 @@
+"""What a summary of a stretch of conversation consists of, whoever wrote it, before it is published."""
+
+import msgspec
+
+RULES = "rules"
+"""Who wrote a summary, where no model did."""
+TITLE = 120
+"""Characters of a title."""
+ANCHORS = 8
+EPISODES = ("bug", "feature", "release", "refactor", "infra", "design", "investigation", "docs")
+OBSERVATIONS = ("user_trait", "causal_incident", "trajectory_correction", "open_question")
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """A compartment to be: a span of messages in four tiers from the fullest to the shortest."""
+
+    first: int
+    """The ordinal of its first message ..."""
+    last: int
+    """... and of its last."""
+    title: str
+    episode: tuple[str, ...] = ()
+    """Of EPISODES."""
+    importance: int = 50
+    """1 to 100: how slowly it fades."""
+    p1: str = ""
+    p2: str = ""
+    p3: str = ""
+    p4: str = ""
+    anchors: tuple[str, ...] = ()
+    """What every tier keeps; at most ANCHORS."""
+    names: tuple[str, ...] = ()
+    """Files, identifiers, commits and errors, the most telling first."""
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """Something that may hold beyond the session."""
+
+    category: str
+    """Of `schemas.events.fact.CATEGORIES`."""
+    text: str
+    evidence: tuple[int, ...] = ()
+    """Ordinals of the messages that show it."""
+
+
+class Observation(msgspec.Struct, frozen=True):
+    """How a person works, or a turn that the work took."""
+
+    kind: str
+    """Of OBSERVATIONS."""
+    text: str
+    first: int = 0
+    last: int = 0
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """What was made of a stretch. The compartments follow each other without a gap, from its first message on."""
+
+    compartments: tuple[Draft, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    observations: tuple[Observation, ...] = ()
+    unprocessed_from: int = 0
+    """The first ordinal that is left for the next run, as it is one topic with what follows; 0: none is."""

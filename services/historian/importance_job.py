@@ -1,0 +1,91 @@
+"""The job that judges compartments anew: one batch after the other, by a model. It can be cut off anywhere."""
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+
+from msgspec.structs import replace
+
+from schemas.events import Event, HistoryRequested
+from schemas.subjects import Address
+from services.domain.limits import Limits as PlanLimits
+from services.domain.window import Learned
+from services.historian.core import importance
+from services.historian.core.limits import Limits
+from services.historian.core.scoring_prompt import SYSTEM
+from services.historian.core.state import Session
+from services.historian.core.triggers import forced
+from services.historian.jobs import HistoryJob
+from services.historian.writers.model import attempted
+from services.kit.jobs import Advance, Fail, Outcome
+from services.kit.model import Budget, ModelFailed, Models, Question
+
+NO_MODEL = "no model is set, and only a model can judge history; name one in ANNALS_MODEL__CHAIN and order it again"
+SHORT = "room is short, and history must be compressed first; what was judged stays; order the rest again later"
+TOO_LONG = frozenset({"overflow", "window_too_small"})
+"""Failures after which half as many compartments are asked for at once."""
+
+
+class ImportanceJob:
+    """Does one job that judges. No boundary moves, and no prompt changes before its next rebase."""
+
+    def __init__(
+        self,
+        models: Models,
+        budget_of: Callable[[Address], Budget],
+        learned: Callable[[], Awaitable[Learned]],
+        plan: PlanLimits,
+        limits: Limits,
+    ) -> None:
+        self._models = models
+        self._budget_of = budget_of
+        self._learned = learned
+        self._plan = plan
+        self._limits = limits
+        self._most = importance.BATCH
+
+    async def perform(self, job: HistoryJob) -> Outcome[Session]:
+        state, request = job.state, job.request
+        if refused := await self._refused(state):
+            return refused
+        batch = importance.batch(request.run, state.history.sealed, state.judged, self._most)
+        shown = importance.sheet(request.run, batch)
+        began = time.monotonic()
+        try:
+            answer = await self._models.ask(_question(shown), budget=self._budget_of(job.address))
+        except ModelFailed as error:
+            return self._failed(request, error)
+        seconds = time.monotonic() - began
+
+        def published(now: Session) -> Sequence[Event]:
+            if now.judged != state.judged:
+                return ()
+            attempts = attempted(request.run, answer.attempts)
+            return [*attempts, *importance.published(now, request, shown, answer.value, seconds)]
+
+        return Advance(published)
+
+    async def _refused(self, state: Session) -> Fail | None:
+        """Why the job cannot or may not go on."""
+        if not state.history.sealed:
+            return Fail("no_eligible", "there is no compressed history that could be judged")
+        if not self._models.names:
+            return Fail("no_model", NO_MODEL)
+        state = replace(state, learned=state.learned.beside(await self._learned()))
+        return Fail("aborted", SHORT) if forced(state, self._plan, self._limits, now=datetime.now(UTC)) else None
+
+    def _failed(self, request: HistoryRequested, error: ModelFailed) -> Outcome[Session]:
+        """Go on with fewer compartments at once where that may help."""
+        self._most //= 2
+        if error.code in TOO_LONG and self._most:
+            return Advance()
+        return Fail(error.code, error.detail, attempted(request.run, error.attempts))
+
+
+def _question(shown: importance.Sheet) -> Question[importance.Scores]:
+    return Question(
+        system=SYSTEM,
+        prompt=importance.prompt(shown),
+        shape=importance.Scores,
+        check=lambda output: importance.check(output, shown),
+    )

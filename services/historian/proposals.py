@@ -1,0 +1,23 @@
+"""What a session showed of its project is proposed to the desk for the project's memory."""
+
+from schemas.codec import decode_event
+from schemas.commands import MemoryPropose
+from schemas.envelope import Actor, Envelope
+from schemas.events import FactExtracted
+from schemas.subjects import Address
+from services.kit.commands import send
+from services.kit.room import Kit
+
+
+async def propose(kit: Kit, envelope: Envelope) -> None:
+    """Propose the fact that an envelope holds, if it holds one and a memory is kept.
+
+    The same envelope again is the same proposal.
+    """
+    event = decode_event(envelope)
+    if not isinstance(event, FactExtracted) or not kit.settings.memory.enabled:
+        return
+    command = MemoryPropose(event.category, event.text, envelope.session, tuple(event.evidence), event.run)
+    answer = await send(kit.bus, Address(envelope.project), command, name=envelope.id, actor=Actor("room", kit.room))
+    if not answer.ok:
+        kit.log.warning("a fact was not proposed", session=envelope.session, reason=answer.text)

@@ -1,0 +1,1 @@
+"""Who writes summaries: rules, which need nothing and nobody, or a model."""

@@ -1,0 +1,266 @@
+"""A session's messages as search reads them: what people and agents wrote, in order, and nothing else.
+
+A message has its place by its ordinal; one that has none yet stands behind all that have, as it came. What a harness
+only leaves out of its list has been said all the same. What was copied from another session is found there.
+"""
+
+from __future__ import annotations  # the persistent map cannot be subscripted at run time
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from schemas.envelope import Envelope
+from schemas.events import (
+    Event,
+    MessageListed,
+    MessageRecorded,
+    MessageRemoved,
+    PartRecorded,
+    PartRemoved,
+    SessionForked,
+)
+from services.domain.compartments import GONE
+from services.domain.fold import Map
+from services.domain.search.rows import BESIDE_WORDS, MOST_CHARACTERS, length
+from services.domain.texts.clean import cleaned
+
+replace = msgspec.structs.replace
+
+ROLES = frozenset({"user", "assistant"})
+UNPLACED = 1 << 40
+"""Places of messages without an ordinal begin here."""
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """A part that somebody wrote."""
+
+    part: str
+    position: int
+    text: str
+    digest: str
+
+
+class Said(msgspec.Struct, frozen=True):
+    """A message, with what of it can be found."""
+
+    message: str
+    role: str = ""
+    synthetic: bool = False
+    actor: str = ""
+    at: float = 0.0
+    seq: int = 0
+    place: int = 0
+    """Where it stands: its ordinal, or behind all of these."""
+    pieces: tuple[Piece, ...] = ()
+    listed: tuple[str, ...] = ()
+    text: str = ""
+    """All of its pieces that are sent."""
+    words: int = 0
+    is_copied: bool = False
+
+    @property
+    def ordinal(self) -> int:
+        return self.place if self.place < UNPLACED else 0
+
+    @property
+    def counts(self) -> bool:
+        """Whether it can be found."""
+        return bool(self.text) and self.role in ROLES and not self.synthetic and not self.is_copied
+
+
+class Messages(msgspec.Struct, frozen=True):
+    """The messages of a session by id, and their order."""
+
+    said: Map[str, Said] = Map()
+    order: Map[int, str] = Map()
+    last: int = 0
+    """The highest ordinal."""
+    first_unplaced: int = UNPLACED
+    next_unplaced: int = UNPLACED
+    copied: Map[str, None] = Map()
+    """Digests of contents that were copied ..."""
+    copied_places: tuple[int, ...] = ()
+    """... and where they may stand: the first and the last ordinal of each run."""
+    owners: Map[str, str] = Map()
+    """Part -> its message."""
+
+    def behind(self, place: int) -> Iterator[Said]:
+        """What was said after this place, in order."""
+        for at in range(place + 1, self.last + 1):
+            if (name := self.order.get(at)) is not None:
+                yield self.said[name]
+        for at in range(max(place + 1, self.first_unplaced), self.next_unplaced):
+            if (name := self.order.get(at)) is not None:
+                yield self.said[name]
+
+    def before(self, place: int) -> Iterator[Said]:
+        """What was said before this place, the newest first."""
+        for at in range(min(place, self.next_unplaced) - 1, self.first_unplaced - 1, -1):
+            if (name := self.order.get(at)) is not None:
+                yield self.said[name]
+        for at in range(min(place - 1, self.last), 0, -1):
+            if (name := self.order.get(at)) is not None:
+                yield self.said[name]
+
+    def around(self, name: str) -> Iterator[str]:
+        """A message, and those that are read with it beside them."""
+        yield name
+        said = self.said.get(name)
+        if said is None:
+            return
+        for side in (self.before(said.place), self.behind(said.place)):
+            words = 0
+            for other in side:
+                if other.counts and other.words < BESIDE_WORDS:
+                    yield other.message
+                words += other.words if other.counts else 0
+                if words >= BESIDE_WORDS:
+                    break
+
+
+def touched(event: Event, messages: Messages) -> Sequence[str]:
+    """The messages that a fact is about, and those whose places it gives to others."""
+    match event:
+        case PartRecorded(message=name) | PartRemoved(message=name) | MessageRecorded(message=name):
+            return (name,)
+        case MessageListed(messages=names, ordinals=ordinals):
+            return [*names, *(known for place in ordinals if (known := messages.order.get(place)) is not None)]
+        case MessageRemoved(messages=names):
+            return names
+        case _:
+            return ()
+
+
+def evolve(messages: Messages, event: Event, envelope: Envelope) -> Messages:
+    match event:
+        case MessageRecorded():
+            return _recorded(messages, event, envelope)
+        case MessageListed():
+            return _listed(messages, event)
+        case MessageRemoved(messages=names, reason=reason) if reason in GONE:
+            for name in names:
+                messages = _without(messages, name)
+            return messages
+        case PartRecorded():
+            return _part_recorded(messages, event, envelope)
+        case PartRemoved(message=name, part=part):
+            return _part_removed(messages, name, part)
+        case SessionForked(digests=digests, places=places):
+            copied = messages.copied
+            for digest in digests:
+                copied = copied.insert(digest, None)
+            return replace(messages, copied=copied, copied_places=messages.copied_places or tuple(places))
+        case _:
+            return messages
+
+
+def _of(messages: Messages, name: str) -> tuple[Messages, Said]:
+    """The message; one that is new stands behind all others."""
+    said = messages.said.get(name)
+    if said is not None:
+        return messages, said
+    place = messages.next_unplaced
+    said = Said(name, place=place)
+    order = messages.order.insert(place, name)
+    return replace(messages, order=order, next_unplaced=place + 1), said
+
+
+def _keeping(messages: Messages, said: Said) -> Messages:
+    """With this message as it is now."""
+    sent = [piece for piece in said.pieces if not said.listed or piece.part in said.listed]
+    text = "\n".join(piece.text for piece in sent)[:MOST_CHARACTERS]
+    copied = bool(messages.copied) and _is_copied(messages, said, sent)
+    said = replace(said, text=text, words=length(text), is_copied=copied)
+    return replace(messages, said=messages.said.insert(said.message, said))
+
+
+def _is_copied(messages: Messages, said: Said, sent: Sequence[Piece]) -> bool:
+    """Whether all of it was said in the origin, as far as its place is known."""
+    runs = zip(messages.copied_places[::2], messages.copied_places[1::2], strict=False)
+    if said.ordinal and not any(first <= said.ordinal <= last for first, last in runs):
+        return False
+    return bool(sent) and all(piece.digest in messages.copied for piece in sent)
+
+
+def _recorded(messages: Messages, event: MessageRecorded, envelope: Envelope) -> Messages:
+    messages, said = _of(messages, event.message)
+    return _keeping(
+        messages,
+        replace(
+            said,
+            role=event.role,
+            synthetic=event.synthetic,
+            actor=envelope.actor.id or envelope.actor.kind,
+            at=(event.sent or envelope.at).timestamp(),
+            seq=max(said.seq, envelope.seq),
+            listed=tuple(event.listed),
+        ),
+    )
+
+
+def _part_recorded(messages: Messages, event: PartRecorded, envelope: Envelope) -> Messages:
+    owner = messages.owners.get(event.part)
+    if owner is not None and owner != event.message:
+        messages = _part_removed(messages, owner, event.part)
+    is_written = event.kind == "text" and not event.ignored and not event.synthetic
+    text = cleaned(event.text[: 2 * MOST_CHARACTERS])[:MOST_CHARACTERS] if is_written else ""
+    if not text:
+        return _part_removed(messages, event.message, event.part)
+    messages, said = _of(messages, event.message)
+    others = (piece for piece in said.pieces if piece.part != event.part)
+    piece = Piece(event.part, event.position, text, event.digest)
+    pieces = tuple(sorted((*others, piece), key=lambda one: one.position))
+    at = said.at or envelope.at.timestamp()
+    said = replace(said, pieces=pieces, seq=max(said.seq, envelope.seq), at=at)
+    messages = replace(messages, owners=messages.owners.insert(event.part, event.message))
+    return _keeping(messages, said)
+
+
+def _part_removed(messages: Messages, name: str, part: str) -> Messages:
+    said = messages.said.get(name)
+    if said is None or all(piece.part != part for piece in said.pieces):
+        return messages
+    messages = replace(messages, owners=messages.owners.discard(part))
+    return _keeping(messages, replace(said, pieces=tuple(piece for piece in said.pieces if piece.part != part)))
+
+
+def _listed(messages: Messages, event: MessageListed) -> Messages:
+    for name, ordinal in zip(event.messages, event.ordinals, strict=True):
+        messages, said = _of(_displaced(messages, name, ordinal), name)
+        order = messages.order
+        if order.get(said.place) == name:
+            order = order.discard(said.place)
+        first = messages.first_unplaced
+        while first < messages.next_unplaced and order.get(first) is None:
+            first += 1
+        messages = replace(
+            messages,
+            order=order.insert(ordinal, name),
+            last=max(messages.last, ordinal),
+            first_unplaced=first,
+        )
+        messages = _keeping(messages, replace(said, place=ordinal))
+    return messages
+
+
+def _displaced(messages: Messages, name: str, ordinal: int) -> Messages:
+    """Whoever has this place and is not the one who gets it stands behind all others, as if it had none yet."""
+    other = messages.order.get(ordinal)
+    if other is None or other == name:
+        return messages
+    place = messages.next_unplaced
+    order = messages.order.discard(ordinal).insert(place, other)
+    messages = replace(messages, order=order, next_unplaced=place + 1)
+    return _keeping(messages, replace(messages.said[other], place=place))
+
+
+def _without(messages: Messages, name: str) -> Messages:
+    said = messages.said.get(name)
+    if said is None:
+        return messages
+    order = messages.order.discard(said.place) if messages.order.get(said.place) == name else messages.order
+    owners = messages.owners
+    for piece in said.pieces:
+        owners = owners.discard(piece.part)
+    return replace(messages, said=messages.said.discard(name), order=order, owners=owners)

@@ -1,0 +1,75 @@
+"""A project as the index sees it: the memories and notes that hold, and the commits that count."""
+
+import msgspec
+
+from schemas.envelope import Envelope
+from schemas.events import Event
+from schemas.subjects import Address
+from services.domain.memory import book as books
+from services.domain.memory.book import Book
+from services.domain.memory.entry import Memory, Note
+from services.domain.search.rows import SearchRow, completed, row_id
+from services.indexer.core.changes import Changes, key
+
+NOUNS = books.NOUNS
+
+
+class Project(msgspec.Struct, frozen=True):
+    """What of a project's memory can be found."""
+
+    seq: int = 0
+    """The newest fact that is in it."""
+    book: Book = Book()
+
+
+def evolve(project: Project, event: Event, envelope: Envelope) -> Project:
+    return Project(envelope.seq, books.evolve(project.book, event, envelope))
+
+
+def changes(address: Address, before: Project, after: Project) -> Changes:
+    """What is to be written: all that became of memories and notes between the two; a closed book leaves nothing."""
+    old, new = before.book, after.book
+    is_open, is_closing = not new.moved_to, bool(new.moved_to) and not old.moved_to
+    rows: list[SearchRow] = []
+    gone: list[tuple[str, str]] = []
+    for memory in new.memories.values() if is_closing or old.memories is not new.memories else ():
+        if is_closing or old.memories.get(memory.id) is not memory:
+            _sort(memory_row(address, memory), rows, gone, is_active=is_open and memory.is_active)
+    for note in new.notes.values() if is_closing or old.notes is not new.notes else ():
+        if is_closing or old.notes.get(note.id) is not note:
+            _sort(note_row(address, note), rows, gone, is_active=is_open and note.status == "active")
+    return Changes(tuple(rows), tuple(gone))
+
+
+def _sort(row: SearchRow, rows: list[SearchRow], gone: list[tuple[str, str]], *, is_active: bool) -> None:
+    if is_active:
+        rows.append(completed(row))
+    else:
+        gone.append((row.kind, key(row.project, row.id)))
+
+
+def memory_row(address: Address, memory: Memory) -> SearchRow:
+    author = next((source.actor for source in memory.sources if source.is_author), "")
+    return SearchRow(
+        id=row_id("memory", memory.id),
+        project=address.project,
+        kind="memory",
+        ref=memory.id,
+        text=memory.text,
+        actor=author,
+        role=memory.memory_class,
+        at=memory.created.timestamp(),
+        seq=memory.seq,
+    )
+
+
+def note_row(address: Address, note: Note) -> SearchRow:
+    return SearchRow(
+        id=row_id("note", note.id),
+        project=address.project,
+        kind="note",
+        ref=note.id,
+        text=note.text,
+        at=note.changed.timestamp(),
+        seq=note.seq,
+    )

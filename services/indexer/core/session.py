@@ -1,0 +1,168 @@
+"""A session as the index sees it: its messages and compartments, and the rows of those that a fact has changed."""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from schemas.envelope import Envelope
+from schemas.events import CompartmentSealed, Event, MessageRecorded, MessageRemoved, SessionClosed
+from schemas.subjects import Address
+from services.domain import compartments
+from services.domain.compartments import CompartmentHistory
+from services.domain.conversation import Conversation, Message
+from services.domain.fold import Map
+from services.domain.search.rows import BESIDE_WORDS, SearchRow, completed, head, needs_beside, row_id, tail
+from services.indexer.core import messages as said
+from services.indexer.core.changes import Changes, key
+from services.indexer.core.messages import Messages, Said
+
+replace = msgspec.structs.replace
+
+NOUNS = ("session", "message", "part", "compartment", "history")
+"""Of the facts that are folded."""
+DELETED = "deleted"
+"""Why a session ended that is to be forgotten. One that was put away can still be found."""
+
+
+class Session(msgspec.Struct, frozen=True):
+    """What of a session can be found."""
+
+    seq: int = 0
+    """The newest fact that is in it."""
+    messages: Messages = Messages()
+    history: CompartmentHistory = CompartmentHistory()
+    size: int = 0
+    """About how many characters it holds."""
+
+
+def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
+    """The session after this fact."""
+    if isinstance(event, SessionClosed) and event.reason == DELETED:
+        return Session(envelope.seq)
+    places = _places(session.messages, event) if isinstance(event, MessageRemoved) else Conversation()
+    messages = said.evolve(session.messages, event, envelope)
+    history = compartments.evolve(session.history, event, envelope.seq, places)
+    size = session.size + sum(
+        _length(messages, name) - _length(session.messages, name) for name in set(said.touched(event, session.messages))
+    )
+    return Session(envelope.seq, messages, history, size)
+
+
+def _length(messages: Messages, name: str) -> int:
+    known = messages.said.get(name)
+    return 2 * len(known.text) if known else 0
+
+
+def _places(messages: Messages, event: MessageRemoved) -> Conversation:
+    """Where these messages stand, as the fold of compartments wants to know it."""
+    known = {
+        name: Message(MessageRecorded(message=name, role=""), ordinal=messages.said[name].ordinal)
+        for name in event.messages
+        if name in messages.said
+    }
+    return Conversation(messages=Map(known))
+
+
+def touched(before: Session, after: Session, event: Event) -> frozenset[str]:
+    """The messages whose rows this fact may have changed."""
+    if isinstance(event, SessionClosed):
+        return frozenset(before.messages.said) if before.messages.said else frozenset()
+    names = said.touched(event, before.messages)
+    return frozenset(
+        other for messages in (before.messages, after.messages) for name in names for other in messages.around(name)
+    )
+
+
+def changes(address: Address, before: Session, after: Session, names: Iterable[str]) -> Changes:
+    """What is to be written: rows of these messages, and of compartments that are in force or not any more."""
+    rows, gone = list(_sealed(address, before, after)), list(_unsealed(address, before, after))
+    for name in names:
+        found = after.messages.said.get(name)
+        if found is not None and found.counts and after.messages.order.get(found.place) == name:
+            rows.append(message_row(address, after.messages, found))
+        else:
+            gone.append(("message", key(address.project, row_id("message", name, address.session))))
+    return Changes(tuple(rows), tuple(gone))
+
+
+def message_row(address: Address, messages: Messages, found: Said) -> SearchRow:
+    is_short = needs_beside(found.text)
+    return completed(
+        SearchRow(
+            id=row_id("message", found.message, address.session),
+            project=address.project,
+            kind="message",
+            ref=found.message,
+            text=found.text,
+            session=address.session,
+            message=found.message,
+            ordinal=found.ordinal,
+            last_ordinal=found.ordinal,
+            actor=found.actor,
+            role=found.role,
+            at=found.at,
+            seq=found.seq,
+            before=tail(_gathered(messages.before(found.place), is_backward=True)) if is_short else "",
+            after=head(_gathered(messages.behind(found.place), is_backward=False)) if is_short else "",
+        )
+    )
+
+
+def _gathered(messages: Iterator[Said], *, is_backward: bool) -> str:
+    """What stands on one side of a message, as far as it is read."""
+    texts: list[str] = []
+    words = 0
+    for other in messages:
+        if other.counts:
+            texts.append(other.text)
+            words += other.words
+        if words >= BESIDE_WORDS:
+            break
+    return "\n".join(reversed(texts) if is_backward else texts)
+
+
+def _found(session: Session) -> dict[str, CompartmentSealed]:
+    """The compartments that can be found: those in force that quote nothing which is gone, and are no copies."""
+    history = session.history
+    return {
+        one.compartment: one
+        for one in history.sealed
+        if not one.copied and one.compartment not in history.outdated and (one.p1 or one.title)
+    }
+
+
+def _sealed(address: Address, before: Session, after: Session) -> Iterator[SearchRow]:
+    if before.history is after.history:
+        return
+    known = _found(before)
+    for name, one in _found(after).items():
+        if known.get(name) is not one:
+            yield compartment_row(address, one, after.history.positions.get(name, after.seq))
+
+
+def _unsealed(address: Address, before: Session, after: Session) -> Iterator[tuple[str, str]]:
+    if before.history is not after.history:
+        for name in _found(before).keys() - _found(after).keys():
+            yield "compartment", key(address.project, row_id("compartment", name, address.session))
+
+
+def compartment_row(address: Address, one: CompartmentSealed, seq: int) -> SearchRow:
+    ended = one.ended or one.began
+    names = " ".join(dict.fromkeys((*one.anchors, *one.names)))
+    return completed(
+        SearchRow(
+            id=row_id("compartment", one.compartment, address.session),
+            project=address.project,
+            kind="compartment",
+            ref=one.compartment,
+            title=one.title,
+            text="\n".join(filter(None, (one.title, one.p1, names))),
+            session=address.session,
+            message=one.first_message,
+            ordinal=one.first,
+            last_ordinal=one.last,
+            actor=one.source,
+            at=ended.timestamp() if ended else 0.0,
+            seq=seq,
+        )
+    )

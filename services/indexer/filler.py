@@ -1,0 +1,130 @@
+"""What gives rows their vectors: the embedder is asked for them, the newest rows first, as long as some lack them."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from schemas.asks import Embedded, EmbeddedText
+from services.domain.search.rows import SearchRow, text_beside
+from services.indexer.core.changes import key
+from services.indexer.index import Index
+from services.indexer.tables import ROW, as_row
+from services.kit.embed import embedded
+from services.kit.room import Kit
+from services.kit.vectors import VectorsError, among
+
+ROWS, TEXTS = 64, 16
+"""What is filled at once, and what is asked for at once."""
+REMEMBERED = 512
+"""Texts whose vectors are kept at hand: what stands beside a message changes, and its own text does not."""
+SHORTEST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
+LOOK = 0.1
+
+
+class OtherModel(Exception):
+    """The embedder has another model than the index."""
+
+
+class Filler:
+    """Fills the rows of one index."""
+
+    def __init__(self, kit: Kit, index: Index) -> None:
+        self._kit = kit
+        self._index = index
+        self._known: OrderedDict[str, EmbeddedText] = OrderedDict()
+        self._in_hand = 0
+        self.failure = ""
+        """Why there are no vectors now; empty: there are."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing lacks vectors, or they cannot be had."""
+        return bool(self.failure) or not (self._index.unfilled or self._in_hand)
+
+    async def run(self) -> None:
+        """Fill for ever. Raises `OtherModel`."""
+        pause = SHORTEST_PAUSE
+        while True:
+            if not self._index.unfilled:
+                await asyncio.sleep(LOOK)
+                continue
+            is_filled = await self._fill_some()
+            self._in_hand = 0
+            if is_filled:
+                pause = SHORTEST_PAUSE
+            else:
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+
+    async def _fill_some(self) -> bool:
+        """Fill the newest rows of one kind; whether that went well. Rows that change meanwhile wait again."""
+        kind = next(reversed(self._index.unfilled))[0]
+        keys = [name for other, name in reversed(self._index.unfilled) if other == kind][:ROWS]
+        self._in_hand = len(keys)
+        for name in keys:
+            del self._index.unfilled[kind, name]
+        try:
+            found = await self._index.table(kind).rows([column.name for column in ROW], among("key", keys))
+            rows = [as_row(values) for values in found]
+            failure = await self._ask(
+                list(dict.fromkeys(text for row in rows for text in (row.text, text_beside(row))))
+            )
+            if not failure and rows:
+                await self._index.fill(kind, self._columns(rows))
+        except VectorsError as error:
+            failure = f"{type(error).__name__}: {error}"
+        except BaseException:
+            self._put_back(kind, keys)
+            raise
+        if failure:
+            if failure != self.failure:
+                self._kit.log.warning("rows wait for their vectors", reason=failure)
+            self._put_back(kind, keys)
+        self.failure = failure
+        return not failure
+
+    def _put_back(self, kind: str, keys: Sequence[str]) -> None:
+        for name in reversed(keys):
+            self._index.unfilled.setdefault((kind, name))
+
+    async def _ask(self, texts: Sequence[str]) -> str:
+        """Have the vectors of these texts at hand; why not, if not."""
+        while len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+        missing = [text for text in texts if text not in self._known]
+        for start in range(0, len(missing), TEXTS):
+            some = missing[start : start + TEXTS]
+            reply = await embedded(self._kit.bus, some)
+            if failure := self._judged(reply, len(some)):
+                return failure
+            self._known.update(zip(some, reply.texts, strict=True))
+        return ""
+
+    def _judged(self, reply: Embedded, count: int) -> str:
+        current = self._index.current
+        if reply.model and reply.model != current.model:
+            raise OtherModel(reply.model)
+        if reply.error:
+            return reply.error
+        if len(reply.texts) != count or any(len(one.vector) != 4 * current.dimensions for one in reply.texts):
+            return "the embedder answered with vectors that do not fit"
+        return ""
+
+    def _columns(self, rows: Sequence[SearchRow]) -> dict[str, list[Any]]:
+        bare = [self._known[row.text] for row in rows]
+        beside = [None if text_beside(row) == row.text else self._known[text_beside(row)] for row in rows]
+        return {
+            "key": [key(row.project, row.id) for row in rows],
+            "hash": [row.hash for row in rows],
+            "vector": [_numbers(one) for one in bare],
+            "vector_beside": [_numbers(one) if one else None for one in beside],
+            "tokens": [one.tokens for one in bare],
+            "tokens_beside": [one.tokens if one else b"" for one in beside],
+        }
+
+
+def _numbers(text: EmbeddedText) -> Any:  # noqa: ANN401 - an array, as a column takes it
+    return np.frombuffer(text.vector, "<f4")

@@ -1,0 +1,89 @@
+"""The sink of the index: facts become rows, and the rows are written with their position."""
+
+from collections.abc import Callable, Sequence
+
+from schemas.events import Event
+from schemas.subjects import Address
+from services.indexer.core import project, session
+from services.indexer.core.changes import Collected
+from services.indexer.core.commits import changes as commit_changes
+from services.indexer.core.session import Session
+from services.indexer.index import Damaged, Index
+from services.indexer.states import State, States, folded
+from services.kit.projector import Fact
+from services.kit.same_log import Newest
+from services.kit.vectors import among
+
+
+class IndexSink:
+    """What the projector fills with rows."""
+
+    def __init__(self, index: Index, states: States, reads: frozenset[str], damaged: Callable[[Damaged], None]) -> None:
+        """`reads`: the types of facts that rows are made of. `damaged` is told when a row is not where it should be."""
+        self._damaged = damaged
+        self._index = index
+        self._states = states
+        self._reads = reads
+
+    async def _look_for(self, kind: str, name: str) -> None:
+        """Look for a row that was just written: an index that does not have it is made anew."""
+        if name and await self._index.table(kind).count(among("key", [name])) != 1:
+            self._damaged(Damaged(f"the row {name!r} was written, and is not there once"))
+
+    @property
+    def committed(self) -> int:
+        return self._index.committed
+
+    async def commit(self, facts: Sequence[Fact], through: int) -> None:
+        """Write the rows of these facts. Whatever fails, they are read again: nothing of them is held then."""
+        if through <= self.committed:
+            return
+        try:
+            collected = await self._collected(facts)
+            newest = [Newest(envelope.seq, envelope.id) for envelope, _ in facts[-1:]]
+            await self._index.commit(collected, through, *newest)
+        except BaseException:
+            self._states.forget()
+            raise
+        self._states.trim()
+        for kind, rows in collected.rows.items():
+            await self._look_for(kind, next(reversed(rows), ""))
+
+    async def idle(self) -> None:
+        """Tidying up has a time of its own."""
+
+    async def _collected(self, facts: Sequence[Fact]) -> Collected:
+        by_address: dict[Address, list[Fact]] = {}
+        for envelope, event in facts:
+            if envelope.type in self._reads and envelope.seq > self.committed:
+                by_address.setdefault(Address(envelope.project, envelope.session), []).append((envelope, event))
+        collected = Collected()
+        for address, ours in by_address.items():
+            await self._fold(address, ours, collected)
+        return collected
+
+    async def _fold(self, address: Address, facts: Sequence[Fact], collected: Collected) -> None:
+        before = state = await self._states.get(address, self.committed)
+        names: set[str] = set()
+        for envelope, event in facts:
+            if (commits := commit_changes(address, event, envelope)) is not None:
+                collected.add(commits)
+                continue
+            after = folded(state, await self._states.whole(event), envelope)
+            names |= _touched(state, after, event)
+            state = after
+        self._states.keep(address, state)
+        if isinstance(before, Session) and isinstance(state, Session):
+            collected.add(session.changes(address, before, state, sorted(names)))
+        elif not isinstance(before, Session) and not isinstance(state, Session):
+            collected.add(project.changes(address, before, state))
+
+
+def _touched(before: State, after: State, event: Event) -> frozenset[str]:
+    if isinstance(before, Session) and isinstance(after, Session):
+        return session.touched(before, after, event)
+    return frozenset()
+
+
+def envelope_types(events: Sequence[type[Event]]) -> frozenset[str]:
+    return frozenset(event.TYPE for event in events)

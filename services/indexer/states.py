@@ -1,0 +1,87 @@
+"""The sessions and projects that facts have come of lately, each as it is at the position of the index."""
+
+from collections import OrderedDict
+
+import msgspec
+
+from schemas.codec import decode_event
+from schemas.envelope import Envelope
+from schemas.events import Event, PartRecorded
+from schemas.streams import BODIES
+from schemas.subjects import Address
+from services.indexer.core import project, session
+from services.indexer.core.project import Project
+from services.indexer.core.session import Session
+from services.kit.bus import Bodies, Missing
+from services.kit.nouns import NounReader
+from services.kit.room import Kit
+
+MOST, MOST_CHARACTERS = 256, 32_000_000
+"""What is held: so many addresses, and of sessions so many characters in all."""
+
+State = Session | Project
+
+
+class States:
+    """What facts are folded into. What is not held is folded anew, up to the position of the index and no further."""
+
+    def __init__(self, kit: Kit) -> None:
+        self._kit = kit
+        self._bodies = Bodies(kit.bus, BODIES)
+        self._held: OrderedDict[Address, State] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    async def get(self, address: Address, through: int) -> State:
+        """The state of this address after all facts up to this position."""
+        state = self._held.get(address)
+        if state is None:
+            state = await self._loaded(address, through)
+        self._held[address] = state
+        self._held.move_to_end(address)
+        return state
+
+    def keep(self, address: Address, state: State) -> None:
+        self._held[address] = state
+
+    def forget(self) -> None:
+        """Hold nothing: what was folded in was not written."""
+        self._held.clear()
+
+    def trim(self) -> None:
+        """Forget what was not needed for the longest time, where there is too much."""
+        characters = sum(getattr(state, "size", 0) for state in self._held.values())
+        while len(self._held) > 1 and (len(self._held) > MOST or characters > MOST_CHARACTERS):
+            _, state = self._held.popitem(last=False)
+            characters -= getattr(state, "size", 0)
+
+    async def _loaded(self, address: Address, through: int) -> State:
+        state: State = Session() if address.session else Project()
+        if not through:
+            return state
+        nouns = session.NOUNS if address.session else project.NOUNS
+        async for recorded in NounReader(self._kit.reader, nouns, until=through).after(0, address.log_filter):
+            event = decode_event(recorded.envelope)
+            if event is not None:
+                state = folded(state, await self.whole(event), recorded.envelope)
+        return state
+
+    async def whole(self, event: Event) -> Event:
+        """A fact with its text, where that was too long to travel with it."""
+        if not isinstance(event, PartRecorded) or not event.text_ref or event.kind != "text":
+            return event
+        try:
+            return msgspec.structs.replace(event, text=await self._bodies.get(event.text_ref))
+        except Missing as error:
+            self._kit.log.warning("a text cannot be indexed", part=event.part, reason=str(error))
+            return event
+
+
+def folded(state: State, event: Event, envelope: Envelope) -> State:
+    """The state after a fact; one that is in it already changes nothing."""
+    if envelope.seq <= state.seq:
+        return state
+    if isinstance(state, Session):
+        return session.evolve(state, event, envelope)
+    return project.evolve(state, event, envelope)

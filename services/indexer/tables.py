@@ -1,0 +1,50 @@
+"""The tables of an index: their columns are those of a row, and one table holds the rows of one kind."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from services.domain.search.rows import KINDS, SearchRow
+from services.indexer.core.changes import key
+from services.kit.vectors import Column, Columns
+
+VECTORS = ("vector", "vector_beside")
+TOKENS = ("tokens", "tokens_beside")
+COMPUTED = ("hash", *VECTORS, *TOKENS)
+"""What a model makes of a row, and what tells whether the row is still that."""
+_TYPES: Mapping[Any, str] = {str: "text", int: "integer", float: "number", bytes: "bytes"}
+
+
+def _kind(annotation: Any) -> str:  # noqa: ANN401 - a type of any kind
+    if annotation in _TYPES:
+        return _TYPES[annotation]
+    return "texts" if getattr(annotation, "__origin__", None) is tuple else "text"
+
+
+ROW = tuple(Column(field.name, _kind(field.type)) for field in msgspec.structs.fields(SearchRow))
+TABLES = KINDS
+
+
+def columns(dimensions: int) -> tuple[Column, ...]:
+    """The columns of a table; without dimensions it has no vectors."""
+    vectors = (Column(name, "vector", dimensions) for name in VECTORS) if dimensions else ()
+    tokens = (Column(name, "bytes") for name in TOKENS) if dimensions else ()
+    return (Column("key", "text"), *ROW, *vectors, *tokens)
+
+
+def as_columns(rows: Iterable[SearchRow], dimensions: int) -> Columns:
+    """Rows as they are written; they have no vectors yet."""
+    listed = tuple(rows)
+    written: dict[str, list[Any]] = {"key": [key(row.project, row.id) for row in listed]}
+    for column in ROW:
+        written[column.name] = [getattr(row, column.name) for row in listed]
+    if dimensions:
+        written |= {name: [None for _ in listed] for name in (*VECTORS, *TOKENS)}
+    return written
+
+
+def as_row(values: Mapping[str, Any]) -> SearchRow:
+    """A row as it was read."""
+    known = {column.name: values[column.name] for column in ROW if column.name in values}
+    return msgspec.convert(known, SearchRow, strict=False)

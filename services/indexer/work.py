@@ -1,0 +1,127 @@
+"""The work on one index: reading the log into it, filling it and keeping it, until there is another model."""
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
+from typing import Any
+
+import msgspec
+
+from schemas.events import Event
+from services.indexer.filler import Filler, OtherModel
+from services.indexer.index import Damaged, Index
+from services.indexer.sink import IndexSink, envelope_types
+from services.indexer.states import States
+from services.indexer.upkeep import Upkeep
+from services.kit.background import watched
+from services.kit.embed import embedded
+from services.kit.index_place import WORDS, Current, read_current, write_current
+from services.kit.projector import Pace, Projector
+from services.kit.room import Kit
+from services.kit.vectors import give_back
+
+PROMPT = 15.0
+"""Seconds that the embedder has to say which model it has, before the index begins without it."""
+ASKED = 0.3
+LATER = 30.0
+POLL = 0.1
+
+
+class Work:
+    """Everything that goes on about one index."""
+
+    def __init__(self, kit: Kit, reads: tuple[type[Event], ...]) -> None:
+        self._kit = msgspec.structs.replace(kit, stack=AsyncExitStack())
+        self._reads = reads
+        self._tasks: list[asyncio.Task[None]] = []
+        self.is_over = asyncio.Event()
+        """Set when the embedder has another model: the work begins anew, on that one's index."""
+
+    async def open(self, patience: float) -> None:
+        kit, data = self._kit, self._kit.settings.data
+        known = await asyncio.to_thread(read_current, data)
+        wanted = await self._wanted(known, patience)
+        self.index = await Index.open(data, wanted)
+        await self.index.compare(kit.reader)
+        self.states = States(kit)
+        self.sink = IndexSink(self.index, self.states, envelope_types(self._reads), self._damaged)
+        limits = kit.settings.index
+        self.filler, self.upkeep = Filler(kit, self.index), Upkeep(data, self.index, limits, kit.log)
+        pace = Pace(limits.batch, limits.linger, limits.rest)
+        self.projector = Projector(kit, self.sink, kit.room, pace)
+        head = await kit.reader.head()
+        is_first = known is None or known.set == wanted.set
+        if is_first:
+            await asyncio.to_thread(write_current, data, wanted)
+        else:
+            self._begin(self._swap_at(head))
+        await self.projector.open()
+        self._begin(self._kept())
+        self._begin(self._filled() if wanted.dimensions else self._awaited())
+        await asyncio.to_thread(give_back)
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)  # what failed has been told, and ends the room
+        await self._kit.stack.aclose()
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        self._tasks.append(watched(self._kit, work))
+
+    async def _wanted(self, known: Current | None, patience: float) -> Current:
+        """The set of the model that the embedder has. Where it does not say, the one that there is goes on."""
+        if self._kit.settings.embed.provider == "off":
+            return Current(WORDS)
+        try:
+            async with asyncio.timeout(patience):
+                while True:
+                    found = await self._model()
+                    if found is not None:
+                        return found
+                    await asyncio.sleep(ASKED)
+        except TimeoutError:
+            return known or Current(WORDS)
+
+    async def _model(self) -> Current | None:
+        reply = await embedded(self._kit.bus, [])
+        if reply.model and not reply.dimensions:  # a remote one knows its length when it was asked once
+            reply = await embedded(self._kit.bus, ["annals"])
+        return Current(reply.model, reply.model, reply.dimensions) if reply.model and reply.dimensions else None
+
+    async def _swap_at(self, head: int) -> None:
+        """Let the new set be searched as soon as it holds what the log held when it was begun."""
+        while self.index.committed < head:  # noqa: ASYNC110 - once in a set's life
+            await asyncio.sleep(POLL)
+        await asyncio.to_thread(write_current, self._kit.settings.data, self.index.current)
+        self._kit.log.info("another index is searched now", set=self.index.current.set)
+
+    async def _kept(self) -> None:
+        try:
+            await self.upkeep.run()
+        except Damaged as damage:
+            self._damaged(damage)
+
+    def _damaged(self, damage: Damaged) -> None:
+        """Have the index made anew from the log."""
+        self._kit.log.error("the index is damaged, it is made anew", reason=str(damage))
+        self._begin(self._made_anew())
+
+    async def _made_anew(self) -> None:
+        await self.index.forget()
+        self.is_over.set()
+
+    async def _filled(self) -> None:
+        try:
+            await self.filler.run()
+        except OtherModel as error:
+            self._kit.log.info("the embedder has another model now", model=str(error))
+            self.is_over.set()
+
+    async def _awaited(self) -> None:
+        """Without vectors: look now and then whether there is a model by now."""
+        if self._kit.settings.embed.provider == "off":
+            return
+        while await self._model() is None:  # noqa: ASYNC110 - the embedder tells nobody that it has come
+            await asyncio.sleep(LATER)
+        self.is_over.set()

@@ -1,0 +1,128 @@
+"""The indexer's wiring: the log in, rows of the index out, by one writer at a time."""
+
+import asyncio
+from typing import ClassVar
+
+from schemas.events import (
+    CommitsAdvanced,
+    CommitSeen,
+    CompartmentSealed,
+    Event,
+    HistoryAbandoned,
+    HistoryReplaced,
+    MemoryArchived,
+    MemoryExpired,
+    MemoryMerged,
+    MemoryMoved,
+    MemoryProposed,
+    MemoryQuarantined,
+    MemoryReinforced,
+    MemoryReleased,
+    MemoryRestored,
+    MemoryRevised,
+    MemoryWritten,
+    MessageListed,
+    MessageRecorded,
+    MessageRemoved,
+    NoteDismissed,
+    NoteUpdated,
+    NoteWritten,
+    PartRecorded,
+    PartRemoved,
+    SessionClosed,
+    SessionForked,
+)
+from services.indexer.work import PROMPT, Work
+from services.indexer.writer_lock import WriterLock
+from services.kit.background import begin
+from services.kit.room import Kit
+
+AGAIN = 0.5
+"""Seconds until the lock is asked for again."""
+
+
+class Indexer:
+    """Keeps the index of search as the log tells it."""
+
+    NAME: ClassVar[str] = "indexer"
+    READS: ClassVar[tuple[type[Event], ...]] = (
+        SessionForked,
+        SessionClosed,
+        MessageRecorded,
+        MessageListed,
+        MessageRemoved,
+        PartRecorded,
+        PartRemoved,
+        CompartmentSealed,
+        HistoryReplaced,
+        HistoryAbandoned,
+        MemoryProposed,
+        MemoryWritten,
+        MemoryRevised,
+        MemoryMerged,
+        MemoryReinforced,
+        MemoryArchived,
+        MemoryRestored,
+        MemoryExpired,
+        MemoryQuarantined,
+        MemoryReleased,
+        MemoryMoved,
+        NoteWritten,
+        NoteUpdated,
+        NoteDismissed,
+        CommitSeen,
+        CommitsAdvanced,
+    )
+    WRITES: ClassVar[tuple[type[Event], ...]] = ()
+
+    async def open(self, kit: Kit) -> None:
+        self._kit = kit
+        self.work: Work | None = None
+        self._failure = ""
+        self._lock = WriterLock(kit.settings.data)
+        kit.stack.callback(self._lock.close)
+        begin(kit, self._for_ever())
+
+    async def idle(self) -> bool:
+        """Whether all of the log is in the index, with the vectors that can be had."""
+        work = self.work
+        if work is None:
+            return False
+        return work.filler.is_done and work.index.committed >= await self._kit.reader.head()
+
+    def health(self) -> dict[str, object]:
+        """Where the index is, what it lacks, and why."""
+        work = self.work
+        if work is None:
+            return {"ok": not self._failure, "waiting": True, "failure": self._failure}
+        failure = work.projector.failure or work.upkeep.failure
+        return {
+            "ok": not failure,
+            "failure": failure,
+            "set": work.index.current.set,
+            "read_through": work.projector.read_through,
+            "committed_through": work.index.committed,
+            "without_vectors": len(work.index.unfilled),
+            "vectors_failure": work.filler.failure,
+            "states": len(work.states),
+        }
+
+    async def _for_ever(self) -> None:
+        """Work, once nobody else does; and on another index, when there is another model."""
+        while not self._lock.taken():  # noqa: ASYNC110 - the system tells nobody that a lock is free
+            await asyncio.sleep(AGAIN)
+        patience = PROMPT
+        while True:
+            work = Work(self._kit, self.READS)
+            try:
+                await work.open(patience)
+                self.work, self._failure = work, ""
+                await work.is_over.wait()
+            except Exception as error:
+                self._failure = f"{type(error).__name__}: {error}"
+                self._kit.log.exception("the index cannot be opened, it is tried again")
+                await asyncio.sleep(AGAIN)
+            finally:
+                self.work = None
+                await work.close()
+            patience = 2.0

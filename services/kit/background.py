@@ -1,0 +1,34 @@
+"""What a room does beside all else, for as long as it is open."""
+
+import asyncio
+from collections.abc import Coroutine
+from functools import partial
+from typing import Any
+
+from services.kit.room import Kit
+
+
+def begin(kit: Kit, work: Coroutine[Any, Any, None]) -> None:
+    """Do this until the room closes, and cut it off then. Where it fails, the room ends."""
+    kit.stack.push_async_callback(_stop, watched(kit, work))
+
+
+def watched(kit: Kit, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+    """Do this beside all else. Where it fails, the room ends, and is started anew: nobody would notice otherwise."""
+    task = asyncio.create_task(work)
+    task.add_done_callback(partial(_look_at, kit))
+    return task
+
+
+def _look_at(kit: Kit, task: "asyncio.Task[None]") -> None:
+    if task.cancelled():
+        return
+    error = task.exception()
+    if error is not None:
+        kit.log.error("a part of this room failed", exc_info=error)
+        kit.failed.set()
+
+
+async def _stop(task: "asyncio.Task[None]") -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

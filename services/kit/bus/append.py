@@ -1,0 +1,244 @@
+"""Appends to the log: each with the position that its decision was made at, and whole or not at all."""
+
+import asyncio
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+from nats.errors import Error as NatsError
+from nats.js import api
+
+from schemas.codec import encode
+from schemas.envelope import Envelope
+from schemas.streams import MAX_BATCH
+from schemas.subjects import Address
+from services.domain.guards import Expectation, placed, placed_behind
+from services.kit.bus.connection import Bus, TooLarge, Unreachable
+
+WRONG_LAST_SEQUENCE = frozenset({10071, 10164})
+DUPLICATE_IN_BATCH = 10201
+WRONG_PREDECESSOR = 10070
+PREDECESSOR = "Nats-Expected-Last-Msg-Id"
+EXPECTED_FILTER = "Nats-Expected-Last-Subject-Sequence-Subject"
+HEADER_BYTES = 2048
+"""More than the headers of any append."""
+FEW = 8
+"""Up to so many events are published one by one: an atomic batch costs the broker about 4 ms, whatever its size."""
+APPEND_TIMEOUT = 10.0
+BATCH_BYTES = 8 * 1024 * 1024
+
+
+class Conflict(Exception):
+    """The log moved since the decision was made, or already holds it."""
+
+
+class _Interrupted(Exception):
+    """What should come directly before a message in the log does not."""
+
+
+class _Ack(msgspec.Struct):
+    """The broker's reply to a publish."""
+
+    seq: int = 0
+    duplicate: bool = False
+    error: dict[str, object] | None = None
+
+
+_acks = msgspec.json.Decoder(_Ack)
+
+
+class _Message(NamedTuple):
+    """One event as it is published, with what it expects of the log."""
+
+    subject: str
+    id: str
+    data: bytes
+    expected: Expectation | None = None
+
+    def headers(self, more: Mapping[str, str]) -> dict[str, str]:
+        headers = {api.Header.MSG_ID.value: self.id, **more}
+        if self.expected is not None:
+            headers[api.Header.EXPECTED_LAST_SUBJECT_SEQUENCE.value] = str(self.expected.seq)
+            if self.expected.filter != self.subject:
+                headers[EXPECTED_FILTER] = self.expected.filter
+        return headers
+
+
+class _Decision:
+    """Events of one address that stand or fall together."""
+
+    def __init__(self, address: Address, messages: Sequence[_Message], expected: Mapping[str, int]) -> None:
+        self.address = address
+        self.done: asyncio.Future[list[int]] = asyncio.get_running_loop().create_future()
+        self._expected = expected
+        self._subjects = [message.subject for message in messages]
+        self.messages = _with(messages, placed(self._subjects, expected))
+
+    def after(self, seqs: Sequence[int]) -> Sequence[_Message]:
+        """What is left behind the events at these positions."""
+        carried = placed_behind(self._subjects, self._expected, seqs, self.address)
+        return _with(self.messages[len(seqs) :], carried)
+
+    def succeed(self, seqs: list[int]) -> None:
+        if not self.done.done():
+            self.done.set_result(seqs)
+
+    def fail(self, error: Exception) -> None:
+        if not self.done.done():
+            self.done.set_exception(error)
+
+
+def _with(messages: Sequence[_Message], expected: Sequence[Expectation | None]) -> list[_Message]:
+    return [message._replace(expected=one) for message, one in zip(messages, expected, strict=True)]
+
+
+class Appender:
+    """Appends decisions. What waits while the broker is busy goes out together, as one atomic batch."""
+
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+        self._waiting: list[_Decision] = []
+        self._task: asyncio.Task[None] | None = None
+
+    async def append(self, envelopes: Sequence[Envelope], expected: Mapping[str, int]) -> list[int]:
+        """Append all of a decision's events, or raise `Conflict`; their positions.
+
+        The events are of one address. `expected` maps filters to positions, no more of them than events: see
+        `domain.guards`. A stale decision writes nothing. One of more than a batch, or of so few that they go out one
+        by one, can be cut short by a crash, or by another writer of what it expects: then a beginning of it is
+        written, and deciding again must yield the rest.
+        """
+        if not envelopes:
+            return []
+        address = Address(envelopes[0].project, envelopes[0].session)
+        decision = _Decision(address, [self._message(envelope) for envelope in envelopes], expected)
+        self._waiting.append(decision)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._flush())
+        return await decision.done
+
+    def _message(self, envelope: Envelope) -> _Message:
+        data = encode(envelope)
+        if len(data) + HEADER_BYTES > self._bus.max_payload:
+            raise TooLarge(
+                f"a {envelope.type} of {len(data)} bytes: the broker takes {self._bus.max_payload} with all headers"
+            )
+        return _Message(_subject(envelope), envelope.id, data)
+
+    async def _flush(self) -> None:
+        while self._waiting:
+            group = _take(self._waiting)
+            try:
+                await self._write(group)
+            except Exception as error:  # noqa: BLE001 - whatever it is belongs to those who wait for it
+                for decision in group:
+                    decision.fail(error)
+
+    async def _write(self, group: list[_Decision]) -> None:
+        if len(group) > 1:
+            try:
+                seqs = iter(await self._batch([message for one in group for message in one.messages]))
+            except Conflict:
+                for decision in group:
+                    await self._settle(decision)
+            else:
+                for decision in group:
+                    decision.succeed([next(seqs) for _ in decision.messages])
+            return
+        await self._settle(group[0])
+
+    async def _settle(self, decision: _Decision) -> None:
+        messages = decision.messages
+        try:
+            if len(messages) <= FEW:
+                seqs = await self._one_by_one(decision)
+            else:
+                seqs = await self._batch(messages[:MAX_BATCH])
+                while len(seqs) < len(messages):
+                    seqs += await self._batch(decision.after(seqs)[:MAX_BATCH])
+        except (Conflict, Unreachable) as error:
+            decision.fail(error)
+        else:
+            decision.succeed(seqs)
+
+    async def _one_by_one(self, decision: _Decision) -> list[int]:
+        """Publish in order without waiting between them, each only directly behind the one before.
+
+        So what is written is always a beginning of the decision, and deciding again mends a cut. Where others
+        write in between, the rest goes out as a batch.
+        """
+        requests = []
+        before = ""
+        for message in decision.messages:
+            headers = message.headers({PREDECESSOR: before} if before else {})
+            requests.append(asyncio.create_task(self._request(message, headers)))
+            before = message.id
+        seqs: list[int] = []
+        for reply in await asyncio.gather(*requests, return_exceptions=True):
+            if isinstance(reply, _Interrupted):
+                return seqs + await self._batch(decision.after(seqs))
+            if isinstance(reply, BaseException):
+                raise reply
+            seqs.append(reply.seq)
+        return seqs
+
+    async def _request(self, message: _Message, headers: dict[str, str]) -> _Ack:
+        """Publish one message and wait for its confirmation; `Conflict` if the log has moved or holds it already."""
+        try:
+            reply = await self._bus.client.request(
+                message.subject, message.data, timeout=APPEND_TIMEOUT, headers=headers
+            )
+        except NatsError as error:
+            raise Unreachable(f"the broker did not confirm an append: {type(error).__name__}") from error
+        ack = _acks.decode(reply.data)
+        if ack.error is not None:
+            _refused(ack.error.get("err_code"), ack.error.get("description"))
+        if ack.duplicate:
+            raise Conflict("already in the log")
+        return ack
+
+    async def _batch(self, messages: Sequence[_Message]) -> list[int]:
+        batch_id = uuid.uuid4().hex
+        for number, message in enumerate(messages[:-1], 1):
+            headers = message.headers({"Nats-Batch-Id": batch_id, "Nats-Batch-Sequence": str(number)})
+            try:
+                await self._bus.client.publish(message.subject, message.data, headers=headers)
+            except NatsError as error:
+                raise Unreachable(f"the broker did not take an append: {type(error).__name__}") from error
+        commit = {"Nats-Batch-Id": batch_id, "Nats-Batch-Sequence": str(len(messages)), "Nats-Batch-Commit": "1"}
+        ack = await self._request(messages[-1], messages[-1].headers(commit))
+        return list(range(ack.seq - len(messages) + 1, ack.seq + 1))
+
+
+def _take(waiting: list[_Decision]) -> list[_Decision]:
+    """The decisions that go out together: as many as one batch holds, at least one.
+
+    No two of one address: the broker does not count what a batch writes itself, and would let both pass.
+    """
+    group = [waiting.pop(0)]
+    addresses, count, size = {group[0].address}, len(group[0].messages), _size(group[0])
+    while waiting and waiting[0].address not in addresses:
+        count += len(waiting[0].messages)
+        size += _size(waiting[0])
+        if count > MAX_BATCH or size > BATCH_BYTES:
+            break
+        addresses.add(waiting[0].address)
+        group.append(waiting.pop(0))
+    return group
+
+
+def _size(decision: _Decision) -> int:
+    return sum(len(message.data) for message in decision.messages)
+
+
+def _subject(envelope: Envelope) -> str:
+    return Address(envelope.project, envelope.session).log(envelope.type)
+
+
+def _refused(code: object, description: object) -> None:
+    if code in WRONG_LAST_SEQUENCE or code == DUPLICATE_IN_BATCH:
+        raise Conflict(str(description))
+    if code == WRONG_PREDECESSOR:
+        raise _Interrupted
+    raise Unreachable(f"the broker refused an append: {description} ({code})")

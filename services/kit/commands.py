@@ -1,0 +1,22 @@
+"""How a room sends a command to the desk."""
+
+from datetime import UTC, datetime
+
+import msgspec
+
+from schemas.codec import encode
+from schemas.commands import Answer, Command, CommandMessage
+from schemas.envelope import Actor
+from schemas.subjects import Address
+from services.kit.bus import Bus
+
+PATIENCE = 10.0
+"""Seconds in which an answer must have come."""
+
+_answers = msgspec.json.Decoder(Answer)
+
+
+async def send(bus: Bus, address: Address, command: Command, *, name: str, actor: Actor) -> Answer:
+    """Send a command and wait for its answer. `name` is that of the command: a repeated command is one command."""
+    message = CommandMessage(name, datetime.now(UTC), actor, msgspec.Raw(encode(command)))
+    return _answers.decode(await bus.request(address.command(command.TYPE), encode(message), PATIENCE))

@@ -1,0 +1,63 @@
+"""The door to git: one command, which ends in time, with all that it has started, and says no more than is wanted."""
+
+import asyncio
+import os
+import signal
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+PATIENCE = 10.0
+"""Seconds that a command may take."""
+MOST_BYTES = 32 * 1024 * 1024
+
+
+class GitFailed(Exception):
+    """Git did not do it, in its own words. A `status` below 0: somebody killed it; none: it was ended here."""
+
+    def __init__(self, words: str, *, output: bytes | None = None, status: int | None = None) -> None:
+        super().__init__(words)
+        self.output, self.status = output, status
+
+
+async def git(
+    folder: Path, environment: Mapping[str, str], *words: str, stdin: bytes = b"", keeps: Sequence[int] = ()
+) -> bytes:
+    """What a command answers, which keeps these open files for as long as it lives. Raises `GitFailed`, `OSError`."""
+    process = await asyncio.create_subprocess_exec(
+        "git", *words, cwd=folder, env=environment, start_new_session=True, pass_fds=keeps, stdout=PIPE, stderr=PIPE,
+        stdin=PIPE if stdin else DEVNULL,
+    )  # fmt: skip
+    complaint = asyncio.create_task(_read(process.stderr))
+    try:
+        async with asyncio.timeout(PATIENCE):
+            if process.stdin is not None:
+                with suppress(RuntimeError, ConnectionError):  # it has ended already: its status says why
+                    process.stdin.write(stdin)
+                process.stdin.close()
+            output = await _read(process.stdout)
+            if len(output) > MOST_BYTES:
+                raise GitFailed(f"it answered more than {MOST_BYTES} bytes", output=output[:MOST_BYTES])
+            if status := await process.wait():
+                said = (await complaint).decode(errors="replace").strip()
+                raise GitFailed(said or f"it ended with {status}", status=status)
+            return output
+    except TimeoutError as error:
+        raise GitFailed(f"it took longer than {PATIENCE:g} s") from error
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # what it has left behind, too
+        complaint.cancel()
+        await asyncio.wait([complaint])
+        for stream in (process.stdout, process.stderr):
+            while stream is not None and await stream.read(MOST_BYTES):
+                pass  # a pipe that nobody empties is never seen to end
+        await process.wait()
+
+
+async def _read(stream: asyncio.StreamReader | None) -> bytes:
+    found = bytearray()
+    while stream is not None and len(found) <= MOST_BYTES and (piece := await stream.read(1024 * 1024)):
+        found += piece
+    return bytes(found)

@@ -1,0 +1,73 @@
+"""Where indexes are on the disk, and what is written down of them beside their tables.
+
+`index/<set>/` holds the tables of one model, and `position.json` how far the log is in them. `index/current.json` names
+the set that is searched. A set is never changed into another: a new one grows beside it.
+"""
+
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from services.kit.files import write_whole
+from services.kit.same_log import Newest
+
+FOLDER, CURRENT, POSITION = "index", "current.json", "position.json"
+WORDS = "words"
+"""The set that is kept where no model makes vectors."""
+
+
+T = TypeVar("T")
+
+
+class Current(msgspec.Struct, frozen=True):
+    """The set that is searched."""
+
+    set: str
+    model: str = ""
+    """The model of its vectors; empty: it has none."""
+    dimensions: int = 0
+
+
+class Position(msgspec.Struct, frozen=True):
+    """How far the log is in a set, and which of its tables hold it."""
+
+    through: int = 0
+    tables: dict[str, str] = {}
+    """By kind, the name of its table: one that was copied anew has another."""
+    versions: dict[str, int] = {}
+    """By kind, the version of its table: one that is older was put back, and lacks rows."""
+    removed: dict[str, int] = {}
+    """By kind, how many rows were taken away since the table was copied: their bytes may still be on the disk."""
+    dimensions: int = 0
+    """Of the set's vectors; 0: it has none."""
+    newest: Newest = Newest()
+
+
+def folder_of(data: Path) -> Path:
+    return data / FOLDER
+
+
+def read_current(data: Path) -> Current | None:
+    """The set that is searched; none: there is none yet."""
+    return _read(folder_of(data) / CURRENT, Current)
+
+
+def write_current(data: Path, current: Current) -> None:
+    write_whole(folder_of(data) / CURRENT, msgspec.json.encode(current), durable=True)
+
+
+def read_position(folder: Path) -> Position:
+    """How far a set is; one whose file cannot be read begins anew."""
+    return _read(folder / POSITION, Position) or Position()
+
+
+def write_position(folder: Path, position: Position) -> None:
+    write_whole(folder / POSITION, msgspec.json.encode(position))
+
+
+def _read(file: Path, kind: type[T]) -> T | None:
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=kind)
+    except (FileNotFoundError, msgspec.DecodeError, msgspec.ValidationError):
+        return None

@@ -1,0 +1,287 @@
+"""The projector: it reads the log in order and commits it, batch by batch, to one sink.
+
+The sink owns the position. On start, after a break and at any irregularity the projector sets its consumer back to
+the fact behind the position that the sink has committed; the consumer's own acknowledgements only show operators how
+far it is. So a kill at any moment loses nothing and doubles nothing, whatever the sink is: a database file, a table
+of vectors, or a dictionary in a test.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from schemas.codec import Malformed, decode_envelope, decode_event
+from schemas.envelope import Envelope
+from schemas.events import Event
+from schemas.streams import LOG
+from services.kit import metrics
+from services.kit.background import watched
+from services.kit.bus import BrokerError, Delivery, Pull
+from services.kit.room import Kit
+
+ACK_WAIT = 300.0
+HELD = 2
+"""The most batches that are kept for a sink that refuses them. What comes beyond is read again when it takes them."""
+CREDIT = 4
+"""The most batches under way: read, and not committed yet."""
+RETRY_PAUSE = 1.0
+"""Seconds until a commit that failed is tried again."""
+
+Fact = tuple[Envelope, Event]
+"""An event of the log with its envelope, which has its position."""
+Follow = Callable[[Envelope, Event | None], None]
+"""What is called with each fact as it is read, before its batch is committed. An event of an unknown type is None."""
+
+
+class Sink(Protocol):
+    """What the log is projected into."""
+
+    @property
+    def committed(self) -> int:
+        """The position up to which the log is in the sink; 0: nothing is. Who moves it back calls `begin_anew`."""
+
+    async def commit(self, facts: Sequence[Fact], through: int) -> None:
+        """Add facts, in log order, and move the position to `through`, both or neither; skip what is in already."""
+
+    async def idle(self) -> None:
+        """Nothing has come for a while: this is the time to tidy up."""
+
+
+class Pace(NamedTuple):
+    """How much is committed at once, and when."""
+
+    batch: int
+    """Facts that are committed without waiting for more. Those that come meanwhile are committed together next."""
+    linger: float
+    """Seconds from the first fact that is not committed to its commit, unless a whole batch is there before."""
+    idle: float
+    """Seconds without a fact after which the sink may tidy up."""
+
+
+class Projector:
+    """One reader of the whole log for one sink."""
+
+    def __init__(self, kit: Kit, sink: Sink, durable: str, pace: Pace, follow: Follow | None = None) -> None:
+        """`durable` names the consumer: each sink has one of its own."""
+        self._kit = kit
+        self._sink = sink
+        self._durable = durable
+        self._pace = pace
+        self._follow = follow
+        self._batch: list[tuple[Envelope, Event | None]] = []
+        self._last: Delivery | None = None
+        self._read = sink.committed
+        self._expected = 0
+        self._taken = sink.committed
+        """What the sink has, as far as it was told: one that has less was put back, and is read to again."""
+        self._let_go = 0
+        """Facts that were read and not kept."""
+        self._failure = ""
+        self._arrived_more = asyncio.Event()
+        self._committing = asyncio.Lock()
+        self._committed_more = asyncio.Condition()
+        self._restarting: asyncio.Task[None] | None = None
+        self._beside: set[asyncio.Task[None]] = set()
+        self._pull = Pull(
+            kit.bus,
+            LOG.name,
+            durable,
+            credit=CREDIT * pace.batch,
+            deliver=self._arrived,
+            rewind=self._rewind,
+            make=self._make_consumer,
+        )
+
+    @property
+    def read_through(self) -> int:
+        """The position of the newest fact that was read."""
+        return self._read
+
+    @property
+    def failure(self) -> str:
+        """Why the newest commit failed; empty: it did not."""
+        return self._failure
+
+    async def open(self) -> None:
+        """Read the log behind the sink's position, and go on reading until the room closes."""
+        await self._make_consumer()
+        await self._pull.start()
+        committer = watched(self._kit, self._commit_for_ever())
+        self._kit.stack.push_async_callback(self._close, committer)
+
+    async def committed(self, seq: int, timeout: float) -> bool:  # noqa: ASYNC109 - a missed deadline is an answer
+        """Wait until the sink has committed this position; whether it has."""
+        try:
+            async with asyncio.timeout(timeout), self._committed_more:
+                await self._committed_more.wait_for(lambda: self._sink.committed >= seq)
+        except TimeoutError:
+            return False
+        return True
+
+    async def _make_consumer(self) -> None:
+        await self._kit.bus.consumer(
+            LOG.name,
+            self._durable,
+            ack_wait=ACK_WAIT,
+            max_ack_pending=2 * CREDIT * self._pace.batch,
+            ack_all=True,
+        )
+
+    async def _close(self, committer: "asyncio.Task[None]") -> None:
+        """Stop reading, and commit what was read. No commit is cut off."""
+        await self._pull.stop()
+        async with self._committing:
+            committer.cancel()
+            await self._commit()
+
+    async def _rewind(self) -> None:
+        """Set the consumer to the fact behind the sink's position."""
+        async with self._committing:
+            self._batch.clear()
+            self._last = None
+            self._taken, self._let_go = self._sink.committed, 0
+            await self._kit.bus.rewind(LOG.name, self._durable, self._taken + 1)
+            self._expected = 1
+            metrics.RESETS.inc()
+
+    def _arrived(self, delivery: Delivery) -> None:
+        metadata = delivery.metadata
+        if metadata.sequence.consumer != self._expected or metadata.num_delivered != 1:
+            self.begin_anew()
+            return
+        self._expected += 1
+        envelope, event = self._decoded(delivery, metadata.sequence.stream)
+        if envelope.seq > self._read:
+            self._read = envelope.seq
+            if self._follow is not None:
+                self._follow(envelope, event)
+        if self._let_go or (self._failure and len(self._batch) >= HELD * self._pace.batch):
+            self._pass_over(delivery)
+            return
+        self._batch.append((envelope, event))
+        self._last = delivery
+        self._arrived_more.set()
+
+    def _keep(self, most: int) -> None:
+        """Keep so many facts for the sink, and make room for reading more."""
+        surplus = max(0, len(self._batch) - most)
+        del self._batch[len(self._batch) - surplus :]
+        self._let_go += surplus
+        self._pull.finished(surplus)
+
+    def _pass_over(self, delivery: Delivery) -> None:
+        """Keep no more for a sink that refuses it: those who follow go on, and the sink reads it later."""
+        self._let_go += 1
+        self._pull.finished(1)
+        if not self._failure:
+            self.begin_anew()
+        if not self._let_go % self._pace.batch:
+            self._begin(self._acknowledge(delivery))
+
+    def begin_anew(self) -> None:
+        """Read on from the sink's position: something is missing, comes again, or the sink was put back."""
+        if self._restarting is None or self._restarting.done():
+            self._restarting = asyncio.create_task(self._restart())
+
+    async def _restart(self) -> None:
+        try:
+            await self._pull.restart()
+        except BrokerError as error:
+            self._kit.log.warning("the projector could not go back", reason=str(error) or type(error).__name__)
+
+    def _decoded(self, delivery: Delivery, seq: int) -> tuple[Envelope, Event | None]:
+        """The fact at this position. One that cannot be read is set aside, and its position still counts."""
+        try:
+            envelope = decode_envelope(delivery.data)
+            envelope = msgspec.structs.replace(envelope, seq=seq)
+            event = decode_event(envelope)
+        except Malformed as error:
+            metrics.POISON.inc()
+            self._begin(self._set_aside(delivery, seq, str(error)))
+            return msgspec.structs.replace(_UNREADABLE, seq=seq), None
+        if event is None:
+            metrics.UNKNOWN.labels(self._kit.room, envelope.type).inc()
+        return envelope, event
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._beside.add(task)
+        task.add_done_callback(self._beside.discard)
+
+    async def _set_aside(self, delivery: Delivery, seq: int, reason: str) -> None:
+        self._kit.log.error("cannot be read, set aside", subject=delivery.subject, seq=seq, reason=reason)
+        await self._kit.bus.dead_letter(self._kit.room, LOG.name, delivery, reason)
+
+    async def _commit_for_ever(self) -> None:
+        """Commit what has come, a moment after its first fact; let the sink tidy up when nothing comes.
+
+        The moment lets the answer that the facts are for go first: a commit and it would share one interpreter.
+        """
+        untidy = False
+        while True:
+            try:
+                async with asyncio.timeout(self._pace.idle if untidy else None):
+                    await self._arrived_more.wait()
+            except TimeoutError:
+                await self._tidy()
+                untidy = False
+                continue
+            if len(self._batch) < self._pace.batch:
+                await asyncio.sleep(self._pace.linger)
+            async with self._committing:
+                self._arrived_more.clear()
+                is_committed = await self._commit()
+            untidy = True
+            if not is_committed:
+                await asyncio.sleep(RETRY_PAUSE)
+                self._arrived_more.set()
+
+    async def _tidy(self) -> None:
+        try:
+            await self._sink.idle()
+        except Exception:
+            self._kit.log.exception("the sink could not tidy up, it does so when something has come again")
+
+    async def _commit(self) -> bool:
+        """Commit all that was read. What the sink refuses stays in hand and is tried again; whether it was taken."""
+        batch, last = tuple(self._batch), self._last
+        if not batch or last is None:
+            return True
+        if self._sink.committed < self._taken:
+            self.begin_anew()
+            return False
+        facts = [(envelope, event) for envelope, event in batch if event is not None]
+        try:
+            await self._sink.commit(facts, batch[-1][0].seq)
+        except Exception as error:
+            failure = f"{type(error).__name__}: {error}"
+            if failure != self._failure:  # a disk may be full for hours, and the log of the room stand on it
+                self._kit.log.exception("a batch could not be committed, it is tried again")
+            self._failure = failure
+            self._keep(HELD * self._pace.batch)
+            return False
+        self._failure = ""
+        self._taken = batch[-1][0].seq
+        del self._batch[: len(batch)]
+        self._pull.finished(len(batch))
+        if self._let_go:
+            self.begin_anew()
+        else:
+            await self._acknowledge(last)
+        async with self._committed_more:
+            self._committed_more.notify_all()
+        return True
+
+    async def _acknowledge(self, last: Delivery) -> None:
+        try:
+            await last.ack()
+        except BrokerError as error:
+            self._kit.log.debug("could not acknowledge", reason=str(error))
+
+
+_UNREADABLE = decode_envelope(
+    b'{"id":"","type":"","at":"1970-01-01T00:00:00Z","project":"","session":"","actor":{"kind":"room"},"data":null}'
+)
+"""The place of a fact that cannot be read."""

@@ -1,0 +1,28 @@
+"""A time limit that holds."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+AGAIN = 0.1
+"""Seconds until what goes on although it was cancelled is cancelled once more."""
+
+
+async def within(seconds: float, work: Coroutine[Any, Any, T]) -> T:
+    """What this work comes to. Raises `TimeoutError` when it takes longer.
+
+    In Python 3.11 `asyncio.wait_for` takes no notice of a cancellation in the moment in which what it waits for ends.
+    Work that tries again after each failure, such as connecting to a broker, then outlives `asyncio.timeout`.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+        if not done:
+            raise TimeoutError
+        return task.result()
+    finally:
+        while not task.done():
+            task.cancel()
+            await asyncio.wait({task}, timeout=AGAIN)

@@ -1,0 +1,93 @@
+"""What a question is: what is asked, who answers it, and how many are answered at once."""
+
+from collections.abc import Awaitable, Callable
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+import msgspec
+
+from schemas.asks import Ask
+from schemas.subjects import Address
+from services.domain.limits import Limits
+from services.kit.projector import Projector
+from services.kit.room import Kit
+from services.responder.projections.book import BOOK, Remembered
+from services.responder.projections.session import SESSION
+from services.responder.session.state import Session
+from services.responder.session_cache import SessionCache
+from services.responder.steps import Steps
+from services.responder.views.files import Files
+
+A = TypeVar("A", bound=Ask)
+R = TypeVar("R")
+
+
+class Context(msgspec.Struct, frozen=True):
+    """What answers are made from."""
+
+    kit: Kit
+    limits: Limits
+    cache: SessionCache
+    steps: Steps
+    files: Files
+    projector: Projector
+
+
+class Turns(NamedTuple):
+    """How many questions of one kind are answered at once, so that long ones do not delay those of models."""
+
+    at_once: int
+    waiting: int
+    """How many more may wait for their turn; one beyond these is refused at once."""
+
+
+LONG = Turns(at_once=1, waiting=16)
+"""For questions that may read a whole session."""
+
+
+class Question(Generic[A, R]):
+    """One kind of question. A module of this package registers one by defining it."""
+
+    def __init__(
+        self,
+        ask: type[A],
+        open: Callable[[Context], Callable[[A], Awaitable[R]]],  # noqa: A002 - it opens what answers
+        failed: Callable[[str], R],
+        turns: Turns | None = None,
+    ) -> None:
+        """`open` makes what answers, once for each responder. `failed` makes the reply that says why there is none.
+
+        `turns`: None where all are answered as they come.
+        """
+        self.ask = ask
+        self.open = open
+        self.failed = failed
+        self.turns = turns
+
+
+class AboutSession(Protocol):
+    """A question about one session."""
+
+    @property
+    def project(self) -> str: ...
+    @property
+    def session(self) -> str: ...
+
+
+class UnknownSession(LookupError):
+    """The log has no event of the session that was asked about. The message is for who asked."""
+
+
+async def session_of(cache: SessionCache, ask: AboutSession) -> Session:
+    """The state of the session that is asked about. Raises `UnknownSession`."""
+    session = await cache.state(SESSION, Address(ask.project, ask.session))
+    if not session.seq:
+        raise UnknownSession(
+            f"there is no session {ask.session} in the project {ask.project}: ask when it has made its first call"
+        )
+    return session
+
+
+async def remembered_of(cache: SessionCache, project: str) -> Remembered:
+    """What is remembered of a project, under whichever name it goes by now."""
+    remembered = await cache.state(BOOK, Address(project))
+    return await remembered_of(cache, remembered.book.moved_to) if remembered.book.moved_to else remembered

@@ -1,0 +1,210 @@
+"""The answer to `ask.expand`: which messages are meant, and what was said in them, a page at a time."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+
+import msgspec
+
+from schemas.asks import ExpandAsk, Expanded
+from schemas.events import CompartmentSealed
+from schemas.subjects import Address
+from services.domain.attachments import attachment, described, file_name
+from services.domain.conversation import Message
+from services.domain.texts.bounds import unposed
+from services.domain.texts.content import Piece, RecordedMessage
+from services.domain.tokens import BYTES_PER_TOKEN
+from services.domain.transcript.reader import read
+from services.kit.contents import Contents
+from services.responder.answers.base import LONG, Context, Question, session_of
+from services.responder.session.state import Session
+
+PAGE_TOKENS = 15_000
+MOST_MESSAGES = 2_000
+"""Of one answer; what is behind them is named as the next range."""
+LONGEST_NUMBER = 18
+"""Digits of a number that a place may have."""
+LONGEST_NAME = 80
+"""Characters of a name that nothing is called by, as it is told again."""
+ONE = "name one of start (with end), message, tag or compartment"
+
+
+_PLACE = re.compile(r"\[\d{1,18}\] \w")
+
+
+class BadAsk(ValueError):
+    """What was asked for cannot be found, and why."""
+
+
+class Span(msgspec.Struct, frozen=True):
+    """What was meant."""
+
+    messages: tuple[Message, ...]
+    what: str
+    """The same in words."""
+    part: str = ""
+    """Only this part of it."""
+    behind: int = 0
+    """The first ordinal of the range that is left out; 0: none is."""
+
+
+def resolve(session: Session, ask: ExpandAsk) -> Span:
+    """The messages that are asked for. Raises `BadAsk`."""
+    given = [bool(ask.start or ask.end), bool(ask.message), bool(ask.tag), bool(ask.compartment)]
+    if sum(given) != 1:
+        raise BadAsk(f"{'nothing' if not any(given) else 'more than one thing'} is named: {ONE}")
+    if ask.tag:
+        return _tagged(session, ask.tag)
+    if ask.message:
+        return _message(session, ask.message)
+    if ask.compartment:
+        return _compartment(session, ask.compartment)
+    return _range(session, ask.start, ask.end or ask.start)
+
+
+def _range(session: Session, start: int, end: int) -> Span:
+    if start < 1 or end < start:
+        raise BadAsk(f"start is {start} and end is {end}: both are numbers from 1 on, and start is not behind end")
+    messages = _between(session, start, end)
+    if not messages:
+        known = session.conversation.last_ordinal
+        raise BadAsk(f"there is no message from {start} to {end}: this session has those from 1 to {known}")
+    behind = messages[MOST_MESSAGES].ordinal if len(messages) > MOST_MESSAGES else 0
+    held = messages[:MOST_MESSAGES]
+    return Span(held, f"Messages {held[0].ordinal}-{held[-1].ordinal}", behind=behind)
+
+
+def _between(session: Session, start: int, end: int) -> tuple[Message, ...]:
+    found = []
+    for message in session.conversation.after(start - 1):
+        if message.ordinal > end:
+            break
+        found.append(message)
+    return tuple(found)
+
+
+def _message(session: Session, name: str) -> Span:
+    wanted = session.conversation.order.get(_number(name))
+    message = session.conversation.messages.get(wanted or name)
+    if message is None:
+        raise BadAsk(
+            f"there is no message {name[:LONGEST_NAME]}: take a number from 1 to {session.conversation.last_ordinal}"
+        )
+    return Span((message,), f"Message {message.ordinal}")
+
+
+def _tagged(session: Session, number: int) -> Span:
+    name = session.conversation.numbered.get(number, "")
+    part = session.conversation.parts.get(name)
+    if part is None:
+        raise BadAsk(f"there is no tag §{number}§: the numbers go up to {session.conversation.last_number}")
+    message = session.conversation.messages[part.recorded.message]
+    kind = f"the output of {part.recorded.tool}" if part.recorded.tool else f"a {part.recorded.kind}"
+    return Span((message,), f"Tag §{number}§, {kind} in message {message.ordinal}", part=name)
+
+
+def _compartment(session: Session, name: str) -> Span:
+    sealed = session.history.sealed
+    number = _number(name)
+    found = [one for one in sealed if one.compartment == name or one.first <= number <= one.last]
+    if not found:
+        raise BadAsk(f"there is no part of history {name[:LONGEST_NAME]}: {_ranges(sealed)}")
+    span = _range(session, found[0].first, found[0].last)
+    return msgspec.structs.replace(span, what=f"{span.what} ({unposed(found[0].title)})")
+
+
+def _number(name: str) -> int:
+    """A place in the conversation; 0: the name is none."""
+    return int(name) if name.isdecimal() and len(name) <= LONGEST_NUMBER else 0
+
+
+def _ranges(sealed: Sequence[CompartmentSealed]) -> str:
+    return f"it covers messages {sealed[0].first} to {sealed[-1].last}" if sealed else "nothing is compressed yet"
+
+
+def shown(span: Span, recorded: Sequence[RecordedMessage], ask: ExpandAsk) -> str:
+    """The answer's text: a line that says what it is, then the page."""
+    if not (span.part or ask.message or ask.verbose):
+        return _transcript(span, recorded)
+    pieces = [(one, piece) for one in recorded for piece in one.pieces if span.part in ("", piece.part)]
+    pages = _pages(_lines(pieces))
+    if not 1 <= ask.page <= len(pages):
+        raise BadAsk(f"there is no page {ask.page}: they are numbered from 1 to {len(pages)}")
+    more = f" The next is page={ask.page + 1}." if ask.page < len(pages) else _next(span)
+    return f"{span.what}, page {ask.page} of {len(pages)}, word for word.{more}\n\n{pages[ask.page - 1]}"
+
+
+def _transcript(span: Span, recorded: Sequence[RecordedMessage]) -> str:
+    chunk = read(recorded, PAGE_TOKENS)
+    rest = [one.ordinal for one in recorded if one.ordinal > chunk.last]
+    more = f" Cut for its length: go on with start={rest[0]} end={recorded[-1].ordinal}." if rest else _next(span)
+    what = span.what.replace(f"-{recorded[-1].ordinal}", f"-{chunk.last}", 1)
+    return f"{what} ({chunk.messages} messages, about {chunk.tokens} tokens).{more}\n\n{chunk.text}"
+
+
+def _next(span: Span) -> str:
+    return f" More follows from start={span.behind}." if span.behind else ""
+
+
+def _lines(pieces: Iterable[tuple[RecordedMessage, Piece]]) -> Iterator[str]:
+    before = 0
+    for one, piece in pieces:
+        if one.ordinal != before:
+            yield f"[{one.ordinal}] {one.role}"
+            before = one.ordinal
+        if piece.tool or piece.call:
+            yield f"{piece.tool} {piece.input}".rstrip()
+            yield from _unposed(piece.output) if piece.output else ()
+            yield from (f"[{described(attached)}]" for attached in piece.attachments)
+        elif piece.kind == "file":
+            yield f"[{described(attachment(piece.text, piece.mime, file_name(piece.text, piece.filename)))}]"
+        elif piece.text:
+            label = "" if piece.kind == "text" else f"({piece.kind}) "
+            yield from _unposed(f"{label}{piece.text}")
+
+
+def _unposed(text: str) -> Iterator[str]:
+    """Its lines; one that looks like the beginning of a message is moved in by a blank."""
+    return (f" {line}" if _PLACE.match(line) else line for line in text.split("\n"))
+
+
+def _pages(lines: Iterable[str]) -> list[str]:
+    """Whole lines as far as a page goes; a line that is longer than a page is cut into several."""
+    most = PAGE_TOKENS * BYTES_PER_TOKEN
+    pages: list[list[str]] = [[]]
+    size = 0
+    for line in (piece for one in lines for piece in _cut(one, most)):
+        cost = len(line.encode()) + 1
+        if size + cost > most and pages[-1]:
+            pages.append([])
+            size = 0
+        pages[-1].append(line)
+        size += cost
+    return ["\n".join(page) for page in pages]
+
+
+def _cut(line: str, most: int) -> Iterator[str]:
+    """Pieces of a line that fit on a page each, cut between characters."""
+    while len(line.encode()) >= most:
+        piece = line.encode()[: most - 1].decode(errors="ignore")
+        yield piece
+        line = line[len(piece) :]
+    yield line
+
+
+def _open(context: Context) -> Callable[[ExpandAsk], Awaitable[Expanded]]:
+    contents = Contents(context.kit.bus, context.kit.reader)
+
+    async def answer(ask: ExpandAsk) -> Expanded:
+        session = await session_of(context.cache, ask)
+        try:
+            span = resolve(session, ask)
+            recorded = await contents.recorded(Address(ask.project, ask.session), session.conversation, span.messages)
+            return Expanded(await asyncio.to_thread(shown, span, recorded, ask))
+        except BadAsk as error:
+            return Expanded(error=f"Nothing is shown: {error}.")
+
+    return answer
+
+
+EXPAND = Question(ExpandAsk, _open, lambda reason: Expanded(error=reason), LONG)

@@ -1,0 +1,159 @@
+"""The answer to `ask.memory`: what a project remembers, now or as of a position of the log, and why it is shown."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterable
+from contextlib import aclosing
+from datetime import UTC, datetime
+
+import msgspec
+
+from schemas.asks import Fact, MemoryAsk, MemoryReply
+from schemas.codec import decode_event
+from schemas.subjects import Address
+from services.domain.memory.book import NOUNS
+from services.domain.memory.finding import Unnamed, find
+from services.kit.bus import LogReader
+from services.kit.nouns import NounReader
+from services.responder.answers.base import LONG, Context, Question, remembered_of, session_of
+from services.responder.answers.explain import fact_of
+from services.responder.answers.memory_reasons import by_head, by_settings, position_of_head
+from services.responder.answers.memory_reports import BadAsk, Known, listing, missing, quality, reading, repeating
+from services.responder.projections.book import Remembered, evolve
+
+OFF = "The memory of this installation is off: nothing is remembered or shown. ANNALS_MEMORY__ENABLED switches it on."
+HOME = "this is a home directory, of which nothing is remembered; ask in the folder of a project, or name one"
+PASTS = 4
+"""Books of earlier positions that are kept: whoever asks about one asks more than once."""
+MOST_FACTS = 20
+"""Facts that are told as the reasons for one memory."""
+
+replace = msgspec.structs.replace
+
+
+class _Past(msgspec.Struct, frozen=True):
+    """A project's memory at a position of the log."""
+
+    remembered: Remembered
+    at: datetime
+    """When its newest fact came."""
+
+
+class Pasts:
+    """What projects remembered at earlier positions: folded from the log, or from an earlier one that is kept."""
+
+    def __init__(self, reader: LogReader) -> None:
+        self._reader = reader
+        self._held: OrderedDict[tuple[str, int], _Past] = OrderedDict()
+
+    async def at(self, project: str, position: int) -> _Past:
+        """The memory after all facts up to this position."""
+        held = self._held.get((project, position))
+        past = held or await self._folded(project, position)
+        if past.remembered.book.moved_to:
+            return await self.at(past.remembered.book.moved_to, position)
+        self._held[project, position] = past
+        self._held.move_to_end((project, position))
+        if len(self._held) > PASTS:
+            self._held.popitem(last=False)
+        return past
+
+    async def _folded(self, project: str, position: int) -> _Past:
+        earlier = [at for name, at in self._held if name == project and at <= position]
+        begin = max(earlier, default=0)
+        past = self._held.get((project, begin))
+        remembered, at = (past.remembered, past.at) if past else (Remembered(), datetime.fromtimestamp(0, UTC))
+        if begin < position:
+            reader = NounReader(self._reader, NOUNS, until=position)
+            async with aclosing(reader.after(begin, Address(project).log_filter)) as found:
+                async for _, envelope in found:
+                    event = decode_event(envelope)
+                    if event is not None:
+                        remembered, at = evolve(remembered, event, envelope), envelope.at
+        return _Past(remembered, at)
+
+
+class Memories:
+    """Answers what a project remembers."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._limits = context.kit.settings.memory
+        self._reader = context.kit.reader
+        self._pasts = Pasts(context.kit.reader)
+
+    async def answer(self, ask: MemoryAsk) -> MemoryReply:
+        """What was asked for, or a sentence why there is none."""
+        if not self._limits.enabled:
+            return MemoryReply(error=OFF)
+        try:
+            known = await self._known(ask)
+            match ask.view:
+                case "why":
+                    return await self._why(known, ask)
+                case "history":
+                    return await self._history(known, ask)
+                case _:
+                    return await asyncio.to_thread(_report, known, ask)
+        except (BadAsk, Unnamed) as error:
+            return MemoryReply(error=f"{str(error)[:1].upper()}{str(error)[1:]}.")
+
+    async def _known(self, ask: MemoryAsk) -> Known:
+        if not ask.as_of:
+            now = await remembered_of(self._context.cache, ask.project)
+            if now.book.is_home:
+                raise BadAsk(HOME)
+            return Known(ask.project, now, self._limits, datetime.now(UTC), now.book.seq)
+        head = await self._reader.head()
+        if not 0 < ask.as_of <= head:
+            raise BadAsk(f"the log has no position {ask.as_of}: it goes from 1 to {head}")
+        past = await self._pasts.at(ask.project, ask.as_of)
+        return Known(ask.project, past.remembered, self._limits, past.at, ask.as_of)
+
+    async def _why(self, known: Known, ask: MemoryAsk) -> MemoryReply:
+        """Whether the head of a session shows a memory, or without a session, whether a new one would."""
+        memory = find(known.remembered.book.memories, ask.id, "memory", "memories")
+        if ask.session:
+            session = await session_of(self._context.cache, ask)
+            now = await remembered_of(self._context.cache, ask.project)
+            then = await self._pasts.at(ask.project, position_of_head(session))
+            past = Known(ask.project, then.remembered, self._limits, then.at, then.remembered.book.seq)
+            why = await asyncio.to_thread(by_head, session, now, past, memory)
+        else:
+            why = await asyncio.to_thread(by_settings, known, memory)
+        return replace(
+            known.reply(why.text),
+            id=memory.id,
+            rendered=why.rendered,
+            reason=why.reason,
+            revision=why.revision,
+            facts=await self._facts(memory.facts[-MOST_FACTS:]),
+        )
+
+    async def _history(self, known: Known, ask: MemoryAsk) -> MemoryReply:
+        """All that is known to have happened to a memory."""
+        memory = find(known.remembered.book.memories, ask.id, "memory", "memories")
+        facts = await self._facts(memory.facts)
+        text = "\n".join(f"{one.seq}  {one.at:%Y-%m-%d %H:%M}  {one.type}  {one.actor}  {one.text}" for one in facts)
+        return replace(known.reply(text), id=memory.id, facts=facts)
+
+    async def _facts(self, positions: Iterable[int]) -> tuple[Fact, ...]:
+        found = await self._reader.at_each(positions)
+        return tuple(fact_of(found[seq]) for seq in sorted(found))
+
+
+def _report(known: Known, ask: MemoryAsk) -> MemoryReply:
+    match ask.view:
+        case "list":
+            return listing(known, ask)
+        case "missing":
+            return missing(known)
+        case "quality":
+            return quality(known)
+        case "twins":
+            return repeating(known)
+        case _:
+            return reading(known, ask.session, ask.filter)
+
+
+MEMORY = Question(MemoryAsk, lambda context: Memories(context).answer, lambda reason: MemoryReply(error=reason), LONG)

@@ -1,0 +1,230 @@
+"""What is said of a project's memory: values in, a reply out."""
+
+from __future__ import annotations  # the persistent map cannot be subscripted at run time
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import get_args
+
+import msgspec
+
+from schemas.asks import MemoryAsk, MemoryEntry, MemoryReply, MemorySource
+from schemas.events.fact import CATEGORIES
+from schemas.events.memory import VERDICTS
+from services.domain.limits import Memory as MemoryLimits
+from services.domain.memory.entry import Memory, Note, Status
+from services.domain.memory.finding import echo, find
+from services.domain.memory.rendering import Choice, Reason, plain, twins
+from services.domain.memory.strength import dormant_days, ranked, strength
+from services.domain.tokens import BYTES_PER_TOKEN
+from services.responder.head.memories import chosen
+from services.responder.projections.book import Remembered
+
+PAGE = 1_000
+"""Memories of one page of a list."""
+MOST_LINES = 200
+"""Lines of a list in words."""
+READ_TOKENS = 5_000
+"""The most that an agent is given to read at once."""
+LATER = "…"
+STATUSES: tuple[str, ...] = get_args(Status)
+
+
+class BadAsk(ValueError):
+    """A question that has no answer; says what would have one."""
+
+
+class Known(msgspec.Struct, frozen=True):
+    """What is known of a project at one position of the log."""
+
+    project: str
+    remembered: Remembered
+    limits: MemoryLimits
+    at: datetime
+    """For which moment strength is told."""
+    position: int
+
+    @property
+    def choice(self) -> Choice:
+        """What a head that is made then shows, and why it does not show the rest."""
+        return chosen(self.remembered, self.limits, self.at)
+
+    @property
+    def dormant(self) -> list[tuple[float, float]]:
+        return dormant_days(((one.since, one.until) for one in self.remembered.book.pauses), None, self.at)
+
+    def reply(self, text: str) -> MemoryReply:
+        return MemoryReply(text=text, project=self.project, as_of=self.position)
+
+
+def listing(known: Known, ask: MemoryAsk) -> MemoryReply:
+    """All memories of a project, or those of one status or id: those that hold first, the strongest before others."""
+    wanted = _wanted(known, ask)
+    begin = (ask.page - 1) * PAGE
+    if ask.page < 1 or (begin >= len(wanted) and ask.page > 1):
+        raise BadAsk(f"there is no page {ask.page}: the list has {max(1, -(-len(wanted) // PAGE))}")
+    choice, dormant = known.choice, known.dormant
+    shown, omitted = {one.memory.id for one in choice.shown}, dict(choice.omitted)
+    entries = tuple(
+        _entry(one, strength(one, known.at, dormant), is_shown=one.id in shown, reason=omitted.get(one.id))
+        for one in wanted[begin : begin + PAGE]
+    )
+    return msgspec.structs.replace(
+        known.reply(_list_text(entries, len(wanted) - begin)),
+        memories=entries,
+        counts=_by_status(known.remembered.shelf),
+        more=begin + PAGE < len(wanted),
+    )
+
+
+def _wanted(known: Known, ask: MemoryAsk) -> list[Memory]:
+    if ask.id:
+        return [find(known.remembered.book.memories, ask.id, "memory", "memories")]
+    if ask.filter and ask.filter not in STATUSES:
+        raise BadAsk(f"{echo(ask.filter)} is no status of a memory; use one of {', '.join(STATUSES)}")
+    shelf = known.remembered.shelf
+    listed = ranked(shelf, known.at, known.dormant, fadings=shelf.fadings)
+    if ask.filter:
+        listed = [one for one in listed if one.status == ask.filter]
+    gone = sorted((one for one in listed if not one.is_active), key=lambda one: -one.seq)
+    return [*(one for one in listed if one.is_active), *gone] if gone else listed
+
+
+def _entry(memory: Memory, of_strength: float, *, is_shown: bool, reason: Reason | None) -> MemoryEntry:
+    return MemoryEntry(
+        id=memory.id,
+        category=memory.category,
+        kind=memory.memory_class,
+        text=memory.text,
+        status=memory.status,
+        rendered=is_shown,
+        omitted=reason or "",
+        strength=round(of_strength, 6),
+        pinned=memory.is_pinned,
+        trust=memory.trust,
+        verification=memory.verification,
+        expires_at=memory.expires_at.isoformat() if memory.expires_at else "",
+        seen=memory.seen,
+        sources=tuple(MemorySource(one.actor, one.session, one.message, one.seq) for one in memory.sources),
+    )
+
+
+def _by_status(memories: Iterable[Memory]) -> dict[str, int]:
+    found = Counter(one.status for one in memories)
+    return {status: found[status] for status in STATUSES if found[status]}  # type: ignore[index] # its own names
+
+
+def _list_text(entries: Sequence[MemoryEntry], count: int) -> str:
+    if not entries:
+        return "Nothing is remembered of this project that the question asks for."
+    lines = [
+        f"{one.id}  {one.status:<11} {one.strength:5.2f}  {one.category:<13} {'*' if one.rendered else ' '} {one.text}"
+        for one in entries[:MOST_LINES]
+    ]
+    return "\n".join([*lines, *([f"{LATER} and {count - len(lines)} more"] if count > len(lines) else [])])
+
+
+def missing(known: Known) -> MemoryReply:
+    """How many memories hold and are not shown, by reason."""
+    holding = {one.id for one in known.remembered.shelf if one.is_active}
+    choice = known.choice
+    counts = Counter(str(reason) for name, reason in choice.omitted if name in holding)
+    total = len(holding) - len(choice.shown)
+    lines = [f"{reason}: {count}" for reason, count in sorted(counts.items())]
+    text = "\n".join([f"{total} of {len(holding)} memories that hold are not shown.", *lines])
+    return msgspec.structs.replace(known.reply(text), counts=dict(sorted(counts.items())), total=total)
+
+
+def repeating(known: Known) -> MemoryReply:
+    """The memories that hold and say nearly the same as a stronger one: for whoever makes one of them."""
+    shelf = known.remembered.shelf
+    strongest = ranked(shelf, known.at, known.dormant, fadings=shelf.fadings)
+    pairs = [*twins(one for one in strongest if one.is_active)]
+    lines = [f"{one.id} is like {other.id}: {plain(one.text)}" for one, other in pairs[:MOST_LINES]]
+    text = "\n".join([f"{len(pairs)} memories say nearly the same as a stronger one.", *lines])
+    return msgspec.structs.replace(
+        known.reply(text), total=len(pairs), twins=tuple((one.id, other.id) for one, other in pairs)
+    )
+
+
+def quality(known: Known) -> MemoryReply:
+    """How candidates fared: each counts by its last judgement."""
+    found = known.remembered.book.verdicts
+    counts = {verdict: found.get(verdict, 0) for verdict in VERDICTS}
+    total = len(known.remembered.book.candidates)
+    text = "\n".join([f"candidates: {total}", *(f"{verdict}: {count}" for verdict, count in counts.items())])
+    return msgspec.structs.replace(known.reply(text), counts=counts, total=total)
+
+
+def reading(known: Known, session: str, wanted: str) -> MemoryReply:
+    """For an agent: what holds, by category and with ids, and the session's notes; as much as it may read at once."""
+    shelf = known.remembered.shelf
+    memories = ranked(shelf, known.at, known.dormant, fadings=shelf.fadings)
+    notes = [one for one in known.remembered.book.notes.values() if one.status == "active"]
+    mine = sorted((one for one in notes if one.session in ("", session)), key=lambda one: one.seq)
+    lines = [*_memory_lines((one for one in memories if one.is_active), wanted), *_note_lines(mine, wanted)]
+    if not lines:
+        what = f" that holds {echo(wanted)}" if wanted else ""
+        return known.reply(f"Nothing is remembered of this project{what}, and no note waits.")
+    return known.reply("\n".join(_fitting(lines)))
+
+
+_Line = str | Memory | Note
+"""A line to read, or what it is made of: of thousands few are read."""
+
+
+def _memory_lines(memories: Iterable[Memory], wanted: str) -> Iterator[_Line]:
+    by_category: dict[str, list[Memory]] = {}
+    for one in memories:
+        if _is_wanted(wanted, one.category, one.text):
+            by_category.setdefault(one.category, []).append(one)
+    for category in sorted(by_category, key=_place):
+        yield f"## {category}"
+        yield from by_category[category]
+
+
+def _place(category: str) -> tuple[int, str]:
+    return (CATEGORIES.index(category), "") if category in CATEGORIES else (len(CATEGORIES), category)
+
+
+def _marks(memory: Memory) -> str:
+    marks = ["pinned"] if memory.is_pinned else []
+    marks += [memory.verification] if memory.verification != "unverified" else []
+    return f" ({', '.join(marks)})" if marks else ""
+
+
+def _note_lines(notes: Iterable[Note], wanted: str) -> Iterator[_Line]:
+    found = [one for one in notes if _is_wanted(wanted, "notes", f"{one.text} {one.condition}")]
+    if found:
+        yield "## Notes"
+        yield from found
+
+
+def _written(line: _Line) -> str:
+    match line:
+        case Memory():
+            return f"- [{line.id}] {plain(line.text)}{_marks(line)}"
+        case Note():
+            return f"- [{line.id}] {plain(line.text)}{f' (when: {plain(line.condition)})' if line.condition else ''}"
+        case _:
+            return line
+
+
+def _is_wanted(wanted: str, category: str, text: str) -> bool:
+    """Whether the category is meant, or every word stands in the text."""
+    if not wanted or wanted.upper() == category.upper():
+        return True
+    low = text.lower()
+    return all(word in low for word in wanted.lower().split())
+
+
+def _fitting(lines: Sequence[_Line]) -> Iterator[str]:
+    """As many whole lines as may be read at once, and how many more there are."""
+    room = READ_TOKENS * BYTES_PER_TOKEN
+    for number, line in enumerate(map(_written, lines)):
+        room -= len(line.encode()) + 1
+        if room < 0:
+            yield f"{LATER} {len(lines) - number} more lines: give `filter` a word or a category"
+            return
+        yield line

@@ -1,0 +1,57 @@
+"""The answer to `ask.served`: what of a session, and of what is known beside it, stands in its prompt now."""
+
+from collections.abc import Awaitable, Callable, Iterator
+
+from schemas.asks import Served, ServedAsk
+from schemas.subjects import Address
+from services.domain.conversation import Message
+from services.domain.texts.markup import escaped
+from services.responder.answers.base import Context, Question, session_of
+from services.responder.projections.book import BOOK, Remembered
+from services.responder.session.state import Session
+
+
+def served(session: Session, remembered: Remembered) -> Served:
+    """By the edits in force: messages that nothing is taken of, and what the head or a notice was made of."""
+    shown = {position for edit in _told(session) for position in edit}
+    return Served(
+        messages=tuple(one.recorded.message for one in _kept(session) if _is_whole(session, one)),
+        memories=tuple(name for name, position in remembered.newest.items() if position in shown),
+        compartments=tuple(_compressed(session)),
+    )
+
+
+def _kept(session: Session) -> Iterator[Message]:
+    return session.conversation.after(max(0, session.cut - 1))
+
+
+def _is_whole(session: Session, message: Message) -> bool:
+    """Whether all that was written in it is sent; tools' outputs, which are dropped first, are not looked for."""
+    if message.recorded.message in session.plan.left_out:
+        return False
+    sent = session.conversation.sent_parts(message)
+    return all(session.plan.is_whole(name) for name, part in sent if part.recorded.kind == "text")
+
+
+def _told(session: Session) -> Iterator[tuple[int, ...]]:
+    """The positions of the facts that the heads and the notices are made of."""
+    yield from (head.by for head in session.plan.heads.values())
+    yield from (end.by for end in session.plan.ends.values())
+
+
+def _compressed(session: Session) -> Iterator[str]:
+    head = "\n".join(session.plan.head_texts)
+    for one in session.history.sealed:
+        if one.title and (one.title in head or escaped(one.title) in head):
+            yield one.compartment
+
+
+def _open(context: Context) -> Callable[[ServedAsk], Awaitable[Served]]:
+    async def answer(ask: ServedAsk) -> Served:
+        session = await session_of(context.cache, ask)
+        return served(session, await context.cache.state(BOOK, Address(ask.project)))
+
+    return answer
+
+
+SERVED = Question(ServedAsk, _open, lambda reason: Served(error=reason))

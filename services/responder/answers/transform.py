@@ -1,0 +1,218 @@
+"""The answer to `ask.transform`: wait for the step, decide, append, and only then reply."""
+
+import asyncio
+import time
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from schemas.asks import Plan, TransformAsk
+from schemas.codec import decode_event, encode
+from schemas.envelope import Actor
+from schemas.events import DocumentCaptured, PartRecorded, PlanRebased
+from schemas.plan import Revision
+from schemas.streams import BODIES
+from schemas.subjects import Address
+from services.domain.draft import Draft
+from services.domain.learned_limits import GLOBAL
+from services.domain.limits import Limits
+from services.kit import metrics
+from services.kit.aggregate import Aggregate
+from services.kit.bus import Bodies, Conflict, Missing, Unreachable
+from services.kit.command_queue import PATIENCE, Handled
+from services.kit.room import Kit
+from services.responder.answers.base import Question, remembered_of
+from services.responder.head.documents import Document, at_the_head
+from services.responder.lanes import View
+from services.responder.lanes.hint_decisions import hits_of
+from services.responder.lanes.note_reminder import status_of
+from services.responder.planner.forks import decide
+from services.responder.planner.plan import Pass
+from services.responder.projections.book import Remembered
+from services.responder.projections.documents import DOCUMENTS, Captured
+from services.responder.projections.learned_limits import LEARNED_LIMITS
+from services.responder.projections.session import SESSION
+from services.responder.provider_rules.signed_thinking import is_held_back
+from services.responder.session.state import Session
+from services.responder.session_cache import SessionCache
+from services.responder.steps import Steps
+
+replace = msgspec.structs.replace
+
+MAX_REPLY_BYTES = 700 * 1024
+"""The most edits, as JSON, in one reply; the rest is asked for again."""
+
+
+class Transformer:
+    """Makes and serves the plans. What was served is in the log before it is served."""
+
+    def __init__(self, kit: Kit, cache: SessionCache, steps: Steps, limits: Limits) -> None:
+        self._kit = kit
+        self._cache = cache
+        self._steps = steps
+        self._plans = Aggregate.fed(kit, cache.states(SESSION), guard="plan")
+        self._limits = limits
+        self._bodies = Bodies(kit.bus, BODIES)
+        self._documents_held: dict[tuple[str, str], Document] = {}
+        """Project and path -> the newest version that was read: documents and key files are few and small."""
+
+    async def answer(self, ask: TransformAsk) -> Plan:
+        deadline = time.monotonic() + ask.deadline_ms / 1000
+        address = Address(ask.project, ask.session)
+        entry = await self._cache.entry(SESSION, address)
+        if not await self._steps.read(entry, ask.step, max(0.0, deadline - time.monotonic())):
+            return Plan("late", revision=entry.state.revision, reason=f"the step {ask.step} was not read in time")
+        if entry.state.step is not None and entry.state.step.step == ask.step and not entry.state.step.aligned:
+            return Plan("resync", reason="the list of messages is not the one the log knows: tell all of it")
+        try:
+            handled = await self._advance(address, entry.state, ask.step, deadline)
+        except (Conflict, Unreachable) as error:
+            return Plan("failed", revision=entry.state.revision, reason=f"the plan could not be kept: {error}")
+        state, made = handled.state, handled.result
+        if made is None:
+            return Plan("late", revision=state.revision, reason="the asker has stopped listening")
+        metrics.PASSES.labels(made.kind).inc()
+        if is_held_back(state, ask.base_revision):
+            made = Pass("replay", notices=made.notices)
+            return _reply(state, made, ask.base_revision, ask.base_revision)
+        return _reply(state, made, ask.base_revision, state.revision)
+
+    async def _advance(
+        self, address: Address, state: Session, step: str, deadline: float
+    ) -> Handled[Session, Pass | None]:
+        """Bring the plan up to this step, unless the asker no longer listens: what nobody gets is not served."""
+
+        async def decide(draft: Draft[Session]) -> Pass | None:
+            if draft.state.step is None or draft.state.step.step != step:
+                return Pass("replay")
+            made = await self._decide(address, draft.state)
+            for fault in made.faults:
+                self._kit.log.error("left out of the plan", session=address.session, fault=fault)
+            if made.events and time.monotonic() > deadline:
+                return None
+            draft.record(*made.events)
+            return made
+
+        if state.calls.at is None:
+            raise ValueError("a plan is made for a step, and there is none")
+        actor = Actor("room", self._kit.room)
+        return await self._plans.handle(address, decide, cause=step, at=state.calls.at, actor=actor, patience=PATIENCE)
+
+    async def _decide(self, address: Address, state: Session) -> Pass:
+        """Decide; where a lane wants to see texts that memory does not hold, with these."""
+        remembered = await self._remembered(address.project)
+        view = View(
+            state,
+            self._limits,
+            documents=await self._documents(address.project),
+            remembered=remembered,
+            memory=self._kit.settings.memory,
+            name=address.session,
+            notes=status_of(state, remembered, address.session),
+            learned=await self._cache.state(LEARNED_LIMITS, GLOBAL),
+            hits=tuple(hits_of(state.hint)),
+            least=self._kit.settings.search.hint_score,
+        )
+        origin = await self._origin(address, state)
+        made = decide(view, origin)
+        if made.needs:
+            made = decide(replace(view, texts=await self._texts(state, made.needs)), origin)
+        return made
+
+    async def _documents(self, project: str) -> tuple[Document, ...]:
+        """What may stand at the head, with the texts: these are read once for each version."""
+        known = await self._cache.state(DOCUMENTS, Address(project))
+        found = []
+        for one in known.among(at_the_head(self._limits)):
+            held = self._documents_held.get((project, one.path))
+            if held is None or held.seq != one.seq:
+                text = await self._document(one) if one.digest else ""
+                held = Document(one.path, one.digest, text or "", one.seq)
+                if text is not None:
+                    self._documents_held[project, one.path] = held
+            found.append(held)
+        return tuple(found)
+
+    async def _remembered(self, project: str) -> Remembered:
+        """The project's memory; nothing where memory is off."""
+        if not self._kit.settings.memory.enabled:
+            return Remembered()
+        return await remembered_of(self._cache, project)
+
+    async def _document(self, captured: Captured) -> str | None:
+        """Its text; none where the log does not give it now."""
+        if captured.text_ref:
+            return await self._body(captured.text_ref)
+        envelope = await self._kit.reader.at(captured.seq)
+        event = decode_event(envelope) if envelope else None
+        return event.text if isinstance(event, DocumentCaptured) else None
+
+    async def _origin(self, address: Address, state: Session) -> Session | None:
+        """The session that this one is a copy of, until its own plan tells what it takes over."""
+        if not state.heritage.copied or state.revision:
+            return None
+        return await self._cache.state(SESSION, Address(address.project, state.heritage.origin))
+
+    async def _texts(self, state: Session, names: Sequence[str]) -> dict[str, str]:
+        """The pristine texts and outputs of parts, from the log. One that cannot be had is empty: left alone."""
+        found = await asyncio.gather(*(self._text(state.conversation.parts[name].seq) for name in names))
+        return dict(zip(names, found, strict=True))
+
+    async def _text(self, seq: int) -> str:
+        envelope = await self._kit.reader.at(seq)
+        event = decode_event(envelope) if envelope else None
+        if not isinstance(event, PartRecorded):
+            return ""
+        reference = event.output_ref or event.text_ref
+        return (await self._body(reference) or "") if reference else (event.output or event.text)
+
+    async def _body(self, reference: str) -> str | None:
+        """A long text; none where it is kept no more: a plan is made without it."""
+        try:
+            return await self._bodies.get(reference)
+        except Missing as error:
+            self._kit.log.warning("left out of the plan", reason=str(error))
+            return None
+
+
+def _reply(state: Session, made: Pass, base: int, newest: int) -> Plan:
+    revisions = [state.revisions.made[number] for number in range(base + 1, newest + 1)]
+    page = _page(revisions)
+    return Plan(
+        "ready",
+        pass_="rebase" if any(revision.causes for revision in revisions) else made.kind,
+        revision=page[-1].revision if page else newest,
+        revisions=tuple(page),
+        more=len(page) < len(revisions),
+        tokens_before=state.conversation.tokens,
+        tokens_after=max(0, state.conversation.tokens - state.plan.saved),
+        notices=tuple(_notices(made)),
+    )
+
+
+def _notices(made: Pass) -> Iterator[str]:
+    """What the person should know, and what one who asked for a flush is told of it."""
+    yield from made.notices
+    for event in made.events:
+        if isinstance(event, PlanRebased) and "flush" in event.causes:
+            saved = event.tokens_before - event.tokens_after
+            yield f"The flush was applied: about {max(0, saved):,} tokens have left the prompt."
+
+
+def _page(revisions: Sequence[Revision]) -> list[Revision]:
+    """As many as one reply holds, at least one."""
+    page: list[Revision] = []
+    size = 0
+    for revision in revisions:
+        size += len(encode(revision.edits))
+        if page and size > MAX_REPLY_BYTES:
+            break
+        page.append(revision)
+    return page
+
+
+TRANSFORM = Question(
+    TransformAsk,
+    lambda context: Transformer(context.kit, context.cache, context.steps, context.limits).answer,
+    lambda reason: Plan("failed", reason=reason),
+)

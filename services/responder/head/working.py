@@ -1,0 +1,47 @@
+"""What a session works at, as the head of its history shows it."""
+
+from collections.abc import Iterator
+
+from services.domain.memory.hot_state import BUDGET, hot_lines, without
+from services.domain.memory.state import source_key
+from services.domain.texts.markup import element
+from services.domain.tokens import tokens
+from services.responder.head.history import STATE
+from services.responder.projections.book import Remembered
+from services.responder.session.state import Session
+
+AROUND = tokens(len(element("state", f"{STATE}\n").encode()))
+"""Tokens of what stands around the lines."""
+ASKED = frozenset({"person", "agent"})
+"""Whose words are shown although they wait for a person: what was only found somewhere could be anybody's."""
+
+
+def working_lines(session: Session, remembered: Remembered, name: str) -> tuple[str, ...]:
+    """What the session of this name works at now, with what waits to be remembered of it, in 175 tokens at most."""
+    state = without(session.work.state, _parts_of(session, taken_back(session, remembered, name)))
+    pending = tuple(_waiting(remembered, name))
+    return hot_lines(state, pending, session.activity.open_todos, budget=BUDGET - AROUND)
+
+
+def taken_back(session: Session, remembered: Remembered, name: str) -> frozenset[str]:
+    """The messages of a session of which people have taken back all that came."""
+    quarantines, messages = remembered.book.quarantines, session.conversation.messages
+    if not len(quarantines):
+        return frozenset()
+    if source_key("session", name) in quarantines:
+        return frozenset(messages)
+    named = (key.removeprefix(source_key("message", "")) for key in quarantines)
+    return frozenset(one for one in named if one in messages)
+
+
+def _parts_of(session: Session, messages: frozenset[str]) -> frozenset[str]:
+    known = (session.conversation.messages[name] for name in messages)
+    return frozenset(part for message in known for part in message.parts)
+
+
+def _waiting(remembered: Remembered, name: str) -> Iterator[tuple[str, str]]:
+    """Memories that somebody in the session has asked for and that nobody has decided on yet."""
+    for memory in remembered.shelf if name else ():
+        is_asked = memory.status == "pending" and memory.trust in ASKED
+        if is_asked and any(source.is_author and source.session == name for source in memory.sources):
+            yield memory.memory_class, memory.text

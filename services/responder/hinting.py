@@ -1,0 +1,103 @@
+"""Looking for what bears on a person's message, as soon as it is read and beside all else: no plan waits for it."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import msgspec
+
+from schemas.asks import Hits, SearchAsk
+from schemas.codec import encode
+from schemas.envelope import Actor, Envelope
+from schemas.events import Event, HintDecided, PartRecorded
+from schemas.subjects import Address, ask
+from services.domain.conversation import is_written
+from services.domain.draft import Draft
+from services.kit.aggregate import Aggregate
+from services.kit.bus import TooLarge, Unreachable
+from services.kit.room import Kit
+from services.responder.lanes import search_hint
+from services.responder.lanes.hint_decisions import decided, is_late, skipped, too_short
+from services.responder.lanes.hints import query_of
+from services.responder.projections.session import SESSION
+from services.responder.session.state import Session
+from services.responder.session_cache import SessionCache
+
+TIMEOUT = 3.0
+FRESH = 60.0
+"""Seconds after which a message is history: it was recorded elsewhere and is only told now."""
+LIMIT = 10
+
+_replies = msgspec.json.Decoder(Hits)
+
+
+class Hinting:
+    """Searches once for each message of a person, and keeps what came of it. The lane says it, or comes too late."""
+
+    def __init__(self, kit: Kit, cache: SessionCache, live_from: int) -> None:
+        """`live_from`: the end of the log when this began; of what is before it nothing is looked for."""
+        self._kit = kit
+        self._cache = cache
+        self._live_from = live_from
+        self._settings = kit.settings.search
+        self._hints = Aggregate.fed(kit, cache.states(SESSION), guard="hint")
+        self._looking: set[asyncio.Task[None]] = set()
+
+    def close(self) -> None:
+        """Give up what is being looked for."""
+        for task in self._looking:
+            task.cancel()
+
+    def feed(self, envelope: Envelope, event: Event | None) -> None:
+        """Begin to look, if this is what a person has just written."""
+        if not self._settings.hints or envelope.seq <= self._live_from or not isinstance(event, PartRecorded):
+            return
+        if not is_written(event) or abs((datetime.now(UTC) - envelope.at).total_seconds()) > FRESH:
+            return
+        task = asyncio.create_task(self._look(Address(envelope.project, envelope.session), event, envelope))
+        self._looking.add(task)
+        task.add_done_callback(self._looking.discard)
+
+    async def _look(self, address: Address, event: PartRecorded, envelope: Envelope) -> None:
+        try:
+            session = await self._cache.state(SESSION, address)
+            if _is_wanted(session, event.message):
+                await self._keep(address, await self._found(address, event), envelope)
+        except Unreachable as error:
+            self._kit.log.warning("no hint was decided", session=address.session, reason=str(error))
+        except Exception:
+            self._kit.log.exception("no hint was decided", session=address.session)
+
+    async def _found(self, address: Address, event: PartRecorded) -> HintDecided:
+        threshold = self._settings.hint_score
+        if too_short(event.text, self._settings.hint_characters):
+            return skipped(event.message, "too_short", threshold)
+        question = SearchAsk(address.project, query_of(event.text), session=address.session, limit=LIMIT)
+        try:
+            async with asyncio.timeout(TIMEOUT):
+                reply = await self._kit.bus.request(ask(SearchAsk.NAME, address.project), encode(question), TIMEOUT)
+            found = _replies.decode(reply)
+        except TimeoutError:
+            return skipped(event.message, "timeout", threshold)
+        except (Unreachable, TooLarge, msgspec.DecodeError, msgspec.ValidationError):
+            return skipped(event.message, "error", threshold)
+        return decided(event.message, found, threshold, datetime.now(UTC))
+
+    async def _keep(self, address: Address, hint: HintDecided, envelope: Envelope) -> None:
+        async def decide(draft: Draft[Session]) -> None:
+            if not _is_wanted(draft.state, hint.message):
+                return
+            late = is_late(draft.state, hint.message)
+            draft.record(skipped(hint.message, "late", hint.threshold, hint.score) if late else hint)
+
+        actor = Actor("room", self._kit.room)
+        await self._hints.handle(address, decide, cause=envelope.id, at=envelope.at, actor=actor, patience=TIMEOUT)
+
+
+def _is_wanted(session: Session, message: str) -> bool:
+    """Whether a person wrote it, in a session that is told hints, and nothing was decided of it."""
+    known = session.conversation.messages.get(message)
+    if known is None or known.recorded.role != "user" or known.recorded.synthetic:
+        return False
+    if session.step is not None and session.step.mode not in search_hint.MODES:
+        return False
+    return session.hint is None or session.hint.message != message

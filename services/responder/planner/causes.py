@@ -1,0 +1,191 @@
+"""When what was sent before may change: the causes of a rebase."""
+
+import msgspec
+
+from services.domain.limits import Limits
+from services.domain.retention import retention
+from services.domain.window import NOTHING, Learned, Threshold, Window, cache_ttl, prompt_tokens, threshold
+from services.domain.window import window as window_of
+from services.responder.planner import controller
+from services.responder.planner.economics import prices_of
+from services.responder.session.state import Session, served_tokens
+
+FITTING = 0.97
+"""Share of the usable window that a prompt has at most which was made to fit ..."""
+DENSER = 1.15
+"""... if what no provider has counted yet is so much denser than what came before."""
+ROOM = 0.6
+"""The same where room is made because there is none left: so that it need not be made again at once."""
+DEEP = 2
+"""Times what a rebase is to keep that may stay, if history takes no more of it: then outputs go, too."""
+UNTOLD = 0.25
+"""Share of a refused prompt that goes where the refusal says neither how long it was nor what the model takes."""
+
+
+class Causes(msgspec.Struct, frozen=True):
+    """Why a rebase may be made now."""
+
+    forced: tuple[str, ...] = ()
+    """The prefix is different already."""
+    free: tuple[str, ...] = ()
+    """The provider's cache is lost anyway, or a person asked: any saving is welcome."""
+    pressure: tuple[str, ...] = ()
+    """Going on costs more than a rebase, the window fills, or a free moment was missed: worth it only if it pays."""
+    urgent: bool = False
+    """The window is about to overflow, or has: the price does not matter."""
+    sample: str = ""
+    """The usage sample behind the pressure."""
+    used: int = 0
+    """Tokens of the newest prompt that a provider counted."""
+    prompt: int = 0
+    """Tokens of the coming prompt, if it is sent as it is."""
+    target: int = 0
+    """Estimated tokens to reclaim ..."""
+    excess: int = 0
+    """... and those without which the model would refuse the prompt."""
+    tail: int = 0
+    """Estimated tokens of the newest messages that a prompt is to keep."""
+    at_turn: bool = False
+    """Whether a person has just said something."""
+    window: int = 0
+    window_source: str = ""
+    threshold: float = 0.0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.forced, *self.free, *self.pressure)
+
+    @property
+    def any(self) -> bool:
+        return bool(self.names)
+
+    @property
+    def lasting(self) -> tuple[str, ...]:
+        """Those that the next step would not know of."""
+        return tuple(cause for cause in self.free if cause != "flush")
+
+
+def causes(session: Session, limits: Limits, shared: Learned = NOTHING) -> Causes:
+    """`shared`: what all sessions have learned of models' limits."""
+    step = session.step
+    if step is None:
+        return Causes()
+    window = window_of(step, session.learned.beside(shared), limits)
+    begins = threshold(step, window, limits)
+    served = served_tokens(session)
+    prompt = session.usage.calibration.prompt(served, DENSER)
+    stays = retention(window.usable, limits.context)
+    kept = session.usage.calibration.estimated(stays.total)
+    pressing = _pressure(session, limits, window, begins, prompt, kept)
+    late = tuple(sorted(session.waits.held))
+    excess = _excess(session, window, served, prompt)
+    return Causes(
+        forced=tuple(sorted(session.calls.reasons)),
+        free=tuple(_free(session, limits)),
+        pressure=(*pressing, *(cause for cause in late if cause not in pressing)),
+        urgent="force" in pressing or "overflow" in pressing,
+        sample=session.usage.sample.message if pressing and session.usage.sample else "",
+        used=used(session),
+        prompt=prompt,
+        target=_target(pressing, session, window, begins, served - DEEP * kept, excess),
+        excess=excess,
+        tail=session.usage.calibration.estimated(stays.tail) if pressing else 0,
+        at_turn=not is_mid_turn(session),
+        window=window.usable,
+        window_source=window.source,
+        threshold=begins.percent,
+    )
+
+
+def used(session: Session) -> int:
+    """Tokens of the newest prompt that a provider counted: input, cache reads and cache writes together."""
+    return prompt_tokens(session.usage.sample) if session.usage.sample else 0
+
+
+def _pressure(
+    session: Session, limits: Limits, window: Window, begins: Threshold, prompt: int, kept: int
+) -> tuple[str, ...]:
+    """Whether the prompt should become smaller, because of its price or for want of room."""
+    if session.waits.overflow:
+        return ("overflow",)
+    share = window.percent(prompt)
+    if is_declined(session, limits, prompt) or (prompt <= window.usable and is_latched(session)):
+        return ()
+    if share >= begins.force:
+        return ("force",)
+    at_turn = not is_mid_turn(session)
+    found = []
+    if session.step is not None and controller.is_due(
+        session.revisions.course, kept, prices_of(session.step, limits), at_turn=at_turn
+    ):
+        found.append("cost")
+    if share >= begins.percent and at_turn:
+        found.append("pressure")
+    return tuple(found)
+
+
+def is_declined(session: Session, limits: Limits, prompt: int) -> bool:
+    """Whether a rebase was looked at and not made, and the prompt is about as long as it was then."""
+    return bool(session.waits.declined) and abs(prompt - session.waits.declined) < limits.min_reclaim
+
+
+def _excess(session: Session, window: Window, served: int, prompt: int) -> int:
+    """Estimated tokens that must go, or the model refuses the prompt."""
+    fits = session.usage.calibration.fitting(int(window.usable * FITTING), DENSER)
+    if session.waits.overflow and served <= fits:
+        return int(served * UNTOLD)
+    return max(0, served - fits) if prompt > window.usable or session.waits.overflow else 0
+
+
+def _target(
+    pressing: tuple[str, ...], session: Session, window: Window, begins: Threshold, deep: int, excess: int
+) -> int:
+    """Estimated tokens that a rebase should reclaim, so that the next one is far away. `deep`: at its deepest."""
+    if not pressing:
+        return 0
+    share = ROOM if "force" in pressing or "overflow" in pressing else begins.percent / 100
+    if pressing == ("cost",):
+        share = 1.0
+    room = served_tokens(session) - session.usage.calibration.fitting(int(window.usable * share))
+    return max(0, deep, room, excess)
+
+
+def is_mid_turn(session: Session) -> bool:
+    """Whether the running turn has made a call before: a newer message of a person ends that.
+
+    A subagent has but one turn, and would starve.
+    """
+    step, before = session.step, session.calls.before
+    if step is None or before is None or step.mode == "subagent":
+        return False
+    return session.turn <= before.last
+
+
+def is_latched(session: Session) -> bool:
+    """Whether this sample has triggered a rebase: it speaks of the prompt before that."""
+    return session.usage.sample is not None and session.usage.sample.message == session.revisions.latched
+
+
+def _free(session: Session, limits: Limits) -> list[str]:
+    found = []
+    if session.waits.flush:
+        found.append("flush")
+    if _is_idle(session, limits):
+        found.append("idle")
+    step, before = session.step, session.calls.before
+    if step is not None and before is not None:
+        if (step.provider, step.model) != (before.provider, before.model):
+            found.append("model")
+        elif step.variant != before.variant:
+            found.append("variant")
+    if session.calls.system_changed:
+        found.append("system")
+    return found
+
+
+def _is_idle(session: Session, limits: Limits) -> bool:
+    """Whether the provider's cache is presumed dead. Only an answer with usage, or a rebase, moves this clock."""
+    if session.usage.at is None or session.calls.at is None or session.step is None:
+        return False
+    written = max(session.usage.at, session.revisions.rebased_at or session.usage.at)
+    return (session.calls.at - written).total_seconds() > cache_ttl(session.step, limits)

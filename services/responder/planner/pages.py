@@ -1,0 +1,49 @@
+"""A decision as events: one revision, or several in a row where it has more edits than one event holds."""
+
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from schemas.codec import encode
+from schemas.events import PlanExtended, PlanRebased
+from schemas.plan import AnyEdit
+
+MAX_EDITS = 2500
+"""Edits in one event ..."""
+MAX_BYTES = 256 * 1024
+"""... and their bytes, unless a single one is longer."""
+ONCE = ("forgone", "held", "inherited", "queued", "dropped")
+"""What the first of several revisions alone records."""
+
+E = TypeVar("E", PlanExtended, PlanRebased)
+
+
+def revisions_of(decision: E, edits: Sequence[AnyEdit]) -> tuple[E, ...]:
+    """The decision with these edits, as events; without any edits one empty revision."""
+    later: dict[str, list[object]] = {field: [] for field in ONCE if hasattr(decision, field)}
+    events = []
+    for number, page in enumerate(pages(edits)):
+        event = msgspec.structs.replace(
+            decision,
+            revision=decision.revision + number,
+            edits=f"[{','.join(page)}]",
+            edit_count=len(page),
+            **(later if number else {}),
+        )
+        events.append(event)
+    return tuple(events)
+
+
+def pages(edits: Sequence[AnyEdit]) -> Iterator[Sequence[str]]:
+    """The edits as JSON, so many at once as one event holds; at least one page."""
+    page: list[str] = []
+    size = 0
+    for edit in edits:
+        data = encode(edit)
+        size += len(data)
+        if page and (size > MAX_BYTES or len(page) == MAX_EDITS):
+            yield page
+            page, size = [], len(data)
+        page.append(data.decode())
+    yield page

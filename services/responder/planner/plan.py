@@ -1,0 +1,283 @@
+"""The pass: from a session's state to the next revision of its plan, or to none."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Literal
+
+import msgspec
+
+from schemas.events import Event, PlanExtended, PlanRebased
+from schemas.plan import AnyEdit, CutBefore, PartContent, Restore, SetHead, Target, Withdraw, target
+from services.domain.conversation import Message
+from services.domain.limits import Prices
+from services.domain.window import prompt_tokens, window
+from services.responder.lanes import LANES, Lane, View, eviction
+from services.responder.lanes.base import emptying
+from services.responder.lanes.index import Index
+from services.responder.planner import controller
+from services.responder.planner.causes import Causes, causes
+from services.responder.planner.compose import Collected, collect, guarded, last_wins
+from services.responder.planner.economics import prices_of
+from services.responder.planner.pages import revisions_of
+from services.responder.planner.signatures import thinking_causes
+from services.responder.provider_rules.check import STRUCTURAL, new_faults
+from services.responder.provider_rules.signed_thinking import boundary, place
+from services.responder.session.state import Session, served_tokens, with_edits
+from services.responder.session.waits import ANSWERED
+
+STUCK = (
+    "The prompt is longer than the model takes, and nothing more can be taken out of it. "
+    "Summarise the session in your harness, take a larger model, or go on in a new session."
+)
+
+NOTHING_TO_FLUSH = (
+    "The flush found nothing that can leave the prompt now. What is queued and kept leaves it with a later rebase."
+)
+
+SHORT_PERCENT = 95.0
+"""Of the window: from here on a person is told that history cannot be compressed."""
+UNCOMPRESSED = (
+    "History cannot be compressed ({code}), and the prompt fills {percent:.0f} % of the model's window. "
+    "Annals goes on trying, and drops what it can."
+)
+
+SURE = 1.4
+"""Times the calls to come after which a rebase by choice would have paid: a burst may bring the next one sooner."""
+
+replace = msgspec.structs.replace
+
+
+class Pass(msgspec.Struct, frozen=True):
+    """The outcome of a pass."""
+
+    kind: Literal["replay", "extend", "rebase"]
+    events: tuple[Event, ...] = ()
+    faults: tuple[str, ...] = ()
+    """What went wrong and was left out; the request goes on without it."""
+    needs: tuple[str, ...] = ()
+    """Parts whose text must be known to decide: decide again with these ..."""
+    index: Index = Index()
+    """... and with this, if it is the same session still."""
+    notices: tuple[str, ...] = ()
+    """What the person should know."""
+
+
+class _Waiting(msgspec.Struct, frozen=True):
+    """A rebase that is not made now."""
+
+    held: tuple[str, ...] = ()
+    """Causes to be remembered."""
+    declined: int = 0
+    faults: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+class Extension(msgspec.Struct, frozen=True):
+    """Edits of messages that no call has sent before."""
+
+    edits: tuple[AnyEdit, ...]
+    faults: tuple[str, ...]
+
+
+def decide(view: View, lanes: Sequence[Lane] = LANES) -> Pass:
+    """Replay what is served already, extend it to what is new, or rebase it."""
+    made = _decided(replace(view, emptying=emptying(lanes)), lanes)
+    warnings = tuple(_warnings(view))
+    return replace(made, notices=(*warnings, *made.notices)) if warnings else made
+
+
+def _warnings(view: View) -> Iterator[str]:
+    """That history cannot be compressed while room is short: told once, at the first failure of several."""
+    step, usage, failing = view.session.step, view.session.usage.sample, view.session.failing
+    if step is None or usage is None or failing is None or failing.failures != 1:
+        return
+    percent = window(step, view.known, view.limits).percent(prompt_tokens(usage))
+    if percent >= SHORT_PERCENT:
+        yield UNCOMPRESSED.format(code=failing.code, percent=percent)
+
+
+def _decided(view: View, all_lanes: Sequence[Lane]) -> Pass:
+    session, limits, lanes = view.session, view.limits, all_lanes
+    step = session.step
+    if step is None or session.revisions.planned == step.step:
+        return Pass("replay")
+    why = causes(session, limits, view.learned)
+    why = replace(why, forced=(*why.forced, *thinking_causes(view)))
+    if not why.any:
+        return _extended(view, lanes, _Waiting())
+    bound = boundary(session)
+    if bound and not why.excess:
+        if why.forced:  # the harness changed what is behind the thinking: nothing before that may change with it
+            return _rebased(view, lanes, Causes(forced=why.forced), Collected(after=session))
+        return _extended(view, lanes, _Waiting(held=tuple(why.lasting)))
+    if bound:
+        why = replace(why, free=())  # they wait for the end of the turn
+        view, lanes = replace(view, begin=bound), [lane for lane in lanes if lane.name == eviction.NAME]
+    prices = prices_of(step, limits)
+    is_free = (bool(why.free) or "overflow" in why.names) and not boundary(session)
+    asked = replace(
+        view, causes=frozenset(why.names), is_free=is_free, target=why.target, excess=why.excess, tail=why.tail
+    )
+    made = collect(asked, lanes, prices)
+    if made.needs:
+        return Pass("rebase", needs=made.needs, index=made.index, faults=made.faults)
+    if why.forced or (made.edits and _is_worth_it(view, why, made)):
+        return _rebased(view, all_lanes, why, made)
+    return _extended(view, all_lanes, _declined(why, made))
+
+
+def _is_worth_it(view: View, why: Causes, made: Collected) -> bool:
+    """Where the cache is lost anyway any saving is welcome; else it must be large, and pay unless there is need."""
+    session, limits, economics = view.session, view.limits, made.economics
+    if why.free:
+        return economics.reclaimed > 0 or (made.has_more and set(why.free) != {"idle"})
+    if economics.reclaimed < limits.min_reclaim:
+        return bool(why.excess) and economics.reclaimed > 0
+    if why.urgent:
+        return True
+    if not economics.pays or economics.steps < SURE * economics.break_even or session.step is None:
+        return False
+    return why.names != ("cost",) or controller.is_worth(
+        session.revisions.course,
+        economics.reclaimed,
+        economics.rewritten,
+        served_tokens(session),
+        prices_of(session.step, limits),
+        at_turn=why.at_turn,
+    )
+
+
+def _declined(why: Causes, made: Collected) -> _Waiting:
+    is_stuck, is_flushed = "overflow" in why.names, "flush" in why.names
+    notices = {STUCK: is_stuck or why.excess, NOTHING_TO_FLUSH: is_flushed}
+    return _Waiting(
+        held=tuple(cause for cause in why.names if cause in ANSWERED),
+        declined=why.prompt if why.pressure else 0,
+        faults=made.faults,
+        notices=tuple(notice for notice, is_due in notices.items() if is_due),
+    )
+
+
+def _extended(view: View, lanes: Sequence[Lane], waiting: _Waiting) -> Pass:
+    """An extension is recorded even without edits: these messages are covered from now on."""
+    session = view.session
+    made = extension(view, lanes)
+    forgone = _forgone(session)
+    edits = (*forgone, *made.edits)
+    found = tuple(dict.fromkeys([*waiting.faults, *made.faults]))
+    held = [cause for cause in waiting.held if cause not in session.waits.held]
+    step = session.step
+    has_news = edits or held or waiting.declined
+    if step is None or (step.kept == step.last and not has_news):
+        return Pass("replay", faults=found, notices=waiting.notices)
+    after = served_tokens(with_edits(session, edits))
+    decision = PlanExtended(
+        revision=session.revision + 1,
+        step=step.step,
+        as_of=session.seq,
+        forgone=_names(forgone),
+        tokens_before=session.conversation.tokens,
+        tokens_after=after,
+        held=held,
+        declined=waiting.declined,
+    )
+    return Pass("extend", revisions_of(decision, edits), found, notices=waiting.notices)
+
+
+def extension(view: View, lanes: Sequence[Lane]) -> Extension:
+    """What the lanes want of new messages. What a provider would refuse is left out, and so is what was sent before."""
+    session = view.session
+    kept = session.step.kept if session.step else 0
+    fresh = list(session.conversation.after(max(kept, session.cut - 1)))
+    edits: list[AnyEdit] = []
+    faults: list[str] = []
+    for lane in lanes:
+        wanted: tuple[AnyEdit, ...] = guarded(lane.name, faults, partial(_wanted, lane, view, fresh), ())
+        for edit in wanted:
+            if kept and place(session, edit) <= kept:
+                faults.append(f"the lane {lane.name} wanted to edit {target(edit)}, which was sent before")
+            else:
+                edits.append(edit)
+    refused = new_faults(session, edits)
+    if refused:
+        edits = [edit for edit in edits if not isinstance(edit, STRUCTURAL)]
+    return Extension(last_wins(edits), (*faults, *refused))
+
+
+def _wanted(lane: Lane, view: View, fresh: Sequence[Message]) -> tuple[AnyEdit, ...]:
+    return tuple(lane.extend(view, fresh)) if lane.works(view) else ()
+
+
+def _forgone(session: Session) -> tuple[AnyEdit, ...]:
+    """For what was sent without its newest edits: what it was sent with, or that it is as it was.
+
+    The call before this one went out with an older revision. Its messages stay as they were sent until a rebase.
+    A rebase among the revisions that were not served explains itself.
+    """
+    step = session.step
+    if step is None or step.served < 0:
+        return ()
+    unserved = session.revisions.behind(step.served)
+    if any(revision.causes for revision in unserved):
+        return ()
+    missed = {target(edit) for revision in unserved for edit in revision.edits if _was_sent(session, edit)}
+    served: dict[Target, AnyEdit] = {}
+    for number in range(step.served if missed else 0, 0, -1):
+        for edit in session.revisions.made[number].edits:
+            if target(edit) in missed:
+                served.setdefault(target(edit), edit)
+    return tuple(served.get(what) or _undone(what) for what in sorted(missed, key=str))
+
+
+def _names(forgone: Sequence[AnyEdit]) -> list[str]:
+    """The parts that they are about, and the other targets by their full names."""
+    targets = map(target, forgone)
+    return [what.part if isinstance(what, PartContent) else str(what) for what in targets]
+
+
+def _was_sent(session: Session, edit: AnyEdit) -> bool:
+    """Whether what this edit is about was sent already: the head stands before every list."""
+    kept = session.step.kept if session.step else 0
+    where = place(session, edit)
+    return 0 < where <= kept or (where == 0 and isinstance(edit, SetHead | CutBefore))
+
+
+def _undone(what: Target) -> AnyEdit:
+    return Restore(part=what.part) if isinstance(what, PartContent) else Withdraw(what=str(what))
+
+
+def _rebased(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) -> Pass:
+    """What is new and what changes, together. Edits that did not reach the harness yet come to it with this."""
+    session = view.session
+    prices = prices_of(session.step, view.limits) if session.step else Prices()
+    fresh = extension(replace(view, session=made.after), lanes)
+    edits = last_wins([*made.edits, *fresh.edits]) if fresh.edits else made.edits
+    refused = new_faults(session, edits) if fresh.edits else ()
+    if refused:  # each of them is sound alone: what is new is served as it is
+        fresh, edits = Extension((), (*fresh.faults, *refused)), made.edits
+    economics = made.economics
+    decision = PlanRebased(
+        revision=session.revision + 1,
+        step=session.step.step if session.step else "",
+        as_of=session.seq,
+        causes=list(why.names),
+        dropped=list(made.dropped),
+        held=list(made.held),
+        tokens_before=served_tokens(session),
+        tokens_after=served_tokens(with_edits(made.after, fresh.edits)),
+        tokens_held=session.conversation.tokens,
+        sample=why.sample,
+        used=why.used,
+        window=why.window,
+        window_source=why.window_source,
+        threshold=why.threshold,
+        reclaimed=economics.reclaimed,
+        rewritten=economics.rewritten,
+        steps=economics.steps,
+        break_even=0.0 if why.forced or why.free else round(economics.break_even, 2),
+        price=round(economics.price, 1),
+        expected=round(economics.steps * economics.reclaimed * prices.read - economics.price, 1),
+        followed=max(0, session.revisions.course.calls - 1),
+        came=round(session.revisions.course.net(prices), 1),
+    )
+    return Pass("rebase", revisions_of(decision, edits), tuple(dict.fromkeys([*fresh.faults, *made.faults])))

@@ -1,0 +1,1 @@
+"""What a provider would refuse: pairs that are torn, and changes in front of signed thinking."""

@@ -1,0 +1,57 @@
+"""What waits for a rebase: a flush, a refusal of a provider, and causes that came at a time when nothing may change."""
+
+import msgspec
+
+from schemas.events import PlanExtended, PlanRebased
+
+replace = msgspec.structs.replace
+
+ANSWERED = frozenset({"overflow", "flush"})
+"""Causes that are over once they were looked at, and nothing could be done about them."""
+
+
+class Waits(msgspec.Struct, frozen=True):
+    """What nothing was done about yet. Positions are 0 where there is no such thing."""
+
+    flush: int = 0
+    """Position of a person's request to apply all that waits."""
+    overflow: int = 0
+    """Position of a refusal because of length."""
+    refused: int = 0
+    """Position of a refusal of a signature."""
+    held: frozenset[str] = frozenset()
+    """Causes of rebases that had to wait for the end of a turn with signed thinking."""
+    declined: int = 0
+    """Tokens of the prompt at which a rebase under pressure was last found not to pay."""
+
+
+def rebased(waits: Waits, event: PlanRebased) -> Waits:
+    """A rebase has served its causes. What came after its decision still waits."""
+    causes = event.causes
+    return replace(
+        waits,
+        flush=_left(waits.flush, event, "flush" in causes),
+        overflow=_left(waits.overflow, event, "overflow" in causes),
+        refused=_left(waits.refused, event, "signature" in causes),
+        held=waits.held - set(causes),
+        declined=0,
+    )
+
+
+def extended(waits: Waits, event: PlanExtended, *, more_waits: bool, is_flushed: bool) -> Waits:
+    """An extension says of the rebase that was not made: what waits on, and what there is nothing to do about.
+
+    `more_waits`: drops were asked for since its decision; `is_flushed`: nothing waits that a flush could apply.
+    """
+    return replace(
+        waits,
+        flush=_left(waits.flush, event, is_flushed or "flush" in event.held),
+        overflow=_left(waits.overflow, event, "overflow" in event.held),
+        held=waits.held | (set(event.held) - ANSWERED),
+        declined=0 if event.declined and more_waits else (event.declined or waits.declined),
+    )
+
+
+def _left(position: int, event: PlanExtended | PlanRebased, is_served: bool) -> int:  # noqa: FBT001 - a plain condition
+    """The position, unless what stands there is served by the decision."""
+    return 0 if is_served and position <= event.as_of else position

@@ -1,0 +1,116 @@
+"""What a session works at, folded from its own facts, for the head of its history.
+
+A harness tells what a call said before it tells how the call ended, and maybe in two parts. So what the newest calls of
+commands and searches said is kept until their ends are known.
+"""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from schemas.events import (
+    Event,
+    FileTouched,
+    MessageRemoved,
+    PartRecorded,
+    PartRemoved,
+    SessionOpened,
+    ToolRan,
+)
+from services.domain.compartments import GONE
+from services.domain.conversation import Conversation
+from services.domain.memory.hot_state import HotState, after_run, after_search, after_touch, after_words, without
+from services.domain.tools.arguments import arguments_of
+from services.domain.tools.names import EDITORS, EDITS, LISTINGS, PATCHES, READS, SEARCHES, SYMBOLS, WRITES, plain
+from services.domain.tools.request import command_of
+
+MOST_SAID = 8
+"""Calls whose ends are not known yet."""
+_CALLS = frozenset({"tool", "tool_call", "tool_result"})
+_SILENT = READS | LISTINGS | SYMBOLS | EDITS | WRITES | PATCHES | EDITORS
+"""Tools whose answers say nothing of the work; which files they touched is a fact of its own."""
+
+replace = msgspec.structs.replace
+
+
+class Work(msgspec.Struct, frozen=True):
+    """What a session works at, and what is needed to go on with that."""
+
+    state: HotState = HotState()
+    root: str = ""
+    """The session's directory: files are seen from there."""
+    said: tuple[PartRecorded, ...] = ()
+    """What the newest calls asked and answered, the newest last."""
+
+
+def worked(work: Work, event: Event, conversation: Conversation) -> Work:
+    """The work after this fact; `conversation` knows of it."""
+    match event:
+        case PartRecorded(kind="text"):
+            return _with_state(work, _after_words(work.state, event, conversation))
+        case PartRecorded(kind=kind) if kind in _CALLS:
+            return _said(work, event)
+        case ToolRan(tool=tool):
+            return work if plain(tool) in _SILENT else _ran(work, event)
+        case FileTouched(path=path, action=action):
+            return _with_state(work, after_touch(work.state, path, action))
+        case PartRemoved(part=part):
+            return _without(work, (part,))
+        case MessageRemoved(messages=names, reason=reason) if reason in GONE:
+            known = (conversation.messages[name] for name in names if name in conversation.messages)
+            return _without(work, [part for message in known for part in message.parts])
+        case SessionOpened(directory=directory):
+            return replace(work, root=directory)
+        case _:
+            return work
+
+
+def _with_state(work: Work, state: HotState) -> Work:
+    return work if state is work.state else replace(work, state=state)
+
+
+def _after_words(state: HotState, part: PartRecorded, conversation: Conversation) -> HotState:
+    """The state after an agent wrote this; what a person or the harness wrote decides nothing."""
+    message = conversation.messages.get(part.message)
+    if message is None or message.recorded.role != "assistant" or part.synthetic or part.ignored:
+        return state
+    return after_words(state, part.text, part.part)
+
+
+def _said(work: Work, part: PartRecorded) -> Work:
+    if part.tool and plain(part.tool) in _SILENT:
+        return work
+    others = tuple(one for one in work.said if one.part != part.part)
+    return replace(work, said=(*others, part)[-MOST_SAID:])
+
+
+def _ran(work: Work, run: ToolRan) -> Work:
+    """A call has ended. What it said is looked at no more once it is known how."""
+    answer = next((one for one in work.said if one.part == run.part), None)
+    asked = answer if answer is not None and answer.kind == "tool" else _asked(work.said, run)
+    state = _after(work, run, asked.input if asked is not None else "", answer.output if answer is not None else "")
+    is_known = run.exit_code is not None or state is not work.state
+    over = {one.part for one in (answer, asked) if one is not None} if is_known else set[str]()
+    return replace(work, state=state, said=tuple(one for one in work.said if one.part not in over))
+
+
+def _after(work: Work, run: ToolRan, arguments: str, output: str) -> HotState:
+    """The state after this search or command. A tool that has no exit code and runs no command tells of no error."""
+    if plain(run.tool) in SEARCHES:
+        return after_search(work.state, output, work.root) if run.status == "completed" else work.state
+    command = command_of("run", arguments_of(arguments))
+    if not command and run.exit_code is None:
+        return work.state
+    return after_run(work.state, command or run.target, output, run.exit_code, run.part)
+
+
+def _asked(said: Iterable[PartRecorded], run: ToolRan) -> PartRecorded | None:
+    """The call of a result that came in a part of its own."""
+    calls = [one for one in said if one.kind == "tool_call" and run.call and one.call == run.call]
+    return calls[-1] if calls else None
+
+
+def _without(work: Work, parts: Iterable[str]) -> Work:
+    gone = frozenset(parts)
+    said = tuple(one for one in work.said if one.part not in gone)
+    return replace(_with_state(work, without(work.state, gone)), said=said)

@@ -1,0 +1,6 @@
+-- memory_decisions: what became of each candidate for a project's memory at last, and why.
+create or replace macro memory_decisions_at(as_of) as table
+select project, candidate, verdict, memory, rule, reasons, gate, category, trust, origin, message, attempt,
+  actor_kind, actor_id, happened, seq
+from memory_judged where seq <= as_of
+qualify row_number() over (partition by project, candidate order by seq desc) = 1;

@@ -1,0 +1,135 @@
+"""The file of tables and views: named by a fingerprint of their shapes, rebuilt instead of migrated."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from services.kit import metrics
+from services.kit.projector import Fact
+from services.kit.retry import retrying
+from services.kit.same_log import Log, Newest, doubt
+from services.responder.views.duck import Connection, Duck, DuckBusy, insert
+from services.responder.views.tables import TABLES, columns_of, fingerprint
+
+LATEST = 2**63 - 1
+COMMIT_PATIENCE = 10.0
+"""Seconds for which a commit that the database could not make just then is tried again."""
+PREFIX = "views-"
+CHECKPOINT = "checkpoint_row"
+ORDER = ("plans", "tags", "memory_lineage", "memories", "notes", "compartments", "commits")
+"""Views that others read come first."""
+
+
+@cache
+def view_sources() -> dict[str, str]:
+    """The views' SQL by name, in the order they are created."""
+    folder = files("services.responder") / "views"
+    names = sorted(entry.name.removesuffix(".sql") for entry in folder.iterdir() if entry.name.endswith(".sql"))
+    ordered = [*(name for name in ORDER if name in names), *(name for name in names if name not in ORDER)]
+    return {name: (folder / f"{name}.sql").read_text() for name in ordered}
+
+
+def file_name() -> str:
+    return f"{PREFIX}{fingerprint(tuple(view_sources().values()))}.duckdb"
+
+
+class Store:
+    """One file with its position in the log: the sink that the projector fills with tables."""
+
+    def __init__(self, duck: Duck) -> None:
+        self.duck = duck
+        self.committed = 0
+
+    @classmethod
+    async def open(cls, path: Path, *, memory_limit: str) -> "Store":
+        """Open the file, make what is missing, and find its position."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        store = await cls._opened(path, memory_limit, _prepare)
+        metrics.COMMITTED.set(store.committed)
+        return store
+
+    @classmethod
+    async def open_as_is(cls, path: Path, *, memory_limit: str) -> "Store":
+        """Open a file of other shapes to answer from it; nothing of it is changed."""
+        return await cls._opened(path, memory_limit, _position)
+
+    @classmethod
+    async def _opened(cls, path: Path, memory_limit: str, position: Callable[[Connection], int]) -> "Store":
+        store = cls(Duck(path, memory_limit=memory_limit))
+        try:
+            store.committed = await store.duck.write(position)
+        except BaseException:
+            await store.close()
+            raise
+        return store
+
+    async def doubt(self, log: Log) -> str:
+        """Why this is not what the log says, as far as its newest fact and its position tell; empty: it is."""
+        return await doubt(log, self.committed, await self.duck.write(_newest))
+
+    async def commit(self, facts: Sequence[Fact], through: int) -> None:
+        """Add facts, in log order, and move the position, in one transaction."""
+        if through <= self.committed:
+            return
+        fresh = [fact for fact in facts if fact[0].seq > self.committed]
+        async for attempt in retrying(DuckBusy, seconds=COMMIT_PATIENCE):
+            with attempt:
+                await self.duck.write(lambda db: _commit(db, fresh, through))
+        self.committed = through
+        metrics.COMMITTED.set(through)
+
+    async def idle(self) -> None:
+        """Move what was written lately into the file itself."""
+        await self.duck.checkpoint()
+
+    async def close(self) -> None:
+        await self.duck.close()
+
+
+def _prepare(db: Connection) -> int:
+    if not _is_prepared(db):
+        _make(db)
+    db.execute(f"insert into {CHECKPOINT} select 0 where not exists (from {CHECKPOINT})")
+    return _position(db)
+
+
+def _is_prepared(db: Connection) -> bool:
+    """Whether all is there. What is there is of today's shapes, which the name of the file is made of."""
+    there = db.execute(
+        "select table_name from duckdb_tables() union all select view_name from duckdb_views()"
+    ).fetchall()
+    wanted = {CHECKPOINT, *(table.name for table in TABLES.values()), *view_sources()}
+    return wanted <= {name for (name,) in there}
+
+
+def _make(db: Connection) -> None:
+    for table in TABLES.values():
+        db.execute(table.ddl)
+    for name, source in view_sources().items():
+        db.execute(source)
+        db.execute(f'create or replace view "{name}" as select * from "{name}_at"({LATEST})')
+    db.execute(f"create table if not exists {CHECKPOINT} (seq bigint)")
+
+
+def _position(db: Connection) -> int:
+    row = db.execute(f"select max(seq) from {CHECKPOINT}").fetchone()
+    return int(row[0]) if row and row[0] is not None else 0
+
+
+def _newest(db: Connection) -> Newest:
+    tables = db.execute(f"select table_name from duckdb_tables() where table_name <> '{CHECKPOINT}'").fetchall()
+    each = (f'select max(seq) as seq, arg_max(id, seq) as id from "{name}"' for (name,) in tables)
+    row = db.execute(f"select max(seq), arg_max(id, seq) from ({' union all '.join(each)})").fetchone()
+    return Newest(*row) if row and row[0] is not None else Newest()
+
+
+def _commit(db: Connection, facts: Sequence[Fact], through: int) -> None:
+    by_type: dict[str, list[Fact]] = defaultdict(list)
+    for envelope, event in facts:
+        by_type[envelope.type].append((envelope, event))
+    for event_type, rows in by_type.items():
+        table = TABLES[event_type]
+        insert(db, table.name, table.all_columns, columns_of(table, rows))
+    db.execute(f"update {CHECKPOINT} set seq = ?", [through])

@@ -1,0 +1,222 @@
+"""One question from its words to the hits: what is understood of it, where is looked, and what is told."""
+
+import asyncio
+import time
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+import msgspec
+import numpy as np
+
+from schemas.asks import Embedded, Hit, Hits, SearchAsk, Served, ServedAsk
+from schemas.codec import encode
+from schemas.subjects import ask as subject_of
+from schemas.tools import Source
+from services.domain.search.fragments import fragment
+from services.domain.search.literals import ids, literals
+from services.domain.search.rows import KINDS, Kind, row_id
+from services.domain.search.telling import AROUND, told
+from services.domain.search.words import words
+from services.kit.bus import TooLarge, Unreachable
+from services.kit.embed import embedded
+from services.kit.room import Kit
+from services.kit.vectors import VectorsError
+from services.searcher.asker import Asker
+from services.searcher.copies import FACTS, TEXT, Facts
+from services.searcher.core.query import query_of
+from services.searcher.core.shelf import Scope
+from services.searcher.finding import Asked, Found, find
+from services.searcher.held import Held, condition, read
+from services.searcher.naming import named
+from services.searcher.store import Store
+
+MOST_CHARACTERS = 10_000
+"""Of a query; what is behind them is not read."""
+SERVED_TIMEOUT = 0.5
+PATIENCE, POLL = 2.0, 0.05
+"""Seconds that a search waits for the index to read up to a position."""
+MOST_FILES = 5
+
+_facts = msgspec.msgpack.Decoder(Facts)
+_served = msgspec.json.Decoder(Served)
+
+
+class Searching:
+    """Answers questions with what the store holds."""
+
+    def __init__(self, kit: Kit, store: Store) -> None:
+        self._kit = kit
+        self._store = store
+        self._arm = kit.settings.search.ranking
+
+    async def answer(self, asker: Asker, ask: SearchAsk) -> Hits:
+        """What is found. Whatever could not be done is told, and the rest is done."""
+        with self._store.searched():
+            return await self._answer(asker, ask)
+
+    async def _answer(self, asker: Asker, ask: SearchAsk) -> Hits:
+        query = ask.query[:MOST_CHARACTERS].strip()
+        if not query.replace("\0", "").strip():
+            return Hits(error="Nothing was searched for: give some words as query.")
+        kinds, degraded = _sources(ask.sources)
+        vector, served = await asyncio.gather(self._embedded(query), self._served(asker, degraded))
+        try:
+            shelves = await self._shelves(asker.project, ask.min_seq, degraded)
+        except VectorsError as error:
+            return self._told(query, Hits(degraded=(*degraded, f"the index cannot be read: {error}")))
+        wanted = [shelves[kind] for kind in kinds if kind in shelves]
+        degraded += self._lacking(kinds, shelves, vector)
+        asked = self._asked(asker, ask, query, vector, served)
+        most = max(1, min(ask.limit, asker.most))
+        found = await named(wanted, asked.scope, ids(query), asker, most) or await find(
+            wanted, asked, 4 * most if ask.group else most
+        )
+        hits = await _hits(found, asked)
+        if ask.group:
+            hits = _one_of_each_session(hits)
+        return self._told(
+            query,
+            Hits(
+                hits=tuple(hits[:most]),
+                searched=tuple(held.shelf.kind for held in wanted),
+                degraded=tuple(degraded),
+                read_through=self._store.through,
+            ),
+        )
+
+    def _told(self, query: str, hits: Hits) -> Hits:
+        return msgspec.structs.replace(hits, text=told(query, hits, datetime.now(UTC)))
+
+    def _asked(self, asker: Asker, ask: SearchAsk, query: str, vector: Embedded, served: Served) -> Asked:
+        scope = Scope(
+            sessions=frozenset(ask.sessions),
+            actors=frozenset(ask.actors),
+            since=ask.since.timestamp() if ask.since else 0.0,
+            until=ask.until.timestamp() if ask.until else 0.0,
+            as_of=ask.as_of,
+            left_out=frozenset(_left_out(asker.session, served)),
+        )
+        text = vector.texts[0] if vector.texts and self._is_of_index(vector.model) else None
+        return Asked(
+            query=query_of(query, text.vector, text.tokens, text.pieces) if text else query_of(query),
+            literals=literals(query),
+            scope=scope,
+            project=asker.project,
+            narrowed=condition(scope.sessions, scope.actors),
+            arm=self._arm,
+        )
+
+    def _is_of_index(self, model: str) -> bool:
+        current = self._store.current
+        return current is not None and bool(current.model) and current.model == model
+
+    async def _embedded(self, query: str) -> Embedded:
+        if self._arm == "bm25":
+            return Embedded()
+        return await embedded(self._kit.bus, (query.replace("\0", " "),), "query")
+
+    async def _served(self, asker: Asker, degraded: list[str]) -> Served:
+        """What the asker has before them now; nothing where nobody is asked, or nobody knows."""
+        if not asker.session:
+            return Served()
+        question = encode(ServedAsk(asker.project, asker.session))
+        try:
+            reply = await self._kit.bus.request(subject_of(ServedAsk.NAME, asker.project), question, SERVED_TIMEOUT)
+            return _served.decode(reply)
+        except (Unreachable, TooLarge, msgspec.DecodeError, msgspec.ValidationError):
+            degraded.append("what your prompt holds already is not known and may come again")
+            return Served()
+
+    async def _shelves(self, project: str, min_seq: int, degraded: list[str]) -> dict[Kind, Held]:
+        """The shelves, once the index has read up to a position, if that takes no longer than is bearable."""
+        deadline = time.monotonic() + PATIENCE
+        shelves = await self._store.shelves(project, newest=bool(min_seq))
+        while self._store.through < min_seq:
+            if time.monotonic() > deadline:
+                degraded.append(f"the index has read to {self._store.through} and not yet to {min_seq}")
+                break
+            await asyncio.sleep(POLL)
+            if self._store.through >= min_seq:
+                shelves = await self._store.shelves(project, newest=True)
+        return shelves
+
+    def _lacking(self, kinds: Sequence[Kind], shelves: dict[Kind, Held], vector: Embedded) -> Iterator[str]:
+        current = self._store.current
+        if current is None or not shelves:
+            yield "nothing is indexed yet"
+            return
+        if missing := [kind for kind in kinds if kind not in shelves]:
+            yield f"no index yet of: {', '.join(missing)}"
+        if self._arm == "bm25":
+            return
+        for held in (shelves[kind] for kind in kinds if kind in shelves):
+            if len(held.bare):
+                yield f"{len(held.bare)} of {len(held.shelf)} rows of {held.shelf.kind} have no vectors yet"
+        if not current.model:
+            yield "the index has no vectors: searched by words alone"
+        elif vector.error or not vector.texts:
+            yield f"searched by words alone, because no model answers: {vector.error or 'it is off'}"
+        elif vector.model != current.model:
+            yield "searched by words alone while the index is made anew for another model"
+
+
+def _sources(wanted: Sequence[str]) -> tuple[tuple[Kind, ...], list[str]]:
+    """Where to look, and what of the wish is not known."""
+    known = tuple(kind for kind in KINDS if kind in wanted)
+    unknown = sorted({one[:40] for one in wanted} - set(KINDS))
+    notes = [f"unknown sources were left out: {', '.join(unknown)}; there are {', '.join(KINDS)}"] if unknown else []
+    return known or KINDS, notes
+
+
+def _left_out(session: str, served: Served) -> Iterator[str]:
+    yield from (row_id("message", one, session) for one in served.messages)
+    yield from (row_id("compartment", one, session) for one in served.compartments)
+    yield from (row_id("memory", one) for one in served.memories)
+
+
+async def _hits(found: Sequence[Found], asked: Asked) -> list[Hit]:
+    """What is told of rows, in their order."""
+    by_shelf: dict[str, list[int]] = {}
+    for number, one in enumerate(found):
+        by_shelf.setdefault(one.held.name, []).append(number)
+    hits: dict[int, Hit] = {}
+    wanted = frozenset(words(asked.query.text))
+    for numbers in by_shelf.values():
+        held = found[numbers[0]].held
+        rows = await read(held, np.array([found[number].number for number in numbers]), (TEXT, FACTS))
+        for number, (text, facts) in zip(numbers, rows, strict=True):
+            shown = fragment(text.decode(), wanted, asked.literals)
+            hits[number] = _hit(held.shelf.kind, _facts.decode(facts), found[number], shown)
+    return [hits[number] for number in range(len(found))]
+
+
+def _hit(kind: Source, row: Facts, found: Found, shown: str) -> Hit:
+    ordinal, last = row.ordinal, row.last_ordinal or row.ordinal
+    around = AROUND if kind == "message" else 0
+    return Hit(
+        source=kind,
+        id=row.ref,
+        score=round(found.score, 4),
+        fragment=shown,
+        why=found.why,
+        session=row.session,
+        ordinal=ordinal,
+        first=max(1, ordinal - around) if ordinal else 0,
+        last=last + around if ordinal else 0,
+        at=datetime.fromtimestamp(row.at, UTC) if row.at else None,
+        actor=row.actor,
+        role=row.role,
+        files=tuple(row.files or ())[:MOST_FILES],
+    )
+
+
+def _one_of_each_session(hits: Sequence[Hit]) -> list[Hit]:
+    """Of each session the first one; what belongs to none stands for itself."""
+    seen: set[str] = set()
+    kept = []
+    for hit in hits:
+        if hit.session and hit.session in seen:
+            continue
+        seen.add(hit.session)
+        kept.append(hit)
+    return kept

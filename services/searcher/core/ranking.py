@@ -1,0 +1,217 @@
+"""How what is found is put in order. One set of weights for what is said and remembered, and one for commits.
+
+First every row is compared by its words (BM25): those of its text, of its text with what stands beside it, of pairs of
+neighbouring words, of its title and of its paths. Those that are best by that, and those that a model finds nearest in
+meaning, are compared by both. The best of these are compared with the query token by token (late interaction): each
+token of the query looks for the one that is most like it, and rare words count more.
+"""
+
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from services.domain.search.rows import Kind
+from services.domain.search.words import code, words
+from services.searcher.core.arrays import Flags, Floats, Places, best
+from services.searcher.core.postings import Scorer
+from services.searcher.core.query import Query
+from services.searcher.core.shelf import Shelf
+
+Arm = Literal["full", "bm25", "dense", "rrf", "minmax"]
+"""How candidates are put in order; all but the first are for comparison."""
+CANDIDATES = 100
+"""The best by words, and as many of the nearest in meaning."""
+COMPARED = 64
+"""The best of these are compared token by token."""
+FLOOR = 0.1
+"""The cosine from which on two texts have anything to do with each other."""
+ALIKE = 0.35
+"""The cosine from which on it is said that two texts mean alike."""
+_RANK = 60.0
+_COMMON = 100.0
+"""How much less a literal tells that stands in all rows than one that stands in none."""
+
+
+class Weights(msgspec.Struct, frozen=True):
+    """What each comparison counts; the words of the text itself count 1 and share that with the wider text's."""
+
+    wide: float = 0.0
+    """The share of the text with what stands beside it, by words ..."""
+    beside: float = 0.0
+    """... and by meaning."""
+    pairs: float = 0.5
+    title: float = 0.0
+    around: float = 0.0
+    meaning: float = 1.5
+    late: float = 3.5
+    verbatim: float = 0.5
+    """What stands in a text word for word as the query has it, such as a path; rare ones count all of this."""
+    person: float = 0.0
+
+
+SAID = Weights(wide=0.5, beside=0.65, pairs=0.5, title=0.3, meaning=2.2, late=4.0, person=0.3)
+COMMITTED = Weights(verbatim=0.2, pairs=0.5, title=0.3, around=0.1, meaning=1.0, late=2.0)
+
+
+def weights_of(kind: Kind) -> Weights:
+    return COMMITTED if kind == "commit" else SAID
+
+
+def tempered(weights: Weights, query: Query) -> Weights:
+    """The weights for a query: what a model says counts as far as it knows the words."""
+    return msgspec.structs.replace(weights, meaning=weights.meaning * query.known, late=weights.late * query.known)
+
+
+class ByWords(msgspec.Struct, frozen=True):
+    """All rows by their words."""
+
+    scores: Floats
+    """The best has about 1."""
+    rarities: dict[int, float]
+    """How much each word of the query tells."""
+    widest: Scorer
+    """Knows which of the words each row holds, itself or beside it."""
+
+    def coverage(self, rows: Places) -> Floats:
+        """Which share of what the query's words tell each of these rows holds; from 0 to 1."""
+        return self.widest.coverage(rows, self.rarities)
+
+
+def by_words(shelf: Shelf, query: Query, allowed: Flags, arm: Arm = "full") -> ByWords:
+    """Every row of a shelf by its words. How rare a word is does not depend on what is asked for."""
+
+    def masked(scorer: Scorer) -> Floats:
+        return np.where(allowed, scorer.scores(), np.float32(0))
+
+    weights = weights_of(shelf.kind)
+    own = Scorer(shelf.own, shelf.alive, query.codes)
+    wide = Scorer(shelf.wide, shelf.alive, query.codes) if shelf.kind == "message" else None
+    total = masked(own)
+    if arm == "full":
+        if wide is not None:
+            total = (1 - weights.wide) * total + weights.wide * masked(wide)
+        total = _levelled(total + weights.pairs * masked(Scorer(shelf.pairs, shelf.alive, query.pairs)))
+        for weight, postings in ((weights.title, shelf.title), (weights.around, shelf.around)):
+            if weight and postings.lengths.any():
+                total = total + weight * _levelled(masked(Scorer(postings, shelf.alive, query.codes)))
+    return ByWords(np.asarray(total, np.float32), own.rarities, wide or own)
+
+
+def near(similarity: Floats, similarity_beside: Floats, weights: Weights) -> Floats:
+    """How near texts are in meaning, from 0 to 1, by the cosines of the text itself and of the wider one."""
+    one, other = (np.maximum(0, cosine - FLOOR) / (1 - FLOOR) for cosine in (similarity, similarity_beside))
+    return np.asarray((1 - weights.beside) * one + weights.beside * other, np.float32)
+
+
+class Compared(msgspec.Struct, frozen=True):
+    """Candidates and what each comparison says of them, place by place."""
+
+    rows: Places
+    by_words: Floats
+    coverage: Floats
+    cosine: Floats
+    cosine_beside: Floats
+    is_person: Flags
+    verbatim: Floats
+    """How much it tells that a row holds something of the query word for word, from 0 to 1."""
+    late: Floats | None = None
+    late_beside: Floats | None = None
+
+
+class Ranked(msgspec.Struct, frozen=True):
+    """Rows, the best first, and how good each is by itself, from 0 to 1."""
+
+    rows: Places
+    scores: Floats
+
+
+def candidates(scores: ByWords, others: Iterable[int], arm: Arm = "full", most: int = CANDIDATES) -> Places:
+    """The rows that are looked at closely: so many of the best by words, and those that were found otherwise."""
+    most = max(most, CANDIDATES if arm == "full" else 2 * CANDIDATES)
+    lexical = best(scores.scores, most) if arm != "dense" else np.zeros(0, np.int64)
+    return np.union1d(lexical, np.array(sorted(others), np.int64)).astype(np.int64)
+
+
+def holding(shelf: Shelf, literal: str, allowed: Flags) -> tuple[Places, float]:
+    """Rows that hold all words of a literal, at most as many as are candidates, and how much it tells that one does."""
+    found: Places | None = None
+    for one in dict.fromkeys(code(word) for word in words(literal)):
+        rows = shelf.own.rows(one)[0].astype(np.int64)
+        found = rows if found is None else np.intersect1d(found, rows)
+    if found is None:
+        return np.zeros(0, np.int64), 0.0
+    held = found[shelf.alive[found]]
+    weight = 1 / (1 + _COMMON * len(held) / max(1, len(shelf)))
+    return held[allowed[held]][-CANDIDATES:], weight
+
+
+def first_scores(compared: Compared, weights: Weights) -> Floats:
+    """What candidates are worth before they are compared token by token."""
+    meaning = near(compared.cosine, compared.cosine_beside, weights)
+    scores = compared.by_words + weights.meaning * meaning + weights.verbatim * compared.verbatim
+    return np.asarray(scores + weights.person * compared.is_person, np.float32)
+
+
+def closest(compared: Compared, weights: Weights) -> Places:
+    """Which of the candidates are worth to be compared token by token, by their numbers among them."""
+    return np.sort(np.argsort(-first_scores(compared, weights), kind="stable")[:COMPARED]).astype(np.int64)
+
+
+def ranked(compared: Compared, weights: Weights, arm: Arm = "full", known: float = 1.0) -> Ranked:
+    """The candidates in their order. Of equals the one that was said first comes first."""
+    scores = _ordering(compared, weights, arm)
+    order = np.argsort(-scores, kind="stable")
+    if not len(order):
+        return Ranked(compared.rows, np.zeros(0, np.float32))
+    top = order[0]
+    share = np.maximum(scores[order], 0) / (scores[top] if scores[top] > 0 else 1.0)
+    return Ranked(compared.rows[order], np.clip(absolute(compared, int(top), known) * share, 0, 1).astype(np.float32))
+
+
+def _ordering(compared: Compared, weights: Weights, arm: Arm) -> Floats:
+    match arm:
+        case "full":
+            scores = first_scores(compared, weights)
+            if compared.late is None or compared.late_beside is None:
+                return scores
+            tokens = (1 - weights.beside) * compared.late + weights.beside * compared.late_beside
+            return np.asarray(scores + weights.late * tokens, np.float32)
+        case "bm25":
+            return compared.by_words
+        case "dense":
+            return compared.cosine
+        case "minmax":
+            return _scaled(compared.by_words) + _scaled(compared.cosine)
+        case "rrf":
+            return _by_rank(compared.by_words) + _by_rank(compared.cosine)
+
+
+def absolute(compared: Compared, at: int, known: float = 1.0) -> float:
+    """How good a candidate is whatever else there is: by the share of the query's words that it holds, and by meaning.
+
+    Where a model does not know the query it is the words alone that say so.
+    """
+    votes = [(float(compared.coverage[at]), 1.0), (float(max(compared.cosine[at], compared.cosine_beside[at])), known)]
+    if compared.late is not None and compared.late_beside is not None:
+        votes.append((float(max(compared.late[at], compared.late_beside[at])), known))
+    told = [(vote, weight) for vote, weight in votes if vote > 0]
+    return sum(vote * weight for vote, weight in told) / (sum(weight for _, weight in told) or 1.0)
+
+
+def _scaled(scores: Floats) -> Floats:
+    spread = float(np.ptp(scores)) if len(scores) else 0.0
+    return np.asarray((scores - scores.min(initial=0.0)) / (spread or 1.0), np.float32)
+
+
+def _by_rank(scores: Floats) -> Floats:
+    ranks = np.empty(len(scores), np.float32)
+    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    return np.where(scores > 0, 1 / (_RANK + ranks), 0).astype(np.float32)
+
+
+def _levelled(scores: Floats) -> Floats:
+    """So that the best has 1."""
+    most = float(scores.max(initial=0.0))
+    return np.asarray(scores / most if most > 0 else scores, np.float32)

@@ -1,0 +1,154 @@
+"""One search among the rows of one kind: shelf, nearest vectors, candidates, tokens."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from services.domain.search.literals import holds
+from services.searcher.copies import TEXT, TOKENS, VECTORS
+from services.searcher.core import ranking
+from services.searcher.core.arrays import Flags, Floats, Places
+from services.searcher.core.late import late_both, token_weights
+from services.searcher.core.query import Query
+from services.searcher.core.ranking import Arm, ByWords, Compared
+from services.searcher.core.shelf import Scope
+from services.searcher.held import Held, matrix, nearest, read
+
+replace = msgspec.structs.replace
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What is looked for in every shelf."""
+
+    query: Query
+    literals: tuple[str, ...]
+    scope: Scope
+    project: str
+    narrowed: str
+    """What of the scope tables know, as a condition; empty: nothing."""
+    arm: Arm = "full"
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A row that was found."""
+
+    held: Held
+    number: int
+    """The row's, on its shelf."""
+    score: float
+    why: tuple[str, ...]
+
+
+class _Search:
+    """The search in one shelf. What the shelf holds is taken at once: it may change while tables are read."""
+
+    def __init__(self, held: Held, asked: Asked) -> None:
+        self.held, self.asked = held, asked
+        shelf = held.shelf
+        self.weights = ranking.tempered(ranking.weights_of(shelf.kind), asked.query)
+        self.allowed: Flags = held.allowed(asked.scope)
+        self.is_person = shelf.is_person
+        self.by_words: ByWords = ranking.by_words(shelf, asked.query, self.allowed, asked.arm)
+        self.literals: list[tuple[str, Places, float]] = [
+            (one, *ranking.holding(shelf, one, self.allowed)) for one in asked.literals
+        ]
+
+    async def found(self, most: int) -> list[Found]:
+        compared = await self._compared(most)
+        ranked = ranking.ranked(compared, self.weights, self.asked.arm, self.asked.query.known)
+        best = ranked.rows[:most]
+        why = _reasons(compared, np.searchsorted(compared.rows, best))
+        return [
+            Found(self.held, row, score, reasons)
+            for row, score, reasons in zip(best.tolist(), ranked.scores[:most].tolist(), why, strict=True)
+        ]
+
+    async def _compared(self, most: int) -> Compared:
+        near = await self._nearest()
+        literal = {int(row) for _, rows, _ in self.literals for row in rows}
+        rows = ranking.candidates(self.by_words, near | literal, self.asked.arm, most)
+        cosine, beside = await self._cosines(rows)
+        compared = Compared(
+            rows=rows,
+            by_words=self.by_words.scores[rows],
+            coverage=self.by_words.coverage(rows),
+            cosine=cosine,
+            cosine_beside=beside,
+            is_person=self.is_person[rows],
+            verbatim=await self._verbatim(rows),
+        )
+        return await self._with_tokens(compared) if self.asked.arm == "full" else compared
+
+    async def _nearest(self) -> set[int]:
+        """Rows that are nearest in meaning, by their numbers on the shelf."""
+        query, arm = self.asked.query, self.asked.arm
+        if query.vector is None or arm == "bm25" or not len(self.allowed):
+            return set()
+        columns = VECTORS if arm == "full" else VECTORS[:1]
+        most = ranking.CANDIDATES * (1 if arm == "full" else 2)
+        found = await asyncio.gather(
+            *(
+                nearest(self.held, self.asked.project, column, query.vector, self.asked.narrowed, most)
+                for column in columns
+            )
+        )
+        numbers = np.concatenate(found)
+        return set(numbers[self.allowed[numbers]].tolist())
+
+    async def _cosines(self, rows: Places) -> tuple[Floats, Floats]:
+        query = self.asked.query.vector
+        nothing = np.zeros(len(rows), np.float32)
+        if query is None or not len(rows):
+            return nothing, nothing
+        own, beside = map(matrix, zip(*await read(self.held, rows, VECTORS), strict=True))
+        if own.shape[1] != len(query):
+            return nothing, nothing
+        cosine = np.asarray(own @ query, np.float32)
+        if beside.shape[1] != len(query):
+            return cosine, cosine
+        return cosine, np.where(beside.any(axis=1), beside @ query, cosine).astype(np.float32)
+
+    async def _verbatim(self, rows: Places) -> Floats:
+        found = np.zeros(len(rows), np.float32)
+        if self.literals and len(rows) and self.asked.arm == "full":
+            texts = [text.decode() for (text,) in await read(self.held, rows, (TEXT,))]
+            for literal, _, weight in self.literals:
+                here = np.array([weight if holds(text, literal) else 0.0 for text in texts], np.float32)
+                found = np.maximum(found, here)
+        return found
+
+    async def _with_tokens(self, compared: Compared) -> Compared:
+        """The best candidates compared token by token as well."""
+        query = self.asked.query
+        if query.tokens is None or not len(compared.rows):
+            return compared
+        close = ranking.closest(compared, self.weights)
+        own, beside = zip(*await read(self.held, compared.rows[close], TOKENS), strict=True)
+        weights = token_weights(query, self.by_words.rarities)
+        alike = np.zeros((2, len(compared.rows)), np.float32)
+        alike[:, close] = late_both(query, weights, own, beside)
+        return replace(compared, late=alike[0], late_beside=alike[1])
+
+
+def _reasons(compared: Compared, at: Places) -> list[tuple[str, ...]]:
+    """Why the candidates at these places are some."""
+    signs = (
+        ("verbatim", compared.verbatim > 0),
+        ("words", compared.coverage > 0),
+        ("meaning", np.maximum(compared.cosine, compared.cosine_beside) >= ranking.ALIKE),
+    )
+    flags = zip(*(has[at].tolist() for _, has in signs), strict=True)
+    return [tuple(name for (name, _), is_so in zip(signs, row, strict=True) if is_so) for row in flags]
+
+
+async def find(shelves: Sequence[Held], asked: Asked, most: int) -> list[Found]:
+    """What fits best of all shelves, the best first."""
+    found = await asyncio.gather(*(_Search(held, asked).found(most) for held in shelves if len(held.shelf)))
+    listed = [one for each in found for one in each]
+    return sorted(listed, key=lambda one: -one.score * BOOST[one.held.shelf.kind])[:most]
+
+
+BOOST: Mapping[str, float] = {"memory": 1.3, "commit": 1.2, "message": 1.15, "compartment": 1.15, "note": 1.15}
+"""How much more is expected of some kinds."""

@@ -1,0 +1,206 @@
+"""What the searcher reads of the index: the tables of the set that is searched, and shelves of its projects."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from services.domain.search.rows import KINDS, Kind
+from services.kit.index_place import Current, Position, folder_of, read_current, read_position
+from services.kit.logs import Logger
+from services.kit.vectors import Table, Tables, VectorsError
+from services.searcher import filling
+from services.searcher.copying import copy
+from services.searcher.held import Held
+
+OLD = 1.5
+"""Seconds."""
+
+
+class Project(NamedTuple):
+    """The shelves of a project, and when they were last looked after."""
+
+    kinds: dict[Kind, Held]
+    at: float
+
+
+class Store:
+    """The tables of the set that is searched, and shelves of the projects that were searched last."""
+
+    def __init__(self, data: Path, most_projects: int, log: Logger) -> None:
+        self._data = data
+        self._log = log
+        self._most = most_projects
+        self._tables: Tables | None = None
+        self._live: dict[str, Table] = {}
+        self._held: dict[str, Project] = {}
+        self._refreshing: dict[str, asyncio.Task[object]] = {}
+        self._copying: dict[str, asyncio.Task[None]] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._opening = asyncio.Lock()
+        self._searches = 0
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+        self.current: Current | None = None
+
+    @property
+    def through(self) -> int:
+        """The position of the log up to which the index has read."""
+        return read_position(self._folder).through if self.current else 0
+
+    @property
+    def expects_vectors(self) -> bool:
+        """Whether there are rows, and a model that queries are compared by."""
+        return self.current is not None and bool(self.current.model) and self.through > 0
+
+    @property
+    def rows(self) -> int:
+        """How many rows are held in memory."""
+        return sum(len(held.shelf) for project in self._held.values() for held in project.kinds.values())
+
+    @property
+    def copied(self) -> int:
+        """How many of them can be compared without their tables."""
+        return sum(len(held.copies) for project in self._held.values() for held in project.kinds.values())
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is done in the background."""
+        return any(not task.done() for task in (*self._copying.values(), *self._refreshing.values()))
+
+    async def warm(self) -> None:
+        """Open what the first search would have to open."""
+        with contextlib.suppress(*VectorsError):  # that search meets the same error, and tells it
+            if await self._opened():
+                for name in (await asyncio.to_thread(read_position, self._folder)).tables.values():
+                    await self._table(name)
+
+    @contextlib.contextmanager
+    def searched(self) -> Iterator[None]:
+        """A search, in which nothing is done that can wait."""
+        self._searches += 1
+        self._quiet.clear()
+        try:
+            yield
+        finally:
+            self._searches -= 1
+            if not self._searches:
+                self._quiet.set()
+
+    async def shelves(self, project: str, *, newest: bool = False) -> dict[Kind, Held]:
+        """All that is indexed of a project, as it was `OLD` seconds ago at most; as it is now if that is wanted.
+
+        What has changed is read in the background while searches go on, so that these need not wait for it.
+        """
+        known = self._held.get(project)
+        age = time.monotonic() - known.at if known else OLD
+        if known is None or newest or age >= OLD:
+            return await self._looked_after(project)
+        if age >= OLD / 2 and project not in self._refreshing:
+            task = asyncio.create_task(self._looked_after(project))
+            self._refreshing[project] = task
+            task.add_done_callback(lambda done: self._refreshed(project, done))
+        return known.kinds
+
+    def _refreshed(self, project: str, task: "asyncio.Task[object]") -> None:
+        self._refreshing.pop(project, None)
+        if not task.cancelled() and task.exception() is not None:
+            self._held.pop(project, None)  # the next search meets the same error, and tells it
+
+    async def _looked_after(self, project: str) -> dict[Kind, Held]:
+        async with self._locks.setdefault(project, asyncio.Lock()):
+            while (found := await self._of_one_set(project)) is None:
+                pass  # another search opened another set meanwhile
+            self._held.pop(project, None)
+            self._held[project] = Project(found, time.monotonic())
+            self._copy(project)
+        while len(self._held) > self._most:
+            self._held.pop(next(iter(self._held)))
+        return found
+
+    async def _of_one_set(self, project: str) -> dict[Kind, Held] | None:
+        """The shelves as they are now; none if another set was opened before all were filled."""
+        tables = await self._opened()
+        if tables is None:
+            return {}
+        known = self._held.get(project, Project({}, 0.0)).kinds
+        position = await asyncio.to_thread(read_position, self._folder)
+        found: dict[Kind, Held] = {}
+        try:
+            for kind in KINDS:
+                if kind in position.tables:
+                    found[kind] = await self._shelf(project, kind, position, known.get(kind))
+        except VectorsError:
+            if self._tables is tables:
+                raise
+        return found if self._tables is tables else None
+
+    def _copy(self, project: str) -> None:
+        """See to it that the rows of a project are copied to where they are read quickly."""
+        known = self._copying.get(project)
+        if self._has_vectors and (known is None or known.done()):
+            self._copying[project] = asyncio.create_task(self._copied(project))
+
+    async def _copied(self, project: str) -> None:
+        """Copy until nothing is left. What is not copied is read from its table: that takes longer, and is as good."""
+        try:
+            while project in self._held:
+                kinds = self._held[project].kinds.values()
+                if not sum([await copy(held, self._quiet) for held in kinds]):
+                    return
+        except VectorsError as error:
+            self._log.warning("rows are not copied for search, which is slower now", project=project, reason=str(error))
+
+    @property
+    def _folder(self) -> Path:
+        return folder_of(self._data) / (self.current.set if self.current else "")
+
+    async def _opened(self) -> Tables | None:
+        """The tables of the set that is searched; none if there is no index yet."""
+        async with self._opening:  # who comes second waits for them, too
+            current = await asyncio.to_thread(read_current, self._data)
+            if current != self.current:
+                tables = await Tables.open(folder_of(self._data) / current.set) if current else None
+                self.close()
+                self.current, self._tables = current, tables
+            return self._tables
+
+    def close(self) -> None:
+        for task in (*self._copying.values(), *self._refreshing.values()):
+            task.cancel()
+        if self._tables is not None:
+            self._tables.close()
+        self._tables = None
+        self._live.clear()
+        self._held.clear()
+
+    async def _table(self, name: str) -> Table:
+        if self._tables is None:
+            raise ValueError("there is no index yet")
+        if name not in self._live:
+            self._live[name] = await self._tables.table(name)
+        return self._live[name]
+
+    async def _shelf(self, project: str, kind: Kind, position: Position, held: Held | None) -> Held:
+        """The shelf of a kind, brought up to the newest version of its table."""
+        if self._tables is None:
+            raise ValueError("there is no index yet")
+        name, seen = position.tables[kind], position.versions.get(kind)
+        if held is not None and held.name == name and seen is not None and seen == held.seen:
+            return held
+        try:
+            version = await (await self._table(name)).version()
+            if held is not None and (held.name, held.version) == (name, version):
+                return held._replace(seen=seen)
+            table = await self._tables.as_it_is(name)
+            source = filling.Source(project, kind, name, version, table, seen, self._data, self._has_vectors)
+            return await filling.filled(source, held)
+        except VectorsError:
+            self._live.pop(name, None)
+            raise
+
+    @property
+    def _has_vectors(self) -> bool:
+        return self.current is not None and bool(self.current.dimensions)

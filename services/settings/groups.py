@@ -1,0 +1,252 @@
+"""The settings of an installation, in groups: frozen values with their defaults, bounds and meanings.
+
+Those that decide prompts and histories are defined with the domain, in `services.domain.limits`; the others are here.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+from pydantic import SecretStr
+
+from services.domain.limits import Commits, History, Limits, Memory
+
+
+def default_data_dir() -> Path:
+    """`$XDG_DATA_HOME/annals`, or what that is by default."""
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "annals"
+
+
+class Nats(msgspec.Struct, frozen=True):
+    """The broker."""
+
+    url: str = ""
+    """The address of an existing broker. Empty: `annals up` starts its own, and the other commands look for that."""
+    password: SecretStr = SecretStr("")
+    """The password that a team's broker asks of this user; that of `person` may be another. Empty: it asks for none."""
+    user: Literal["room", "harness", "person"] = "room"
+    """Who connects, where a password is set."""
+    port: Annotated[int, Meta(ge=0, le=65_535)] = 0
+    """Port of the embedded broker on loopback; 0: the one it had before, or a free one."""
+    max_payload: Annotated[int, Meta(ge=1024)] = 1024 * 1024
+    """The largest message that the embedded broker takes, in bytes."""
+
+
+class Loop(msgspec.Struct, frozen=True):
+    """How rooms work through their input."""
+
+    max_in_hand: Annotated[int, Meta(ge=1)] = 1024
+    """Messages fetched and not yet acknowledged."""
+    ack_wait: Annotated[float, Meta(gt=0.0)] = 5.0
+    """Seconds until the broker delivers an unacknowledged message again, after a room's fall; work in hand is
+    kept alive."""
+    max_deliver: Annotated[int, Meta(ge=1)] = 5
+    """Attempts before a message becomes a dead letter."""
+    backoff: Annotated[float, Meta(ge=0.0)] = 0.5
+    """Seconds before the second attempt; doubled for each further one."""
+    grace: Annotated[float, Meta(ge=0.0)] = 10.0
+    """Seconds for the work in hand when a room is asked to stop."""
+    sessions: Annotated[int, Meta(ge=1)] = 256
+    """Sessions whose state a room keeps in memory."""
+    hung_after: Annotated[float, Meta(ge=0.0)] = 30.0
+    """Seconds without a sign of life after which a room ends itself and is begun anew; 0: never, for a debugger."""
+
+
+class Search(msgspec.Struct, frozen=True):
+    """How is searched."""
+
+    projects: Annotated[int, Meta(ge=1)] = 8
+    """Projects whose rows the searcher keeps ready in memory, about 1 KiB for each row."""
+    ranking: Literal["full", "bm25", "dense", "rrf", "minmax"] = "full"
+    """How what is found is put in order. All but `full` are simpler ones, to compare it with."""
+    hints: bool = True
+    """Whether an agent is told with a person's message what is known that may bear on it."""
+    hint_score: Annotated[float, Meta(ge=0.3, le=0.95)] = 0.6
+    """How well the best must fit, from 0 to 1, for that."""
+    hint_characters: Annotated[int, Meta(ge=5, le=500)] = 20
+    """Shorter messages are not searched for."""
+
+
+class Views(msgspec.Struct, frozen=True):
+    """The responder's tables and views."""
+
+    batch: Annotated[int, Meta(ge=1)] = 2000
+    """The most events committed at once."""
+    linger: Annotated[float, Meta(ge=0.0)] = 0.02
+    """Seconds from the first event that is not committed to its commit, unless a whole batch is there before."""
+    checkpoint_idle: Annotated[float, Meta(ge=0.0)] = 30.0
+    """Seconds without new events before the file is checkpointed."""
+    sql_max_rows: Annotated[int, Meta(ge=1)] = 10_000
+    """The most rows one `ask.sql` may return."""
+    sql_timeout: Annotated[float, Meta(gt=0.0)] = 10.0
+    """Seconds one `ask.sql` may run."""
+    memory_limit: Annotated[str, Meta(pattern=r"^\d+(\.\d+)? ?([KMGTkmgt][Ii]?)?[Bb]$")] = "512MB"
+    """Memory for DuckDB, such as `512MB` or `2GiB`."""
+
+
+class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Who offers models, and how it is reached."""
+
+    kind: Literal["openai", "anthropic"] = "openai"
+    """What it speaks: OpenAI's chat completions, as most do, or Anthropic's messages."""
+    url: Annotated[str, Meta(pattern="^(https?://.+)?$")] = ""
+    """Where, such as `http://127.0.0.1:11434/v1`; empty: at the vendor itself. Anthropic's has no `/v1` at its end."""
+    key: SecretStr = SecretStr("")
+    """The key that it asks for."""
+    key_variable: str = ""
+    """The environment variable that holds the key instead. Empty: `OPENAI_API_KEY` or `ANTHROPIC_API_KEY` for the
+    vendor itself, and nothing for others."""
+
+
+class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a model costs, in USD for a million tokens."""
+
+    input: Annotated[float, Meta(ge=0.0)] = 0.0
+    output: Annotated[float, Meta(ge=0.0)] = 0.0
+    cached: Annotated[float, Meta(ge=0.0)] | None = None
+    """Input that the provider's cache knows of; without, as other input."""
+
+    def usd(self, tokens_in: int, tokens_out: int, cached: int) -> float:
+        """What a call costs, in USD. `cached`: how many of the tokens that went in the provider's cache knew."""
+        cheap = self.input if self.cached is None else self.cached
+        new = max(0, tokens_in - cached)
+        return (new * self.input + cached * cheap + tokens_out * self.output) / MILLION
+
+
+MILLION = 1_000_000
+VENDORS = frozenset({"openai", "anthropic"})
+
+
+class Model(msgspec.Struct, frozen=True):
+    """Models that rooms ask in the background, and what they may cost. Without a chain none is asked.
+
+    `providers` is a JSON object: a name of yours and how it is reached, such as
+    `{"local": {"url": "http://127.0.0.1:11434/v1", "key": "..."}}`, with the fields `kind` (`openai` or `anthropic`),
+    `url`, `key`, and `key_variable`, which names an environment variable instead. `openai` and `anthropic` need no
+    entry where `OPENAI_API_KEY` or `ANTHROPIC_API_KEY` is set. Values per model are JSON objects, too. Their keys are
+    `provider/model`, `model`, either with less and less of what is behind its hyphens, `provider/*`, or `default`.
+    """
+
+    providers: Mapping[str, Provider] = {}
+    """Who offers the models."""
+    chain: Annotated[tuple[str, ...], Meta(extra={"project": "fewer"})] = ()
+    """The models, as `provider/model`: the first is asked, the next ones where those before fail."""
+    windows: Mapping[str, int] = {}
+    """Per model, its context window in tokens."""
+    default_window: Annotated[int, Meta(ge=1024)] = 128_000
+    """The same for a model that is not named there."""
+    prices: Mapping[str, Price] = {}
+    """Per model, USD for a million tokens: `input`, `output`, and `cached` for input that the provider's cache knows.
+    Without, list prices hold as far as they are known; what nobody knows costs nothing, and a line in the log names it.
+    `{"local/*": {}}` has the models of a provider cost nothing."""
+    max_output: Annotated[int, Meta(ge=256, extra={"project": "lower"})] = 16_000
+    """The most tokens of one answer; never more than a quarter of the window."""
+    temperature: Annotated[float, Meta(ge=0.0, le=2.0)] = 0.1
+    """Not sent to models that are known to take none."""
+    timeout: Annotated[float, Meta(gt=0.0)] = 180.0
+    """Seconds for one answer."""
+    deadline: Annotated[float, Meta(gt=0.0)] = 600.0
+    """Seconds for one question with all its tries."""
+    daily_tokens: Annotated[int, Meta(ge=0, extra={"project": "lower"})] = 2_000_000
+    """The most tokens, in and out, that a project may spend in a day of UTC."""
+    daily_usd: Annotated[float, Meta(ge=0.0, extra={"project": "lower"})] = 5.0
+    """The most that all of it may cost a project in a day of UTC, in USD, as far as prices are known."""
+
+    def __post_init__(self) -> None:
+        for provider, known in self.providers.items():
+            if provider not in VENDORS and not known.url:
+                raise ValueError(f"the provider {provider!r} in ANNALS_MODEL__PROVIDERS needs a url")
+        for name in self.chain:
+            provider, _, model = name.partition("/")
+            if not provider or not model:
+                raise ValueError(f"{name!r} in ANNALS_MODEL__CHAIN is no model: write provider/model")
+            if provider not in {*VENDORS, *self.providers}:
+                raise ValueError(
+                    f"nothing is known of the provider of {name!r}: describe it in ANNALS_MODEL__PROVIDERS"
+                )
+
+
+class Embed(msgspec.Struct, frozen=True):
+    """What makes vectors of texts, so that search finds what means the same in other words."""
+
+    provider: Literal["local", "remote", "off"] = "local"
+    """`local`: a small model on this machine, which knows English; `remote`: an endpoint that speaks as OpenAI's
+    `/embeddings`; `off`: search goes by words alone."""
+    url: Annotated[str, Meta(pattern="^(https?://.+)?$")] = ""
+    """Of a remote model, without `/embeddings`, such as `http://127.0.0.1:11434/v1`."""
+    model: str = ""
+    """Its name there."""
+    key: SecretStr = SecretStr("")
+    """The key that it asks for."""
+    key_variable: str = ""
+    """The environment variable that holds the key instead."""
+    dimensions: Annotated[int, Meta(ge=0)] = 0
+    """Of a vector, where the model lets one choose; 0: as many as it has."""
+    max_tokens: Annotated[int, Meta(ge=32)] = 512
+    """Of a text that it takes; what is longer is cut."""
+    timeout: Annotated[float, Meta(gt=0.0)] = 30.0
+    """Seconds for one answer."""
+    text_type: str = ""
+    """What is sent as `input_type` with a text, for models that tell texts from queries ..."""
+    query_type: str = ""
+    """... and with a query."""
+
+    def __post_init__(self) -> None:
+        if self.provider == "remote" and not (self.url and self.model):
+            raise ValueError("a remote model for vectors needs ANNALS_EMBED__URL and ANNALS_EMBED__MODEL")
+
+
+class Index(msgspec.Struct, frozen=True):
+    """The index of search."""
+
+    batch: Annotated[int, Meta(ge=1)] = 1000
+    """The most facts whose rows are written at once."""
+    linger: Annotated[float, Meta(ge=0.0)] = 0.1
+    """Seconds from the first fact that is not written to its writing, unless a whole batch is there before."""
+    tidy_rows: Annotated[int, Meta(ge=1)] = 1000
+    """Rows after which it is tidied, for many new ones make search slow ..."""
+    rest: Annotated[float, Meta(gt=0.0)] = 60.0
+    """... and seconds without a new one. What was taken away is then taken off the disk, too."""
+    index_rows: Annotated[int, Meta(ge=256)] = 10_000
+    """Rows of a table from which on it is searched by an index, and no longer row by row."""
+
+
+class Logs(msgspec.Struct, frozen=True):
+    """What the rooms print."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    """The least important line that is printed."""
+    format: Literal["console", "json"] = "console"
+    """`console` for people, `json` for machines."""
+
+
+class Http(msgspec.Struct, frozen=True):
+    """Health and metrics of each room."""
+
+    host: str = "127.0.0.1"
+    """Address to listen on. Nothing secret is served, but keep it on loopback or a private network."""
+    port: Annotated[int, Meta(ge=0, le=65_535)] = 0
+    """Port for `/healthz` and `/metrics`; 0: any free one (its room prints it)."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that can be set for an installation."""
+
+    data: Path = msgspec.field(default_factory=default_data_dir)
+    """The directory for everything that is kept: the broker's store, the views, the broker's address."""
+    nats: Nats = Nats()
+    loop: Loop = Loop()
+    views: Views = Views()
+    plan: Limits = Limits()
+    history: History = History()
+    memory: Memory = Memory()
+    commits: Commits = Commits()
+    model: Model = Model()
+    embed: Embed = Embed()
+    index: Index = Index()
+    search: Search = Search()
+    logs: Logs = Logs()
+    http: Http = Http()

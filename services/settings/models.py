@@ -1,0 +1,75 @@
+"""The definitions as pydantic takes them: a model of each struct, derived from its fields and their bounds."""
+
+import os.path
+from functools import partial
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+
+import msgspec
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError, create_model
+from pydantic_core import InitErrorDetails
+from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource
+
+from services.settings.entries import BETWEEN, BOUNDS, PREFIX, Entry, is_struct
+from services.settings.groups import Settings
+
+S = TypeVar("S", bound=msgspec.Struct)
+M = TypeVar("M", bound=BaseModel)
+
+
+class Group(BaseModel, extra="forbid"):
+    """What the models of all groups have in common."""
+
+
+class Sourced(BaseSettings, env_prefix=PREFIX, env_nested_delimiter=BETWEEN, validate_default=False):
+    """Everything that can be set, read from the `sources` that it is made with, the first of which holds."""
+
+    @classmethod
+    def settings_customise_sources(  # type: ignore[override] # no source but those that it is made with
+        cls, *_: object, init_settings: InitSettingsSource, **_others: object
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return tuple(init_settings.init_kwargs["sources"])
+
+
+def typed(kind: Any) -> Any:  # noqa: ANN401 - whatever an annotation may be
+    """A type of the definitions as pydantic takes it. A value of a struct's model ends as that struct."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if is_struct(kind):
+        return Annotated[model_of(kind, Group), AfterValidator(partial(made, kind))]
+    if kind in {int, float}:  # true is no number
+        return Annotated[kind, BeforeValidator(lambda given: str(given) if isinstance(given, bool) else given)]
+    if kind is Path:
+        return Annotated[str, AfterValidator(lambda text: Path(os.path.expanduser(text)))]  # noqa: PTH111 - never raises
+    if origin is Annotated:
+        return Annotated[typed(inner[0]), Field(**{name: getattr(inner[1], name) for name in (*BOUNDS, "pattern")})]
+    if origin is None or origin is Literal:
+        return kind
+    return (Union if origin is UnionType else origin)[tuple(map(typed, inner))]
+
+
+def model_of(struct: type[msgspec.Struct], base: type[M]) -> type[M]:
+    """The model of a struct. Defaults stay with the struct, which gets what has been set alone."""
+    fields: Any = {one.name: (typed(one.type), ... if one.required else None) for one in msgspec.structs.fields(struct)}
+    return create_model(struct.__name__, __base__=base, **fields)
+
+
+def made(struct: type[S], model: BaseModel) -> S:
+    """The struct of a model. A value that contradicts those before it is refused in its own name."""
+    given: dict[str, object] = {}
+    for name in (name for name in type(model).model_fields if name in model.model_fields_set):
+        given[name] = getattr(model, name)
+        try:
+            struct(**given)
+        except ValueError as error:
+            wrong = InitErrorDetails(type="value_error", loc=(name,), input=None, ctx={"error": error})
+            raise ValidationError.from_exception_data(struct.__name__, [wrong]) from None
+    return struct(**given)
+
+
+def read(entry: Entry, value: object) -> object:
+    """A value of one setting, by itself. Raises `ValidationError` where it cannot be used."""
+    return TypeAdapter[object](typed(entry.field.type)).validate_python(value)
+
+
+EVERYTHING = model_of(Settings, Sourced)

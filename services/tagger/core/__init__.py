@@ -1,0 +1,1 @@
+"""The pure half of the tagger: states, and what follows from them."""

@@ -1,0 +1,284 @@
+"""What the facts are in what a harness saw. No clock, no I/O: content comes in masked, times with the content."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import chain
+
+import msgspec
+
+from schemas.envelope import Actor
+from schemas.events import (
+    Event,
+    MessageRecorded,
+    ModelChanged,
+    NativeCompacted,
+    PartRemoved,
+    SessionClosed,
+    SessionForked,
+    SessionIdled,
+    SessionOpened,
+    SessionRenamed,
+    StepOpened,
+)
+from schemas.inbox import (
+    AdapterSeen,
+    CompactionSeen,
+    DocumentSeen,
+    ErrorSeen,
+    Inbound,
+    ListSeen,
+    MessageGone,
+    MessageSeen,
+    PartGone,
+    PartSeen,
+    Seen,
+    SessionIdle,
+    SessionReverted,
+    SessionSeen,
+    StepSeen,
+    TodoSeen,
+    ToolsSeen,
+    UsageSeen,
+)
+from schemas.inbox import (
+    SessionClosed as SessionEnded,
+)
+from services.domain.conversation import Conversation, Message
+from services.domain.draft import Draft
+from services.domain.ranges import runs
+from services.domain.tools.request import Request
+from services.tagger.core.listing import from_message, is_present, listed, removed
+from services.tagger.core.modes import is_helpers, mode_of
+from services.tagger.core.numbering import MAX_NAMES_PER_EVENT, assignments
+from services.tagger.core.parts import part_seen
+from services.tagger.core.signals import adapter_seen, error_seen, todos_seen, tools_seen, usage_seen
+from services.tagger.core.state import Session
+from services.tagger.core.tool_runs import tool_seen
+
+
+class InboundContext(msgspec.Struct, frozen=True):
+    """One inbound message with all that deciding on it needs."""
+
+    harness: str
+    inbound: Inbound
+    origin: Session | None = None
+    """The state of the session that this one was copied from, where it reports that."""
+    sizes: Mapping[str, int] = {}
+    """Reference -> UTF-8 bytes, of the bodies that are in the bucket."""
+    files: Mapping[str, int] = {}
+    """Reference of a file that is in the bucket -> its estimated tokens."""
+    requests: Mapping[str, Request] = {}
+    """Reference of a call's arguments that are in the bucket -> what the call is about."""
+    definitions: Mapping[str, str] = {}
+    """Digest of a set of tools -> reference of its definitions, where these are in the bucket."""
+
+    @property
+    def id(self) -> str:
+        return self.inbound.id
+
+    @property
+    def at(self) -> datetime:
+        return self.inbound.at
+
+    @property
+    def actor(self) -> Actor:
+        return self.inbound.actor
+
+
+def decide(draft: Draft[Session], context: InboundContext) -> None:
+    """Record the facts that are new in a message, in order. What is known already yields nothing."""
+    for item in context.inbound.items:
+        match item:
+            case MessageSeen():
+                _message_seen(draft, item, context)
+            case StepSeen():
+                _step_seen(draft, item)
+            case _:
+                draft.record(*_facts(draft.state, item, context))
+
+
+def _facts(session: Session, item: Seen, context: InboundContext) -> Sequence[Event]:
+    match item:
+        case SessionIdle() | ErrorSeen() | CompactionSeen() if context.at < session.since:
+            return []  # it is repeated after a step: it was judged before
+        case AdapterSeen():
+            return adapter_seen(session, item, context.harness)
+        case SessionSeen():
+            return _session_seen(session, item, context)
+        case SessionIdle():
+            return [] if "idle" in session.reported else [SessionIdled()]
+        case SessionEnded(reason=reason):
+            return [] if session.closed else [SessionClosed(reason=reason)]
+        case SessionReverted(message=message):
+            return removed(from_message(session.conversation, message), "reverted")
+        case MessageGone(message=message):
+            return removed([message] if is_present(session.conversation, message) else [], "deleted")
+        case PartSeen():
+            return _part_seen(session, item, context)
+        case PartGone(part=part):
+            gone = session.conversation.parts.get(part)
+            return [PartRemoved(message=gone.recorded.message, part=part)] if gone else []
+        case UsageSeen():
+            return usage_seen(session, item)
+        case ErrorSeen():
+            return error_seen(session, item)
+        case CompactionSeen(auto=auto, summary=summary):
+            compacted = NativeCompacted(last_tag=session.last_number, auto=auto, summary=summary)
+            return [] if "compacted" in session.reported else [compacted]
+        case TodoSeen():
+            return todos_seen(session, item)
+        case ToolsSeen():
+            return tools_seen(session, item, context.definitions)
+        case DocumentSeen():
+            return []  # it belongs to the project
+        case ListSeen(after=after, messages=messages):
+            return listed(session, after, messages, is_last=False)
+        case _:
+            raise TypeError(f"no rule for {item!r}")
+
+
+def _session_seen(session: Session, item: SessionSeen, context: InboundContext) -> list[Event]:
+    if session.opened:
+        return [SessionRenamed(title=item.title)] if item.title not in ("", session.title) else []
+    opened = SessionOpened(
+        harness=context.harness,
+        mode=item.mode,
+        title=item.title,
+        parent=item.parent,
+        directory=item.directory,
+        agent=item.agent,
+        version=item.version,
+    )
+    return [*_forks(item, context.origin), opened]  # opened last: only then is the copy complete
+
+
+def _forks(item: SessionSeen, origin: Session | None) -> Iterator[Event]:
+    """What a copy takes over: its numbers by content, since a harness may give its copies new ids, and its places."""
+    if not item.forked_from or origin is None:
+        return
+    copied = list(_copied(origin.conversation, item.forked_at))
+    numbered = [
+        (part.number, part.recorded.digest)
+        for message in copied
+        for _, part in origin.conversation.sent_parts(message)
+        if part.number
+    ]
+    for start in range(0, max(1, len(numbered)), MAX_NAMES_PER_EVENT):
+        piece = numbered[start : start + MAX_NAMES_PER_EVENT]
+        yield SessionForked(
+            origin=item.forked_from,
+            until=item.forked_at,
+            last_tag=origin.last_number,
+            tags=[number for number, _ in piece],
+            digests=[digest for _, digest in piece],
+            places=[] if start else [*chain(*runs(message.ordinal for message in copied))],
+        )
+
+
+def _copied(conversation: Conversation, until: str) -> Iterator[Message]:
+    """The messages that were sent of the origin, up to the last one that was copied."""
+    for message in conversation.after(0):
+        yield message
+        if message.recorded.message == until:
+            return
+
+
+def _part_seen(session: Session, item: PartSeen, context: InboundContext) -> list[Event]:
+    """The part, and how its call has ended."""
+    facts = part_seen(session, item, context.sizes, context.files)
+    return [*facts, *tool_seen(session, item, context.requests, next(iter(facts), None))]
+
+
+def _message_seen(draft: Draft[Session], item: MessageSeen, context: InboundContext) -> None:
+    known = draft.state.conversation.messages.get(item.message)
+    recorded = _recorded(item, known)
+    if known is None or known.recorded != recorded:
+        draft.record(recorded)
+    for index, part in enumerate(item.parts):
+        placed = part if part.part or part.position else msgspec.structs.replace(part, position=index)
+        draft.record(*_part_seen(draft.state, placed, context))
+
+
+def _recorded(item: MessageSeen, known: Message | None) -> MessageRecorded:
+    """The message as it is now. What a later report leaves out stays."""
+    before = known.recorded if known else MessageRecorded(message=item.message, role=item.role)
+    return MessageRecorded(
+        message=item.message,
+        role=item.role,
+        sent=item.at or before.sent,
+        agent=item.agent or before.agent,
+        provider=item.provider or before.provider,
+        model=item.model or before.model,
+        synthetic=item.synthetic,
+        listed=before.listed,
+    )
+
+
+def _step_seen(draft: Draft[Session], item: StepSeen) -> None:
+    if item.step in draft.state.steps or is_helpers(draft.state, item):
+        return
+    draft.record(*listed(draft.state, item.after, item.messages, is_last=True))
+    draft.record(*assignments(draft.state))
+    draft.record(*_model(draft.state, item))
+    draft.record(_opened(draft.state, item))
+
+
+def _model(session: Session, item: StepSeen) -> list[Event]:
+    """The model and its limits, where they changed. Limits that are not known now stay what they were."""
+    before = session.model
+    known = before if before and (before.provider, before.model) == (item.provider, item.model) else None
+    now = ModelChanged(
+        provider=item.provider,
+        model=item.model,
+        context_limit=item.context_limit or (known.context_limit if known else 0),
+        output_limit=item.output_limit or (known.output_limit if known else 0),
+    )
+    return [now] if item.model and before != now else []
+
+
+def _opened(session: Session, item: StepSeen) -> StepOpened:
+    return StepOpened(
+        step=item.step,
+        previous=session.last_step,
+        aligned=_is_aligned(session, item),
+        kept=_kept(session, item),
+        last=_last(session.conversation),
+        count=session.conversation.count,
+        served=item.served,
+        agent=item.agent,
+        mode=mode_of(session, item),
+        provider=item.provider,
+        model=item.model,
+        context_limit=item.context_limit,
+        output_limit=item.output_limit,
+        capabilities=list(item.capabilities),
+        system_digest=item.system_digest,
+        toolset=item.toolset,
+        denied=list(item.denied),
+        variant=item.variant,
+    )
+
+
+def _is_aligned(session: Session, item: StepSeen) -> bool:
+    """Whether both sides mean the same list: reported whole, or as a difference to the last step that is known here."""
+    if item.count not in (0, session.conversation.count):
+        return False
+    if not item.after:
+        return True
+    return item.previous in ("", session.last_step) and is_present(session.conversation, item.after)
+
+
+def _kept(session: Session, item: StepSeen) -> int:
+    """The ordinal of the last message that was sent before: the harness knows of calls that were never reported here.
+
+    What has changed of the last step is known here, and not to an adapter that has just started.
+    """
+    conversation = session.conversation
+    if conversation.unchanged < session.last_sent or not is_present(conversation, item.sent):
+        return conversation.unchanged
+    return max(conversation.unchanged, conversation.messages[item.sent].ordinal)
+
+
+def _last(conversation: Conversation) -> int:
+    """Find the highest ordinal in use: near the last one given, since removals are rare."""
+    return next((place for place in range(conversation.last_ordinal, 0, -1) if place in conversation.order), 0)

@@ -1,0 +1,20 @@
+"""In which mode a session works: as its first step reports, and kept, since what a model sees depends on it."""
+
+from schemas.inbox import StepSeen
+from services.tagger.core.state import Session
+
+MANAGED = frozenset({"primary", "reduce_off"})
+"""The modes of sessions that a person leads."""
+
+
+def mode_of(session: Session, item: StepSeen) -> str:
+    """The mode of this step. A later list of tools changes none; that an agent leads a session is learned once."""
+    mode = session.mode or item.mode
+    if mode in MANAGED and (session.parent or item.mode == "subagent"):
+        return "subagent"
+    return mode
+
+
+def is_helpers(session: Session, item: StepSeen) -> bool:
+    """Whether it is a helper's call in a session that works: none of that session's own steps."""
+    return item.mode == "hidden" and session.mode != ""

@@ -1,0 +1,122 @@
+"""Parts: what makes one the same again, who made a call, and what is recorded of it."""
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime
+
+from schemas.codec import encode_attachments
+from schemas.events import PartRecorded
+from schemas.inbox import PartSeen
+from services.domain.attachments import attachment_tokens, file_tokens
+from services.domain.conversation import Conversation
+from services.domain.tokens import tokens
+from services.tagger.core.state import Session
+
+
+def part_seen(
+    session: Session, item: PartSeen, sizes: Mapping[str, int], files: Mapping[str, int]
+) -> list[PartRecorded]:
+    """The part, unless it is known as it is.
+
+    `sizes` and `files` hold, by reference of bodies in the bucket, their bytes and the estimated tokens of files.
+    """
+    if item.ephemeral:
+        return []
+    name = part_name(item)
+    digest = content_digest(item)
+    known = session.conversation.parts.get(name)
+    if known is not None and known.recorded.digest == digest and known.recorded.message == item.message:
+        return []
+    is_answer = item.type in ("tool", "tool_result")
+    content, reference = (item.output, item.output_ref) if is_answer else (item.text, item.text_ref)
+    size = sizes.get(reference, len(content.encode()))
+    input_size = sizes.get(item.input_ref, len(item.input.encode()))
+    beside = 0 if item.ignored else sum(map(attachment_tokens, item.attachments))
+    return [
+        PartRecorded(
+            message=item.message,
+            part=name,
+            kind=item.type,
+            position=item.position,
+            tool=item.tool,
+            call=item.call,
+            owner=_owner(session, item, name),
+            status=item.status or ("completed" if item.type == "tool_result" else ""),
+            mime=item.mime,
+            filename=item.filename,
+            signed=item.signed,
+            ignored=item.ignored,
+            synthetic=item.synthetic,
+            bytes=size,
+            input_bytes=input_size,
+            tokens=0 if item.ignored else _cost(item, files, size + input_size) + beside,
+            attachments=encode_attachments(item.attachments),
+            attachment_tokens=beside,
+            digest=digest,
+            text=item.text,
+            input=item.input,
+            output=item.output,
+            text_ref=item.text_ref,
+            input_ref=item.input_ref,
+            output_ref=item.output_ref,
+        )
+    ]
+
+
+def _cost(item: PartSeen, files: Mapping[str, int], size: int) -> int:
+    if item.type == "file":
+        return files[item.text_ref] if item.text_ref in files else file_tokens(item.text, item.mime)
+    return tokens(size)
+
+
+def part_name(item: PartSeen) -> str:
+    """The harness's id of a part, or one made of its message and its index in the full list of parts."""
+    if item.part:
+        return item.part
+    return f"{item.message}:{'file' if item.type == 'file' else 'p'}{item.position}"
+
+
+def content_digest(item: PartSeen) -> str:
+    """Digest of what the harness holds in a part: two parts with the same are the same to a model."""
+    fields = (
+        item.type, item.text, item.tool, item.input, item.output, item.status, item.mime,
+        item.text_ref, item.input_ref, item.output_ref, str(item.signed), str(item.ignored),
+        *(f"{one.mime}:{one.digest}" for one in item.attachments),
+    )  # fmt: skip
+    return hashlib.blake2b("\0".join(fields).encode(), digest_size=8).hexdigest()
+
+
+def _owner(session: Session, item: PartSeen, name: str) -> str:
+    """The message that made a tool call. A part that holds call and result belongs to its own message."""
+    if item.type in ("tool", "tool_call"):
+        return item.message
+    if item.type != "tool_result":
+        return ""
+    known = session.conversation.parts.get(name)
+    if known is not None:
+        return known.recorded.owner
+    unanswered = (owner for owner in session.calls.get(item.call, ()) if not _is_gone(session.conversation, owner))
+    return next(unanswered, "") or _nearest_owner(session, item)
+
+
+def _nearest_owner(session: Session, item: PartSeen) -> str:
+    """For a result whose call is not seen any more: the last earlier message that made it.
+
+    Of two that were sent at once it is the one with the smaller id.
+    """
+    here = _sent(session.conversation, item.message)
+    times = {owner: _sent(session.conversation, owner) for owner in session.owners.get(item.call, ())}
+    earlier = [(made, owner) for owner, made in times.items() if made is not None and here is not None and made < here]
+    newest = max((made for made, _ in earlier), default=None)
+    return min((owner for made, owner in earlier if made == newest), default=item.message)
+
+
+def _sent(conversation: Conversation, message: str) -> datetime | None:
+    known = conversation.messages.get(message)
+    return known.recorded.sent if known else None
+
+
+def _is_gone(conversation: Conversation, message: str) -> bool:
+    """Whether it was part of the conversation and is not any more."""
+    known = conversation.messages.get(message)
+    return known is not None and known.ordinal > 0 and not known.present

@@ -1,0 +1,122 @@
+"""What is recorded as it is reported: counts, refusals, lists of what there is to do, sets of tools, adapters."""
+
+from collections.abc import Mapping
+
+from schemas.codec import encode
+from schemas.events import (
+    AdapterConnected,
+    CallFailed,
+    Event,
+    OverflowDetected,
+    SignatureRefused,
+    TodoCaptured,
+    ToolsetChanged,
+    UsageSampled,
+)
+from schemas.inbox import AdapterSeen, ErrorSeen, TodoSeen, ToolSeen, ToolsSeen, UsageSeen
+from services.domain.tokens import tokens
+from services.domain.window import Model, prompt_tokens
+from services.tagger.core.overflow import read
+from services.tagger.core.signature import is_refused
+from services.tagger.core.state import Session, refusal
+
+MAX_ERROR_CHARACTERS = 240
+
+
+def adapter_seen(session: Session, item: AdapterSeen, harness: str) -> list[Event]:
+    connected = AdapterConnected(
+        harness=harness,
+        name=item.name,
+        version=item.version,
+        harness_version=item.harness_version,
+        digest=item.digest,
+        rival=item.rival,
+    )
+    return [] if connected in session.adapters else [connected]
+
+
+def usage_seen(session: Session, item: UsageSeen) -> list[Event]:
+    known = session.usage.get(item.message)
+    provider, model = (known.provider, known.model) if known else _asked(session, item.message)
+    sample = UsageSampled(
+        message=item.message,
+        input=item.input,
+        output=item.output,
+        reasoning=item.reasoning,
+        cache_read=item.cache_read,
+        cache_write=item.cache_write,
+        cost=item.cost,
+        provider=provider,
+        model=model,
+    )
+    return [sample] if prompt_tokens(sample) > 0 and known != sample else []
+
+
+def error_seen(session: Session, item: ErrorSeen) -> list[Event]:
+    """Note a refusal, and that it was one of length or of thinking.
+
+    A harness may report it twice: of the session and of the answer.
+    """
+    text = item.text[:MAX_ERROR_CHARACTERS]
+    failed = CallFailed(message=item.message, name=item.name, status=item.status, text=text)
+    facts: list[Event] = [] if refusal(failed) in session.reported else [failed]
+    if text in session.reported:
+        return facts
+    provider, model = _asked(session, item.message)
+    overflow = read(item.text)
+    if overflow is None and is_refused(item.text):
+        facts.append(SignatureRefused(message=item.message, text=text, provider=provider, model=model))
+    if overflow is not None:
+        facts.append(
+            OverflowDetected(
+                message=item.message,
+                text=text,
+                limit=overflow.limit,
+                used=overflow.used,
+                provider=provider,
+                model=model,
+            )
+        )
+    return facts
+
+
+def _asked(session: Session, message: str) -> Model:
+    """The model that makes this message, as that is recorded; where it names none, the one in work."""
+    known = session.conversation.messages.get(message)
+    if known is not None and known.recorded.provider and known.recorded.model:
+        return known.recorded.provider, known.recorded.model
+    return session.learned.model or ("", "")
+
+
+def todos_seen(session: Session, item: TodoSeen) -> list[Event]:
+    captured = TodoCaptured(
+        contents=[todo.content for todo in item.items],
+        statuses=[todo.status for todo in item.items],
+        priorities=[todo.priority for todo in item.items],
+    )
+    return [] if captured == session.todos else [captured]
+
+
+def tools_seen(session: Session, item: ToolsSeen, references: Mapping[str, str]) -> list[Event]:
+    """The set of tools, if it is not the one that holds; `references` are of definitions in the bucket, by digest."""
+    if item.digest == session.toolset:
+        return []
+    reference = references.get(item.digest, "")
+    return [
+        ToolsetChanged(
+            digest=item.digest,
+            names=[tool.name for tool in item.tools],
+            tokens=[_cost(tool) for tool in item.tools],
+            definitions="" if reference else definitions(item),
+            definitions_ref=reference,
+        )
+    ]
+
+
+def definitions(item: ToolsSeen) -> str:
+    """The tools as JSON."""
+    return encode(item.tools).decode()
+
+
+def _cost(tool: ToolSeen) -> int:
+    return tokens(sum(len(text.encode()) for text in (tool.name, tool.description, tool.parameters)))

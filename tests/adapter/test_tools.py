@@ -1,0 +1,114 @@
+"""Calls of the tools that the service defines: where each goes, and what is answered where it goes nowhere."""
+
+import msgspec
+import pytest
+
+from schemas.commands import CommandMessage, MemoryWrite
+from schemas.inbox import Mode
+from schemas.tools import ACTIONS, MEMORY, TOOLS, Tool
+from tests.adapter.conftest import Adapter
+from tests.adapter.played import Harness, Json
+
+TOOL = next(tool for tool in TOOLS if tool.name == MEMORY)
+REDUCE = TOOLS[0]
+
+
+def routed(adapter: Adapter, given: Json, mode: Mode | str = "primary", tool: Tool = TOOL) -> Json:
+    route: Json = adapter("routed", msgspec.to_builtins(tool), given, mode)
+    return route
+
+
+# Where a call goes
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_an_action_goes_where_it_is_defined_to_without_its_name(adapter: Adapter, action: str) -> None:
+    route = routed(adapter, {"action": action, "id": "m1", "text": "It is so."})
+    assert (ACTIONS[action].verb, ACTIONS[action].subject) == (route["to"]["verb"], route["to"]["subject"])
+    assert {"id": "m1", "text": "It is so."} == route["given"]
+
+
+def test_a_tool_without_actions_goes_to_its_subject_with_all_that_is_given(adapter: Adapter) -> None:
+    route = routed(adapter, {"drop": "3-5", "action": "kept"}, tool=REDUCE)
+    assert {"to": {"verb": "wish", "subject": "drop.queue"}, "given": {"drop": "3-5", "action": "kept"}} == route
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong"),
+    [
+        ({}, "ctx_memory needs an action"),
+        ({"action": ""}, "ctx_memory needs an action"),
+        ({"action": "forget"}, 'ctx_memory has no such action: "forget"'),
+        ({"action": "toString"}, 'ctx_memory has no such action: "toString"'),
+        ({"action": ["read"]}, 'ctx_memory has no such action: ["read"]'),
+        ({"action": {"read": 1}}, 'ctx_memory has no such action: {"read":1}'),
+    ],
+)
+def test_an_unknown_action_is_answered_with_those_that_there_are(adapter: Adapter, given: Json, wrong: str) -> None:
+    assert {"refusal": f"Nothing was done: {wrong}; give one of {', '.join(ACTIONS)}."} == routed(adapter, given)
+
+
+@pytest.mark.parametrize(
+    ("mode", "taken"),
+    [
+        ("primary", [*ACTIONS]),
+        ("reduce_off", [*ACTIONS]),
+        ("additive", [*ACTIONS]),
+        ("subagent", ["note", "read"]),
+        ("hidden", []),
+        ("", [*ACTIONS]),
+    ],
+)
+def test_an_action_is_taken_in_its_modes_alone(adapter: Adapter, mode: str, taken: list[str]) -> None:
+    routes = {action: routed(adapter, {"action": action}, mode) for action in ACTIONS}
+    assert taken == [action for action, route in routes.items() if "to" in route]
+    for action in {*ACTIONS} - {*taken}:
+        assert f'does not take this action in this session: "{action}"' in routes[action]["refusal"]
+        assert (", ".join(taken) or "go on without it") in routes[action]["refusal"]
+
+
+# The call itself
+
+
+def test_a_repeated_call_is_one_command_and_names_the_message_that_it_stands_in(harness: Harness) -> None:
+    harness.user("go")
+    harness.serve()
+    harness.add_message("I keep that.")
+    for _ in range(2):
+        harness.answer({"text": "Kept as m1.", "ok": True})
+        said = harness.call(TOOL, "c7", action="write", text="It is so.", category="NAMING")
+        assert "Kept as m1." == said
+        assert ["do.project.s.memory.write"] == harness.subjects
+        (sent,) = harness.questions
+        command = msgspec.json.decode(msgspec.json.encode(sent), type=CommandMessage)
+        assert ("s/c7", "agent", "build") == (command.id, command.actor.kind, command.actor.id)
+        assert MemoryWrite("It is so.", "NAMING", message="m1") == msgspec.json.decode(command.data, type=MemoryWrite)
+
+
+def test_what_is_asked_is_answered_in_words(harness: Harness) -> None:
+    harness.user("go")
+    harness.serve()
+    harness.answer({"text": "m1 It is so."}, {"error": "The views are being built."})
+    assert "m1 It is so." == harness.call(TOOL, action="read", filter="so")
+    assert ["ask.memory.project"] == harness.subjects
+    assert [{"filter": "so", "project": "project", "session": "s"}] == harness.questions
+    assert "The views are being built." == harness.call(TOOL, action="read")
+
+
+def test_an_agent_s_own_session_is_refused_before_anything_is_sent(harness: Harness) -> None:
+    harness.learns(parentID="another")
+    harness.user("look")
+    harness.serve()
+    assert "give one of note, read." in harness.call(TOOL, action="write", text="It is so.")
+    assert [] == harness.questions
+    harness.call(TOOL, action="note", text="Look again.")
+    assert ["do.project.s.note.write"] == harness.subjects
+
+
+def test_a_child_of_a_session_that_another_plugin_edits_is_an_agent_s_own_all_the_same(harness: Harness) -> None:
+    harness.meet("opencode-dcp")
+    harness.learns(parentID="another")
+    harness.user("look")
+    harness.serve()
+    assert ["additive"] == [step["mode"] for step in harness.steps]
+    assert "give one of note, read." in harness.call(TOOL, action="delete", id="m1")

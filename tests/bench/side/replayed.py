@@ -1,0 +1,68 @@
+"""The recorded sessions by `annals replay`, with an installation and as OpenCode alone would keep them small."""
+
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from services.edges.client.report import Report
+from tests.bench.side.arms import ARMS, Arm
+from tests.bench.side.measured import Row
+from tests.bench.side.recordings import ROOT
+from tests.helpers.recordings import SHIPPED, foreign
+
+WINDOWS = (128_000, 200_000)
+
+
+def replayed(window: int, arms: Sequence[str], folder: Path) -> Iterator[Row]:
+    """One row for each arm, of all sessions together."""
+    for name in arms:
+        yield _replayed(window, ARMS[name], folder)
+
+
+def _replayed(window: int, arm: Arm, folder: Path) -> Row:
+    began = time.monotonic()
+    folder.mkdir(parents=True, exist_ok=True)
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("ANNALS_")}
+    steps = folder / f"replay-{window}-{arm.name}.jsonl"
+    source = foreign("transcripts/neutral") or SHIPPED
+    options = ["--limit", str(window), "--json", "--agent", "none", "--at-once", "2", "--steps", str(steps)]
+    alone = [] if arm.annals else ["--alone"]
+    done = subprocess.run(
+        [sys.executable, "-m", "services.edges.cli", "replay", str(source), *options, *alone],
+        env={**ours, **arm.env, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        check=False,
+    )
+    made = msgspec.json.decode(done.stdout, type=Report)
+    (folder / f"replay-{window}-{arm.name}.json").write_bytes(done.stdout)
+    return _row(f"{made.sessions} sessions at {window:,}", arm.name, made, time.monotonic() - began)
+
+
+def _row(scenario: str, arm: str, made: Report, seconds: float) -> Row:
+    causes = Counter(f"{one.cause}{' at a loss' if one.net < 0 else ''}" for one in made.rebases)
+    return Row(
+        scenario=scenario,
+        arm=arm,
+        calls=made.steps,
+        prompt_tokens=made.prompt_tokens,
+        cached_tokens=made.cached_tokens,
+        new_tokens=made.prompt_tokens - made.cached_tokens,
+        largest=made.largest_prompt,
+        prefix_changes=made.unexplained_prefix_changes + len(made.rebases),
+        aside_tokens=made.aside_tokens,
+        refused=made.refused,
+        failed_turns=made.failed,
+        cost_raw=round(made.cost_units_raw),
+        cost=round(made.cost_units),
+        misses=made.misses,
+        seen=made.seen,
+        basis=made.basis,
+        rebases=dict(causes.most_common()),
+        seconds=round(seconds, 1),
+    )

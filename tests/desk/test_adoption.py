@@ -1,0 +1,197 @@
+"""The memory of a project that had another name before, over a real broker: it goes on, once, under the new one."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+from msgspec.structs import replace
+
+from schemas.commands import MemoryArchive, MemoryPin, MemoryReinforce, MemoryRevise, MemoryWrite, NoteWrite, PolicySet
+from schemas.events import MemoryMoved, MemoryWritten, ProjectIdentified, ProjectMerged
+from schemas.subjects import Address
+from services.desk.worker import Desk
+from services.domain.memory.book import Book
+from services.domain.memory.entry import Memory
+from services.edges.launcher.broker import Broker
+from services.kit.bus import Bus
+from services.settings import Memory as Limits
+from tests.desk.test_books import AGENT, PROJECT, send
+from tests.desk.test_intake import WISH, rested, said, tell
+from tests.helpers.broker_world import HARBOUR, connected, facts, opened, quick_settings
+from tests.helpers.memory_books import named_in
+from tests.helpers.memory_writers import folded
+from tests.helpers.waiting import until
+
+pytestmark = pytest.mark.broker
+
+FORMER = Address("dir-harbour")
+RULE, OTHER, GONE = "Always run the tests before a commit.", "Use pnpm instead of npm here.", "Ports begin at 9100."
+
+
+def merged(former: str = FORMER.project) -> Sequence[ProjectMerged]:
+    return [ProjectMerged(former=former)]
+
+
+async def remembering(bus: Bus, address: Address = FORMER) -> dict[str, str]:
+    """A project that remembers something, in all the ways; text -> id."""
+    names = {}
+    for number, text in enumerate((RULE, OTHER, GONE)):
+        names[text] = named_in((await send(bus, MemoryWrite(text=text), f"w{number}", address=address)).text)
+    commands = (
+        MemoryArchive(names[GONE], reason="they do not"),
+        MemoryPin(names[RULE]),
+        MemoryReinforce(names[OTHER]),
+        MemoryRevise(names[OTHER], text="Use pnpm instead of npm in this repository."),
+        NoteWrite(text="Ask Ada."),
+        PolicySet("agent", "held"),
+    )
+    for number, command in enumerate(commands):
+        answer = await send(bus, command, f"c{number}", address=address)
+        assert answer.ok, answer.text
+    return names
+
+
+def plain(memory: Memory) -> Memory:
+    """A memory without the positions of its facts."""
+    sources = tuple(replace(one, seq=0) for one in memory.sources)
+    return replace(memory, seq=0, facts=(), sources=sources)
+
+
+def stands(one: Book, other: Book) -> bool:
+    """Whether both say the same."""
+    assert {name: plain(one.memories[name]) for name in one.memories} == {
+        name: plain(other.memories[name]) for name in other.memories
+    }
+    assert {name: one.candidates[name].verdict for name in one.candidates} == {
+        name: other.candidates[name].verdict for name in other.candidates
+    }
+    assert [note.text for note in one.notes.values()] == [note.text for note in other.notes.values()]
+    return dict(one.policy.items()) == dict(other.policy.items())
+
+
+async def moved(bus: Bus) -> bool:
+    return any(isinstance(one, MemoryMoved) for one in await facts(bus, FORMER))
+
+
+async def test_what_was_remembered_under_the_former_name_is_under_the_new_one_as_it_was(bus: Bus) -> None:
+    async with opened(Desk(), bus, quick_settings()):
+        await remembering(bus)
+        before = await folded(bus, FORMER)
+        await tell(bus, merged(), PROJECT)
+        await until(lambda: moved(bus))
+        await rested(bus)
+        assert stands(before, await folded(bus))
+        assert PROJECT.project == (await folded(bus, FORMER)).moved_to
+
+
+async def test_what_still_comes_under_the_former_name_is_decided_under_the_new_one(bus: Bus) -> None:
+    async with opened(Desk(), bus, quick_settings()):
+        names = await remembering(bus)
+        await tell(bus, merged(), PROJECT)
+        await rested(bus)
+        count = len(await facts(bus, FORMER))
+        again = await send(bus, MemoryWrite(text=RULE), "w0", address=FORMER)
+        assert (True, names[RULE]) == (again.ok, named_in(again.text))  # it was decided before it moved
+        answer = await send(bus, MemoryWrite(text="Dates are stored in UTC, always."), "late", address=FORMER)
+        assert answer.ok
+        assert named_in(answer.text) in (await folded(bus)).memories
+        refused = await send(bus, MemoryArchive(names[RULE]), "a", AGENT, Address(FORMER.project, "s1"))
+        assert "has a person's own words" in refused.text
+        await tell(bus, said(WISH), Address(FORMER.project, "s1"))
+        await rested(bus)
+        assert any("French" in one.text for one in (await folded(bus)).memories.values())
+        of_project = [one for one in await facts(bus, FORMER) if not type(one).TYPE.startswith(("message.", "part."))]
+        assert count == len(of_project)
+
+
+async def test_what_was_decided_under_the_new_name_stays(bus: Bus) -> None:
+    async with opened(Desk(), bus, quick_settings()):
+        names = await remembering(bus)
+        await send(bus, MemoryWrite(text=RULE), "n1")
+        await send(bus, MemoryArchive(names[RULE], reason="not here"), "n2")
+        await send(bus, PolicySet("agent", "refused"), "n3")
+        await tell(bus, merged(), PROJECT)
+        await rested(bus)
+        now = await folded(bus)
+    assert ("archived", False, 2) == (
+        now.memories[names[RULE]].status,
+        now.memories[names[RULE]].is_pinned,
+        now.memories[names[RULE]].seen,
+    )
+    assert ("active", "refused") == (now.memories[names[OTHER]].status, now.policy["agent"])
+
+
+async def test_it_is_taken_in_once_by_two_desks_and_however_often_it_is_told(broker: Broker, bus: Bus) -> None:
+    other = await connected(broker)
+    try:
+        async with opened(Desk(), bus, quick_settings()):
+            await remembering(bus)
+            before = await folded(bus, FORMER)
+        await tell(bus, merged(), PROJECT)
+        async with opened(Desk(), bus, quick_settings()), opened(Desk(), other, quick_settings()):
+            await until(lambda: moved(bus))
+            await rested(bus)
+    finally:
+        await other.close()
+    async with opened(Desk(), bus, quick_settings()):
+        await tell(bus, merged(), PROJECT)
+        await rested(bus)
+        await asyncio.gather(*(send(bus, MemoryWrite(text=f"Page {n} is read first."), f"p{n}") for n in range(3)))
+    assert 3 == sum(isinstance(one, MemoryWritten) for one in await facts(bus, PROJECT)) - 3
+    now = await folded(bus)
+    assert before.memories.keys() <= now.memories.keys()
+    assert 1 == len(now.notes)
+
+
+async def test_what_a_desk_has_left_undone_another_one_does_when_it_starts(bus: Bus) -> None:
+    async with opened(Desk(), bus, quick_settings()):
+        await remembering(bus)
+        before = await folded(bus, FORMER)
+    async with opened(Desk(), bus, replace(quick_settings(), memory=Limits(enabled=False))):
+        await tell(bus, merged(), PROJECT)
+        await rested(bus)
+        assert [] == [one for one in await facts(bus, PROJECT) if not isinstance(one, ProjectMerged)]
+    await tell(bus, [MemoryMoved(name=PROJECT.project)], FORMER)  # one that was killed behind this
+    async with opened(Desk(), bus, quick_settings()):
+        await until(lambda: holds(bus, before))
+    assert stands(before, await folded(bus))
+
+
+async def holds(bus: Bus, before: Book) -> bool:
+    now = await folded(bus)
+    return len(now.notes) == len(before.notes) and len(now.policy) == len(before.policy)
+
+
+async def test_a_memory_moves_on_and_never_back(bus: Bus) -> None:
+    newest = Address("git-harbour")
+    async with opened(Desk(), bus, quick_settings()):
+        names = await remembering(bus)
+        await tell(bus, merged(), PROJECT)
+        await rested(bus)
+        await tell(bus, merged(PROJECT.project), newest)
+        await rested(bus)
+        await tell(bus, [*merged(newest.project), *merged(PROJECT.project)], FORMER)
+        await rested(bus)
+        answer = await send(bus, MemoryPin(names[OTHER]), "late", address=FORMER)
+        assert answer.ok, answer.text
+        assert (await folded(bus, newest)).memories[names[OTHER]].is_pinned
+        assert "" == (await folded(bus, newest)).moved_to
+
+
+async def test_of_a_home_directory_nothing_is_remembered(bus: Bus) -> None:
+    home = [ProjectIdentified(directory="/home/ada", harness="pi", home=True)]
+    async with opened(Desk(), bus, quick_settings()):
+        await tell(bus, home, PROJECT)
+        for command, address, actor in (
+            (MemoryWrite(text=RULE), PROJECT, None),
+            (NoteWrite(text="Ask Ada."), HARBOUR, AGENT),
+        ):
+            answer = await send(bus, command, f"h{address.session}", *([actor] if actor else []), address=address)
+            assert (False, 0) == (answer.ok, answer.seq)
+            assert "this is a home directory" in answer.text
+        await tell(bus, said(WISH))
+        await rested(bus)
+        assert home == await facts(bus, PROJECT)
+        await tell(bus, merged(PROJECT.project), FORMER)
+        await rested(bus)
+        assert not (await folded(bus)).moved_to

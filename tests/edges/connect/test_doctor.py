@@ -1,0 +1,195 @@
+"""The doctor in a real installation."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import psutil
+import pytest
+from pydantic import SecretStr
+
+from schemas.codec import encode
+from schemas.inbox import AdapterSeen, Inbound
+from schemas.streams import DEAD, LOG
+from schemas.subjects import Address, dead
+from services.edges.connect import bundle
+from services.edges.connect.doctor import doctor, examine
+from services.edges.connect.findings import Finding, is_well
+from services.edges.connect.harnesses.opencode import OpenCode
+from services.edges.connect.harnesses.opencode.change import EMPTY, connect
+from services.edges.launcher.broker import Broker
+from services.kit.rooms import ROOMS
+from services.settings import Nats, Settings
+from tests.conftest import InstallationFactory
+from tests.helpers.installation import connect as connected
+from tests.helpers.installation import settle
+from tests.helpers.waiting import until
+
+pytestmark = [pytest.mark.house, pytest.mark.broker]
+
+SECONDS = 10.0
+
+
+class Machine:
+    """A machine with an OpenCode that is connected to an installation."""
+
+    def __init__(self, root: Path, data: Path) -> None:
+        self.here = root / "project"
+        user = root / "home" / ".config" / "opencode"
+        programs = root / "bin"
+        for folder in (self.here / ".git", user / "node_modules", programs):
+            folder.mkdir(parents=True)
+        for name, line in (("opencode", "echo 1.18.33"), ("rg", "true")):
+            (programs / name).write_text(f"#!/bin/sh\n{line}\n")
+            (programs / name).chmod(0o755)
+        self.settings = Settings(data=data)
+        self.environment = {"HOME": str(root / "home"), "PATH": f"{programs}:/usr/bin:/bin"}
+        self.config = user / "opencode.json"
+        self.config.write_text(connect(EMPTY, OpenCode.wanted(self.settings, "managed"))[0])
+        declared = {"dependencies": {"@opencode-ai/plugin": "*"}}
+        (user / "package.json").write_text(json.dumps(declared))
+        (user / "package-lock.json").write_text(json.dumps({"lockfileVersion": 3, "packages": {"": declared}}))
+        bundle.bring(data, "opencode")
+
+    async def examined(self) -> tuple[Finding, ...]:
+        return await examine(self.settings, self.environment, self.here)
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    built = tmp_path / "built.mjs"
+    built.write_text("export default {}")
+    monkeypatch.setattr(bundle, "sources", lambda _: (built,))
+    return Machine(tmp_path / "machine", tmp_path / "data")
+
+
+def unwell(findings: Sequence[Finding]) -> dict[str, str]:
+    return {finding.what: finding.level for finding in findings if finding.level != "PASS"}
+
+
+async def test_a_healthy_installation_passes_and_nothing_is_written(
+    installation: InstallationFactory, machine: Machine
+) -> None:
+    async with installation(machine.settings.data, ROOMS) as running:
+        bus = await connected(running)
+        await settle(bus)
+        findings = await machine.examined()
+        assert {"adapter": "WARN"} == unwell(findings), findings
+        timed = {finding.what for finding in findings if finding.ms is not None}
+        assert {"broker", "published", "read", "asked", "commanded"} == timed
+        await settle(bus)
+        assert 0 == await bus.messages(LOG.name)
+        assert 0 == await bus.messages(DEAD.name)
+        await bus.close()
+
+
+async def test_an_adapter_that_said_what_it_is_passes(installation: InstallationFactory, machine: Machine) -> None:
+    async with installation(machine.settings.data, ROOMS) as running:
+        bus = await connected(running)
+        for digest, expected in ((bundle.installed("opencode"), {}), ("of another one", {"adapter": "WARN"})):
+            seen = AdapterSeen(name="opencode", version="0.1.0", harness_version="1.18.33", digest=digest)
+            inbound = Inbound(id=f"hello {digest}", at=datetime.now(UTC), items=(seen,))
+            await bus.publish(Address("shop", "s1").inbound("opencode"), encode(inbound), inbound.id)
+            await settle(bus)
+            findings = await machine.examined()
+            assert expected == unwell(findings)
+            adapter = f"0.1.0 in OpenCode 1.18.33, {inbound.at:%Y-%m-%d %H:%M}"
+            assert [True] == [adapter in finding.finding for finding in findings if finding.what == "adapter"]
+        await bus.close()
+
+
+async def test_dead_letters_and_rooms_that_stand_still_are_found(
+    installation: InstallationFactory, machine: Machine
+) -> None:
+    async with installation(machine.settings.data, ROOMS) as running:
+        bus = await connected(running)
+        await settle(bus)
+        await bus.js.publish(dead("tagger"), b"x", headers={"Annals-Reason": "it was no letter"})
+        stopped = [psutil.Process(running.status[room].pid) for room in ("tagger", "desk")]
+        try:
+            for process in stopped:
+                process.send_signal(signal.SIGSTOP)
+            await until(lambda: {psutil.STATUS_STOPPED} == {process.status() for process in stopped})
+            findings = await machine.examined()
+        finally:
+            for process in stopped:
+                process.send_signal(signal.SIGCONT)
+        found = unwell(findings)
+        assert {"room tagger", "room desk", "read", "commanded"} == {what for what in found if found[what] == "FAIL"}
+        assert "WARN" == found["dead letters"]
+        assert [] == [one for one in findings if one.what == "dead letters" and "it was no letter" not in one.finding]
+        await bus.close()
+
+
+async def test_without_a_broker_it_fails_soon_and_says_what_to_do(
+    machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun = time.monotonic()
+    assert 1 == await doctor(machine.settings, machine.environment, machine.here, as_json=False)
+    assert time.monotonic() - begun < SECONDS
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first.startswith("FAIL  broker")
+    assert "annals up" in first
+
+
+@pytest.mark.own_broker
+async def test_a_broker_that_knows_no_harness_is_found(broker: Broker, machine: Machine) -> None:
+    endpoint = broker.endpoint
+    machine.settings = Settings(
+        data=machine.settings.data, nats=Nats(url=endpoint.url, user="room", password=SecretStr(endpoint.password))
+    )
+    findings = await machine.examined()
+    assert not is_well(findings)
+    assert "FAIL" == unwell(findings)["user harness"]
+
+
+def test_the_command_prints_one_json_object_for_each_finding(machine: Machine) -> None:
+    environment = machine.environment | {"ANNALS_DATA": str(machine.settings.data)}
+    ended = subprocess.run(
+        [sys.executable, "-m", "services.edges.cli", "doctor", "--json"],
+        cwd=Path(__file__).parents[3],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    findings = [msgspec.json.decode(line, type=Finding) for line in ended.stdout.splitlines()]
+    assert 1 == ended.returncode, ended.stderr
+    assert ["broker"] == [finding.what for finding in findings if finding.level == "FAIL"]
+    assert "PASS" in {finding.level for finding in findings}
+
+
+async def test_a_harness_sees_its_round_trips(installation: InstallationFactory, machine: Machine) -> None:
+    async with installation(machine.settings.data, ROOMS) as running:
+        bus = await connected(running)
+        await settle(bus)
+        machine.settings = Settings(data=machine.settings.data, nats=Nats(user="harness"))
+        findings = await machine.examined()
+        assert {"streams": "WARN", "adapter": "WARN"} == unwell(findings)
+        assert {"published", "asked", "commanded"} <= {finding.what for finding in findings if finding.ms is not None}
+        await bus.close()
+
+
+@pytest.mark.own_broker
+async def test_without_rooms_nobody_answers_and_open_passwords_are_found(
+    broker: Broker, tmp_path: Path, machine: Machine
+) -> None:
+    assert broker.process is not None
+    machine.settings = Settings(data=tmp_path)
+    found = unwell(await machine.examined())
+    assert "passwords" not in found
+    assert {"FAIL"} == {found[what] for what in ("tagger", "asked", "commanded")}
+    (tmp_path / "broker.json").chmod(0o644)
+    assert "FAIL" == unwell(await machine.examined())["passwords"]
+
+
+async def test_what_overrules_the_configuration_is_known(machine: Machine) -> None:
+    assert "compaction" not in unwell(await machine.examined())
+    machine.environment["OPENCODE_DISABLE_AUTOCOMPACT"] = "1"
+    assert "WARN" == unwell(await machine.examined())["compaction"]

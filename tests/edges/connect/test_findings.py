@@ -1,0 +1,222 @@
+"""What the doctor makes of what was seen."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from schemas.asks import Status
+from schemas.streams import BUCKETS, STREAMS
+from services.edges.connect import installation
+from services.edges.connect.connection import Adapter, Connection, Reported
+from services.edges.connect.findings import Conflict, Finding, is_well
+from services.edges.connect.harnesses.opencode import judgement
+from services.edges.connect.harnesses.opencode.config import Entry, Source, Switch
+from services.edges.connect.harnesses.opencode.judgement import Program
+from services.edges.connect.harnesses.opencode.places import Place
+from services.edges.connect.installation import Kept, Running, Timed
+from services.kit.bus import Lag
+
+CONFIG = Path("/home/ada/.config/opencode/opencode.json")
+ANNALS = "/opt/annals"
+OURS = Entry(
+    "file:///data/annals.mjs",
+    {"broker": "/data/broker.json", "compaction": "managed", "house": {"command": [ANNALS, "up"]}},
+    CONFIG,
+)
+OTHERS = {name: option for name, option in OURS.options.items() if name != "house"}
+ON = (Switch("auto", value=True, source=None), Switch("prune", value=False, source=None))
+OFF = (Switch("auto", value=False, source=CONFIG), ON[1])
+GOOD = Timed("answered", 1.0)
+
+INSTALLATION = installation.Seen(
+    "nats://127.0.0.1:4222",
+    GOOD,
+    version="2.15.1",
+    kept={
+        stream.name: Kept(stream.subjects, stream.max_age, stream.duplicate_window, stream.immutable)
+        for stream in STREAMS
+    }
+    | {f"OBJ_{bucket.name}": Kept(max_age=bucket.max_age) for bucket in BUCKETS},
+    rooms=(Running("tagger", "running"),),
+    tagger=Lag(0, 0),
+    harness=GOOD,
+    inbound=GOOD,
+    taken=GOOD,
+    status=Status(log_head=9, read_through=9, committed_through=9, hot_sessions=1, file="x"),
+    asked=GOOD,
+    commanded=GOOD,
+)
+HARNESS = judgement.Seen(
+    Program("/usr/bin/opencode", "1.18.33"),
+    (Source(Place(CONFIG, "user")),),
+    (OURS,),
+    Connection(
+        "opencode",
+        "OpenCode",
+        OURS,
+        {"broker": "/data/broker.json"},
+        loaded="abc",
+        installed="abc",
+        programs=(ANNALS,),
+        reported=Reported(Adapter("2026-01-01", "0.1.0", "1.18.33", "abc")),
+    ),
+    switches=ON,
+    dependencies="stand-in",
+    ripgrep="/usr/bin/rg",
+)
+
+
+def at_installation(**changes: Any) -> tuple[Finding, ...]:  # noqa: ANN401 - fields of several types
+    return installation.judge(msgspec.structs.replace(INSTALLATION, **changes))
+
+
+def at_harness(**changes: Any) -> tuple[Finding, ...]:  # noqa: ANN401 - fields of several types
+    of_connection = {name: changes.pop(name) for name in Connection.__struct_fields__ if name in changes}
+    seen = msgspec.structs.replace(HARNESS, **changes)
+    connection = None
+    if seen.ours:
+        connection = msgspec.structs.replace(HARNESS.connection, entry=seen.ours[-1], **of_connection)
+    return judgement.judge(msgspec.structs.replace(seen, connection=connection))
+
+
+def kept(name: str, **changes: Any) -> dict[str, Kept | None]:  # noqa: ANN401 - fields of several types
+    assert INSTALLATION.kept is not None
+    return dict(INSTALLATION.kept) | {name: msgspec.structs.replace(INSTALLATION.kept[name] or Kept(), **changes)}
+
+
+def unwell(findings: tuple[Finding, ...]) -> list[tuple[str, str]]:
+    return [(finding.level, finding.what) for finding in findings if finding.level != "PASS"]
+
+
+def test_where_all_is_well_all_passes() -> None:
+    assert [] == unwell(at_installation()) + unwell(at_harness())
+
+
+def test_whatever_is_not_well_has_a_remedy() -> None:
+    ill = (*at_installation(dead=3, rooms=(Running("desk", "gone"),)), *at_harness(ripgrep="", loaded=""))
+    assert [] == [finding for finding in ill if (finding.level == "PASS") == bool(finding.remedy)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"connected": Timed(error="no broker answers; start one")}, [("FAIL", "broker")]),
+        ({"version": "2.9.10"}, [("FAIL", "broker")]),
+        ({"jetstream": False}, [("FAIL", "jetstream")]),
+        ({"kept": None}, [("WARN", "streams")]),
+        ({"kept": kept("LOG", denies_deletion=False)}, [("FAIL", "stream LOG")]),
+        ({"kept": kept("IN", max_age=60.0)}, [("FAIL", "stream IN")]),
+        ({"kept": kept("IN", subjects=("in.a",))}, [("FAIL", "stream IN")]),
+        ({"kept": kept("OBJ_inbound", max_age=0.0)}, [("FAIL", "bucket inbound")]),
+        ({"kept": dict(INSTALLATION.kept or {}) | {"DEAD": None}}, [("FAIL", "stream DEAD")]),
+        ({"rooms": ()}, [("WARN", "rooms")]),
+        ({"rooms": (Running("desk", "gone"),)}, [("FAIL", "room desk")]),
+        ({"rooms": (Running("desk", "stopped"),)}, [("FAIL", "room desk")]),
+        ({"rooms": (Running("desk", "running", restarts=2),)}, [("WARN", "room desk")]),
+        ({"tagger": None}, [("FAIL", "tagger")]),
+        ({"tagger": Lag(1001, 0)}, [("WARN", "tagger")]),
+        ({"tagger": Lag(999, 1)}, []),
+        (
+            {"status": msgspec.structs.replace(INSTALLATION.status or Status(0, 0, 0, 0, ""), log_head=5000)},
+            [("WARN", "responder")],
+        ),
+        (
+            {"status": msgspec.structs.replace(INSTALLATION.status or Status(0, 0, 0, 0, ""), building=True)},
+            [("WARN", "responder")],
+        ),
+        ({"dead": 2, "dead_reason": "nobody knows"}, [("WARN", "dead letters")]),
+        ({"harness": Timed(error="refuses; set it")}, [("FAIL", "user harness")]),
+        ({"inbound": Timed(error="not taken")}, [("FAIL", "published")]),
+        ({"taken": Timed(error="not read")}, [("FAIL", "read")]),
+        ({"taken": Timed()}, []),
+        ({"asked": Timed(error="no answer"), "status": None}, [("FAIL", "asked")]),
+        ({"commanded": Timed(error="no answer")}, [("FAIL", "commanded")]),
+    ],
+)
+def test_what_is_not_well_in_an_installation_is_found(changes: dict[str, Any], expected: list[tuple[str, str]]) -> None:
+    assert expected == unwell(at_installation(**changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"program": None}, [("WARN", "opencode")]),
+        ({"program": Program("/x/opencode", "1.17.0")}, [("WARN", "opencode")]),
+        ({"program": Program("/x/opencode")}, [("WARN", "opencode")]),
+        ({"sources": (Source(Place(CONFIG, "user"), error="line 1"),)}, [("FAIL", "configuration")]),
+        ({"plugins": ()}, [("WARN", "plugin")]),
+        ({"plugins": (OURS, OURS._replace(spec="/other/annals.mjs"))}, [("FAIL", "plugin")]),
+        ({"plugins": (OURS, OURS)}, []),
+        ({"loaded": ""}, [("FAIL", "bundle")]),
+        ({"loaded": "old"}, [("WARN", "bundle")]),
+        ({"installed": ""}, [("WARN", "bundle")]),
+        ({"wanted": {"broker": "/other/broker.json"}}, [("FAIL", "broker option")]),
+        ({"wanted": {"url": "nats://far"}}, [("FAIL", "broker option")]),
+        ({"plugins": (OURS._replace(options={**OURS.options, "password": "x"}),)}, [("FAIL", "broker option")]),
+        ({"switches": OFF}, [("WARN", "compaction")]),
+        (
+            {"plugins": (OURS._replace(options={**OURS.options, "compaction": "assist"}),), "switches": OFF},
+            [("WARN", "compaction")],
+        ),
+        ({"plugins": (OURS._replace(options={**OTHERS, "compaction": "assist"}),)}, [("WARN", "start")]),
+        ({"plugins": (OURS._replace(options={**OTHERS, "house": False}),)}, []),
+        ({"programs": ()}, [("WARN", "start")]),
+        ({"conflicts": (Conflict("opencode-dcp", CONFIG, "it prunes", "remove it"),)}, [("FAIL", "conflict")]),
+        ({"dependencies": "missing"}, [("WARN", "dependencies")]),
+        ({"dependencies": "blocked"}, [("WARN", "dependencies")]),
+        ({"dependencies": "installed"}, []),
+        ({"ripgrep": ""}, [("WARN", "ripgrep")]),
+        ({"reported": Reported()}, [("WARN", "adapter")]),
+        ({"reported": Reported(is_silent=True)}, [("WARN", "adapter")]),
+        ({"reported": Reported(Adapter("2026", "0.0.9", "", "old"))}, [("WARN", "adapter")]),
+        ({"reported": Reported(Adapter("2026", "0.1.0", "", "abc", "opencode-dcp"))}, [("WARN", "adapter")]),
+    ],
+)
+def test_what_is_not_well_of_a_harness_is_found(changes: dict[str, Any], expected: list[tuple[str, str]]) -> None:
+    assert expected == unwell(at_harness(**changes))
+
+
+def test_what_an_earlier_setup_switched_off_has_another_remedy_than_what_a_person_did() -> None:
+    ours = next(one for one in at_harness(switches=OFF, switched_off=(str(CONFIG),)) if one.what == "compaction")
+    theirs = next(one for one in at_harness(switches=OFF) if one.what == "compaction")
+    assert "annals setup opencode" in ours.remedy
+    assert "take that out" == theirs.remedy
+    assert str(CONFIG) in theirs.finding
+
+
+def test_how_the_installation_is_run_is_told() -> None:
+    assert "it runs as a service" in [one.finding for one in at_installation(run="runs as a service")]
+    assert "installation" not in [one.what for one in at_installation()]
+
+
+def test_an_installation_of_a_team_is_started_by_nobody_here() -> None:
+    team = OURS._replace(options={"url": "nats://far", "compaction": "managed"})
+    findings = at_harness(plugins=(team,), wanted={"url": "nats://far"})
+    assert [] == unwell(findings)
+    assert "start" not in [one.what for one in findings]
+
+
+@pytest.mark.parametrize(
+    ("free", "readable", "expected"),
+    [
+        (90.0, 0, []),
+        (1.0, 0, [("WARN", "disk")]),
+        (0.1, 0, [("FAIL", "disk")]),
+        (90.0, 1, [("FAIL", "passwords")]),
+    ],
+)
+def test_the_disk_is_judged(free: float, readable: int, expected: list[tuple[str, str]]) -> None:
+    disk = installation.Disk("/data", int(free * installation.GIB), readable_by_others=bool(readable))
+    assert expected == unwell(installation.judge_disk(disk))
+
+
+def test_a_finding_is_one_line_with_its_remedy_and_its_time() -> None:
+    assert "PASS  asked              - it answers (1.3 ms)" == Finding("PASS", "asked", "it answers", ms=1.26).line
+    assert "FAIL  x                  - no; do this" == Finding("FAIL", "x", "no", "do this").line
+
+
+def test_a_warning_is_no_failure() -> None:
+    assert is_well([Finding("WARN", "x", "y", "z")])
+    assert not is_well([Finding("PASS", "x", "y"), Finding("FAIL", "x", "y", "z")])

@@ -1,0 +1,189 @@
+"""An installation without a terminal: it comes, it is known, it goes; all of them real processes."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import msgspec
+import psutil
+import pytest
+
+from services.edges.launcher.broker import free_port
+from services.edges.launcher.detach import down
+from services.edges.launcher.run import FILE, LOG, Run, current, record
+from services.kit.endpoint import read
+from services.settings import Settings
+
+pytestmark = pytest.mark.house
+
+RECORDS = """
+import sys, pathlib
+from services.edges.launcher.run import record
+
+record(pathlib.Path(sys.argv[1]), "detached")
+"""
+
+
+class Machine:
+    """A data directory, and `annals` on it."""
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+        self.environment = {**os.environ, "ANNALS_DATA": str(data)}
+
+    async def annals(self, *words: str, here: Path | None = None, **variables: str) -> tuple[int, str]:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-m", "services.edges.cli", *words),
+            env={**self.environment, **variables},
+            cwd=here,
+            stdout=PIPE,
+            stderr=PIPE,
+        )
+        output, errors = await process.communicate()
+        assert process.returncode is not None
+        return process.returncode, (output + errors).decode()
+
+    @property
+    def run(self) -> Run | None:
+        return current(self.data)
+
+
+@pytest.fixture
+async def machine(tmp_path: Path) -> AsyncIterator[Machine]:
+    machine = Machine(tmp_path / "da ta")
+    yield machine
+    await machine.annals("down")
+
+
+async def test_a_detached_installation_answers_is_told_of_and_ends(machine: Machine) -> None:
+    status, output = await machine.annals("up", "--detach")
+    assert 0 == status, output
+    run = machine.run
+    assert run is not None
+    assert f"pid {run.pid}" in output
+    assert str(machine.data / LOG) in output
+    assert 0o600 == (machine.data / LOG).stat().st_mode & 0o777
+    process = psutil.Process(run.pid)
+    assert os.getsid(0) != os.getsid(process.pid)
+    parts = process.children(recursive=True)
+    assert len(parts) >= 5
+
+    again, output = await machine.annals("up", "--detach")
+    assert (0, True) == (again, "already" in output)
+    assert run == machine.run
+    reported = json.loads((await machine.annals("status", "--json"))[1])["house"]
+    assert (run.pid, "detached") == (reported["pid"], reported["keeper"])
+
+    status, output = await machine.annals("down")
+    assert 0 == status, output
+    assert not process.is_running()
+    assert not [part for part in parts if part.is_running()]
+    assert machine.run is None
+    assert (0, True) == ((await machine.annals("down"))[0], "no installation runs" in (await machine.annals("down"))[1])
+
+
+async def test_a_detached_installation_keeps_to_the_limits_of_the_project_that_it_was_started_in(
+    machine: Machine, tmp_path: Path
+) -> None:
+    file = tmp_path / "shop" / ".annals" / "config.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text("[plan]\nprotected_tags = 40\n[nats]\nport = 1\n")
+    wrong = {"ANNALS_PLAN__THRESHOLD": "200", "PYTHONPATH": str(Path.cwd())}
+    status, output = await machine.annals("up", "--detach", here=file.parents[1], **wrong)
+    assert 0 == status, output
+    assert "nats.port" in output, "what does not hold is named"
+    assert f"within the limits of {file}" in output
+
+    run = machine.run
+    assert run is not None
+    assert str(file) == run.project
+    rooms = [one.environ() for one in psutil.Process(run.pid).children() if "services." in " ".join(one.cmdline())]
+    assert {("40", "85.0")} == {(one["ANNALS_PLAN__PROTECTED_TAGS"], one["ANNALS_PLAN__THRESHOLD"]) for one in rooms}
+
+
+async def test_two_that_start_it_at_once_start_one(machine: Machine) -> None:
+    both = await asyncio.gather(machine.annals("up", "--detach"), machine.annals("up", "--detach"))
+    assert [0, 0] == [status for status, _ in both], both
+    run = machine.run
+    assert run is not None
+    assert all(f"pid {run.pid}" in output for _, output in both)
+
+
+async def test_an_installation_that_cannot_start_says_why_and_where_its_log_is(machine: Machine) -> None:
+    status, output = await machine.annals("up", "--detach", ANNALS_NATS__URL=f"nats://127.0.0.1:{free_port()}")
+    assert 1 == status
+    assert str(machine.data / LOG) in output
+    assert "no broker" in output.lower() or "cannot" in output.lower() or "refused" in output.lower(), output
+    assert machine.run is None
+
+
+async def test_an_installation_that_was_killed_is_started_again(machine: Machine) -> None:
+    await machine.annals("up", "--detach")
+    first = machine.run
+    assert first is not None
+    killed = psutil.Process(first.pid)
+    killed.kill()
+    killed.wait()
+    assert machine.run is None
+    status, output = await machine.annals("up", "--detach")
+    assert 0 == status, output
+    second = machine.run
+    assert second is not None
+    assert first.pid != second.pid
+
+
+async def test_down_ends_the_broker_that_a_killed_installation_has_left_behind(machine: Machine) -> None:
+    await machine.annals("up", "--detach")
+    run, written = machine.run, read(machine.data)
+    assert run is not None
+    assert written is not None
+    killed, broker = psutil.Process(run.pid), psutil.Process(written.pid)
+    killed.kill()
+    killed.wait()
+    assert broker.is_running()
+    status, output = await machine.annals("down")
+    assert (0, True) == (status, "the broker that a killed one left behind" in output), output
+    assert not broker.is_running()
+
+
+async def test_an_installation_that_has_written_nothing_down_is_left_alone(machine: Machine) -> None:
+    await machine.annals("up", "--detach")
+    run = machine.run
+    assert run is not None
+    (machine.data / FILE).rename(machine.data / "aside")
+    status, output = await machine.annals("down")
+    assert (1, True) == (status, "end it where it runs" in output), output
+    (machine.data / "aside").rename(machine.data / FILE)
+    assert run == machine.run
+
+
+def test_down_ends_nobody_who_only_has_the_number_of_an_installation_that_was_killed(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        record(tmp_path, "detached")
+        run = current(tmp_path)
+        assert run is not None
+        (tmp_path / FILE).write_bytes(msgspec.json.encode(msgspec.structs.replace(run, pid=other.pid)))
+        assert "no installation runs" in down(Settings(data=tmp_path))
+        assert other.poll() is None
+        assert not (tmp_path / FILE).exists()
+        other.communicate(b"\n")
+
+
+@pytest.mark.parametrize("left", [b"", b"{", b'{"pid": "x"}', b"\xff"])
+def test_a_record_that_cannot_be_read_is_none(tmp_path: Path, left: bytes) -> None:
+    (tmp_path / FILE).write_bytes(left)
+    assert current(tmp_path) is None
+
+
+def test_a_process_that_has_ended_and_nobody_has_waited_for_is_no_installation(tmp_path: Path) -> None:
+    program = [sys.executable, "-c", RECORDS, str(tmp_path)]
+    with subprocess.Popen(program) as ended:
+        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+        assert current(tmp_path) is None
+        assert (tmp_path / FILE).exists()

@@ -1,0 +1,117 @@
+"""The processes of rooms: how they begin and end, and what becomes of them when what they are copies of falls."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+from pydantic import SecretStr
+
+from services.edges.launcher.broker import Broker, free_port
+from services.edges.launcher.fork_server import LOADED
+from services.edges.launcher.room_process import Executed, Forked, Processes, end
+from services.kit.bus import Bus
+from services.kit.rooms import ROOMS
+from services.settings import Settings, environment
+from services.settings.groups import Nats
+from tests.helpers.waiting import until
+
+pytestmark = [pytest.mark.broker, pytest.mark.own_broker]
+
+WAYS = pytest.mark.parametrize("way", [Forked, Executed])
+
+
+def on(broker: Broker | None, data: Path) -> dict[str, str]:
+    """The environment of a room on this broker; on none that is there."""
+    nats = Nats(url=f"nats://127.0.0.1:{free_port()}")
+    if broker is not None:
+        endpoint = broker.endpoint
+        nats = Nats(url=endpoint.url, user="room", password=SecretStr(endpoint.password))
+    return {**os.environ, **environment(Settings(data=data, nats=nats))}
+
+
+@asynccontextmanager
+async def made(way: type[Processes]) -> AsyncIterator[Processes]:
+    processes = way()
+    try:
+        yield processes
+    finally:
+        await processes.close()
+
+
+def children() -> list[psutil.Process]:
+    return psutil.Process().children(recursive=True)
+
+
+@WAYS
+async def test_a_room_that_cannot_work_ends_with_a_status(way: type[Processes], tmp_path: Path) -> None:
+    async with made(way) as processes:
+        room = await processes.begin("tagger", on(None, tmp_path))
+        assert 1 == await room.wait()
+        room.kill()  # which is gone already
+
+
+@WAYS
+async def test_a_room_works_until_it_is_asked_to_end(
+    way: type[Processes], broker: Broker, bus: Bus, tmp_path: Path
+) -> None:
+    async with made(way) as processes:
+        room, other = [await processes.begin(name, on(broker, tmp_path)) for name in ("tagger", "desk")]
+        await until(lambda: _reads(bus, "tagger"))
+        await end(room)
+        assert 0 == await room.wait()
+        other.kill()
+        assert -signal.SIGKILL == await other.wait()
+
+
+async def _reads(bus: Bus, room: str) -> bool:
+    return await bus.lag("IN", room) is not None
+
+
+async def test_a_room_has_the_surroundings_that_it_was_begun_with(broker: Broker, bus: Bus, tmp_path: Path) -> None:
+    async with made(Forked) as processes:
+        nowhere = await processes.begin("tagger", on(None, tmp_path))
+        here = await processes.begin("tagger", on(broker, tmp_path))
+        assert 1 == await nowhere.wait()
+        await until(lambda: _reads(bus, "tagger"))
+        await end(here)
+
+
+async def test_where_what_rooms_are_copies_of_falls_they_end_and_others_can_be_begun(
+    broker: Broker, bus: Bus, tmp_path: Path
+) -> None:
+    async with made(Forked) as processes:
+        room = await processes.begin("tagger", on(broker, tmp_path))
+        await until(lambda: _reads(bus, "tagger"))
+        server = psutil.Process(room.pid).parent()
+        assert server is not None
+        assert 1 == server.num_threads()
+        server.kill()
+        assert await room.wait() is None
+        assert room.pid not in {one.pid for one in psutil.process_iter() if one.status() != psutil.STATUS_ZOMBIE}
+        again = await processes.begin("tagger", on(broker, tmp_path))
+        await end(again)
+        assert await again.wait() in (0, -signal.SIGTERM)
+
+
+async def test_one_that_cannot_load_the_rooms_is_told_of(tmp_path: Path) -> None:
+    async with made(Forked) as processes:
+        with pytest.raises(ConnectionError, match="fell"):
+            await processes.begin("tagger", {"PYTHONPATH": str(tmp_path), "PYTHONHOME": str(tmp_path)})
+
+
+async def test_nothing_is_left_of_what_was_begun_and_not_waited_for(tmp_path: Path) -> None:
+    before = {one.pid for one in children()}
+    async with made(Forked) as processes:
+        begin = asyncio.create_task(processes.begin("tagger", on(None, tmp_path)))
+        await until(lambda: len(children()) > len(before))
+        begin.cancel()
+    assert before == {one.pid for one in children()}
+
+
+def test_all_rooms_are_known_that_can_be_loaded_beforehand() -> None:
+    assert {"embedder", "indexer", "searcher"} == {*ROOMS} - {*LOADED}

@@ -1,0 +1,73 @@
+"""What an operator is told of an installation: its rooms, and the runs that compress history."""
+
+import sys
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import pytest
+from pydantic import SecretStr
+
+from schemas.events import Event, HistoryAdvanced, HistoryFailed, HistoryRequested
+from services.edges.launcher.broker import Broker
+from services.edges.launcher.status import Overview, is_well, look, show
+from services.kit.bus import Bus
+from services.responder.worker import Responder
+from services.settings import Nats, Settings
+from tests.helpers.broker_world import opened, quick_settings
+from tests.helpers.compressed_sessions import append
+from tests.helpers.waiting import until
+
+pytestmark = pytest.mark.broker
+
+REQUESTED = HistoryRequested(run="r", reason="force", first=1, last=40, tokens=9000)
+ADVANCED = HistoryAdvanced(run="r", generation=0, first=1, last=10, done=False, tokens_in=2000, left=7000)
+FAILED = HistoryFailed(run="r", code="timeout", failures=1, retry_at=datetime(2026, 3, 7, 13, tzinfo=UTC))
+DONE = HistoryAdvanced(run="r", generation=0, first=11, last=40)
+
+
+@pytest.fixture
+async def settings(broker: Broker, bus: Bus, tmp_path: Path) -> AsyncIterator[Settings]:
+    """The settings of an operator, beside a responder that answers."""
+    interval = sys.getswitchinterval()
+    endpoint = broker.endpoint
+    nats = Nats(url=endpoint.url, user=endpoint.user, password=SecretStr(endpoint.password))
+    async with opened(responder := Responder(), bus, quick_settings(tmp_path)):
+        await until(responder.idle)
+        yield Settings(data=tmp_path, nats=nats)
+    sys.setswitchinterval(interval)
+
+
+async def overview(bus: Bus, settings: Settings, *events: Event) -> Overview:
+    await append(bus, *events)
+    return await look(settings)
+
+
+async def test_a_run_in_hand_is_told_with_how_far_it_is(
+    bus: Bus, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = await overview(bus, settings, REQUESTED, ADVANCED)
+    (run,) = found.history
+    assert ("harbour", "s1", "open", 10, 7000) == (run.project, run.session, run.status, run.through, run.tokens_left)
+    assert is_well(found)
+    assert 0 == await show(settings, as_json=False)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "harbour/s1, messages 1-40 (force): 10 of 40 done, about 7,000 tokens left" in printed
+
+
+async def test_a_run_that_failed_is_told_with_its_next_try(
+    bus: Bus, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await append(bus, REQUESTED, FAILED)
+    await show(settings, as_json=False)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "harbour/s1, messages 1-40 (force): failed with timeout; next try 2026-03-07 13:00:00 UTC" in printed
+
+
+async def test_a_run_that_is_done_is_told_no_more(
+    bus: Bus, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert () == (await overview(bus, settings, REQUESTED, ADVANCED, DONE)).history
+    await show(settings, as_json=True)
+    assert () == msgspec.json.decode(capsys.readouterr().out, type=Overview).history

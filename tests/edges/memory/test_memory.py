@@ -1,0 +1,396 @@
+"""What a person reads of a project's memory and decides about it, by the command: on a real broker, as their user."""
+
+import json
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from schemas.asks import Fact, MemoryAsk, MemoryEntry, MemoryReply, MemorySource
+from schemas.codec import encode
+from schemas.commands import (
+    Answer,
+    Command,
+    CommandMessage,
+    MemoryArchive,
+    MemoryDecide,
+    MemoryPin,
+    MemoryQuarantine,
+    MemoryRestore,
+    MemoryWrite,
+)
+from schemas.events import (
+    MemoryArchived,
+    MemoryJudged,
+    MemoryPinned,
+    MemoryRestored,
+    MemoryWritten,
+)
+from schemas.subjects import Address
+from services.desk.worker import Desk
+from services.edges.arguments import parser
+from services.edges.launcher.broker import Broker
+from services.edges.memory.command import memory
+from services.kit.bus import Bus
+from services.kit.endpoint import read, write
+from services.settings import Nats, Settings
+from tests.helpers.broker_world import facts, opened, quick_settings
+
+pytestmark = pytest.mark.broker
+
+ENTRY = MemoryEntry(
+    "m1234567",
+    "NAMING",
+    "decision",
+    text="Berths are numbered from the sea.",
+    status="active",
+    rendered=True,
+    strength=2.5,
+    trust="person",
+    verification="unverified",
+    seen=2,
+    sources=(MemorySource("ada", "s1", "m3", 7),),
+)
+HIDDEN = msgspec.structs.replace(ENTRY, id="m1299999", text="Old.", rendered=False, omitted="budget", pinned=True)
+FACT = Fact(7, "memory.written", datetime(2026, 3, 7, tzinfo=UTC), "ada", "Berths")
+REPLIES = {
+    "list": MemoryReply(text="two of them", project="harbour", as_of=9, memories=(ENTRY, HIDDEN), counts={"active": 2}),
+    "why": MemoryReply(text="it is strong", id=ENTRY.id, rendered=True, reason="strength", revision=3, facts=(FACT,)),
+    "missing": MemoryReply(text="one of them", counts={"budget": 1}, total=1),
+    "quality": MemoryReply(text="7 of 9", counts={"accepted": 7, "held": 2}),
+    "history": MemoryReply(text="written", id=ENTRY.id, facts=(FACT,)),
+}
+
+
+class Stub:
+    """A desk and a responder that keep what they were sent."""
+
+    def __init__(self) -> None:
+        self.asked: list[MemoryAsk] = []
+        self.commanded: list[tuple[str, CommandMessage]] = []
+        self.answer = Answer(ok=True, text="It is remembered.", seq=12)
+        self.replies = dict(REPLIES)
+        self.pages: dict[int, MemoryReply] = {}
+        """The replies for later pages of a list."""
+
+    async def ask(self, _: str, data: bytes) -> bytes:
+        self.asked.append(msgspec.json.decode(data, type=MemoryAsk))
+        return encode(self.pages.get(self.asked[-1].page) or self.replies[self.asked[-1].view])
+
+    async def command(self, subject: str, data: bytes) -> bytes:
+        self.commanded.append((subject, msgspec.json.decode(data, type=CommandMessage)))
+        return encode(self.answer)
+
+
+@pytest.fixture
+async def stub(bus: Bus) -> Stub:
+    found = Stub()
+    await bus.serve("ask.memory.*", "responder", found.ask)
+    await bus.serve("do.>", "desk", found.command)
+    return found
+
+
+@pytest.fixture
+def settings(broker: Broker, tmp_path: Path) -> Settings:
+    """Those of a person who may connect as themselves. The user of a shared broker has another name in each test."""
+    endpoint = broker.endpoint_of("person")
+    scheme, _, place = endpoint.url.partition("//")
+    return Settings(data=tmp_path, nats=Nats(url=f"{scheme}//{endpoint.user}:{endpoint.password}@{place}"))
+
+
+class Ran:
+    """What a command has printed, and how it ended."""
+
+    def __init__(self, settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+        self._settings, self._capsys = settings, capsys
+        self.status = 0
+        self.out = self.error = ""
+
+    async def __call__(self, *arguments: str, project: str = "harbour") -> "Ran":
+        options = parser().parse_args(["memory", *arguments, *(["--project", project] if project else [])])
+        self.status = await memory(options, self._settings, Path("/nowhere"))
+        self.out, self.error = self._capsys.readouterr()
+        return self
+
+    @property
+    def json(self) -> Any:  # noqa: ANN401 - JSON
+        assert (0, "") == (self.status, self.error)
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def run(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Ran:
+    return Ran(settings, capsys)
+
+
+# Reading
+
+
+async def test_the_list_has_all_that_is_known_of_each_memory(stub: Stub, run: Ran) -> None:
+    listed = (await run("list", "--json", "--status", "active", "--as-of", "9", "--session", "s1")).json
+    values = {"project": "harbour", "as_of": 9, "memories": (ENTRY, HIDDEN), "counts": {"active": 2}}
+    assert json.loads(encode(values)) == listed
+    assert [
+        "id",
+        "category",
+        "class",
+        "text",
+        "status",
+        "rendered",
+        "omitted",
+        "strength",
+        "pinned",
+        "trust",
+        "verification",
+        "expires_at",
+        "seen",
+        "sources",
+    ] == [*listed["memories"][0]]
+    assert [{"actor": "ada", "session": "s1", "message": "m3", "seq": 7}] == listed["memories"][0]["sources"]
+    assert [MemoryAsk("harbour", "s1", "list", as_of=9, filter="active")] == stub.asked
+
+
+@pytest.mark.parametrize(
+    ("arguments", "values"),
+    [
+        (
+            ("why", "m1234567", "--session", "s1"),
+            {"id": "m1234567", "rendered": True, "reason": "strength", "revision": 3, "facts": [FACT]},
+        ),
+        (("missing",), {"omitted": {"budget": 1}, "total": 1}),
+        (("history", "m1234567"), {"id": "m1234567", "facts": [FACT]}),
+        (
+            ("quality",),
+            {
+                "candidates": 9,
+                "accepted": 7,
+                "absorbed": 0,
+                "superseded": 0,
+                "rejected": 0,
+                "held": 2,
+                "retrying": 0,
+                "exhausted": 0,
+            },
+        ),
+        (("show", "m123"), msgspec.to_builtins(ENTRY)),
+    ],
+)
+@pytest.mark.usefixtures("stub")
+async def test_each_reading_is_one_object(run: Ran, arguments: tuple[str, ...], values: dict[str, object]) -> None:
+    assert json.loads(encode(values)) == (await run(*arguments, "--json")).json
+
+
+async def test_a_long_list_is_asked_for_page_by_page(stub: Stub, run: Ran) -> None:
+    stub.replies["list"] = replace(REPLIES["list"], more=True)
+    entries = REPLIES["list"].memories
+    stub.pages = {2: MemoryReply(memories=entries, more=True), 3: MemoryReply(memories=entries[:1])}
+    listed = json.loads((await run("list", "--json")).out)["memories"]
+    assert 2 * len(entries) + 1 == len(listed)
+    assert [1, 2, 3] == [asked.page for asked in stub.asked]
+    stub.pages[2] = MemoryReply(error="The broker is away.")
+    found = await run("list", "--json")
+    assert (1, "", "annals: The broker is away.\n") == (found.status, found.out, found.error)
+
+
+@pytest.mark.usefixtures("stub")
+@pytest.mark.parametrize("action", ["list", "missing", "quality"])
+async def test_a_person_reads_words(run: Ran, action: str) -> None:
+    assert (0, f"{REPLIES[action].text}\n", "") == ((await run(action)).status, run.out, run.error)
+
+
+@pytest.mark.usefixtures("stub")
+async def test_one_memory_is_shown_with_where_it_comes_from(run: Ran) -> None:
+    await run("show", "m1299999")
+    assert run.out.startswith("Old.\n\nid            m1299999 (pinned)\n")
+    assert "shown         no (budget)\n" in run.out
+    assert run.out.endswith("from          ada, s1/m3, fact 7\n")
+
+
+@pytest.mark.usefixtures("stub")
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [("m12", "2 memories begin with 'm12': write more of the id"), ("x", "this project has no memory 'x'; ")],
+)
+async def test_a_memory_that_is_not_there_is_not_shown(run: Ran, name: str, sentence: str) -> None:
+    await run("show", name, "--json")
+    assert (1, "") == (run.status, run.out)
+    assert run.error.startswith(f"annals: {sentence}")
+
+
+async def test_what_is_not_answered_is_said_and_ends_with_1(stub: Stub, run: Ran) -> None:
+    stub.replies["why"] = MemoryReply(error="this project has no memory 'x'; list them")
+    await run("why", "x", "--json")
+    assert (1, "", "annals: this project has no memory 'x'; list them\n") == (run.status, run.out, run.error)
+
+
+# Deciding
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (("write", "So it is."), MemoryWrite("So it is.")),
+        (
+            ("write", "So it is.", "--category", "NAMING", "--importance", "high", "--session", "s1"),
+            MemoryWrite("So it is.", "NAMING", "high", session="s1"),
+        ),
+        (("approve", "m1"), MemoryDecide("m1", approve=True)),
+        (("reject", "m1", "--reason", "no"), MemoryDecide("m1", approve=False, reason="no")),
+        (("archive", "m1", "--reason", "old"), MemoryArchive("m1", "old")),
+        (("restore", "m1"), MemoryRestore("m1")),
+        (("pin", "m1"), MemoryPin("m1")),
+        (("pin", "m1", "--undo"), MemoryPin("m1", pinned=False)),
+        (("quarantine", "session", "s1", "--reason", "poison"), MemoryQuarantine("session", "s1", reason="poison")),
+        (("quarantine", "actor", "build", "--undo"), MemoryQuarantine("actor", "build", undo=True)),
+    ],
+)
+async def test_what_a_person_decides_is_sent_as_theirs(
+    stub: Stub, run: Ran, arguments: tuple[str, ...], command: Command
+) -> None:
+    await run(*arguments)
+    assert (0, "It is remembered.\n", "") == (run.status, run.out, run.error)
+    ((subject, message),) = stub.commanded
+    assert Address("harbour").command(command.TYPE) == subject
+    assert "person" == message.actor.kind
+    assert command == msgspec.json.decode(message.data, type=type(command))
+
+
+async def test_the_same_command_twice_is_two(stub: Stub, run: Ran) -> None:
+    await run("pin", "m1")
+    await run("pin", "m1")
+    assert 2 == len({message.id for _, message in stub.commanded})
+
+
+async def test_what_is_refused_is_said_and_ends_with_1(stub: Stub, run: Ran) -> None:
+    stub.answer = Answer(ok=False, text="Nothing was written: there is no m1.")
+    await run("pin", "m1")
+    assert (1, "", "annals: Nothing was written: there is no m1.\n") == (run.status, run.out, run.error)
+    await run("pin", "m1", "--json")
+    assert 1 == run.status
+    assert {"ok": False, "text": "Nothing was written: there is no m1.", "seq": 0} == json.loads(run.out)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("forget", "m1"),
+        ("show",),
+        ("write",),
+        ("list", "--as-of", "soon"),
+        ("list", "--as-of", "0"),
+        ("quarantine", "file", "x"),
+        ("pin", "m1", "--as-of", "3"),
+    ],
+)
+def test_what_cannot_be_read_ends_with_2(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parser().parse_args(["memory", *arguments])
+    assert 2 == ended.value.code
+    assert "usage: annals" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("stub")
+@pytest.mark.parametrize("arguments", [("pin", "m\udcff"), ("write", "\udcff"), ("show", "\udcff")])
+async def test_bytes_that_are_no_text_are_refused(run: Ran, arguments: tuple[str, ...]) -> None:
+    await run(*arguments)
+    assert (1, "") == (run.status, run.out)
+    assert "no Unicode text" in run.error
+
+
+# Who is there
+
+
+async def test_without_anybody_who_answers_a_person_is_told_what_to_try(run: Ran) -> None:
+    assert 1 == (await run("list")).status
+    assert "nobody serves ask.memory.harbour; `annals status` tells which rooms run" in run.error
+
+
+@pytest.mark.own_broker
+async def test_an_installation_that_knew_no_person_is_to_be_started_anew(
+    broker: Broker, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = read(tmp_path)
+    assert written is not None
+    here = Ran(Settings(data=tmp_path), capsys)
+    assert "nobody serves" in (await here("list")).error
+    kept = {user: password for user, password in written.passwords.items() if user != "person"}
+    write(tmp_path, msgspec.structs.replace(written, passwords=kept))
+    assert 1 == (await here("list")).status
+    assert "start it anew with `annals down` and `annals up`" in here.error
+    assert broker.process is not None
+
+
+# With the real desk
+
+
+@pytest.fixture
+async def desk(bus: Bus, tmp_path: Path) -> AsyncIterator[None]:
+    async with opened(Desk(), bus, quick_settings(tmp_path)):
+        yield
+
+
+@pytest.mark.usefixtures("desk")
+async def test_a_person_s_words_are_remembered_and_decided_about(run: Ran, bus: Bus) -> None:
+    words = ("write", "Always number the berths from the sea.", "--category", "NAMING", "--session", "s9")
+    assert (await run(*words, "--json")).json["seq"] > 0
+    (written,) = [event for event in await facts(bus) if isinstance(event, MemoryWritten)]
+    assert ("person", "s9", "NAMING") == (written.trust, written.origin, written.category)
+    for arguments in (
+        ("pin", written.memory),
+        ("archive", written.memory, "--reason", "moved"),
+        ("restore", written.memory[:6]),
+    ):
+        assert (await run(*arguments, "--json")).json["seq"] > 0, arguments
+    changes = [type(event) for event in await facts(bus) if not isinstance(event, MemoryWritten | MemoryJudged)]
+    assert [MemoryPinned, MemoryArchived, MemoryRestored] == changes
+
+
+@pytest.mark.usefixtures("desk")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("write", "x" * 401),
+        ("write", " "),
+        ("write", "Always number the berths from the sea.", "--category", "BERTHS"),
+        ("write", "Always number the berths from the sea.", "--importance", "huge"),
+        ("approve", "nobody"),
+        ("reject", "nobody"),
+        ("archive", ""),
+        ("restore", "nobody"),
+        ("pin", "nobody"),
+    ],
+)
+async def test_bad_input_is_a_sentence_and_writes_nothing(run: Ran, arguments: tuple[str, ...]) -> None:
+    await run(*arguments, "--json")
+    assert 1 == run.status
+    assert run.error.startswith("annals: Nothing was written: ")
+    answer = json.loads(run.out)
+    assert (False, 0) == (answer["ok"], answer["seq"])
+
+
+@pytest.mark.usefixtures("desk")
+async def test_a_memory_of_another_project_or_one_that_holds_no_longer_is_a_sentence(run: Ran, bus: Bus) -> None:
+    """One is not there, however right its id is elsewhere; the other is there, and what could be done is said."""
+    await run("write", "Always number the berths from the sea.", project="elsewhere")
+    await run("write", "Never moor without a lamp.")
+    foreign, own = [event.memory for event in await facts(bus) if isinstance(event, MemoryWritten)]
+    await run("archive", own)
+    before = len(await facts(bus))
+    for arguments, sentence in (
+        (("pin", foreign), f"this project has no memory '{foreign}'"),
+        (("archive", foreign), f"this project has no memory '{foreign}'"),
+        (("pin", own), "archived"),
+        (("approve", own), "archived"),
+        (("reject", own), "archived"),
+    ):
+        await run(*arguments, "--json")
+        answer = json.loads(run.out)
+        assert (1, False, 0) == (run.status, answer["ok"], answer["seq"]), arguments
+        assert sentence in run.error
+        assert run.error.endswith(f"{answer['text']}\n")
+    assert before == len(await facts(bus))

@@ -1,0 +1,165 @@
+"""`annals search`: what a person finds by the command, beside the rooms that answer, as their user of a real broker."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from schemas.asks import Hits
+from schemas.events import ProjectIdentified
+from services.edges.arguments import parser
+from services.edges.launcher.broker import Broker, free_port
+from services.edges.search.command import search
+from services.embedder.worker import Embedder
+from services.kit.bus import Appender, Bus
+from services.responder.worker import Responder
+from services.searcher.worker import Searcher
+from services.settings import Nats, Settings
+from tests.helpers.broker_world import opened, quick_settings, wrapped
+from tests.helpers.search_index import MadeIndex
+from tests.helpers.search_rows import row, said
+from tests.helpers.waiting import until
+
+pytestmark = pytest.mark.broker
+
+ROWS = [
+    said("The harbour master wants the tide table printed every morning", "m1", ordinal=1, seq=1, at=1.7e9),
+    said("The tide table of last week is still in the drawer", "m2", ordinal=2, seq=2, at=1.75e9),
+    row("memory", "mem1", "Print the tide table on yellow paper because the pilots look for it", seq=3),
+    said("The neighbours' tide table is a secret", "x1", "s9", project="island", ordinal=1, seq=4),
+]
+
+
+class Ran:
+    """What a command has printed, and how it ended."""
+
+    def __init__(self, settings: Settings, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self._settings, self._here, self._capsys = settings, here, capsys
+        self.status = 0
+        self.out = self.error = ""
+
+    async def __call__(self, *arguments: str, here: Path | None = None) -> "Ran":
+        options = parser().parse_args(["search", *arguments])
+        self.status = await search(options, self._settings, here or self._here)
+        self.out, self.error = self._capsys.readouterr()
+        return self
+
+    @property
+    def ids(self) -> list[str]:
+        """Of what was found, by the JSON that was printed."""
+        assert (0, "") == (self.status, self.error)
+        return [hit["id"] for hit in json.loads(self.out)["hits"]]
+
+
+@pytest.fixture
+def run(broker: Broker, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Ran:
+    """The command, run in a folder by a person who may connect as themselves."""
+    endpoint = broker.endpoint_of("person")
+    scheme, _, place = endpoint.url.partition("//")
+    nats = Nats(url=f"{scheme}//{endpoint.user}:{endpoint.password}@{place}")
+    return Ran(Settings(data=tmp_path, nats=nats), tmp_path / "work", capsys)
+
+
+@pytest_asyncio.fixture
+async def house(bus: Bus, tmp_path: Path) -> AsyncIterator[MadeIndex]:
+    """An index that is empty, whoever searches it, and the views that know one project by its folder."""
+    settings, responder = quick_settings(tmp_path), Responder()
+    here = ProjectIdentified(directory=str(tmp_path / "work"), harness="pi")
+    await Appender(bus).append(wrapped([here]), {})
+    async with (
+        opened(Embedder(), bus, settings),
+        opened(Searcher(), bus, settings),
+        opened(responder, bus, settings),
+    ):
+        await until(responder.idle)
+        yield MadeIndex(tmp_path, bus)
+
+
+async def test_what_is_known_of_the_project_of_this_folder_is_printed(house: MadeIndex, run: Ran) -> None:
+    await house.write(ROWS)
+    ended = await run("tide", "table")
+    assert (0, "") == (ended.status, ended.error)
+    header, *lines = ended.out.splitlines()
+    assert '3 results for "tide table". Searched: memory, message, compartment, note, commit.' == header
+    assert "ordinal=1 range=1-4 session=s1 role=user" in ended.out
+    assert f"    {ROWS[0].text}" in lines
+    assert "secret" not in ended.out
+    assert ["x1"] == (await run("tide table", "--project", "island", "--json")).ids
+
+
+async def test_json_is_the_whole_answer(house: MadeIndex, run: Ran) -> None:
+    await house.write(ROWS)
+    printed = json.loads((await run("tide", "table", "--json")).out)
+    assert {*Hits.__struct_fields__} >= {*printed}
+    assert {"m1", "m2", "mem1"} == {hit["id"] for hit in printed["hits"]}
+    assert 4 == printed["read_through"]
+    assert all(0 <= hit["score"] <= 1 for hit in printed["hits"])
+
+
+async def test_each_argument_narrows_what_is_found(house: MadeIndex, run: Ran) -> None:
+    await house.write(ROWS)
+    for arguments, ids in (
+        (("--source", "memory"), {"mem1"}),
+        (("--session", "s1"), {"m1", "m2"}),
+        (("--source", "message", "--since", "2025-01-01"), {"m2"}),
+        (("--source", "message", "--by-session", "--limit", "5", "--until", "2025-01-01"), {"m1"}),
+    ):
+        assert ids == {*(await run("tide table", "--json", *arguments)).ids}
+    assert 1 == len((await run("tide table", "--json", "--limit", "1")).ids)
+
+
+async def test_nothing_that_fits_is_no_failure(house: MadeIndex, run: Ran) -> None:
+    ended = await run("tide table")
+    assert (0, "") == (ended.status, ended.error)
+    assert ended.out.startswith('Nothing was found for "tide table". Searched: nowhere.\nDegraded: ')
+    await house.write([ROWS[-1]])
+    assert [] == (await run("tide table", "--json")).ids
+
+
+async def test_what_cannot_be_searched_for_ends_in_1_with_a_sentence(house: MadeIndex, run: Ran) -> None:
+    await house.write(ROWS)
+    for arguments, sentence in (
+        ((" ",), "give some words"),
+        (("\udcff",), "no Unicode text"),
+        (("tide", "--project", "x" * 500), "at most 256"),
+    ):
+        ended = await run(*arguments)
+        assert (1, "") == (ended.status, ended.out)
+        assert ended.error.startswith("annals: ")
+        assert sentence in ended.error
+        assert 1 == ended.error.count("\n")
+
+
+async def test_where_no_harness_has_worked_it_is_told_how_to_name_a_project(
+    house: MadeIndex, run: Ran, tmp_path: Path
+) -> None:
+    await house.write(ROWS)
+    ended = await run("tide", here=tmp_path / "elsewhere")
+    assert 1 == ended.status
+    assert "--project" in ended.error
+
+
+@pytest.mark.parametrize("arguments", [["tide", "--since", "yesterday"], [], ["tide", "--limit", "many"]])
+def test_arguments_that_cannot_be_read_end_in_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parser().parse_args(["search", *arguments])
+    assert 2 == ended.value.code
+    assert "annals search: error: " in capsys.readouterr().err
+
+
+async def test_where_no_house_runs_a_sentence_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = Ran(Settings(data=tmp_path, nats=Nats(url=f"nats://127.0.0.1:{free_port()}")), tmp_path, capsys)
+    ended = await run("tide table")
+    assert (1, "") == (ended.status, ended.out)
+    assert "annals up" in ended.error
+    assert 1 == ended.error.count("\n")
+
+
+@pytest.mark.usefixtures("bus")
+async def test_where_nobody_searches_a_sentence_says_so(run: Ran) -> None:
+    ended = await run("tide table", "--project", "harbour")
+    assert (1, "") == (ended.status, ended.out)
+    assert "ask.search.harbour" in ended.error
+    assert 1 == ended.error.count("\n")

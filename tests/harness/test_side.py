@@ -1,0 +1,134 @@
+"""OpenCode with Annals beside OpenCode alone: the two short scenarios of `make bench-side`, and what it counts with."""
+
+import asyncio
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.edges.client.recall import Shown, Written
+from tests.bench.side.arms import ARMS
+from tests.bench.side.drawn import COLOURS, draw
+from tests.bench.side.measured import Answered, Row, measured, ratio, table, texts
+from tests.bench.side.model import PICTURE, _shared, _size
+from tests.bench.side.recordings import Workshop, found, turns
+from tests.bench.side.scenarios import QUICK, Scenario, picture
+from tests.harness.provider.content import Json, encode
+from tests.harness.provider.wire import Request, Usage, receive
+from tests.helpers.examples import is_thorough
+
+PIECES = st.lists(st.binary(max_size=6), max_size=5)
+
+
+@pytest.mark.harness
+@pytest.mark.house
+@pytest.mark.parametrize(
+    ("scenario", "at_most"),
+    [
+        pytest.param(QUICK[0], 1.1, id="a small window"),
+        pytest.param(QUICK[1], 6.0, id="a step too large, which alone nothing is kept of"),
+    ][: None if is_thorough() else 1],
+)
+async def test_with_annals_no_turn_fails_that_would_not_alone_and_the_cost_is_bounded(
+    scenario: Scenario, at_most: float, tmp_path: Path
+) -> None:
+    alone, annals = await asyncio.gather(*(scenario.play(ARMS[name], tmp_path / name) for name in ("alone", "annals")))
+    shutil.rmtree(tmp_path)
+    rendered = table([alone, annals])
+    assert 0 == annals.failed_turns == annals.invalid == annals.lost_steps, rendered
+    assert annals.refused <= alone.refused, rendered
+    assert (ratio(annals, alone) or 0) <= at_most, rendered
+    assert alone.calls > 0, rendered
+
+
+def request(number: int, messages: Sequence[Json], usage: Usage, session: str = "s") -> Request:
+    tools = [{"function": {"name": "read"}}]
+    body = {"model": "m", "tools": tools, "messages": [{"role": "system", "content": "Be kind."}, *messages]}
+    made = receive(number, 0.0, "openai", {"x-session-id": session}, encode(body))
+    return Request(**{**{field: getattr(made, field) for field in made.__struct_fields__}, "usage": usage})
+
+
+def text_message(text: str) -> Json:
+    return {"role": "user", "content": text}
+
+
+def test_a_row_counts_what_was_answered_what_was_refused_and_what_was_forgotten() -> None:
+    first = request(1, [text_message("load_jobs is in src/jobs.py")], Usage(1000, 0, 0, 10))
+    refused = request(
+        2, [text_message("load_jobs is in src/jobs.py"), text_message("x" * 99)], Usage(90_000, 1000, 0, 0)
+    )
+    beside = request(3, [text_message("Summarise.")], Usage(500, 0, 0, 50), session="other")
+    last = request(4, [text_message("src/jobs.py, in short")], Usage(600, 200, 0, 10))
+    answers = [
+        Answered(first, Written("a", ("ok",)), (Shown("u", "load_jobs is in src/jobs.py"),)),
+        Answered(last, Written("b", ("load_jobs of src/jobs.py",)), ()),
+    ]
+    row = measured(Row(scenario="x", arm="y"), [first, refused, beside, last], {2}, [answers], "")
+    assert (2, 1600, 200, 1400, 1) == (
+        row.calls, row.prompt_tokens, row.cached_tokens, row.new_tokens, row.prefix_changes,
+    )  # fmt: skip
+    assert (1, 550, 1, 1000) == (row.aside_calls, row.aside_tokens, row.refused, row.largest)
+    assert 0.1 * 200 + 1.25 * 1400 + 550 == row.cost_raw
+    assert (0.5, 1) == (row.seen, row.misses)
+    assert row.cost_raw + round(0.1 * 600 + 1.25 * 7) == pytest.approx(row.cost, abs=1)
+
+
+def test_all_that_a_model_reads_of_a_message_is_text_in_both_formats() -> None:
+    call = {"function": {"name": "bash", "arguments": '{"command": "a\\nb"}'}}
+    assert ["think", "a\nb", "said"] == list(
+        filter(None, texts({"reasoning_content": "think", "tool_calls": [call], "content": "said"}))
+    )
+    blocks = [
+        {"type": "thinking", "thinking": "think"},
+        {"type": "text", "text": "said"},
+        {"type": "tool_use", "input": {"command": "a\nb"}},
+        {"type": "tool_result", "content": [{"type": "text", "text": "out"}]},
+    ]
+    assert ["think", "said", "a\nb", "out"] == list(filter(None, texts({"content": blocks})))
+
+
+@given(PIECES, PIECES)
+def test_what_two_prompts_share_is_the_bytes_that_both_begin_with(old: list[bytes], new: list[bytes]) -> None:
+    shared = _shared(old, new)
+    assert shared <= min(sum(map(_size, old)), sum(map(_size, new)))
+    assert sum(map(_size, old)) == _shared(old, [*old, *new])
+
+
+def test_a_picture_counts_by_its_own_measure() -> None:
+    piece = encode({"type": "image", "source": {"type": "base64", "data": "A" * 400_000}})
+    assert 4 * PICTURE <= _size(piece) < 4 * PICTURE + 100
+
+
+def test_a_picture_is_the_same_every_time() -> None:
+    assert picture(1) == picture(1) != picture(2)
+    assert picture(1).startswith(b"\x89PNG")
+
+
+def test_every_answer_of_a_recording_that_says_or_does_something_comes_up_and_turns_end_with_words(
+    tmp_path: Path,
+) -> None:
+    recording = found("openai.json")
+    assert recording is not None
+    made = turns(recording)
+    assert made
+    assert all(turn.steps and turn.words and not turn.steps[-1].calls for turn in made)
+    assert all(step.calls for turn in made for step in turn.steps[:-1])
+    workshop = Workshop(tmp_path, recording.seen.directory)
+    calls = [call for turn in made for step in turn.steps for call in workshop.calls(step)]
+    recorded = [part for message in recording.messages for part in message.parts if part.type == "tool"]
+    assert len(recorded) == len(calls)
+    assert {"read", "write", "bash"} == {call.tool for call in calls}
+    reads = [Path(call.arguments["filePath"]) for call in calls if call.tool == "read"]
+    assert all(path.is_file() and path.is_relative_to(tmp_path) for path in reads)
+
+
+def test_the_table_and_the_picture_show_every_arm(tmp_path: Path) -> None:
+    rows = [Row(scenario="A", arm="alone", cost=100), Row(scenario="A", arm="annals", cost=85, seen=0.98)]
+    assert "| 0.85 |" in table(rows)
+    draw(rows, tmp_path / "picture.svg")
+    drawn = (tmp_path / "picture.svg").read_text()
+    assert COLOURS["alone"] in drawn
+    assert COLOURS["annals"] in drawn

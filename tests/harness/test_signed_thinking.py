@@ -1,0 +1,81 @@
+"""Signed thinking in OpenCode: none behind other bytes than it was thought behind, and none again that was refused."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from schemas.events import SignatureRefused
+from services.settings import Limits
+from tests.conftest import InstallationFactory
+from tests.harness.connected import Connected, assert_whole, connected, rebases
+from tests.harness.isolation import ANTHROPIC
+from tests.harness.provider import Provider, Reply, Request, Rules
+from tests.harness.scripted import Calls, Conversation, calls
+from tests.harness.test_tools import command, dropping
+
+pytestmark = pytest.mark.harness
+
+
+@pytest.fixture
+async def running(tmp_path: Path, installation: InstallationFactory) -> AsyncIterator[Connected]:
+    settings = {"plan": Limits(protected_tags=1)}
+    async with (
+        Provider() as provider,
+        connected(tmp_path, installation, provider, ANTHROPIC, settings=settings) as all_of_it,
+    ):
+        yield all_of_it
+
+
+def thoughts(request: Request) -> int:
+    """How many thoughts stand in a prompt."""
+    return b"".join(request.messages).decode().count('"signature"')
+
+
+async def read(conversation: Conversation, name: str) -> None:
+    """A turn in which the model thinks, reads, thinks and answers."""
+    step = calls(Calls(conversation.oc).read(name), reasoning=f"The answer is in {name}.")
+    await conversation.send(f"Read {name}.", step, Reply(text="Read.", reasoning="That was it."))
+
+
+async def test_after_a_refused_signature_the_next_turn_is_answered_and_the_thoughts_never_come_again(
+    running: Connected,
+) -> None:
+    provider = running.provider
+    conversation = await Conversation.open(running.oc, provider, "Refused")
+    await read(conversation, "docs/ideas.md")
+    await read(conversation, "docs/pricing.md")
+    await conversation.send("Go on.", Reply(text="On it.", reasoning="Hm."))
+    assert [] == provider.faults
+    provider.rules = Rules(key=b"of another server")
+    error = await conversation.failed("And now?")
+    assert "Invalid `signature` in `thinking` block" in str(error)
+    provider.faults.clear()
+
+    await conversation.send("Hello?", Reply(text="Hello.", reasoning="A greeting."))
+    assert 0 == thoughts(provider.of(conversation.session)[-1])
+    await read(conversation, "docs/ideas.md")
+    assert [] == provider.faults
+    assert 2 == thoughts(provider.of(conversation.session)[-1])
+    log = await assert_whole(running, [conversation.session])
+    assert 1 == len([event for _, event in log if isinstance(event, SignatureRefused)])
+    assert [["signature"]] == [rebase.causes for rebase in rebases(log, conversation.session)]
+
+
+async def test_where_thinking_is_preserved_no_rebase_leaves_a_thought_behind_what_it_changed(
+    running: Connected,
+) -> None:
+    provider = running.provider
+    provider.rules = Rules(preserves_thinking=True)
+    conversation = await Conversation.open(running.oc, provider, "Preserved")
+    await read(conversation, "docs/ideas.md")
+    await read(conversation, "docs/pricing.md")
+    await conversation.send("Drop it.", dropping("prices by season"), Reply(text="Dropped.", reasoning="Done."))
+    await command(running, conversation.session, "ctx-flush")
+    await read(conversation, "docs/pricing.md")
+    await read(conversation, "docs/ideas.md")
+
+    assert [] == provider.faults
+    log = await assert_whole(running, [conversation.session])
+    assert [["flush"]] == [rebase.causes for rebase in rebases(log, conversation.session)]
+    assert thoughts(provider.of(conversation.session)[-1]) >= 2

@@ -1,0 +1,94 @@
+"""What the tests of this folder share: a kit, what the streams hold, and facts to write."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from schemas.codec import decode_envelope, decode_event
+from schemas.envelope import Actor, Envelope
+from schemas.events import Event, SessionRenamed
+from schemas.streams import LOG
+from schemas.subjects import Address
+from services.domain.envelopes import envelopes
+from services.edges.launcher.broker import Broker
+from services.kit.bus import Appender, Bus, LogReader
+from services.kit.logs import logger
+from services.kit.room import Kit, Room
+from services.settings import Loop, Settings
+
+NOON = datetime(2026, 3, 7, 12, tzinfo=UTC)
+HARBOUR = Address("harbour", "s1")
+PERSON = Actor("person", "ada")
+
+
+class Stored(NamedTuple):
+    """One message of a stream."""
+
+    seq: int
+    subject: str
+    data: bytes
+    headers: dict[str, str]
+
+
+async def connected(server: Broker, user: str = "room", kind: type[Bus] = Bus) -> Bus:
+    endpoint = server.endpoint_of(user)
+    return await kind.connect(endpoint.url, "test", user=endpoint.user, password=endpoint.password)
+
+
+async def stored(bus: Bus, stream: str) -> list[Stored]:
+    """All that a stream holds."""
+    state = (await bus.js.stream_info(stream)).state
+    found = []
+    for seq in range(max(1, state.first_seq), state.last_seq + 1):
+        message = await bus.js.get_msg(stream, seq=seq, direct=True)
+        found.append(Stored(seq, str(message.subject), message.data or b"", dict(message.headers or {})))
+    return found
+
+
+async def facts(bus: Bus, address: Address | None = None) -> list[Event]:
+    """The facts of a session, or of the whole log."""
+    prefix = address.log_prefix + "." if address else "log."
+    found = [
+        decode_event(decode_envelope(one.data)) for one in await stored(bus, LOG.name) if one.subject.startswith(prefix)
+    ]
+    return [event for event in found if event is not None]
+
+
+def wrapped(
+    events: Sequence[Event], expected: Mapping[str, int] | None = None, address: Address = HARBOUR
+) -> list[Envelope]:
+    return envelopes(events, address, expected or {}, at=NOON, actor=PERSON, cause="")
+
+
+def titles(count: int, start: int = 0) -> list[Event]:
+    """So many facts of one type, told apart by their titles."""
+    return [SessionRenamed(title=f"title {number}") for number in range(start, start + count)]
+
+
+def raw(value: object) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode(value))
+
+
+def quick_settings(data: Path = Path("unused"), **loop: Any) -> Settings:  # noqa: ANN401 - settings of several types
+    """Settings that retry fast."""
+    quick = {"ack_wait": 1.0, "backoff": 0.01, "max_deliver": 3, "grace": 5.0}
+    return Settings(data=data, loop=Loop(**(quick | loop)))
+
+
+@asynccontextmanager
+async def kit_of(name: str, bus: Bus, settings: Settings) -> AsyncIterator[Kit]:
+    """What a room works with; what it opens is closed at the end."""
+    async with AsyncExitStack() as stack:
+        yield Kit(name, bus, LogReader(bus), Appender(bus), settings, stack, logger())
+
+
+@asynccontextmanager
+async def opened(room: Room, bus: Bus, settings: Settings) -> AsyncIterator[Kit]:
+    """Let a room work in this process."""
+    async with kit_of(room.NAME, bus, settings) as kit:
+        await room.open(kit)
+        yield kit

@@ -1,0 +1,39 @@
+from pathlib import Path
+
+import pytest
+
+from schemas.streams import LOG
+from services.edges.launcher.broker import Broker
+from services.kit.bus import Appender, Bus
+from tests.helpers.accounts import MANY, Accounts
+from tests.helpers.broker_world import connected, facts, titles, wrapped
+
+pytestmark = pytest.mark.broker
+
+
+async def test_tests_that_share_a_server_see_nothing_of_each_other(accounts: Accounts, bus: Bus) -> None:
+    await Appender(bus).append(wrapped(titles(3)), {})
+    other = await connected(await accounts.take())
+    await other.ensure()
+    assert [3, 0] == [len(await facts(one)) for one in (bus, other)]
+    await other.close()
+
+
+async def test_a_server_that_has_no_account_left_is_followed_by_another(tmp_path: Path) -> None:
+    accounts = Accounts(tmp_path)
+    urls = [(await accounts.take()).url for _ in range(MANY + 1)]
+    accounts.close()
+    assert [MANY, 1] == [urls.count(url) for url in dict.fromkeys(urls)]
+
+
+async def test_nobody_stops_what_others_use(broker: Broker) -> None:
+    with pytest.raises(RuntimeError, match="own_broker"):
+        broker.stop()
+
+
+@pytest.mark.own_broker
+async def test_a_test_with_a_server_of_its_own_stops_it(broker: Broker, bus: Bus) -> None:
+    assert 0 == (await bus.js.stream_info(LOG.name)).state.messages
+    broker.stop()
+    assert broker.process is not None
+    assert broker.process.poll() is not None

@@ -1,0 +1,79 @@
+"""What a disk may take from an installation: its views are cut, or its log is lost while rooms run."""
+
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+from services.edges.client.replay import Options
+from services.kit.bus import Bus
+from services.responder.views.files import ASIDE
+from services.responder.views.store import file_name
+from tests.conftest import InstallationFactory
+from tests.helpers.installation import answers, connect, facts, play_all, rebuilt, recorded, settle, until, views
+
+pytestmark = [pytest.mark.house, pytest.mark.broker]
+
+AS_LONG_AS_IT_TAKES = Options(paths=())
+
+
+async def assert_the_views_are_those_of_the_log(bus: Bus, elsewhere: Path) -> None:
+    await settle(bus)
+    assert await rebuilt(await facts(bus), elsewhere) == await views(bus)
+
+
+async def test_views_that_were_cut_are_built_anew_and_the_next_session_has_its_plans(
+    installation: InstallationFactory, tmp_path: Path
+) -> None:
+    first, *_, last = recorded("openai")
+    async with installation(tmp_path) as running:
+        bus = await connect(running)
+        await play_all(bus, [first], AS_LONG_AS_IT_TAKES)
+        await settle(bus)
+        before = await views(bus)
+        await bus.close()
+    file = tmp_path / "views" / file_name()
+    os.truncate(file, file.stat().st_size // 2)
+
+    async with installation(tmp_path) as running:
+        bus = await connect(running)
+        await until(lambda: answers(bus), "the responder answers again")
+        await settle(bus)
+        assert before == await views(bus)
+        (session,) = await play_all(bus, [last], AS_LONG_AS_IT_TAKES)
+        assert "late" not in {step.status for step in session.steps}
+        await assert_the_views_are_those_of_the_log(bus, tmp_path / "rebuilt.duckdb")
+        await bus.close()
+    assert file.with_name(file.name + ASIDE).exists()
+
+
+async def test_a_log_that_is_lost_while_rooms_run_is_noticed_and_nothing_of_it_goes_into_the_new_one(
+    installation: InstallationFactory, tmp_path: Path
+) -> None:
+    first, *_, last = recorded("openai")
+    async with installation(tmp_path) as running:
+        bus = await connect(running)
+        await play_all(bus, [first], AS_LONG_AS_IT_TAKES)
+        await settle(bus)
+        lost = {envelope.session for envelope, _ in await facts(bus) if envelope.session}
+        await bus.close()
+        before = {room: status.pid for room, status in running.status.items()}
+        assert running.broker is not None
+        assert running.broker.process is not None
+        shutil.rmtree(tmp_path / "jetstream")
+        os.kill(running.broker.process.pid, signal.SIGKILL)
+
+        async def all_began_anew() -> bool:
+            return all(status.pid != before[room] for room, status in running.status.items())
+
+        await until(all_began_anew, "each room has ended, and begun again")
+        bus = await connect(running)
+        await until(lambda: answers(bus), "the responder answers again")
+        (session,) = await play_all(bus, [last], AS_LONG_AS_IT_TAKES)
+        assert "late" not in {step.status for step in session.steps}
+        assert lost
+        assert not lost & {envelope.session for envelope, _ in await facts(bus)}
+        await assert_the_views_are_those_of_the_log(bus, tmp_path / "rebuilt.duckdb")
+        await bus.close()

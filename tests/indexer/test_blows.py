@@ -1,0 +1,386 @@
+"""What may befall an index: redelivery, kills at any moment, a full disk, a broken embedder, another model, damage."""
+
+import asyncio
+import random
+import resource
+import shutil
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import structlog
+
+from schemas.asks import EmbedAsk, Embedded, EmbeddedText
+from schemas.codec import encode
+from schemas.streams import LOG
+from services.edges.launcher.broker import Broker
+from services.indexer import filler
+from services.indexer.index import Index
+from services.indexer.worker import Indexer
+from services.kit import projector
+from services.kit.bus import Bus
+from services.kit.index_place import Current, folder_of, read_current, read_position
+from services.settings import Embed, Settings
+from services.settings import Index as Limits
+from tests.helpers.accounts import Accounts
+from tests.helpers.broker_world import connected, opened
+from tests.helpers.indexed_sessions import Teller, listed, message, removed, rows_of
+from tests.helpers.waiting import until
+
+pytestmark = pytest.mark.broker
+
+WORDS_ONLY = Embed(provider="off")
+ROWS = ("text", "before", "after", "ordinal", "seq", "hash")
+
+
+def settings_of(folder: Path, **changes: Any) -> Settings:  # noqa: ANN401 - settings of several types
+    return Settings(data=folder, **({"embed": WORDS_ONLY} | changes))
+
+
+async def a_session(bus: Bus, chance: random.Random, length: int, name: str = "m") -> None:
+    """Messages that come, are given places, are said anew and are removed."""
+    tell = Teller(bus).tell
+    for number in range(length):
+        text = " ".join(f"w{chance.randint(0, 99)}" for _ in range(chance.randint(1, 120)))
+        await tell(*message(f"{name}{number}", text, chance.choice(["user", "assistant"])))
+        if chance.random() < 0.5:
+            await tell(listed(number + 1, f"{name}{number}"))
+        if chance.random() < 0.15:
+            await tell(removed(f"{name}{chance.randint(0, number)}"))
+
+
+async def rebuilt(bus: Bus, folder: Path) -> Sequence[Mapping[str, Any]]:
+    """What an index holds that is made in one go."""
+    indexer = Indexer()
+    async with opened(indexer, bus, settings_of(folder)):
+        await until(indexer.idle)
+    return await rows_of(folder, columns=ROWS)
+
+
+async def test_what_is_delivered_again_is_one_row(bus: Bus, tmp_path: Path) -> None:
+    chance = random.Random(1)
+    indexer = Indexer()
+    async with opened(indexer, bus, settings_of(tmp_path / "grown")):
+        await a_session(bus, chance, 15)
+        await until(indexer.idle)
+        await bus.rewind(LOG.name, "indexer", 1)
+        await a_session(bus, chance, 15, "n")
+        await until(indexer.idle)
+    assert await rebuilt(bus, tmp_path / "rebuilt") == await rows_of(tmp_path / "grown", columns=ROWS)
+
+
+async def test_a_position_that_was_not_written_down_brings_no_row_twice(bus: Bus, tmp_path: Path) -> None:
+    settings, indexer = settings_of(tmp_path / "grown"), Indexer()
+    position = tmp_path / "grown" / "index" / "words" / "position.json"
+    async with opened(indexer, bus, settings):
+        await a_session(bus, random.Random(2), 10)
+        await until(indexer.idle)
+    older = position.read_bytes()
+    async with opened(indexer := Indexer(), bus, settings):
+        await a_session(bus, random.Random(3), 10, "n")
+        await until(indexer.idle)
+    position.write_bytes(older)
+    async with opened(indexer := Indexer(), bus, settings):
+        await until(indexer.idle)
+    assert await rebuilt(bus, tmp_path / "rebuilt") == await rows_of(tmp_path / "grown", columns=ROWS)
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from services.kit.run import run
+from services.indexer.worker import Indexer
+sys.exit(run(Indexer, []))
+"""
+
+
+@asynccontextmanager
+async def a_process(broker: Broker, folder: Path) -> AsyncIterator[asyncio.subprocess.Process]:
+    endpoint = broker.endpoint
+    variables = {
+        "ANNALS_DATA": str(folder),
+        "ANNALS_NATS__URL": endpoint.url,
+        "ANNALS_NATS__PASSWORD": str(endpoint.password),
+        "ANNALS_EMBED__PROVIDER": "off",
+        "ANNALS_INDEX__BATCH": "7",
+        "ANNALS_INDEX__LINGER": "0.01",
+        "ANNALS_LOGS__LEVEL": "error",
+    }
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", PROGRAM, env=variables)
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+@pytest.mark.own_broker
+@pytest.mark.slow
+async def test_kills_at_any_moment_lose_and_double_nothing(broker: Broker, bus: Bus, tmp_path: Path) -> None:
+    """The indexer is killed while it works, and once so is the broker."""
+    chance, folder = random.Random(4), tmp_path / "grown"
+    await a_session(bus, chance, 60)
+    for number in range(5):
+        before = _through(folder)
+        async with a_process(broker, folder) as process:
+            await until(lambda seen=before: _through(folder) > seen, 30)
+            if number == 2:
+                broker.stop()
+                await broker.start()
+            await asyncio.sleep(chance.random() / 10)  # the moment is chance: that is what is tried
+            process.send_signal(signal.SIGKILL)
+        await until(lambda: bus.connected)
+        await a_session(bus, chance, 5, f"n{number}.")
+    made = await rebuilt(bus, tmp_path / "rebuilt")
+    indexer = Indexer()
+    async with opened(indexer, bus, settings_of(folder)):
+        await until(indexer.idle)
+    assert made == await rows_of(folder, columns=ROWS)
+
+
+def _through(folder: Path) -> int:
+    return read_position(folder_of(folder) / "words").through
+
+
+async def test_a_full_disk_is_told_and_heals(bus: Bus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(projector, "RETRY_PAUSE", 0.05)
+    tell, indexer = Teller(bus).tell, Indexer()
+    long = [random.Random(number).randbytes(30_000).hex() for number in range(3)]
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    async with opened(indexer, bus, settings_of(tmp_path)), quiet():
+        await tell(*message("m1", "before"))
+        await until(indexer.idle)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))  # no file may be longer: the disk is full
+        try:
+            for number, text in enumerate(long):
+                await tell(*message(f"n{number}", text))
+            await until(lambda: indexer.health()["failure"])
+            assert indexer.health()["ok"] is False
+            assert ["before"] == [row["text"] for row in await rows_of(tmp_path)]
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        await until(indexer.idle)
+        await until(lambda: indexer.health()["ok"])
+    assert ["before", *long] == [row["text"] for row in await rows_of(tmp_path)]
+
+
+@asynccontextmanager
+async def quiet() -> AsyncIterator[None]:
+    """Without lines in the log: what is captured of them is in a file, too."""
+    with structlog.testing.capture_logs():
+        yield
+
+
+LONG = " ".join(["one"] * 90)
+"""So long that it is read alone."""
+
+
+class FakeModel:
+    """An embedder that answers as it is told: each text's vector begins with its length."""
+
+    def __init__(self, name: str = "a", dimensions: int = 4) -> None:
+        self.name, self.dimensions, self.error = name, dimensions, ""
+        self.asked: list[str] = []
+
+    async def handle(self, _: str, data: bytes) -> bytes:
+        ask = msgspec.json.decode(data, type=EmbedAsk)
+        if self.error and ask.texts:
+            return encode(Embedded(self.name, self.dimensions, error=self.error))
+        self.asked += ask.texts
+        vector = encode_vector(1.0, *[0.0] * (self.dimensions - 1))
+        return encode(Embedded(self.name, self.dimensions, texts=tuple(EmbeddedText(vector) for _ in ask.texts)))
+
+
+def encode_vector(*numbers: float) -> bytes:
+    import struct  # noqa: PLC0415
+
+    return struct.pack(f"<{len(numbers)}f", *numbers)
+
+
+@pytest.fixture
+async def model(bus: Bus) -> FakeModel:
+    fake = FakeModel()
+    await bus.serve("ask.embed.*", "embedder", fake.handle)
+    return fake
+
+
+async def filled(data: Path) -> list[bool]:
+    return [row["vector"] is not None for row in await rows_of(data, columns=("vector",))]
+
+
+async def test_without_an_embedder_rows_are_written_and_filled_when_it_is_there_again(
+    bus: Bus, tmp_path: Path, model: FakeModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filler, "SHORTEST_PAUSE", 0.05)
+    tell, indexer = Teller(bus).tell, Indexer()
+    model.error = "the model is on holiday"
+    async with opened(indexer, bus, settings_of(tmp_path, embed=Embed())):
+        await tell(*message("m1", "one"))
+        await until(lambda: indexer.health().get("vectors_failure"))
+        assert ("the model is on holiday", True) == (
+            indexer.health()["vectors_failure"],
+            indexer.health()["ok"],
+        )
+        assert [False] == await filled(tmp_path)
+        model.error = ""
+        await until(lambda: not indexer.health()["vectors_failure"])
+        await until(indexer.idle)
+        assert [True] == await filled(tmp_path)
+
+
+async def test_another_model_has_an_index_of_its_own_beside_the_old_one(
+    bus: Bus, tmp_path: Path, model: FakeModel
+) -> None:
+    tell, indexer = Teller(bus).tell, Indexer()
+    async with opened(indexer, bus, settings_of(tmp_path, embed=Embed())):
+        await tell(*message("m1", LONG))
+        await until(indexer.idle)
+        model.name, model.dimensions = "b", 8
+        await tell(*message("m2", "two"))
+        await until(lambda: read_current(tmp_path) == Current("b", "b", 8))
+        await until(indexer.idle)
+        assert [8, 8] == [len(row["vector"]) for row in await rows_of(tmp_path, columns=("vector",))]
+        model.name, model.dimensions = "a", 4
+        asked = len(model.asked)
+        await tell(*message("m3", "three"))
+        await until(lambda: read_current(tmp_path) == Current("a", "a", 4))
+        await until(indexer.idle)
+        assert [LONG, "two", "three"] == [row["text"] for row in await rows_of(tmp_path)]
+        assert [True, True, True] == await filled(tmp_path)
+        assert LONG not in model.asked[asked:]  # its vector is there still
+
+
+async def test_vectors_that_come_late_are_dropped(tmp_path: Path) -> None:
+    index = await Index.open(tmp_path, Current("a", "a", 4))
+    rows = {"key": ["k"], "hash": ["older"], "vector": [[1.0, 0, 0, 0]], "vector_beside": [None]}
+    assert 0 == await index.fill("message", rows)
+
+
+@pytest.mark.parametrize("damage", ["table", "position", "older"])
+async def test_an_index_that_is_damaged_is_made_anew(bus: Bus, tmp_path: Path, damage: str) -> None:
+    settings, folder = settings_of(tmp_path), tmp_path / "index" / "words"
+    await Teller(bus).tell(*message("m1", "one"))
+    async with opened(indexer := Indexer(), bus, settings):
+        await until(indexer.idle)
+        shutil.copytree(folder, tmp_path / "copy")
+        await Teller(bus).tell(*message("m1", "one"), *message("m2", "two"))
+        await until(indexer.idle)
+    if damage == "table":
+        shutil.rmtree(folder / "message.lance")
+    elif damage == "position":
+        (folder / "position.json").write_text("{")
+    else:
+        shutil.rmtree(folder / "message.lance")
+        shutil.copytree(tmp_path / "copy" / "message.lance", folder / "message.lance")
+    async with opened(indexer := Indexer(), bus, settings):
+        await until(indexer.idle)
+    assert ["one", "two"] == [row["text"] for row in await rows_of(tmp_path)]
+
+
+@pytest.mark.parametrize("length", [1, 5], ids=["shorter", "longer"])
+async def test_an_index_of_another_log_is_made_anew(bus: Bus, accounts: Accounts, tmp_path: Path, length: int) -> None:
+    await Teller(bus).tell(*message("m1", "one"), *message("m2", "two"))
+    async with opened(indexer := Indexer(), bus, settings_of(tmp_path)):
+        await until(indexer.idle)
+    other = await connected(await accounts.take())
+    await other.ensure()
+    for number in range(length):
+        await Teller(other).tell(*message(f"other{number}", f"other {number}"))
+    async with opened(indexer := Indexer(), other, settings_of(tmp_path)):
+        await until(indexer.idle)
+    await other.close()
+    assert [f"other {number}" for number in range(length)] == [row["text"] for row in await rows_of(tmp_path)]
+
+
+def holding(folder: Path, needle: bytes) -> list[str]:
+    """The files that hold these bytes. Where one vanishes meanwhile there is something left to wait for."""
+    try:
+        return sorted(path.name for path in folder.rglob("*") if path.is_file() and needle in path.read_bytes())
+    except FileNotFoundError:
+        return ["vanishing"]
+
+
+async def test_at_rest_nothing_that_was_removed_is_left_on_the_disk(bus: Bus, tmp_path: Path) -> None:
+    tell, indexer = Teller(bus).tell, Indexer()
+    gone = "the-code-of-the-safe"
+    limits = Limits(rest=0.2, linger=0.0)
+    async with opened(indexer, bus, settings_of(tmp_path, index=limits)):
+        await tell(*message("m1", "one"), *message("m2", gone), *message("m3", "three " * 90))
+        await until(indexer.idle)
+        assert holding(tmp_path, gone.encode())
+        await tell(removed("m2"))
+        await until(indexer.idle)
+        await until(lambda: not holding(tmp_path, gone.encode()))
+        await tell(*message("m4", "four"))
+        await until(indexer.idle)
+    assert {"one", "four", ("three " * 90).strip()} == {row["text"] for row in await rows_of(tmp_path)}
+    position = read_position(folder_of(tmp_path) / "words")
+    assert ({}, "message-1") == (position.removed, position.tables["message"])
+    assert not (tmp_path / "index" / "words" / "message.lance").exists()
+
+
+async def test_what_is_removed_is_taken_off_the_sets_of_other_models_too(
+    bus: Bus, tmp_path: Path, model: FakeModel
+) -> None:
+    tell, indexer = Teller(bus).tell, Indexer()
+    gone = b"the-code-of-the-safe"
+    settings = settings_of(tmp_path, embed=Embed(), index=Limits(rest=0.5, linger=0.0))
+    async with opened(indexer, bus, settings):
+        await tell(*message("m1", "one"), *message("m2", gone.decode()))
+        await until(indexer.idle)
+        model.name, model.dimensions = "b", 8
+        await tell(*message("m3", "three"))
+        await until(lambda: read_current(tmp_path) == Current("b", "b", 8))
+        await until(indexer.idle)
+        assert holding(tmp_path / "index" / "a", gone)
+        await tell(removed("m2"))
+        await until(lambda: not holding(tmp_path, gone))
+        model.name, model.dimensions = "a", 4
+        await tell(*message("m4", "four"))
+        await until(lambda: read_current(tmp_path) == Current("a", "a", 4))
+        await until(indexer.idle)
+        assert ["one", "three", "four"] == [row["text"] for row in await rows_of(tmp_path)]
+        assert [True, True, True] == await filled(tmp_path)
+
+
+async def test_a_row_that_is_there_twice_is_noticed_and_the_index_made_anew(bus: Bus, tmp_path: Path) -> None:
+    tell, indexer = Teller(bus).tell, Indexer()
+    async with opened(indexer, bus, settings_of(tmp_path, index=Limits(rest=0.3, linger=0.0))):
+        await tell(*message("m1", "one"))
+        await until(indexer.idle)
+        assert indexer.work is not None
+        damaged = indexer.work.index
+        table = damaged.table("message")
+        async with damaged.writing:
+            await table.add(await table.arrow(await table.columns()))
+        damaged.changed += 1
+        await until(lambda: indexer.work is not None and indexer.work.index is not damaged)
+        await until(indexer.idle)
+    assert ["one"] == [row["text"] for row in await rows_of(tmp_path)]
+
+
+@pytest.mark.usefixtures("model")
+async def test_a_large_table_is_given_its_indexes_by_a_process_of_its_own(bus: Bus, tmp_path: Path) -> None:
+    tell, indexer = Teller(bus).tell, Indexer()
+    limits = Limits(rest=0.3, linger=0.0, index_rows=256)
+    async with opened(indexer, bus, settings_of(tmp_path, embed=Embed(), index=limits)):
+        for number in range(300):
+            await tell(*message(f"m{number}", f"text {number} {LONG}"))
+        await until(indexer.idle, 60)
+        assert indexer.work is not None
+        table = indexer.work.index.table("message")
+
+        async def has_indexes() -> bool:
+            return {"key", "vector"} <= set(await table.indexes())
+
+        await until(has_indexes, 60)
+        await tell(*message("late", "late"), removed("m7"))
+        await until(indexer.idle)
+        assert 300 == len(await rows_of(tmp_path))
+        assert [True] * 300 == await filled(tmp_path)

@@ -1,0 +1,193 @@
+"""The indexer as a room: what the log tells can be found, and what is gone from it cannot."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from schemas.events import (
+    CommitsAdvanced,
+    CommitSeen,
+    MemoryArchived,
+    MemoryMoved,
+    MemoryProposed,
+    MemoryRevised,
+    MemoryWritten,
+    NoteDismissed,
+    NoteWritten,
+    PartRemoved,
+    SessionClosed,
+)
+from schemas.subjects import Address
+from services.embedder.worker import Embedder
+from services.indexer import filler
+from services.indexer.worker import Indexer
+from services.kit.bus import Bus
+from services.settings import Embed, Settings
+from tests.helpers.broker_world import opened
+from tests.helpers.indexed_sessions import BEGAN, HARBOUR, Teller, listed, message, removed, rows_of
+from tests.helpers.waiting import until
+
+pytestmark = pytest.mark.broker
+
+WORDS_ONLY = Embed(provider="off")
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(data=tmp_path, embed=WORDS_ONLY)
+
+
+async def texts(settings: Settings, kind: str = "message") -> list[str]:
+    return [row["text"] for row in await rows_of(settings.data, kind)]
+
+
+async def test_what_people_and_agents_wrote_can_be_found_and_nothing_else(bus: Bus, settings: Settings) -> None:
+    tell = Teller(bus).tell
+    await tell(*message("m1", "Where is the crane?"), *message("m2", "By the quay.", "assistant"))
+    await tell(*message("m3", "ignored", ignored=True), *message("m4", "synthetic", synthetic=True))
+    await tell(*message("m5", "output", "assistant", kind="tool"), *message("m6", "thought", kind="reasoning"))
+    indexer = Indexer()
+    async with opened(indexer, bus, settings):
+        await until(indexer.idle)
+        rows = await rows_of(settings.data)
+    assert [("Where is the crane?", "user", "By the quay."), ("By the quay.", "assistant", "")] == [
+        (row["text"], row["role"], row["after"]) for row in rows
+    ]
+
+
+async def test_a_message_is_found_as_soon_as_it_was_recorded_and_then_has_its_place(
+    bus: Bus, settings: Settings
+) -> None:
+    tell, indexer = Teller(bus).tell, Indexer()
+    async with opened(indexer, bus, settings):
+        await tell(*message("m1", "the crane"))
+        await until(indexer.idle)
+        before = await rows_of(settings.data)
+        await tell(listed(1, "m1"))
+        await until(indexer.idle)
+        assert ([0], [1]) == (
+            [row["ordinal"] for row in before],
+            [row["ordinal"] for row in await rows_of(settings.data)],
+        )
+
+
+async def test_what_is_removed_is_found_no_more(bus: Bus, settings: Settings) -> None:
+    tell, indexer = Teller(bus).tell, Indexer()
+    async with opened(indexer, bus, settings):
+        for number in range(5):
+            await tell(*message(f"m{number}", f"text {number}"))
+        await tell(*message("m9", "elsewhere"), address=Address("harbour", "s2"))
+        await until(indexer.idle)
+        await tell(listed(1, "m0", "m1", "m2"), removed("m0"), removed("m1", reason="unlisted"))
+        await tell(PartRemoved(message="m3", part="m3.0"))
+        await tell(SessionClosed(reason="deleted"), address=Address("harbour", "s2"))
+        await until(indexer.idle)
+        assert ["text 1", "text 2", "text 4"] == await texts(settings)
+        await tell(SessionClosed(reason="archived"))
+        await until(indexer.idle)
+        assert ["text 1", "text 2", "text 4"] == await texts(settings)
+
+
+async def test_notes_can_be_found_until_they_are_done_with(bus: Bus, settings: Settings) -> None:
+    tell, indexer = Teller(bus).tell, Indexer()
+    project = Address(HARBOUR.project)
+    async with opened(indexer, bus, settings):
+        await tell(NoteWritten(note="n1", text="grease it"), NoteWritten(note="n2", text="paint it"), address=project)
+        await until(indexer.idle)
+        assert ["grease it", "paint it"] == await texts(settings, "note")
+        await tell(NoteDismissed(note="n1"), address=project)
+        await until(indexer.idle)
+        assert ["paint it"] == await texts(settings, "note")
+
+
+async def test_memories_can_be_found_while_they_hold(bus: Bus, settings: Settings) -> None:
+    tell, indexer = Teller(bus).tell, Indexer()
+    project = Address(HARBOUR.project)
+    async with opened(indexer, bus, settings):
+        await tell(MemoryWritten(memory="a", category="NAMING", text="Cranes are called by numbers"), address=project)
+        await tell(MemoryWritten(memory="b", category="NAMING", text="Quays by letters"), address=project)
+        await tell(MemoryProposed(memory="c", category="NAMING", text="Ships by names"), address=project)
+        await until(indexer.idle)
+        assert ["Cranes are called by numbers", "Quays by letters"] == await texts(settings, "memory")
+        await tell(MemoryRevised(memory="a", category="NAMING", text="Cranes have numbers"), address=project)
+        await tell(MemoryArchived(memory="b"), address=project)
+        await until(indexer.idle)
+        assert ["Cranes have numbers"] == await texts(settings, "memory")
+        await tell(MemoryMoved(name="port"), address=project)
+        await until(indexer.idle)
+        assert [] == await texts(settings, "memory")
+
+
+async def test_commits_can_be_found_as_long_as_they_count(bus: Bus, settings: Settings) -> None:
+    tell, indexer = Teller(bus).tell, Indexer()
+    project = Address(HARBOUR.project)
+    seen = CommitSeen(
+        sha="a" * 40, committed=BEGAN, authored=BEGAN, subject="Grease", body="It squeaks", files=["a.py"]
+    )
+    async with opened(indexer, bus, settings):
+        await tell(seen, msgspec.structs.replace(seen, sha="b" * 64, subject="Paint", body=""), address=project)
+        await until(indexer.idle)
+        rows = await rows_of(settings.data, "commit")
+        await tell(CommitsAdvanced(source="s", head="b" * 64, count=1, removed=["a" * 40]), address=project)
+        await until(indexer.idle)
+        assert ["Paint"] == await texts(settings, "commit")
+    assert [("Grease\n\nIt squeaks", ["a.py"]), ("Paint", ["a.py"])] == [(row["text"], row["files"]) for row in rows]
+
+
+async def test_an_indexer_that_starts_again_goes_on_where_it_was(bus: Bus, settings: Settings) -> None:
+    tell = Teller(bus).tell
+    for start in (0, 3):
+        for number in range(start, start + 3):
+            await tell(*message(f"m{number}", f"text {number}"))
+        indexer = Indexer()
+        async with opened(indexer, bus, settings):
+            await until(indexer.idle)
+    rows = await rows_of(settings.data)
+    assert [f"text {number}" for number in range(6)] == [row["text"] for row in rows]
+    assert "text 0\ntext 1\ntext 2" == rows[3]["before"]
+    assert "text 1\ntext 2\ntext 3\ntext 4\ntext 5" == rows[0]["after"]
+
+
+async def test_rows_are_given_their_vectors(bus: Bus, tmp_path: Path) -> None:
+    tell, settings = Teller(bus).tell, Settings(data=tmp_path)
+    indexer = Indexer()
+    async with opened(Embedder(), bus, settings), opened(indexer, bus, settings):
+        await tell(*message("m1", "the crane"), *message("m2", "word " * 100))
+        await until(indexer.idle, patience=30)
+        rows = await rows_of(tmp_path, columns=("vector", "vector_beside", "tokens", "tokens_beside"))
+        assert [384, 384] == [len(row["vector"]) for row in rows]
+        assert [True, False] == [row["vector_beside"] is not None for row in rows]
+        assert [128, 6400] == [len(row["tokens"]) for row in rows]
+        before = rows[0]
+        await tell(listed(1, "m1", "m2"))
+        await until(indexer.idle)
+        assert before == (await rows_of(tmp_path, columns=("vector", "vector_beside", "tokens", "tokens_beside")))[0]
+
+
+async def test_a_text_that_comes_again_when_its_vector_is_forgotten_is_embedded_again(
+    bus: Bus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once with new ones, and twice at once."""
+    monkeypatch.setattr(filler, "REMEMBERED", 1)
+    tell, indexer, settings = Teller(bus).tell, Indexer(), Settings(data=tmp_path)
+    said = ["the crane", "the quay", "the berth", "the crane", "the mole", "the mole", "the crane"]
+    async with opened(Embedder(), bus, settings), opened(indexer, bus, settings):
+        for first, end in ((0, 3), (3, 7)):
+            await tell(*(event for n in range(first, end) for event in message(f"m{n}", said[n])))
+            await until(indexer.idle, patience=30)
+        rows = await rows_of(tmp_path, columns=("text", "vector"))
+    assert said == [row["text"] for row in rows]
+    assert {384} == {len(row["vector"]) for row in rows}
+    assert 4 == len({(row["text"], tuple(row["vector"])) for row in rows})
+
+
+async def test_of_two_indexers_one_waits(bus: Bus, settings: Settings) -> None:
+    tell, first, second = Teller(bus).tell, Indexer(), Indexer()
+    async with opened(second, bus, settings):
+        await until(lambda: second.work is not None)
+        async with opened(first, bus, settings):
+            await tell(*message("m1", "the crane"))
+            await until(second.idle)
+            assert first.health()["waiting"] is True
+    assert ["the crane"] == await texts(settings)

@@ -1,0 +1,296 @@
+"""One projector for every sink: what is rebuilt, grown in any batches, read twice or killed ends in the same rows."""
+
+import asyncio
+import json
+import random
+import signal
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from schemas.events import Event
+from schemas.streams import LOG
+from services.edges.launcher.broker import Broker
+from services.kit import metrics, projector
+from services.kit.bus import Appender, Bus
+from services.kit.projector import Fact, Follow, Pace, Projector, Sink
+from services.responder.views.store import Store
+from tests.helpers.broker_world import HARBOUR, kit_of, quick_settings, titles, wrapped
+from tests.helpers.waiting import PATIENCE, until
+
+pytestmark = pytest.mark.broker
+
+SMALL = Pace(batch=8, linger=0.0, idle=60.0)
+
+
+class MemorySink:
+    """A sink that is a list in memory."""
+
+    def __init__(self) -> None:
+        self.committed = 0
+        self.facts: list[tuple[int, Event]] = []
+        self.commits = 0
+        self.tidied = 0
+        self.refuses = 0
+        """How many commits to come are refused."""
+
+    async def commit(self, facts: Sequence[Fact], through: int) -> None:
+        if self.refuses:
+            self.refuses -= 1
+            raise OSError("the disk is full")
+        self.facts += [(envelope.seq, event) for envelope, event in facts if envelope.seq > self.committed]
+        self.committed = max(self.committed, through)
+        self.commits += 1
+
+    async def idle(self) -> None:
+        self.tidied += 1
+
+
+@asynccontextmanager
+async def projecting(
+    bus: Bus, sink: Sink, pace: Pace = SMALL, durable: str = "sink", follow: Follow | None = None
+) -> AsyncIterator[Projector]:
+    async with kit_of("responder", bus, quick_settings()) as kit:
+        made = Projector(kit, sink, durable, pace, follow)
+        await made.open()
+        yield made
+
+
+async def append(bus: Bus, count: int, start: int = 0) -> int:
+    """Append so many facts; the position of the last one."""
+    expected = {HARBOUR.log("session.renamed"): start}
+    seqs = await Appender(bus).append(wrapped(titles(count, start), expected), expected)
+    return seqs[-1]
+
+
+async def rebuilt(bus: Bus, head: int) -> MemorySink:
+    """A sink that was filled in one go."""
+    sink = MemorySink()
+    async with projecting(bus, sink, Pace(1000, 0.01, 60.0), "rebuilt") as made:
+        assert await made.committed(head, PATIENCE)
+    return sink
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_what_grew_in_any_batches_is_what_is_rebuilt(bus: Bus, seed: int) -> None:
+    chance = random.Random(seed)
+    grown, head = MemorySink(), 0
+    while head < 120:
+        pace = Pace(chance.randint(1, 40), chance.choice((0.0, 0.001)), 60.0)
+        async with projecting(bus, grown, pace) as made:
+            for _ in range(chance.randint(1, 3)):
+                head = await append(bus, chance.randint(1, 30), head)
+            if chance.choice((True, False)):
+                assert await made.committed(head, PATIENCE)
+    async with projecting(bus, grown) as made:
+        assert await made.committed(head, PATIENCE)
+    assert grown.commits > 2
+    assert grown.facts == (await rebuilt(bus, head)).facts
+    assert [seq for seq, _ in grown.facts] == list(range(1, head + 1))
+
+
+async def test_the_same_projector_fills_tables_and_memory_alike(bus: Bus, tmp_path: Path) -> None:
+    head = await append(bus, 50)
+    store, memory = await Store.open(tmp_path / "views.duckdb", memory_limit="256MB"), MemorySink()
+    for sink in (store, memory):
+        async with projecting(bus, sink, durable=type(sink).__name__) as made:
+            assert await made.committed(head, PATIENCE)
+    rows = await store.duck.query("select seq, title from session_renamed order by seq", max_rows=99, timeout=60)
+    await store.close()
+    assert rows.rows == tuple((seq, getattr(event, "title", "")) for seq, event in memory.facts)
+
+
+def resets() -> float:
+    return metrics.REGISTRY.get_sample_value("annals_projector_resets_total") or 0.0
+
+
+async def test_facts_that_are_delivered_again_are_committed_once(bus: Bus) -> None:
+    sink = MemorySink()
+    head = await append(bus, 40)
+    async with projecting(bus, sink) as made:
+        assert await made.committed(head, PATIENCE)
+        before = resets()
+        await bus.rewind(LOG.name, "sink", 1)
+        await until(lambda: resets() > before)
+        head = await append(bus, 40, head)
+        assert await made.committed(head, PATIENCE)
+    assert sink.facts == (await rebuilt(bus, head)).facts
+
+
+@pytest.mark.own_broker
+async def test_a_break_of_the_connection_loses_and_doubles_nothing(broker: Broker, bus: Bus) -> None:
+    sink = MemorySink()
+    head = await append(bus, 40)
+    async with projecting(bus, sink) as made:
+        assert await made.committed(20, PATIENCE)
+        broker.stop()
+        await until(lambda: not bus.connected)
+        await broker.start()
+        await until(lambda: bus.connected)
+        head = await append(bus, 40, head)
+        assert await made.committed(head, PATIENCE)
+    assert sink.facts == (await rebuilt(bus, head)).facts
+
+
+async def test_a_batch_that_the_sink_refuses_is_tried_again(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(projector, "RETRY_PAUSE", 0.02)
+    sink = MemorySink()
+    sink.refuses = 3
+    head = await append(bus, 20)
+    async with projecting(bus, sink) as made:
+        await until(lambda: made.failure)
+        assert "OSError: the disk is full" == made.failure
+        head = await append(bus, 20, head)
+        assert await made.committed(head, PATIENCE)
+        assert "" == made.failure
+    assert sink.facts == (await rebuilt(bus, head)).facts
+
+
+async def test_who_follows_goes_on_while_the_sink_refuses_however_long(
+    bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(projector, "RETRY_PAUSE", 0.02)
+    sink, followed = MemorySink(), list[int]()
+    sink.refuses = sys.maxsize
+    async with projecting(bus, sink, follow=lambda envelope, _: followed.append(envelope.seq)) as made:
+        head = await append(bus, 20)
+        await until(lambda: made.failure)
+        for _ in range(10):
+            head = await append(bus, 40, head)
+        await until(lambda: made.read_through >= head)
+        assert 0 == sink.committed
+        sink.refuses = 0
+        assert await made.committed(head, PATIENCE)
+        head = await append(bus, 5, head)
+        assert await made.committed(head, PATIENCE)
+    assert list(range(1, head + 1)) == followed
+    assert sink.facts == (await rebuilt(bus, head)).facts
+
+
+async def test_a_sink_that_was_put_back_is_read_to_again(bus: Bus) -> None:
+    sink, followed = MemorySink(), list[int]()
+    head = await append(bus, 100)
+    async with projecting(bus, sink, follow=lambda envelope, _: followed.append(envelope.seq)) as made:
+        assert await made.committed(head, PATIENCE)
+        sink.committed = 0
+        sink.facts.clear()
+        head = await append(bus, 30, head)
+        assert await made.committed(head, PATIENCE)
+        sink.committed = 0
+        sink.facts.clear()
+        made.begin_anew()
+        assert await made.committed(head, PATIENCE)
+    assert list(range(1, head + 1)) == followed
+    assert sink.facts == (await rebuilt(bus, head)).facts
+
+
+async def test_a_sink_that_cannot_tidy_up_is_filled_all_the_same(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
+    sink, tried = MemorySink(), asyncio.Event()
+
+    async def idle() -> None:
+        tried.set()
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(sink, "idle", idle)
+    async with projecting(bus, sink, Pace(8, 0.0, 0.02)) as made:
+        head = await append(bus, 3)
+        await tried.wait()
+        head = await append(bus, 3, head)
+        assert await made.committed(head, PATIENCE)
+
+
+async def test_a_fact_that_cannot_be_read_is_set_aside_and_its_position_counts(bus: Bus) -> None:
+    sink = MemorySink()
+    await append(bus, 3)
+    await bus.publish(HARBOUR.log("session.idled"), b"no envelope", "broken")
+    head = await append(bus, 2, 3)
+    async with projecting(bus, sink) as made:
+        assert await made.committed(head, PATIENCE)
+        await until(lambda: has_dead_letter(bus))
+    assert [1, 2, 3, 5, 6] == [seq for seq, _ in sink.facts]
+
+
+async def has_dead_letter(bus: Bus) -> bool:
+    return await bus.messages("DEAD") > 0
+
+
+async def test_the_sink_may_tidy_up_when_nothing_comes_and_something_came(bus: Bus) -> None:
+    sink = MemorySink()
+    async with projecting(bus, sink, Pace(8, 0.0, 0.02)) as made:
+        assert 0 == sink.tidied
+        head = await append(bus, 3)
+        assert await made.committed(head, PATIENCE)
+        await until(lambda: sink.tidied)
+    assert 1 == sink.tidied
+
+
+PROGRAM = """
+import asyncio, json, os, signal, sys
+from pathlib import Path
+from services.kit.bus import Bus
+from services.kit.projector import Pace, Projector
+from tests.helpers.broker_world import kit_of, quick_settings
+
+url, password, file, moment, at = sys.argv[1:]
+
+class FileSink:
+    def __init__(self):
+        self.path = Path(file)
+        self.state = json.loads(self.path.read_text()) if self.path.exists() else {"through": 0, "seqs": []}
+
+    @property
+    def committed(self):
+        return self.state["through"]
+
+    async def commit(self, facts, through):
+        self.state["seqs"] += [envelope.seq for envelope, _ in facts if envelope.seq > self.committed]
+        self.state["through"] = through
+        self.die("before", through)
+        draft = self.path.with_suffix(".new")
+        draft.write_text(json.dumps(self.state))
+        draft.replace(self.path)
+        self.die("after", through)
+
+    def die(self, when, through):
+        if when == moment and through >= int(at):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    async def idle(self):
+        pass
+
+async def main():
+    bus = await Bus.connect(url, "killed", user="room", password=password)
+    async with kit_of("responder", bus, quick_settings()) as kit:
+        projector = Projector(kit, FileSink(), "sink", Pace(7, 0.0, 60.0))
+        await projector.open()
+        await projector.committed(int(at), 20)
+    await bus.close()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.own_broker
+@pytest.mark.parametrize("moment", ["before", "after"])
+async def test_a_kill_around_a_commit_loses_and_doubles_nothing(
+    broker: Broker, bus: Bus, tmp_path: Path, moment: str
+) -> None:
+    """`after` is between the commit and its acknowledgement."""
+    file = tmp_path / "sink.json"
+    head = await append(bus, 100)
+    for at in (10, 60):
+        assert -signal.SIGKILL == await project(broker, file, moment, at)
+    assert 0 == await project(broker, file, "never", head)
+    assert {"through": head, "seqs": list(range(1, head + 1))} == json.loads(file.read_text())
+
+
+async def project(broker: Broker, file: Path, moment: str, at: int) -> int | None:
+    """Run a projector in a process of its own until it has that position, or is killed there."""
+    endpoint = broker.endpoint
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", PROGRAM, endpoint.url, str(endpoint.password), str(file), moment, str(at)
+    )
+    return await process.wait()

@@ -1,0 +1,248 @@
+"""A room as the process that it is in production."""
+
+import asyncio
+import json
+import shutil
+import signal
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from schemas.codec import encode
+from schemas.events import SessionOpened
+from schemas.inbox import Inbound, SessionSeen
+from schemas.streams import IN
+from schemas.subjects import Address
+from services.edges.launcher.broker import Broker, free_port
+from services.kit.background import begin
+from services.kit.bus import Bus, Unreachable
+from services.kit.run import Failed, _until_stopped
+from tests.helpers.broker_world import NOON, facts, kit_of, quick_settings
+from tests.helpers.hanging_room import QUESTION
+from tests.helpers.room_process import room
+from tests.helpers.waiting import PATIENCE, until
+
+pytestmark = [pytest.mark.broker, pytest.mark.own_broker]
+
+
+async def see(bus: Bus, count: int, start: int = 0) -> None:
+    """So many sessions that a harness has seen."""
+    for number in range(start, start + count):
+        message = Inbound(f"m{number}", NOON, (SessionSeen(title=f"session {number}"),))
+        await bus.publish(Address("harbour", f"s{number}").inbound("pi"), encode(message), message.id)
+
+
+async def opened(bus: Bus) -> list[str]:
+    return sorted(event.title for event in await facts(bus) if isinstance(event, SessionOpened))
+
+
+async def get(port: object, page: str) -> str:
+    def read() -> str:
+        with urlopen(f"http://127.0.0.1:{port}{page}", timeout=60) as reply:
+            return str(reply.read().decode())
+
+    return await asyncio.to_thread(read)
+
+
+async def test_until_idle_works_all_that_waits_and_ends_well(bus: Bus, tmp_path: Path) -> None:
+    await see(bus, 20)
+    async with room("tagger", tmp_path, "--until-idle") as process:
+        assert 0 == await process.ends()
+    assert sorted(f"session {number}" for number in range(20)) == await opened(bus)
+    assert (0, 0) == await bus.lag(IN.name, "tagger")
+    assert [] == process.plain
+
+
+async def test_a_room_that_is_asked_to_stop_ends_well_with_its_work_done(bus: Bus, tmp_path: Path) -> None:
+    async with room("tagger", tmp_path) as process:
+        await process.logs("open")
+        await see(bus, 300)
+        clock = asyncio.get_running_loop().time
+        asked = clock()
+        process.process.send_signal(signal.SIGTERM)
+        assert 0 == await process.ends()
+        assert clock() - asked < 5
+    lag = await bus.lag(IN.name, "tagger")
+    assert lag is not None
+    assert 300 - lag.waiting == len(await opened(bus))
+    assert [] == process.plain
+    assert ["info"] * len(process.lines) == [line["level"] for line in process.lines]
+    async with room("tagger", tmp_path, "--until-idle") as process:
+        assert 0 == await process.ends()
+    assert 300 == len(await opened(bus))
+
+
+@pytest.mark.usefixtures("bus")
+async def test_a_room_whose_supervisor_has_ended_before_it_was_there_ends(tmp_path: Path) -> None:
+    """Such as one that is killed while its rooms are loaded."""
+    supervisor = await asyncio.create_subprocess_exec("true")
+    await supervisor.wait()
+    async with room("tagger", tmp_path, "--with-parent", str(supervisor.pid)) as process:
+        assert 0 == await process.ends()
+
+
+async def test_a_room_that_is_killed_loses_nothing_and_writes_nothing_twice(bus: Bus, tmp_path: Path) -> None:
+    async with room("tagger", tmp_path, ANNALS_LOOP__ACK_WAIT="1") as process:
+        await process.logs("open")
+        await see(bus, 200)
+        await until(lambda: bus.messages("LOG"))
+        process.process.kill()
+        assert -signal.SIGKILL == await process.ends()
+    async with room("tagger", tmp_path, "--until-idle", ANNALS_LOOP__ACK_WAIT="1") as process:
+        assert 0 == await process.ends()
+    assert sorted(f"session {number}" for number in range(200)) == await opened(bus)
+
+
+async def test_health_and_metrics_answer(broker: Broker, bus: Bus, tmp_path: Path) -> None:
+    async with room("tagger", tmp_path) as process:
+        port = (await process.logs("open"))["port"]
+        await see(bus, 3)
+        await until(lambda: opened(bus))
+        health = json.loads(await get(port, "/healthz"))
+        assert ("tagger", True, True) == (health["room"], health["ok"], health["connected"])
+        await until(lambda: _counts(port, 'annals_outcomes_total{outcome="done",room="tagger"} 3.0'))
+        assert 'annals_events_appended_total{room="tagger",type="session.opened"} 3.0' in await get(port, "/metrics")
+        broker.stop()
+        await until(lambda: _is_ill(port))
+        process.process.send_signal(signal.SIGTERM)
+        assert 0 == await process.ends()
+
+
+async def _counts(port: object, line: str) -> bool:
+    return line in await get(port, "/metrics")
+
+
+async def _is_ill(port: object) -> bool:
+    try:
+        await get(port, "/healthz")
+    except OSError as error:
+        return "503" in str(error)
+    return False
+
+
+async def test_a_room_that_hangs_is_not_well_and_ends_with_where_it_hung(bus: Bus, tmp_path: Path) -> None:
+    settings = {"module": "tests.helpers.hanging_room", "ANNALS_LOOP__HUNG_AFTER": "9"}
+    async with room("hanging", tmp_path, **settings) as process:
+        port = (await process.logs("open"))["port"]
+        assert not await _is_ill(port)
+        await bus.client.publish(QUESTION, b"")
+        await until(lambda: _is_ill(port))
+        assert await process.ends() > 0
+    assert "in hang" in "".join(process.plain)
+
+
+async def test_an_unreachable_broker_is_one_sentence_and_a_bad_end(tmp_path: Path) -> None:
+    url = f"nats://ada:secret@127.0.0.1:{free_port()}"
+    async with room("tagger", tmp_path, ANNALS_NATS__URL=url) as process:
+        assert 1 == await process.ends()
+    ((line,), plain) = process.lines, process.plain
+    assert [] == plain
+    assert f"no broker answers at {url.replace('ada:secret@', '')}" in str(line["event"])
+    assert "start one with `annals up`" in str(line["event"])
+
+
+@pytest.mark.parametrize("password", ["", "wrong"])
+async def test_a_wrong_password_is_one_sentence_and_a_bad_end(broker: Broker, tmp_path: Path, password: str) -> None:
+    settings = {"ANNALS_NATS__URL": broker.url, "ANNALS_NATS__PASSWORD": password}
+    async with room("desk", tmp_path, **settings) as process:
+        assert 1 == await process.ends()
+    ((line,), plain) = process.lines, process.plain
+    assert [] == plain
+    assert "set ANNALS_NATS__PASSWORD to what it expects" in str(line["event"])
+
+
+async def test_a_room_that_lacks_a_permission_says_so_and_ends_badly(broker: Broker, tmp_path: Path) -> None:
+    """A harness's user is not allowed what a room does."""
+    endpoint = broker.endpoint_of("harness")
+    settings = {
+        "ANNALS_NATS__URL": endpoint.url,
+        "ANNALS_NATS__USER": endpoint.user,
+        "ANNALS_NATS__PASSWORD": endpoint.password,
+    }
+    async with room("tagger", tmp_path, **settings) as process:
+        assert 1 == await process.ends()
+    assert process.logged("the broker refuses")
+    assert [] == process.plain
+
+
+async def test_a_connection_that_is_over_for_good_ends_the_room(bus: Bus) -> None:
+    """The broker hangs up on a message above its limit, and the client does not come back from that."""
+    async with kit_of("desk", bus, quick_settings()) as kit:
+        ending = asyncio.create_task(_until_stopped(asyncio.Event(), kit))
+        await bus.client.publish("in.pi.p.s", b"x" * bus.max_payload, headers={"Nats-Msg-Id": "long"})
+        with pytest.raises(Unreachable, match="the broker ended the connection"):
+            await asyncio.wait_for(ending, PATIENCE)
+
+
+@pytest.mark.own_broker
+@pytest.mark.parametrize("is_lost", [False, True], ids=["kept", "lost"])
+async def test_a_broker_that_comes_back_with_another_log_ends_the_room(
+    broker: Broker, bus: Bus, tmp_path: Path, *, is_lost: bool
+) -> None:
+    await bus.ensure()
+    back = asyncio.Event()
+
+    async def is_back() -> None:
+        back.set()
+
+    bus.on_reconnect.append(is_back)
+    async with kit_of("desk", bus, quick_settings()) as kit:
+        ending = asyncio.create_task(_until_stopped(asyncio.Event(), kit))
+        broker.stop()
+        if is_lost:
+            shutil.rmtree(tmp_path / "jetstream")
+        await broker.start()
+        await asyncio.wait({ending, asyncio.ensure_future(back.wait())}, return_when=asyncio.FIRST_COMPLETED)
+        assert (is_lost, not is_lost) == (bus.lost.is_set(), back.is_set())
+        if is_lost:
+            with pytest.raises(Unreachable, match="or has another log"):
+                await ending
+        ending.cancel()
+
+
+async def test_one_who_asks_ends_the_room(bus: Bus) -> None:
+    stop = asyncio.Event()
+    async with kit_of("desk", bus, quick_settings()) as kit:
+        ending = asyncio.create_task(_until_stopped(stop, kit))
+        stop.set()
+        await asyncio.wait_for(ending, PATIENCE)
+
+
+async def breaking() -> None:
+    raise ValueError("an odd row")
+
+
+async def resting() -> None:
+    await asyncio.Event().wait()
+
+
+async def done() -> None:
+    """All that was to do."""
+
+
+async def test_a_part_that_fails_ends_the_room(bus: Bus) -> None:
+    async with kit_of("desk", bus, quick_settings()) as kit:
+        ending = asyncio.create_task(_until_stopped(asyncio.Event(), kit))
+        begin(kit, breaking())
+        with pytest.raises(Failed, match="the line before says why"):
+            await asyncio.wait_for(ending, PATIENCE)
+
+
+async def test_a_part_that_is_done_or_cut_off_at_the_end_is_no_failure(bus: Bus) -> None:
+    async with kit_of("desk", bus, quick_settings()) as kit:
+        begin(kit, done())
+        begin(kit, resting())
+        await asyncio.sleep(0)
+    assert not kit.failed.is_set()
+
+
+async def test_a_broker_that_was_left_behind_is_ended_and_its_port_is_kept(tmp_path: Path) -> None:
+    left = Broker(tmp_path, port=0, max_payload=1024 * 1024)
+    await left.start()
+    assert left.process is not None
+    again = Broker(tmp_path, port=0, max_payload=1024 * 1024)
+    await again.start()
+    again.stop()
+    assert left.url == again.url
+    assert left.process.poll() is not None

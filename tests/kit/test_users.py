@@ -1,0 +1,81 @@
+"""Who may send which commands: the broker knows people, rooms and harnesses apart, whoever they claim to be."""
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from services.edges.launcher.broker import Broker
+from services.kit.bus import Bus
+from services.kit.endpoint import USERS, Written, find, read, write
+from services.settings import Nats, Settings
+from tests.helpers.broker_world import HARBOUR, connected
+
+pytestmark = pytest.mark.broker
+
+CLAIM = b'{"id": "c", "at": "2026-01-01T00:00:00Z", "actor": {"kind": "person", "id": "ada"}, "data": {}}'
+OF_THE_PROJECT = ("do.harbour._.memory.decide", "do.harbour._.policy.set", "do.Z=C3=BCrich._.memory.quarantine")
+
+
+@pytest.fixture
+async def desk(bus: Bus) -> Bus:
+    """A desk that answers each command with its subject."""
+
+    async def answer(subject: str, _: bytes) -> bytes:
+        return subject.encode()
+
+    await bus.serve("do.>", "desk", answer)
+    return bus
+
+
+@pytest.mark.usefixtures("desk")
+@pytest.mark.parametrize("subject", OF_THE_PROJECT)
+async def test_a_harness_sends_no_command_of_a_project_whoever_it_claims_to_be(broker: Broker, subject: str) -> None:
+    harness = await connected(broker, "harness")
+    asking = asyncio.create_task(harness.request(subject, CLAIM, 60))
+    await asyncio.wait_for(harness.forbidden.wait(), 5)
+    assert not asking.done()
+    asking.cancel()
+    await harness.close()
+
+
+@pytest.mark.usefixtures("desk")
+async def test_what_a_harness_sends_shows_the_desk_whose_session_it_is_of(broker: Broker) -> None:
+    harness = await connected(broker, "harness")
+    subject = HARBOUR.command("memory.decide")
+    assert subject.encode() == await harness.request(subject, CLAIM, 10)
+    await harness.close()
+
+
+@pytest.mark.usefixtures("desk")
+@pytest.mark.parametrize("user", ["person", "room"])
+@pytest.mark.parametrize("subject", [*OF_THE_PROJECT, HARBOUR.command("flush.request")])
+async def test_people_and_rooms_send_all_commands(broker: Broker, user: str, subject: str) -> None:
+    bus = await connected(broker, user)
+    assert subject.encode() == await bus.request(subject, b"{}", 10)
+    await bus.close()
+
+
+@pytest.mark.own_broker
+async def test_an_installation_from_before_people_had_a_user_gives_them_one(broker: Broker, tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path)
+    before = read(settings.data)
+    assert before is not None
+    assert {*USERS} == {*before.passwords}
+    broker.stop()
+    kept = {user: before.passwords[user] for user in ("room", "harness")}
+    write(settings.data, msgspec.structs.replace(before, passwords=kept))
+
+    again = Broker(settings.data, port=0, max_payload=65536)
+    await again.start()
+    try:
+        after = read(settings.data)
+        assert isinstance(after, Written)
+        assert kept == {user: after.passwords[user] for user in kept}
+        endpoint = find(Settings(data=tmp_path, nats=Nats(user="person")))
+        assert ("person", after.passwords["person"]) == (endpoint.user, endpoint.password)
+        bus = await Bus.connect(endpoint.url, "test", user=endpoint.user, password=endpoint.password)
+        await bus.close()
+    finally:
+        again.stop()

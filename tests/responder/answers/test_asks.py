@@ -1,0 +1,158 @@
+"""What people and harnesses ask the responder of a session, over a real broker."""
+
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from statistics import median
+from typing import TypeVar
+
+import msgspec
+import pytest
+
+from schemas.asks import (
+    Ask,
+    ClientManifest,
+    ClientManifestAsk,
+    CompactionContext,
+    CompactionContextAsk,
+    SessionAsk,
+    SessionReport,
+    Status,
+    StatusAsk,
+)
+from schemas.codec import encode
+from schemas.inbox import (
+    Inbound,
+    Listed,
+    MessageSeen,
+    PartSeen,
+    Seen,
+    SessionSeen,
+    StepSeen,
+    Todo,
+    TodoSeen,
+    UsageSeen,
+)
+from schemas.subjects import ask
+from services.kit.bus import Bus
+from services.responder.answers.client_manifest import MANIFEST
+from services.responder.worker import Responder
+from services.tagger.worker import Tagger
+from tests.helpers.broker_world import HARBOUR, NOON, opened, quick_settings
+from tests.helpers.cost import bare_seconds
+from tests.helpers.waiting import PATIENCE, until
+
+pytestmark = pytest.mark.broker
+
+R = TypeVar("R", ClientManifest, SessionReport, CompactionContext, Status)
+
+
+@pytest.fixture
+async def rooms(bus: Bus, tmp_path: Path) -> AsyncIterator[tuple[Tagger, Responder]]:
+    """A tagger and a responder in this process."""
+    interval = sys.getswitchinterval()
+    tagger, responder = Tagger(), Responder()
+    async with opened(tagger, bus, quick_settings(tmp_path)), opened(responder, bus, quick_settings(tmp_path)):
+        yield tagger, responder
+    sys.setswitchinterval(interval)
+
+
+async def see(bus: Bus, name: str, *items: Seen) -> None:
+    await bus.publish(HARBOUR.inbound("pi"), encode(Inbound(name, NOON, items)), name)
+
+
+async def answer(bus: Bus, question: Ask, kind: type[R]) -> R:
+    subject = ask(question.NAME, HARBOUR.project)
+    return msgspec.json.decode(await bus.request(subject, encode(question), PATIENCE), type=kind)
+
+
+async def play(bus: Bus, rooms: tuple[Tagger, Responder]) -> None:
+    """A session with one call."""
+    await see(
+        bus,
+        "1",
+        SessionSeen(title="Mend the pier", directory="/w"),
+        MessageSeen("m1", "user", parts=(PartSeen("m1", "text", "p1", text="go"),)),
+        StepSeen("t1", messages=(Listed("m1"),), count=1, provider="p", model="m", context_limit=2000),
+        PartSeen("m2", "tool", "p2", tool="edit", call="c1", input='{"filePath":"/w/pier.py"}', status="completed"),
+        TodoSeen((Todo("paint it"),)),
+        UsageSeen("m2", 100, cache_read=300),
+    )
+    for room in rooms:
+        await until(room.idle)
+
+
+async def test_the_manifest_is_the_same_for_all(bus: Bus, rooms: tuple[Tagger, Responder]) -> None:
+    assert rooms
+    assert MANIFEST == await answer(bus, ClientManifestAsk(), ClientManifest)
+    assert MANIFEST == await answer(bus, ClientManifestAsk("harbour", "pi"), ClientManifest)
+    assert encode(MANIFEST) == await bus.request(ask(ClientManifestAsk.NAME), b"{}", PATIENCE)
+
+
+async def test_a_session_is_reported_from_what_is_held_and_from_what_comes(
+    bus: Bus, rooms: tuple[Tagger, Responder]
+) -> None:
+    await play(bus, rooms)
+    question = SessionAsk(HARBOUR.project, HARBOUR.session)
+    first = await answer(bus, question, SessionReport)
+    assert "**Mend the pier** (pi, primary)" in first.text
+    assert "p/m, window 2,000 tokens" in first.text
+    assert "400 tokens, 20 % of what is usable; 75 % from the cache" in first.text
+    assert "  - paint it" in first.text
+    assert first.text.endswith("- **Log**: read to its end")
+
+    await see(bus, "2", SessionSeen(title="Paint the pier"), TodoSeen((Todo("paint it", "completed"),)))
+    for room in rooms:
+        await until(room.idle)
+    second = await answer(bus, question, SessionReport)
+    assert "**Paint the pier**" in second.text
+    assert "0 open of 1" in second.text
+
+
+async def test_the_status_says_how_near_a_session_is_to_a_rebase(bus: Bus, rooms: tuple[Tagger, Responder]) -> None:
+    await play(bus, rooms)
+    await answer(bus, SessionAsk(HARBOUR.project, HARBOUR.session), SessionReport)
+    (near,) = (await answer(bus, StatusAsk(), Status)).sessions
+    assert (HARBOUR.project, HARBOUR.session, "Mend the pier") == (near.project, near.session, near.title)
+    assert (400, 20.0, 0.0) == (near.prompt, near.percent, near.spent)
+    assert "the window has room, and going on is still cheaper" == near.reason
+
+
+async def test_a_compaction_context_carries_on_what_is_open(bus: Bus, rooms: tuple[Tagger, Responder]) -> None:
+    await play(bus, rooms)
+    quick_settings = await answer(bus, CompactionContextAsk(HARBOUR.project, HARBOUR.session), CompactionContext)
+    assert "" == quick_settings.error
+    assert "- paint it" in quick_settings.text
+    assert "- pier.py (changed)" in quick_settings.text
+
+
+async def test_of_an_unknown_session_nothing_is_told_but_why(bus: Bus, rooms: tuple[Tagger, Responder]) -> None:
+    assert rooms
+    why = "there is no session s9 in the project harbour: ask when it has made its first call"
+    assert SessionReport(error=why) == await answer(bus, SessionAsk("harbour", "s9"), SessionReport)
+    assert CompactionContext(error=why) == await answer(bus, CompactionContextAsk("harbour", "s9"), CompactionContext)
+
+
+async def test_what_is_no_question_is_answered_with_what_would_be_right(
+    bus: Bus, rooms: tuple[Tagger, Responder]
+) -> None:
+    assert rooms
+    for name in (SessionAsk.NAME, CompactionContextAsk.NAME, ClientManifestAsk.NAME):
+        reply = await bus.request(ask(name, "harbour"), b'{"project":7}', PATIENCE)
+        assert "see asks.schema.json" in msgspec.json.decode(reply)["error"]
+
+
+async def test_a_warm_answer_is_quick(bus: Bus, rooms: tuple[Tagger, Responder]) -> None:
+    await play(bus, rooms)
+    for question, kind in (
+        (SessionAsk(HARBOUR.project, HARBOUR.session), SessionReport),
+        (CompactionContextAsk(HARBOUR.project, HARBOUR.session), CompactionContext),
+        (ClientManifestAsk(), ClientManifest),
+    ):
+        times = []
+        for _ in range(21):
+            began = time.perf_counter()
+            await answer(bus, question, kind)
+            times.append(time.perf_counter() - began)
+        assert median(times[1:]) < bare_seconds(time.perf_counter)

@@ -1,0 +1,120 @@
+"""Questions and projections are found by their place; each question has its turn, and a reply whatever happens."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any, cast
+
+import msgspec
+import pytest
+
+from schemas.asks import ASKS, CompactionContext, CompactionContextAsk, EmbedAsk, ProbeAsk, SearchAsk
+from schemas.codec import encode
+from schemas.events import DocumentCaptured, SessionRenamed
+from schemas.subjects import Address
+from services.kit.bus import Unreachable
+from services.kit.logs import logger
+from services.responder.answers.base import Context, Question, Turns, UnknownSession
+from services.responder.answers.serving import Served
+from services.responder.projections.base import scope_of
+from services.responder.projections.documents import DOCUMENTS
+from services.responder.projections.session import SESSION
+from services.responder.session_cache import PROJECTIONS, SessionCache
+from services.responder.worker import QUESTIONS
+from tests.helpers.view_facts import fact
+
+ASKED = encode(CompactionContextAsk("p", "s"))
+
+
+def served(answer: Any, turns: Turns | None = None) -> Served[CompactionContextAsk, CompactionContext]:  # noqa: ANN401 - any that answers
+    """A question that is answered so."""
+    context = cast("Context", SimpleNamespace(kit=SimpleNamespace(log=logger())))
+    return Served(
+        Question(CompactionContextAsk, lambda _: answer, lambda reason: CompactionContext(error=reason), turns), context
+    )
+
+
+async def reply(one: Served[CompactionContextAsk, CompactionContext], data: bytes = ASKED) -> CompactionContext:
+    return msgspec.json.decode(await one.handle("ask.brief.p", data), type=CompactionContext)
+
+
+def test_every_question_of_the_language_has_one_answer() -> None:
+    elsewhere = [EmbedAsk.NAME, ProbeAsk.NAME, SearchAsk.NAME]  # in processes of their own
+    assert sorted(ask.NAME for ask in ASKS) == sorted([*elsewhere, *(question.ask.NAME for question in QUESTIONS)])
+
+
+def test_projections_are_found_by_their_place_with_their_scope() -> None:
+    assert ["project", "project", "global", "session"] == [one.scope for one in PROJECTIONS]
+    assert ["session", "project", "global"] == [scope_of(one) for one in (Address("p", "s"), Address("p"), Address(""))]
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (UnknownSession("there is no session s"), "there is no session s"),
+        (Unreachable("the broker is away"), "the broker is away"),
+        (KeyError("x"), "KeyError: 'x'"),
+    ],
+)
+async def test_whatever_goes_wrong_is_an_answer(error: Exception, reason: str) -> None:
+    async def answer(_: CompactionContextAsk) -> CompactionContext:
+        raise error
+
+    assert CompactionContext(error=reason) == await reply(served(answer))
+
+
+async def test_what_is_no_question_is_answered_with_what_would_be_right() -> None:
+    async def answer(_: CompactionContextAsk) -> CompactionContext:
+        return CompactionContext("never")
+
+    assert "see asks.schema.json" in (await reply(served(answer), b'{"project":7}')).error
+
+
+async def test_long_questions_are_answered_in_turn_and_too_many_are_refused() -> None:
+    running, most, go_on = 0, 0, asyncio.Event()
+
+    async def answer(_: CompactionContextAsk) -> CompactionContext:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await go_on.wait()
+        running -= 1
+        return CompactionContext("done")
+
+    one = served(answer, Turns(at_once=1, waiting=2))
+    asked = [asyncio.create_task(reply(one)) for _ in range(5)]
+    done, _ = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
+    go_on.set()
+    replies = await asyncio.gather(*asked)
+    assert 1 == most
+    assert ["done"] * 3 == [found.text for found in replies if not found.error]
+    assert {"2 questions brief wait already: ask again in a moment"} == {
+        found.error for found in replies if found.error
+    }
+    assert {task.result().error for task in done} <= {found.error for found in replies if found.error}
+
+
+class Nothing:
+    """A reader of a log without any facts."""
+
+    async def head(self) -> int:
+        return 0
+
+    async def after(self, seq: int, subject_filter: str) -> Any:  # noqa: ANN401 - an iterator of nothing
+        assert (seq, bool(subject_filter)) == (0, True)
+        for never in ():
+            yield never
+
+
+async def test_an_event_is_entered_in_the_states_of_its_scope_that_are_held() -> None:
+    cache = SessionCache(cast("Any", Nothing()), capacity=4)
+    await cache.state(SESSION, Address("p", "s"))
+    await cache.state(DOCUMENTS, Address("p"))
+    for one in (
+        fact(1, SessionRenamed(title="t")),
+        fact(2, DocumentCaptured(path="A.md", digest="d"), session=""),
+        fact(3, DocumentCaptured(path="B.md", digest="d"), session="", project="q"),
+    ):
+        cache.feed(*one)
+    assert "t" == (await cache.state(SESSION, Address("p", "s"))).activity.title
+    assert ["A.md"] == list((await cache.state(DOCUMENTS, Address("p"))).captured)
+    assert cache.held(DOCUMENTS, Address("q")) is None

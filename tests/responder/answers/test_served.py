@@ -1,0 +1,37 @@
+"""What stands in a prompt, as rooms are told it."""
+
+from schemas.plan import CutBefore, OmitMessage, ReplaceText, SetHead
+from services.domain.limits import Limits
+from services.responder.answers.served import served
+from services.responder.lanes import TAGS
+from services.responder.projections.book import Remembered
+from services.responder.session.state import Session, with_edits
+from tests.helpers.harness import Harness, text_part
+
+
+def told() -> tuple[Session, list[str]]:
+    """Four messages that were sent as they are."""
+    harness = Harness(Limits(), (TAGS,))
+    names = [harness.user("why does the build fail?"), harness.assistant(text_part("I will see."))]
+    names += [harness.user("and now?"), harness.assistant(text_part("It works."))]
+    harness.step()
+    return harness.session, names
+
+
+def test_messages_are_served_as_long_as_nothing_of_them_is_taken() -> None:
+    session, names = told()
+    assert tuple(names) == served(session, Remembered()).messages
+    part = session.conversation.messages[names[0]].sent[0]
+    for edit, left in (
+        (CutBefore(message=names[2]), names[2:]),
+        (OmitMessage(message=names[1]), [names[0], *names[2:]]),
+        (ReplaceText(part=part, text="why?"), names[1:]),
+    ):
+        assert tuple(left) == served(with_edits(session, [edit]), Remembered()).messages
+
+
+def test_a_memory_is_served_where_the_head_was_made_of_it() -> None:
+    session, _ = told()
+    remembered = Remembered(newest=Remembered().newest.insert("mem1", 7).insert("mem2", 8))
+    assert () == served(session, remembered).memories
+    assert ("mem1",) == served(with_edits(session, [SetHead(slot=0, text="a rule", by=(7,))]), remembered).memories

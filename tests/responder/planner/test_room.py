@@ -1,0 +1,133 @@
+"""A prompt that a model would refuse is made to fit before it is sent, or right after its first refusal."""
+
+import random
+
+import pytest
+
+from schemas.inbox import ErrorSeen
+from services.domain.limits import Limits
+from services.responder.lanes import LANES
+from services.responder.planner.plan import STUCK
+from tests.helpers.harness import Call, Harness, cost, ran, rebases, text_part
+
+BESIDE = 9_000
+"""Tokens of system prompt and tools."""
+LIMITS = Limits()
+
+
+class Model:
+    """Counts what it is sent, refuses what is too long, and says so as providers do."""
+
+    def __init__(self, limit: int, *, density: float = 1.0, reports: bool = True) -> None:
+        self.harness = Harness(LIMITS, LANES)
+        self.harness.context_limit = limit
+        self.harness.capabilities = ("accepts_empty_content", "caches_exact_prefix")
+        self.harness.model = "model"
+        self.limit = limit
+        self.density = density
+        self.reports = reports
+        self.refused = 0
+        self.answered = 0
+        self.calls = 0
+
+    def count(self, call: Call) -> int:
+        return BESIDE + int(cost(call.served) * self.density)
+
+    def ask(self) -> Call:
+        """One call, sent again after each refusal, which ends some time."""
+        for _ in range(8):
+            call = self.harness.step()
+            count = self.count(call)
+            if count <= self.limit:
+                self.answered += 1
+                if self.reports:
+                    self.harness.use(count, f"a{self.answered}")
+                return call
+            self.refused += 1
+            self.harness.report(ErrorSeen(text=f"prompt is too long: {count} tokens > {self.limit} maximum"))
+        raise AssertionError("the session never answers again")
+
+    def reads(self, *sizes: int) -> None:
+        """The agent reads files of so many bytes, in one message."""
+        self.calls += 1
+        parts = [
+            ran(f"{n} line of file {self.calls}\n" * (size // 20), call=f"c{self.calls}.{n}")
+            for n, size in enumerate(sizes)
+        ]
+        self.harness.assistant(*parts)
+
+
+def test_many_files_that_are_read_at_once_are_never_sent_where_the_limit_is_known() -> None:
+    model = Model(200_000)
+    model.harness.user("Read all of it")
+    model.reads(80_000)
+    model.ask()
+    model.reads(*[50_000] * 16)
+    call = model.ask()
+    assert 0 == model.refused
+    assert ("force",) == call.causes
+    assert cost(call.served) > 100_000
+
+
+def test_what_is_read_in_one_step_and_does_not_fit_together_ends_no_session() -> None:
+    model = Model(60_000)
+    model.harness.user("Compare these six files")
+    model.ask()
+    model.reads(*[45_000] * 6)
+    for _ in range(25):
+        model.ask()
+        model.reads(400)
+    assert 0 == model.refused
+
+
+def test_the_newest_of_what_was_read_stays() -> None:
+    model = Model(60_000)
+    model.harness.user("Compare these six files")
+    model.ask()
+    model.reads(*[45_000] * 6)
+    shown = [
+        part.output.startswith("[dropped") for message in model.ask().served for part in message.parts if part.output
+    ]
+    assert shown == sorted(shown, reverse=True)
+    assert 1 <= shown.count(False) < 6
+
+
+@pytest.mark.parametrize("density", [0.8, 1.2, 1.6])
+def test_dense_text_is_refused_once_at_most(density: float) -> None:
+    random.seed(7)
+    model = Model(60_000, density=density)
+    model.harness.user("Look at all of these")
+    for _ in range(120):
+        model.reads(*(random.choice((400, 2_000, 9_000, 30_000)) for _ in range(random.choice((1, 1, 2, 4)))))
+        model.ask()
+    assert 120 == model.answered
+    assert model.refused <= 1
+
+
+def test_a_provider_that_reports_no_usage_gets_no_prompt_that_is_too_long() -> None:
+    model = Model(100_000, reports=False)
+    model.harness.user("Go through these")
+    for _ in range(60):
+        model.reads(8_000)
+        model.ask()
+    assert 0 == model.refused
+
+
+def test_a_limit_that_nobody_knows_is_learned_by_one_refusal() -> None:
+    model = Model(50_000)
+    model.harness.context_limit = 0
+    model.harness.user("Go through these")
+    for _ in range(60):
+        model.reads(8_000)
+        model.ask()
+    assert 60 == model.answered
+    assert 1 == model.refused
+
+
+def test_what_a_person_says_is_never_left_out_and_they_are_told_what_to_do() -> None:
+    model = Model(60_000)
+    model.harness.messages.clear()
+    model.harness.add_message("user", text_part("word " * 60_000))
+    call = model.harness.step()
+    assert STUCK in call.made.notices
+    assert not rebases(call.made)

@@ -1,0 +1,90 @@
+"""Hints on a real broker: what is known is looked for once, when a person's message comes, and never later."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from schemas.events import Event, HintDecided, MessageRecorded, PartRecorded
+from services.domain.envelopes import envelopes
+from services.embedder.worker import Embedder
+from services.kit.bus import Appender, Bus
+from services.responder.worker import Responder
+from services.searcher.worker import Searcher
+from services.settings import Settings
+from tests.helpers.broker_world import HARBOUR, PERSON, facts, opened
+from tests.helpers.search_index import MadeIndex
+from tests.helpers.search_rows import row
+from tests.helpers.waiting import until
+
+pytestmark = pytest.mark.broker
+
+KNOWN = row(
+    "memory",
+    "mem1",
+    "Reach the tide gauge through the jump host because its network is private",
+    role="decision",
+    seq=1,
+)
+
+
+@pytest_asyncio.fixture
+async def house(bus: Bus, tmp_path: Path) -> AsyncIterator[Bus]:
+    settings = Settings(data=tmp_path)
+    async with opened(Embedder(), bus, settings), opened(Searcher(), bus, settings):
+        await MadeIndex(tmp_path, bus).write([KNOWN])
+        async with opened(Responder(), bus, settings):
+            yield bus
+
+
+async def say(bus: Bus, name: str, text: str, role: str = "user", at: datetime | None = None) -> None:
+    events: list[Event] = [
+        MessageRecorded(message=name, role=role),
+        PartRecorded(message=name, part=f"{name}.0", kind="text", text=text, bytes=len(text)),
+    ]
+    told = envelopes(events, HARBOUR, {}, at=at or datetime.now(UTC), actor=PERSON, cause=name)
+    await Appender(bus).append(told, {})
+
+
+async def hints(bus: Bus) -> list[HintDecided]:
+    return [event for event in await facts(bus, HARBOUR) if isinstance(event, HintDecided)]
+
+
+async def test_what_is_known_is_decided_once_for_a_message(house: Bus) -> None:
+    await say(house, "m1", "How do I reach the tide gauge through the jump host?")
+
+    async def is_decided() -> bool:
+        return bool(await hints(house))
+
+    await until(is_decided)
+    (hint,) = await hints(house)
+    assert ("m1", "hint", ["mem1"], ["memory"]) == (hint.message, hint.decision, hint.ids, hint.sources)
+    assert hint.score >= hint.threshold
+
+
+async def test_what_is_not_told_is_decided_too_with_its_reason(house: Bus) -> None:
+    await say(house, "m1", "Go on")
+    await say(house, "m2", "Which colour should the new letter heads of the accounting department have?")
+    await say(house, "m3", "The tide gauge is reached through the jump host", role="assistant")
+    old = datetime.now(UTC) - timedelta(hours=1)
+    await say(house, "m4", "How do I reach the tide gauge through the jump host?", at=old)
+
+    async def are_decided() -> bool:
+        return len(await hints(house)) > 1
+
+    await until(are_decided)
+    assert {("m1", "too_short"), ("m2", "below_threshold")} == {(one.message, one.reason) for one in await hints(house)}
+    assert {"skip"} == {one.decision for one in await hints(house)}
+
+
+async def test_without_a_searcher_it_is_told_that_nothing_could_be_looked_for(bus: Bus, tmp_path: Path) -> None:
+    async with opened(Responder(), bus, Settings(data=tmp_path)):
+        await say(bus, "m1", "How do I reach the tide gauge through the jump host?")
+
+        async def is_decided() -> bool:
+            return bool(await hints(bus))
+
+        await until(is_decided)
+    assert ["error"] == [one.reason for one in await hints(bus)]

@@ -1,0 +1,51 @@
+"""What agents and people may call: where each call goes, in which modes, and what a definition costs."""
+
+import json
+
+import msgspec
+
+from schemas.asks import ASKS
+from schemas.commands import COMMANDS
+from schemas.tools import ACTIONS, LINES, MEMORY, TOOLS, Line, Target, Tool
+from services.domain.limits import Limits, Memory
+from services.domain.tokens import tokens
+from services.responder.answers.client_manifest import MANIFEST, client_manifest
+
+FIELDS = {
+    **{("wish", command.TYPE): command.__struct_fields__ for command in COMMANDS},
+    **{("ask", ask.NAME): ask.__struct_fields__ for ask in ASKS},
+}
+
+
+def fields(target: Tool | Target | Line) -> tuple[str, ...]:
+    """What the command or the question takes that a call leads to."""
+    return FIELDS[target.verb, target.subject]
+
+
+def test_every_tool_and_line_leads_to_a_command_or_a_question() -> None:
+    for tool in TOOLS:
+        properties = tool.parameters["properties"]
+        assert isinstance(properties, dict)
+        targets = [tool, *tool.actions.values()]
+        assert {*properties} - {"action"} <= {field for target in targets for field in fields(target)}
+        assert ("action" in properties) == bool(tool.actions)
+        assert {*tool.modes} == {mode for target in tool.actions.values() or (tool,) for mode in target.modes}
+    for line in LINES:
+        assert line.argument in ("", *fields(line))
+
+
+def test_the_tool_of_the_memory_costs_few_tokens_and_lists_its_actions() -> None:
+    (tool,) = (tool for tool in MANIFEST.tools if tool.name == MEMORY)
+    schema = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    assert tokens(len(json.dumps(schema))) <= 350
+    assert [*tool.actions] == msgspec.to_builtins(tool.parameters)["properties"]["action"]["enum"]
+    assert all(name in tool.description for name in tool.actions)
+
+
+def test_the_tool_of_the_memory_is_offered_where_memory_is_on() -> None:
+    offered = {on: [tool.name for tool in client_manifest(Limits(), Memory(enabled=on)).tools] for on in (True, False)}
+    assert offered[True] == [*offered[False], MEMORY]
+
+
+def test_a_sub_agent_reads_the_memory_and_leaves_notes() -> None:
+    assert {"read", "note"} == {name for name, target in ACTIONS.items() if "subagent" in target.modes}

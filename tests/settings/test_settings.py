@@ -1,0 +1,304 @@
+"""Settings: one definition, several sources, and nothing that a person writes there stops a command."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from pydantic import SecretStr
+
+from services.domain.limits import inside
+from services.kit.model.chain import chain
+from services.settings import (
+    History,
+    Limits,
+    Memory,
+    Model,
+    Nats,
+    Price,
+    Prices,
+    Provider,
+    Settings,
+    environment,
+    load,
+)
+from services.settings.entries import groups_of, value_of
+from services.settings.sources import VARIABLES
+from tests.helpers.sourced_settings import Loading, lines, loading
+
+__all__ = ["loading"]
+
+ROOT = Path(__file__).parents[2]
+KEY = "a-key-of-no-known-shape-4711"
+
+
+def test_a_process_reads_the_very_settings_that_started_it(tmp_path: Path) -> None:
+    given = Settings(
+        data=tmp_path,
+        nats=Nats(url="nats://127.0.0.1:1", password=SecretStr("s3cret")),
+        plan=Limits(
+            protected_tags=3,
+            thresholds={"opus": 40.0},
+            prices={"gpt": Prices(write=1.0)},
+            head=False,
+            key_files=("src/core.py", "docs/map.md"),
+        ),
+        history=History(ahead=False),
+        memory=Memory(enabled=False, mode="full"),
+        model=Model(
+            chain=("local/small", "openai/large"),
+            providers={"local": Provider(url="http://127.0.0.1:1/v1", key=SecretStr(KEY))},
+            prices={"openai/*": Price(input=1.0, cached=0.1)},
+            windows={"small": 8192},
+        ),
+    )
+
+    loaded = load({"HOME": str(tmp_path), **environment(given)})
+
+    assert (given, ()) == (loaded.settings, loaded.problems)
+    assert {"environment"} == set(loaded.sources.values())
+
+
+def test_without_any_source_the_defaults_hold(loading: Loading) -> None:
+    loaded = loading()
+    assert (Settings(), ()) == (msgspec.structs.replace(loaded.settings, data=Settings().data), loaded.problems)
+    assert {"default"} == set(loaded.sources.values())
+
+
+def test_every_default_is_one_that_may_be_set() -> None:
+    for path, group in groups_of(Settings):
+        if path:
+            built = msgspec.to_builtins(group(), enc_hook=lambda _: "")
+            assert group() == msgspec.convert(built, group, dec_hook=lambda kind, value: kind(value))
+
+
+def test_the_environment_holds_before_the_users_file_and_that_before_the_default(loading: Loading) -> None:
+    loaded = loading(
+        {"ANNALS_PLAN__THRESHOLD": "70", "annals_plan__head": "off"},
+        user='[plan]\nthreshold = 60\nprotected_tags = 5\ncaveman = true\n[model]\nchain = ["openai/a"]\n',
+    )
+    plan = loaded.settings.plan
+    assert (70.0, False, 5, True) == (plan.threshold, plan.head, plan.protected_tags, plan.caveman)
+    assert ("openai/a",) == loaded.settings.model.chain
+    assert () == loaded.problems
+    sources = [loaded.sources[f"plan.{name}"] for name in ("threshold", "head", "protected_tags", "todo")]
+    assert ["environment", "environment", sources[2], "default"] == sources
+    assert sources[2].endswith("/home/.config/annals/config.toml")
+
+
+def test_the_users_file_is_where_the_system_keeps_configuration(tmp_path: Path) -> None:
+    (tmp_path / "annals").mkdir()
+    (tmp_path / "annals" / "config.toml").write_text('data = "~/kept"\n')
+    loaded = load({"HOME": "/nowhere", "XDG_CONFIG_HOME": str(tmp_path)})
+    assert (Path("~/kept").expanduser(), ()) == (loaded.settings.data, loaded.problems)
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "sentence"),
+    [
+        (
+            "PLAN__THRESHOLD",
+            "200",
+            "(it should be less than or equal to 90), and its default holds; give at least `20.0` and at most",
+        ),
+        ("PLAN__THRESHOLD", "nan", "give at least `20.0` and at most `90.0`"),
+        ("PLAN__THRESHOLD", "high", "(it should be a valid number"),
+        ("PLAN__HEAD", "perhaps", "(it should be a valid boolean"),
+        ("PLAN__CONTEXT", "tiny", "; give one of `lean`, `balanced`, `full`"),
+        (
+            "PLAN__KEY_FILES",
+            "src/core.py",
+            "(it should be a valid list), and its default holds; docs/settings.md says what it takes, as JSON",
+        ),
+        ("PLAN__KEY_FILES", '["/etc/passwd"]', "write it from the project's root, such as docs/map.md"),
+        ("PLAN__KEY_FILES_TOKENS", "30001", "give at least `2000` and at most `30000`"),
+        ("PLAN__PRICES", '{"opus": {"read": 3}}', "(it should be less than or equal to 1 at opus.read)"),
+        ("PLAN__PRICES", '{"opus": {"raed": 0.3}}', "not permitted at opus.raed)"),
+        ("MODEL__CHAIN", '["large"]', "'large' in ANNALS_MODEL__CHAIN is no model: write provider/model"),
+        ("MODEL__CHAIN", '["/large"]', "'/large' in ANNALS_MODEL__CHAIN is no model: write provider/model"),
+        ("MODEL__CHAIN", '["own/x"]', "nothing is known of the provider of 'own/x': describe it in ANNALS_MODEL__"),
+        ("MODEL__PROVIDERS", '{"own": {}}', "the provider 'own' in ANNALS_MODEL__PROVIDERS needs a url"),
+        ("MODEL__PROVIDERS", '{"own": {"url": "own:80"}}', "should match pattern"),
+        ("NATS__USER", "boss", "give one of `room`, `harness`, `person`"),
+        ("LOOP__SESSIONS", "1.5", "(it should be a valid integer"),
+        ("LOOP__SESSIONS", "0", "give at least `1`"),
+        ("VIEWS__MEMORY_LIMIT", "lots", "should match pattern"),
+        ("HTTP__PORT", "99999", "give at least `0` and at most `65535`"),
+    ],
+)
+def test_a_wrong_value_is_named_and_its_default_holds(
+    loading: Loading, variable: str, text: str, sentence: str
+) -> None:
+    loaded = loading({f"ANNALS_{variable}": text, "ANNALS_PLAN__MIN_RECLAIM": "17"})
+
+    (line,) = lines(loaded)
+    assert line.startswith(f"ANNALS_{variable} (environment): it is not used (")
+    assert sentence in line
+    entry = VARIABLES[f"ANNALS_{variable}"]
+    assert (value_of(Settings(), entry), "default") == (loaded.value(entry), loaded.sources[entry.key])
+    assert 17 == loaded.settings.plan.min_reclaim, "the others hold all the same"
+
+
+def test_what_stands_in_for_a_wrong_value_is_the_next_source_that_has_one(loading: Loading) -> None:
+    loaded = loading({"ANNALS_PLAN__THRESHOLD": "abc"}, user="[plan]\nthreshold = 60\n")
+    assert 60.0 == loaded.settings.plan.threshold
+    (line,) = lines(loaded)
+    assert "config.toml says holds" in line
+
+
+def test_a_mapping_is_never_mixed_of_two_sources(loading: Loading) -> None:
+    user = '[model.providers.own]\nurl = "http://models.local/v1"\n'
+    loaded = loading({"ANNALS_MODEL__PROVIDERS": '{"Barn": {"url": "http://barn/v1"}}'}, user=user)
+    assert ({"Barn": Provider(url="http://barn/v1")}, ()) == (loaded.settings.model.providers, loaded.problems)
+
+
+def test_a_value_may_rest_on_one_of_another_source(loading: Loading) -> None:
+    user = '[model]\nchain = ["openai/a"]\nproviders = {own = {url = "http://models.local/v1"}}\n'
+    assert ("own/x",) == loading({"ANNALS_MODEL__CHAIN": '["own/x"]'}, user=user).settings.model.chain
+    assert ("openai/a",) == loading({"ANNALS_MODEL__CHAIN": '["barn/x"]'}, user=user).settings.model.chain
+
+
+@pytest.mark.parametrize(
+    ("user", "sentence"),
+    [
+        (
+            "[plan]\nthreshold = 200\n",
+            "plan.threshold ({file}): it is not used (it should be less than or equal to 90)",
+        ),
+        ("[loop]\nsessions = true\n", "loop.sessions ({file}): it is not used (it should be a valid integer"),
+        ("[plan]\ntreshold = 70\n", "plan.treshold ({file}): there is no such setting; did you mean plan.threshold?"),
+        ("[plann]\nthreshold = 70\n", "plann ({file}): there is no such setting; docs/settings.md lists all"),
+        ("plan = 3\n", "plan ({file}): there is no such setting"),
+        ("[nats]\npassword = 3\n", "nats.password ({file}): it is not used (it should be a valid string)"),
+        ("threshold = \n", "{file}: nothing of it is used, as it cannot be read (Invalid value"),
+        (f"threshold = {'[' * 5000}", "{file}: nothing of it is used, as it cannot be read ("),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_named_with_the_file(
+    loading: Loading, tmp_path: Path, user: str, sentence: str
+) -> None:
+    loaded = loading(user=user)
+    (line,) = lines(loaded)
+    assert line.startswith(sentence.format(file=tmp_path / "home" / ".config" / "annals" / "config.toml"))
+    assert Limits() == loaded.settings.plan
+
+
+def test_an_unknown_variable_is_named_with_the_nearest_one(loading: Loading) -> None:
+    loaded = loading(
+        {
+            "ANNALS_PLAN__TRESHOLD": "70",
+            "ANNALS_WHATEVER": "1",
+            "ANNALS_PASSWORD": "of compose.yaml",
+            "ANNALS_PERSON_PASSWORD": "of compose.yaml",
+            "ANNALS_BIND": "127.0.0.1",
+            "ANNALS_OWN_KEY": "k",
+            "ANNALS_MODEL__PROVIDERS": '{"own": {"url": "http://models.local/v1", "key_variable": "ANNALS_OWN_KEY"}}',
+            "OTHER": "x",
+        }
+    )
+    assert [
+        "ANNALS_PLAN__TRESHOLD (environment): there is no such setting; did you mean ANNALS_PLAN__THRESHOLD?",
+        "ANNALS_WHATEVER (environment): there is no such setting; docs/settings.md lists all",
+    ] == lines(loaded)
+
+
+def test_an_empty_variable_says_nothing(loading: Loading) -> None:
+    loaded = loading({"ANNALS_PLAN__THRESHOLD": "", "ANNALS_NATS__URL": ""}, user='[nats]\nurl = "nats://x:1"\n')
+    assert ("", 85.0, ()) == (loaded.settings.nats.url, loaded.settings.plan.threshold, loaded.problems)
+
+
+def test_a_key_is_handed_on_and_never_shown(loading: Loading) -> None:
+    given = Settings(model=Model(providers={"local": Provider(url="http://127.0.0.1:1/v1", key=SecretStr(KEY))}))
+    assert KEY in environment(given)["ANNALS_MODEL__PROVIDERS"]
+    assert KEY not in f"{given!r} {given}"
+
+    for wrong in (f'{{"local": {{"kind": "oracle", "key": "{KEY}"}}}}', f'{{"local": "{KEY}"}}', f"[{KEY}"):
+        loaded = loading({"ANNALS_MODEL__PROVIDERS": wrong})
+        assert {} == loaded.settings.model.providers
+        assert KEY not in f"{loaded!r} {lines(loaded)}"
+
+
+A_NEW_ONE = '''\
+    patience: Annotated[int, Meta(ge=1, extra={"project": "lower"})] = 7
+    """How long is waited."""
+'''
+PROGRAM = """\
+from services.generate.settings import settings_page
+from services.settings import Settings, environment, load
+loaded = load({"HOME": "/nowhere", "ANNALS_PLAN__PATIENCE": "9", "ANNALS_PLAN__PATIENSE": "9"})
+print(loaded.settings.plan.patience, environment(Settings())["ANNALS_PLAN__PATIENCE"], loaded.problems[0].line)
+print(next(line for line in settings_page(Settings).splitlines() if "PATIENCE" in line))
+"""
+
+
+def test_a_new_setting_is_one_definition(tmp_path: Path) -> None:
+    for package in ("schemas", "services"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__", "*.gz"))
+    limits = tmp_path / "services" / "domain" / "limits.py"
+    before, field, after = limits.read_text().partition("    min_reclaim: ")
+    limits.write_text(before + A_NEW_ONE + field + after)
+    ran = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert [
+        "9 7 ANNALS_PLAN__PATIENSE (environment): there is no such setting; did you mean ANNALS_PLAN__PATIENCE?",
+        "| `ANNALS_PLAN__PATIENCE` | `7` | How long is waited. At least `1`. A project may lower it. |",
+    ] == ran.stdout.splitlines(), ran.stderr
+
+
+# What the definitions themselves take
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n"])
+def test_no_setting_leaves_every_prompt_alone(text: str) -> None:
+    with pytest.raises(ValueError, match="would leave every prompt alone"):
+        Limits(skip_prompts=("<!-- ours -->", text))
+
+
+@pytest.mark.parametrize(
+    "path", ["", ".", "/etc/passwd", "../a", "a/../../b", "a/..", "C:/a", "C:a", "\\a", "a\\..\\b"]
+)
+@pytest.mark.parametrize("name", ["key_files", "head_documents"])
+def test_a_path_that_leads_out_of_the_project_is_refused(name: str, path: str) -> None:
+    with pytest.raises(msgspec.ValidationError) as refused:
+        msgspec.convert({name: ["src/core.py", path]}, Limits)
+    remedy = "write it from the project's root, such as docs/map.md"
+    assert f"{path!r} is no path within a project: {remedy}" == str(refused.value)
+
+
+def test_a_path_is_spelled_in_one_way() -> None:
+    plan = Limits(key_files=("./src//core.py", "src/core.py", "..b/a b.py", "docs/"))
+    assert ("src/core.py", "src/core.py", "..b/a b.py", "docs") == plan.key_files
+    assert "a../b.." == inside("a../b..")
+
+
+def test_each_model_is_reached_as_it_was_told() -> None:
+    settings = Model(
+        chain=("openai/gpt", "anthropic/claude/x", "own/small", "hidden/b", "barn/c"),
+        providers={
+            "own": Provider(url="http://meadow/v1"),
+            "hidden": Provider(url="http://hidden/v1", key_variable="HIDDEN"),
+            "barn": Provider(kind="anthropic", url="http://barn", key=SecretStr("b"), key_variable="HIDDEN"),
+        },
+        windows={"small": 8000},
+        max_output=4000,
+    )
+    known = {"OPENAI_API_KEY": "o\n", "ANTHROPIC_API_KEY": "a", "HIDDEN": "h"}
+
+    assert [
+        ("openai", "https://api.openai.com/v1", "gpt", "o", 128_000, 4000),
+        ("anthropic", "https://api.anthropic.com", "claude/x", "a", 128_000, 4000),
+        ("openai", "http://meadow/v1", "small", "", 8000, 2000),
+        ("openai", "http://hidden/v1", "b", "h", 128_000, 4000),
+        ("anthropic", "http://barn", "c", "b", 128_000, 4000),
+    ] == [
+        (one.kind, one.url, one.model, one.key.get_secret_value(), one.window, one.output)
+        for one in chain(settings, known)
+    ]

@@ -1,0 +1,45 @@
+"""The pages for people, checked: what they link to and what they name is there."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+PLACE = re.compile(r"`((?:schemas|services|deploy|tests|docs)/[\w./-]+)`")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+BUILT = {"dist", "node_modules"}
+"""Folders that are made, and not kept in git."""
+
+
+def pages() -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [ROOT / name for name in listed.split() if not name.startswith("tests/")]
+
+
+def anchor(heading: str) -> str:
+    """A heading as the part of an address behind `#`."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_a_page_links_to_is_there(page: Path) -> None:
+    missing = []
+    for link in LINK.findall(FENCE.sub("", page.read_text("utf-8"))):
+        if "://" in link:
+            continue
+        place, _, part = link.partition("#")
+        target = (page.parent / place).resolve() if place else page
+        is_there = target.exists() and (not part or part in map(anchor, HEADING.findall(target.read_text("utf-8"))))
+        missing += [] if is_there else [link]
+    assert [] == missing
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_place_in_the_code_that_a_page_names_is_there(page: Path) -> None:
+    named = {place.rstrip("/") for place in PLACE.findall(FENCE.sub("", page.read_text("utf-8")))}
+    assert [] == sorted(place for place in named if not BUILT & {*Path(place).parts} and not (ROOT / place).exists())

@@ -1,0 +1,289 @@
+"""No text that a client sends keeps a room from its work: everything that reads texts does so in linear time.
+
+An expression holds the interpreter while it searches, and with it the loop that answers. What is read here is the
+worst that expressions have met: one character, two in turns, and the beginnings of what they look for, again and again.
+"""
+
+import ast
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from schemas.events import PartRecorded
+from services.commit_indexer.core.mentions import mentioned
+from services.commit_indexer.core.objects import read_commit
+from services.desk.core.candidates import from_agent, from_person
+from services.desk.core.gate.candidate import judge_candidate
+from services.desk.core.gate.lasting import passing_reasons
+from services.desk.core.gate.verdict import judge
+from services.desk.core.requests.find import requests
+from services.desk.core.summaries.grammar import read_block
+from services.domain.edits import TAGS
+from services.domain.memory.classes import CLASSES, placed_by_class
+from services.domain.memory.hot_state import HotState, after_run, after_search, after_words, hot_lines
+from services.domain.memory.keys import canonical, identity_key
+from services.domain.memory.rendering import plain
+from services.domain.questions.reading import bare
+from services.domain.search.fragments import fragment
+from services.domain.search.literals import ids, literals
+from services.domain.search.rows import head, needs_beside, tail
+from services.domain.search.telling import told_memories
+from services.domain.search.words import words
+from services.domain.secrets import mask
+from services.domain.texts.bounds import beginning, shortened, unlinked, unposed
+from services.domain.texts.clean import cleaned, without_injected
+from services.domain.texts.content import Piece, RecordedMessage
+from services.domain.texts.layout import lines
+from services.domain.texts.own import own_lines
+from services.domain.texts.paragraphs import opening, sentences
+from services.domain.texts.sentences import is_informative, is_speech, split
+from services.domain.tools.call import call_of, plain_output
+from services.domain.tools.outcome import exited, fault
+from services.domain.tools.request import request_of
+from services.domain.tools.shell import categories_of, is_checking, short_command
+from services.domain.transcript import commits
+from services.domain.transcript.labels import is_settled
+from services.domain.transcript.names import names
+from services.domain.transcript.reader import read
+from services.historian.core.rules.summary import summarise
+from services.historian.core.rules.work import counted
+from services.responder.lanes.empty_answers import PLACEHOLDERS
+from services.responder.lanes.hints import query_of
+from services.responder.lanes.thinking import without_thinking
+from services.responder.text_compression.regions import prose
+from services.responder.text_compression.tiers import ULTRA, compress
+from services.tagger.core import overflow
+from services.tagger.core.signature import is_refused
+from tests.helpers.cost import bare_seconds, seconds
+from tests.helpers.examples import is_thorough
+
+pytestmark = pytest.mark.slow
+
+LENGTH = 30_000
+"""Characters of a hostile text."""
+MOST = 12
+"""How often a bare operation could be done in the time that a text may take. What is linear takes less than a tenth of
+that, and what is quadratic several times as long, so that nothing is decided near the bound."""
+SHARE = 6
+"""Each reader is given one in so many texts, in turn, and all of them where one has the time."""
+
+SERVICES = Path(__file__).parents[1] / "services"
+ELSEWHERE = {
+    "edges/client": "reads files of whoever calls it, in a process of its own",
+    "edges/connect": "reads files of whoever calls it, in a process of its own",
+    "generate": "reads the source",
+}
+HARMLESS = {
+    "domain/language.py": "cuts a text into windows, without a choice",
+    "domain/limits.py": "reads one configured value from its beginning",
+    "edges/config.py": "reads the address of a server from where it stands, in a process of its own",
+    "domain/window.py": "reads one configured value from its beginning",
+    "edges/launcher/units.py": "reads a word of a command of our own, without a choice",
+    "domain/ranges.py": "reads at most 18 digits at a time from where it stands",
+    "searcher/core/late.py": "asks of a single character whether it is a letter",
+    "domain/memory/snapshot.py": "reads one id of bounded length",
+    "domain/transcript/blocks.py": "reads at most 18 digits from the beginning of a line",
+    "responder/answers/expand.py": "reads at most 18 digits from the beginning of a line",
+    "responder/lanes/text_compression.py": "reads from the beginning of a text, without a choice",
+    "responder/lanes/prefix.py": "reads from the beginning of a text, without a choice",
+    "responder/lanes/temporal.py": "reads from the beginning of a text, without a choice",
+}
+
+Reader = Callable[[str], object]
+
+
+def _summary(role: str, *pieces: Piece) -> object:
+    messages = (RecordedMessage(ordinal=1, message="m", role=role, pieces=pieces),)
+    return summarise(read(messages, 32_000))
+
+
+def _text(role: str, kind: str = "text") -> Reader:
+    return lambda text: _summary(role, Piece(part="p", kind=kind, text=text))
+
+
+def _tool(output: str = "", status: str = "completed", **arguments: str) -> object:
+    piece = Piece(part="p", kind="tool", tool="t", call="c", input=json.dumps(arguments), output=output, status=status)
+    call_of(piece)
+    return _summary("assistant", piece)
+
+
+def _git_part(text: str) -> list[PartRecorded]:
+    call = json.dumps({"command": f"git log {text}"})
+    return [
+        PartRecorded(message="m", part="p", kind="text", text=f"commit {text}"),
+        PartRecorded(message="m", part="p", kind="tool", tool="bash", input=call, output=f"{text}\n[a {text}"),
+        PartRecorded(message="m", part="p", kind="tool_result", output=f"[{text}\n[a {text}"),
+    ]
+
+
+READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
+    "a candidate at the gate": (
+        (
+            "desk/core/gate/candidate.py",
+            "desk/core/gate/code.py",
+            "desk/core/gate/fault.py",
+            "desk/core/gate/kinds.py",
+            "desk/core/gate/moment.py",
+            "desk/core/gate/order.py",
+            "desk/core/gate/question.py",
+            "desk/core/gate/report.py",
+            "desk/core/gate/status.py",
+            "desk/core/gate/tongues.py",
+            "desk/core/gate/words.py",
+            "domain/texts/injection.py",
+            "domain/texts/orders.py",
+        ),
+        lambda text: [(judge(text, one), judge_candidate(text, one)) for one in CLASSES],
+    ),
+    "candidates of a session": (
+        ("desk/core/candidates.py", "desk/core/gate/lasting.py"),
+        lambda text: (from_person(text), from_agent(text), passing_reasons(text)),
+    ),
+    "the candidates of a summary": (
+        ("desk/core/summaries/grammar.py",),
+        lambda text: (read_block(text), read_block(f"Memory candidates:\nREPLACE [M1] {text}")),
+    ),
+    "a person's own words": (("domain/texts/own.py",), own_lines),
+    "requests of a person": (
+        ("desk/core/requests/find.py", "desk/core/requests/phrases.py"),
+        lambda text: (requests(text), requests(f"Remember: {text}"), requests(f"{text[:1_000]} from now on {text}")),
+    ),
+    "the key of a memory": (
+        ("domain/memory/keys.py",),
+        lambda text: (canonical(text), identity_key("reference", text)),
+    ),
+    "the line of a memory": (("domain/memory/rendering.py",), plain),
+    "what a session works at": (
+        ("domain/memory/hot_state.py",),
+        lambda text: hot_lines(after_run(after_search(after_words(HotState(), text), text), "pytest", text, 1)),
+    ),
+    "the category of a memory": (("domain/memory/classes.py",), lambda text: placed_by_class("decision", text)),
+    "names": (("domain/transcript/names.py",), lambda text: list(names(text))),
+    "labels": (("domain/transcript/labels.py",), is_settled),
+    "a person's words without what was put around them": (("domain/texts/clean.py",), cleaned),
+    "links": (("domain/texts/bounds.py",), unlinked),
+    "the beginning of a text": ((), lambda text: beginning(text, len(text) - 1)),
+    "a shorter text": ((), lambda text: shortened(text, LENGTH // 2)),
+    "a line that poses as a person's": ((), unposed),
+    "commits that are spoken of": (("domain/transcript/commits.py",), lambda text: commits.mentioned(f"commit {text}")),
+    "a fault": (("domain/tools/outcome.py",), lambda text: (fault(text), exited(text, text))),
+    "a plain output": (("domain/tools/call.py",), plain_output),
+    "lines": (("domain/texts/layout.py",), lambda text: list(lines(text))),
+    "sentences": (("domain/texts/sentences.py",), lambda text: list(sentences(text))),
+    "pieces of a line": ((), split),
+    "words": ((), lambda text: (is_speech(text), is_informative(text))),
+    "how a message begins": ((), opening),
+    "a command": (
+        ("historian/core/rules/work.py", "domain/tools/shell.py"),
+        lambda text: (short_command(text), counted(text), categories_of(text), is_checking(text)),
+    ),
+    "the summary of a person's message": (
+        ("domain/texts/rule_sentences.py", "domain/texts/phrase_patterns.py"),
+        _text("user"),
+    ),
+    "the summary of an agent's words": (("historian/core/rules/key_sentences.py",), _text("assistant")),
+    "the summary of a thought": (("historian/core/rules/judge.py",), _text("assistant", "reasoning")),
+    "the summary of an output": (("historian/core/rules/index.py",), lambda text: _tool(text, command="git commit")),
+    "the summary of a failure": ((), lambda text: _tool(f"{text}\nexit code 1", "error", command="make")),
+    "the summary of a command": ((), lambda text: _tool(command=text)),
+    "the summary of an edit": ((), lambda text: _tool(content=text, filePath="/a/b.py")),
+    "the summary of a path": ((), lambda text: _tool(filePath=text)),
+    "the summary of a patch": ((), lambda text: _tool(patch=f"*** Add File: a.py\n{text}\n*** Add File: {text}")),
+    "the summary of a plan": (("domain/tools/todos.py",), lambda text: _tool(text, subject=text, plan=text)),
+    "secrets": (("domain/secrets/__init__.py", "domain/secrets/patterns.py"), mask),
+    "an error of a provider": (
+        ("tagger/core/overflow.py", "tagger/core/signature.py"),
+        lambda text: (overflow.read(text), is_refused(text)),
+    ),
+    "a call": (
+        ("domain/tools/request.py",),
+        lambda text: (request_of("bash", text), request_of("patch", f"*** Add File: {text}")),
+    ),
+    "tags": (("domain/edits.py",), lambda text: TAGS.sub("", text)),
+    "a text in fewer words": (
+        ("responder/text_compression/regions.py", "responder/text_compression/rules.py"),
+        lambda text: (prose(text), compress(text, ULTRA)),
+    ),
+    "what was injected": ((), without_injected),
+    "thinking within an answer": (("responder/lanes/rewrite.py",), without_thinking),
+    "placeholders": (("responder/lanes/empty_answers.py",), PLACEHOLDERS.fullmatch),
+    "a question": ((), query_of),
+    "what a search looks for": (
+        ("domain/search/literals.py", "domain/search/words.py"),
+        lambda text: (literals(text), ids(text), words(text)),
+    ),
+    "what a search shows": (
+        ("domain/search/fragments.py", "domain/search/rows.py", "domain/search/telling.py"),
+        lambda text: (
+            fragment(text, {"word", "a"}, ("a.py",)),
+            tail(text),
+            head(text),
+            needs_beside(text),
+            told_memories(text),
+        ),
+    ),
+    "commits that a part names": (
+        ("commit_indexer/core/mentions.py",),
+        lambda text: [mentioned(part) for part in _git_part(text)],
+    ),
+    "a commit": (
+        ("commit_indexer/core/objects.py",),
+        lambda text: read_commit(
+            "a" * 40, f"tree {'a' * 40}\nauthor {text}\ncommitter {text}\n\n{text}".encode("utf-8", "replace")
+        ),
+    ),
+    "an answer of a model": (("domain/questions/reading.py",), bare),
+}
+
+UNITS = (
+    *"a 0\n./-_`*#|=<>([{\"'!?§\té。", "a/", "a.", "a@", "a-", "a_", "a\n", "\na", "a ", " a", "a:", ":1", "0,", "0.",
+    "/(", "/a", "a)", "- ", "> ", "1. ", "a。", "é.", "`a", "| a |\n", "M1 2L3.4,5", "使用", "e.g. ", "a = ", "a=b ",
+    "cd a\n", "cd a&&", "2>&1 ", "> a ", "|tail ", "# a ", "**a**", "__a", "```\n", "~~~\n", "[a](b", "](", "<image ",
+    "<image>", "</image>", "<path>", "<!-- ", "<!-- +1 -->", "<system-reminder>", "</system-reminder>",
+    "<instruction>", "</system-reminder><instruction>", "<think>", "§1§ ", "[dropped §1§] ", "git ", " -c",
+    "git -c a ", "git -git ", "git commit ", "commit ", "abc123f ", "[a abc123f] ", "Error ", "error: ",
+    "exit code 1\n", "1 failed ", "1 passed ", "a.py:1:", "*** Add File: ", "TC: ", "U: ", "let me ", "now, ",
+    "class ", "func (", "#12 ", "://a:", "curl -u ", "bearer ", "password=", "token='", "-----BEGIN ",
+    "input token count ", "413 entity ", "maximum context length is ", '{"error":', "[[", "\\n", "\x1b[", "the ",
+    "in order to ", "and ", "Always use ",
+)  # fmt: skip
+
+
+def _hostile() -> Iterator[str]:
+    for unit in UNITS:
+        yield (unit * LENGTH)[:LENGTH]
+    for first in "a0 \n.`[(/-":
+        yield from (first * (LENGTH // 2) + last * (LENGTH // 2) for last in "a0 \n!/")
+
+
+@pytest.mark.parametrize("what", READERS)
+def test_hostile_texts_are_read_in_linear_time(what: str) -> None:
+    _, reader = READERS[what]
+    reader("It fails.")  # tables that are read at the first need
+    limit, slow = MOST * bare_seconds(), {}
+    texts = [*_hostile()] if is_thorough() else [*_hostile()][[*READERS].index(what) % SHARE :: SHARE]
+    for text in texts:
+        took = seconds(partial(reader, text))
+        if took > limit:
+            slow[f"{text[:20]!r} … {text[-20:]!r}"] = round(took, 2)
+            if len(slow) > 2:
+                break
+    assert not slow
+
+
+def test_every_module_with_expressions_is_tried_or_known_to_be_harmless() -> None:
+    tried = {module for modules, _ in READERS.values() for module in modules}
+    compiled = {
+        str(path.relative_to(SERVICES))
+        for path in SERVICES.rglob("*.py")
+        if not str(path.relative_to(SERVICES)).startswith(tuple(ELSEWHERE)) and _imports_re(path)
+    }
+    assert tried | HARMLESS.keys() == compiled
+
+
+def _imports_re(path: Path) -> bool:
+    nodes = ast.walk(ast.parse(path.read_text()))
+    return any(isinstance(node, ast.Import) and any(one.name == "re" for one in node.names) for node in nodes)
