@@ -18,7 +18,10 @@ NPM_CI := npm ci --no-fund --no-audit --loglevel=error
 UV := $(shell command -v uv || echo $(BIN)/uv)
 PYTEST := $(BIN)/python -m pytest
 PURE := not broker and not house and not harness
-WHOLE := broker or house or harness
+PROMISES := not soak and not recorded
+MORE := soak or recorded
+UNSTEADY := 3
+IN_FILES := -q -n auto --dist loadfile --no-loadscope-reorder --durations=10
 RULES := tests/domain tests/test_docs.py
 CODE := schemas services tests
 SPELLED := $(VENV)/.spelled
@@ -32,7 +35,7 @@ export PYTHONDONTWRITEBYTECODE =
 IN_TURN := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup adapter demo test recorded spec thorough lint check quick format bench bench-opencode bench-side bench-search record schema lock up status clean
+.PHONY: help setup adapter demo test soak spec thorough lint check quick format bench bench-opencode bench-side bench-search record schema lock up status clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -83,19 +86,17 @@ up: setup ## start the broker and all rooms, until Ctrl-C
 status: setup ## show what runs, what lags and what failed
 	@$(BIN)/annals status
 
-test: setup $(BUNDLE) $(HARNESS_READY) ## run all tests, against a real broker and a real OpenCode
-	$(PYTEST) -q -n auto -m "$(PURE)"
-	$(PYTEST) -q -n auto --dist loadfile --no-loadscope-reorder -m "$(WHOLE)" $$(grep -rlE 'mark\.(broker|house|harness)\b' tests --include='*.py')
+test: setup $(BUNDLE) $(HARNESS_READY) ## run the tests: each promise, against a real broker and a real OpenCode
+	$(BIN)/python -m tests.again $(UNSTEADY) $(IN_FILES) -m "$(PROMISES)"
 
-recorded: setup ## run the tests on recordings of other projects, in the folder that ANNALS_RECORDED names
-	@test -n "$$ANNALS_RECORDED" || { echo "Name the folder in ANNALS_RECORDED; tests/recorded/README.md says what it holds."; exit 1; }
-	$(PYTEST) -q -n auto -m recorded $$(grep -rlE '\bforeign: Path' tests --include='*.py')
+soak: setup $(BUNDLE) $(HARNESS_READY) ## run what says more of the same or needs a quiet machine; ANNALS_RECORDED names recordings
+	THOROUGH=1 $(BIN)/python -m tests.again 0 $(IN_FILES) -m "$(MORE)"
 
 spec: setup $(BUNDLE) ## run the tests of pure code only
-	$(PYTEST) -q -n auto -m "$(PURE)"
+	$(PYTEST) $(IN_FILES) -m "$(PURE) and $(PROMISES)"
 
 thorough: setup $(BUNDLE) ## the same with all examples of the property tests
-	THOROUGH=1 $(PYTEST) -q -n auto -m "$(PURE)"
+	THOROUGH=1 $(PYTEST) $(IN_FILES) -m "$(PURE) and $(PROMISES)"
 
 check: ## format, lint, types, contracts, generated files, the tests of what all rooms share: before every commit
 	@$(MAKE) --no-print-directory -j 2 $(IN_TURN) lint quick

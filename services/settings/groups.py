@@ -33,6 +33,8 @@ class Nats(msgspec.Struct, frozen=True):
     """Port of the embedded broker on loopback; 0: the one it had before, or a free one."""
     max_payload: Annotated[int, Meta(ge=1024)] = 1024 * 1024
     """The largest message that the embedded broker takes, in bytes."""
+    wait: Annotated[float, Meta(gt=0.0)] = 10.0
+    """Seconds that a room waits for the broker to answer when it starts, before it ends with an error."""
 
 
 class Loop(msgspec.Struct, frozen=True):

@@ -18,7 +18,6 @@ from tests.bench.side.recordings import Workshop, found, turns
 from tests.bench.side.scenarios import QUICK, Scenario, picture
 from tests.harness.provider.content import Json, encode
 from tests.harness.provider.wire import Request, Usage, receive
-from tests.helpers.examples import is_thorough
 
 PIECES = st.lists(st.binary(max_size=6), max_size=5)
 
@@ -29,8 +28,8 @@ PIECES = st.lists(st.binary(max_size=6), max_size=5)
     ("scenario", "at_most"),
     [
         pytest.param(QUICK[0], 1.1, id="a small window"),
-        pytest.param(QUICK[1], 6.0, id="a step too large, which alone nothing is kept of"),
-    ][: None if is_thorough() else 1],
+        pytest.param(QUICK[1], 6.0, id="a step too large, which alone nothing is kept of", marks=pytest.mark.soak),
+    ],
 )
 async def test_with_annals_no_turn_fails_that_would_not_alone_and_the_cost_is_bounded(
     scenario: Scenario, at_most: float, tmp_path: Path

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from schemas.codec import decode_envelope, decode_event
+from schemas.codec import decode_event
 from schemas.envelope import Actor, Envelope
 from schemas.events import Event, SessionRenamed
-from schemas.streams import LOG
 from schemas.subjects import Address
 from services.domain.envelopes import envelopes
 from services.edges.launcher.broker import Broker
@@ -51,10 +50,8 @@ async def stored(bus: Bus, stream: str) -> list[Stored]:
 
 async def facts(bus: Bus, address: Address | None = None) -> list[Event]:
     """The facts of a session, or of the whole log."""
-    prefix = address.log_prefix + "." if address else "log."
-    found = [
-        decode_event(decode_envelope(one.data)) for one in await stored(bus, LOG.name) if one.subject.startswith(prefix)
-    ]
+    log = LogReader(bus).after(0, address.log_filter if address else "log.>")
+    found = [decode_event(one.envelope) async for one in log]
     return [event for event in found if event is not None]
 
 

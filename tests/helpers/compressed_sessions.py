@@ -3,13 +3,22 @@
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 from msgspec.structs import replace
 
-from schemas.codec import encode
-from schemas.events import CompartmentSealed, Event, HistoryAdvanced, HistoryFailed, HistoryReplaced
+from schemas.codec import decode_event, encode
+from schemas.events import (
+    CompartmentSealed,
+    Event,
+    HistoryAdvanced,
+    HistoryFailed,
+    HistoryReplaced,
+    StepOpened,
+    UsageSampled,
+)
 from schemas.inbox import Inbound, Listed, MessageSeen, PartSeen, Role, Seen, SessionSeen, StepSeen, UsageSeen
 from services.domain import compartments
 from services.domain.compartments import CompartmentHistory as Known
@@ -18,6 +27,7 @@ from services.kit.bus import Appender, Bus, LogReader
 from services.settings import History, Limits, Settings
 from services.tagger.worker import Tagger
 from tests.helpers.broker_world import HARBOUR, NOON, facts, opened, quick_settings, wrapped
+from tests.helpers.waiting import until
 
 WORDS = "The parser reads one line, and then it reads another one, until there is none. " * 24
 """About 480 tokens."""
@@ -74,8 +84,22 @@ class Session:
             context_limit=self._limit,
         )
         await self.report(step)
+        last: StepOpened | UsageSampled = StepOpened(step.step)
         if used:
-            await self.report(UsageSeen(message=f"a{self._sent}", input=used))
+            answer = UsageSeen(message=f"a{self._sent}", input=used)
+            await self.report(answer)
+            last = UsageSampled(answer.message, used)
+        await until(partial(self._is_newest, last))
+
+    async def _is_newest(self, event: StepOpened | UsageSampled) -> bool:
+        """Whether the log has heard of this step or answer: orders that follow are of it."""
+        newest = await LogReader(self._bus).last(HARBOUR.log(event.TYPE))
+        return newest is not None and _of_call(decode_event(newest)) == _of_call(event)
+
+
+def _of_call(event: Event | None) -> str:
+    """The name of the step or of the answer."""
+    return event.step if isinstance(event, StepOpened) else event.message if isinstance(event, UsageSampled) else ""
 
 
 @asynccontextmanager

@@ -1,7 +1,9 @@
-"""How much a test tries: a quarter of its examples, a twentieth before a commit, all where one has the time."""
+"""How much a test tries: a quarter of its examples, a twentieth before a commit, all in `make soak`."""
 
 import os
+from collections.abc import Sequence
 
+import pytest
 from hypothesis import settings
 
 QUICK, THOROUGH = "QUICK", "THOROUGH"
@@ -10,12 +12,13 @@ PROPERTY = 100
 """The examples of a property test that says nothing about them."""
 
 
-def is_thorough() -> bool:
-    return bool(os.environ.get(THOROUGH))
+def soak(*, unless: bool) -> Sequence[pytest.MarkDecorator]:
+    """The marks of a parameter that says more of what others say already."""
+    return () if unless else (pytest.mark.soak,)
 
 
 def examples(most: int) -> int:
-    if is_thorough():
+    if os.environ.get(THOROUGH):
         return most
     return max(FEWEST, most // (20 if os.environ.get(QUICK) else 4))
 

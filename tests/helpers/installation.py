@@ -130,6 +130,21 @@ async def views(bus: Bus) -> dict[str, list[str]]:
     return found
 
 
+async def log_and_views(bus: Bus) -> tuple[list[Fact], dict[str, list[str]]]:
+    """The log and the views of it, read while nobody wrote: rooms work on for a while when a harness has ended."""
+    found: tuple[list[Fact], dict[str, list[str]]] = ([], {})
+
+    async def is_one_moment() -> bool:
+        nonlocal found
+        await settle(bus)
+        log = await facts(bus)
+        found = log, await views(bus)
+        return await LogReader(bus).head() == log[-1][0].seq
+
+    await until(is_one_moment, "nobody writes while the log is read")
+    return found
+
+
 def _query(view: str) -> str:
     """A fingerprint of a view: its rows as one text, in an order of their own."""
     rows = f'select (v)::varchar as row_text from "{view}" v'

@@ -51,8 +51,8 @@ async def compressed(bus: Bus, session: Session) -> list[tuple[int, int]]:
     """Compress a long session; the bounds of its compartments."""
     await session.turns(30)
     await session.step(10_000)
+    await append(bus, HistoryOrdered(order="wrapup"))  # before a job that nobody ordered can begin
     async with opened(historian := Historian(), bus, settings()):
-        await append(bus, HistoryOrdered(order="wrapup"))
         await until(lambda: ended(bus))
         await until(historian.idle)
     return await in_force(bus)

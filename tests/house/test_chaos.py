@@ -21,6 +21,7 @@ from tests.helpers.installation import (
     answers,
     connect,
     facts,
+    log_and_views,
     play_all,
     prefix_changes,
     rebuilt,
@@ -28,7 +29,6 @@ from tests.helpers.installation import (
     recorded_twice,
     settle,
     until,
-    views,
 )
 
 pytestmark = [pytest.mark.house, pytest.mark.broker]
@@ -91,9 +91,7 @@ async def test_after_every_blow_each_fact_is_told_once_and_no_prefix_changed(
         bus = await connect(running)
         sessions = await played_under(blow, blows, running, bus, transcripts, seed)
         await until(lambda: answers(bus), "the responder answers again")
-        await settle(bus)
-        log = await facts(bus)
-        shown = await views(bus)
+        log, shown = await log_and_views(bus)
         await bus.close()
 
     assert [] == prefix_changes(sessions)

@@ -10,14 +10,12 @@ from services.edges.client.transcript import Transcript
 from tests.conftest import InstallationFactory
 from tests.helpers.installation import (
     connect,
-    facts,
+    log_and_views,
     play_all,
     prefix_changes,
     rebuilt,
     recorded,
     recorded_twice,
-    settle,
-    views,
 )
 from tests.helpers.recordings import LONG
 
@@ -31,9 +29,7 @@ async def test_recorded_sessions_keep_their_prefix_and_are_in_the_log_whole_each
     async with installation(tmp_path) as running:
         bus = await connect(running)
         sessions = await play_all(bus, transcripts)
-        await settle(bus)
-        log = await facts(bus)
-        shown = await views(bus)
+        log, shown = await log_and_views(bus)
         await bus.close()
 
     assert [] == prefix_changes(sessions)

@@ -134,7 +134,7 @@ async def test_a_room_that_hangs_is_not_well_and_ends_with_where_it_hung(bus: Bu
 
 async def test_an_unreachable_broker_is_one_sentence_and_a_bad_end(tmp_path: Path) -> None:
     url = f"nats://ada:secret@127.0.0.1:{free_port()}"
-    async with room("tagger", tmp_path, ANNALS_NATS__URL=url) as process:
+    async with room("tagger", tmp_path, ANNALS_NATS__URL=url, ANNALS_NATS__WAIT="0.2") as process:
         assert 1 == await process.ends()
     ((line,), plain) = process.lines, process.plain
     assert [] == plain

@@ -45,7 +45,7 @@ async def examine(settings: Settings, environment: Mapping[str, str], here: Path
     is_silent = bool(seen.connected.error or seen.asked.error)
     findings = [*installation.judge(seen), *installation.judge_disk(probe.disk(settings))]
     findings += await judge_repository(settings.commits, here)
-    findings += await judge_vectors(settings)
+    findings += [] if seen.connected.error else await judge_vectors(settings)
     there = present(environment, here)
     for harness in there:
         rows = None if is_silent else await probe.rows(settings, _last_adapter(harness.name))

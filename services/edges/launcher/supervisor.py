@@ -85,7 +85,8 @@ class Installation:
 
     async def _ensure_streams(self) -> None:
         endpoint = self.endpoint
-        bus = await Bus.connect(endpoint.url, "launcher", user=endpoint.user, password=endpoint.password)
+        wait = self._settings.nats.wait
+        bus = await Bus.connect(endpoint.url, "launcher", user=endpoint.user, password=endpoint.password, wait=wait)
         await bus.ensure()
         await bus.close()
 

@@ -116,7 +116,8 @@ async def test_two_that_start_it_at_once_start_one(machine: Machine) -> None:
 
 
 async def test_an_installation_that_cannot_start_says_why_and_where_its_log_is(machine: Machine) -> None:
-    status, output = await machine.annals("up", "--detach", ANNALS_NATS__URL=f"nats://127.0.0.1:{free_port()}")
+    nowhere = {"ANNALS_NATS__URL": f"nats://127.0.0.1:{free_port()}", "ANNALS_NATS__WAIT": "0.2"}
+    status, output = await machine.annals("up", "--detach", **nowhere)
     assert 1 == status
     assert str(machine.data / LOG) in output
     assert "no broker" in output.lower() or "cannot" in output.lower() or "refused" in output.lower(), output

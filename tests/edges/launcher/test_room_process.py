@@ -27,7 +27,7 @@ WAYS = pytest.mark.parametrize("way", [Forked, Executed])
 
 def on(broker: Broker | None, data: Path) -> dict[str, str]:
     """The environment of a room on this broker; on none that is there."""
-    nats = Nats(url=f"nats://127.0.0.1:{free_port()}")
+    nats = Nats(url=f"nats://127.0.0.1:{free_port()}", wait=0.2)
     if broker is not None:
         endpoint = broker.endpoint
         nats = Nats(url=endpoint.url, user="room", password=SecretStr(endpoint.password))

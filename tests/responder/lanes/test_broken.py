@@ -14,7 +14,7 @@ from services.responder.lanes import LANES, Change, Lane, View
 from services.responder.lanes.base import nothing_needed, nothing_new
 from tests.helpers.adding import ABILITIES
 from tests.helpers.every_lane import play
-from tests.helpers.examples import is_thorough
+from tests.helpers.examples import soak
 from tests.helpers.harness import Call, Harness, edits_of, replace
 
 pytestmark = pytest.mark.slow
@@ -33,12 +33,11 @@ AT_WORK = [
 ]
 """The functions that a lane has of its own."""
 BEFORE_PROVIDERS = [
-    (name, function, able)
+    pytest.param(name, function, able, marks=soak(unless=number == at % len(ABILITIES)))
     for at, (name, function) in enumerate(AT_WORK)
     for number, able in enumerate(ABILITIES)
-    if is_thorough() or number == at % len(ABILITIES)
 ]
-"""Each function before one of the kinds of providers, in turn, and before all where one has the time."""
+"""Each function before one of the kinds of providers, in turn, and before all in `make soak`."""
 
 INSTEAD = {
     ("drops", "rebase"): {"emptied"},

@@ -1,0 +1,122 @@
+"""A run of tests that tells what is unsteady: what was not seen to pass is run once more, alone, before the run ends.
+
+    python -m tests.again MOST PYTEST_ARGUMENTS...
+
+A test that fails among others and passes alone is named, in the closing lines and in `.bench/unsteady.txt`. One that
+fails twice, or more than MOST that are unsteady, fail the run.
+"""
+
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+import psutil
+import pytest
+
+FOLDER = Path(".bench")
+RESULTS = FOLDER / "not_passed.json"
+UNSTEADY = FOLDER / "unsteady.txt"
+NAMES = FOLDER / "names.txt"
+ROUND = "TESTS_ROUND"
+"""The environment variable by which processes know each other that one round of tests has started."""
+PASSED, FAILED = 0, 1
+"""Pytest's exit codes that tell of tests; all others tell that it could not run as it was asked."""
+NOISE = 20
+"""More failures than this are no noise: nothing is run again."""
+LINE = 200
+"""Characters that are shown of a reason."""
+
+Reasons = Mapping[str, str]
+"""Tests that were not seen to pass, and why."""
+
+
+class Keeper:
+    """Of the tests that were collected, those that were not seen to pass: failed, broken, or lost with their process."""
+
+    def __init__(self) -> None:
+        self._collected: Sequence[str] = ()
+        self._passed: set[str] = set()
+        self._reasons: dict[str, str] = {}
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        self._collected = ids
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self._collected = self._collected or [item.nodeid for item in session.items]
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            crash = getattr(report.longrepr, "reprcrash", None)
+            self._reasons.setdefault(report.nodeid, crash.message if crash else report.longreprtext)
+        elif report.when == "call" or report.skipped:
+            self._passed.add(report.nodeid)
+
+    def pytest_sessionfinish(self) -> None:
+        lost = {name: "never ran to its end" for name in self._collected if name not in self._passed}
+        RESULTS.write_bytes(msgspec.json.encode(lost | self._reasons))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Keeper())
+
+
+def run(arguments: Sequence[str]) -> tuple[int, Reasons]:
+    """One round: pytest's exit code, and what was not seen to pass. What it left running is ended."""
+    FOLDER.mkdir(exist_ok=True)
+    RESULTS.unlink(missing_ok=True)
+    name = secrets.token_hex(8)
+    command = [sys.executable, "-m", "pytest", "-p", __spec__.name, *arguments]
+    status = subprocess.run(command, check=False, env={**os.environ, ROUND: name}).returncode
+    for process in left_of(name):
+        print(f"ending what a test left running: {process.pid} {' '.join(process.cmdline())[:LINE]}")
+        process.kill()
+    return status, msgspec.json.decode(RESULTS.read_bytes(), type=dict[str, str]) if RESULTS.exists() else {}
+
+
+def left_of(name: str) -> list[psutil.Process]:
+    """The processes that a round has started and that still run, this one's own family apart."""
+    mine = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.pid not in mine and process.environ().get(ROUND) == name:
+                found.append(process)
+        except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
+            continue
+    return found
+
+
+def main(most: int, arguments: Sequence[str]) -> int:
+    """Run what is asked for, and once more, alone, what did not pass; the exit code of both together."""
+    UNSTEADY.unlink(missing_ok=True)
+    status, bad = run(arguments)
+    if status != FAILED or not 0 < len(bad) <= NOISE:
+        return status
+    NAMES.write_text("".join(f"{name}\n" for name in bad))
+    status, still = run(["-q", "-n1", f"@{NAMES}"])  # one process beside this: if it dies, its test counts as failed
+    if status not in (PASSED, FAILED) or (status and not still):
+        return status
+    unsteady = {name: why for name, why in bad.items() if name not in still}
+    UNSTEADY.write_text("".join(f"{name}\n" for name in unsteady))
+    for line in told(still, unsteady):
+        print(line)
+    print(f"\n{len(still)} failed twice, {len(unsteady)} unsteady (at most {most} are let through)", flush=True)
+    return FAILED if still or len(unsteady) > most else PASSED
+
+
+def told(still: Reasons, unsteady: Reasons) -> Iterable[str]:
+    """The closing lines: each test with the reason it gave among the others."""
+    for title, named in (("FAILED TWICE", still), ("UNSTEADY: failed among others, passed alone", unsteady)):
+        if named:
+            yield f"\n{title}"
+        yield from (f"  {name}: {' '.join(why.split())[:LINE]}" for name, why in named.items())
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]), sys.argv[2:]))
