@@ -11,6 +11,7 @@ import secrets
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -35,7 +36,7 @@ Reasons = Mapping[str, str]
 
 
 class Keeper:
-    """Of the tests that were collected, those that were not seen to pass: failed, broken, or lost with their process."""
+    """Of what was collected, that which was not seen to pass: failed, broken, or lost with its process."""
 
     def __init__(self) -> None:
         self._collected: Sequence[str] = ()
@@ -74,8 +75,9 @@ def run(arguments: Sequence[str]) -> tuple[int, Reasons]:
     command = [sys.executable, "-m", "pytest", "-p", __spec__.name, *arguments]
     status = subprocess.run(command, check=False, env={**os.environ, ROUND: name}).returncode
     for process in left_of(name):
-        print(f"ending what a test left running: {process.pid} {' '.join(process.cmdline())[:LINE]}")
-        process.kill()
+        _say(f"ending what a test left running: {process}")
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
     return status, msgspec.json.decode(RESULTS.read_bytes(), type=dict[str, str]) if RESULTS.exists() else {}
 
 
@@ -105,8 +107,8 @@ def main(most: int, arguments: Sequence[str]) -> int:
     unsteady = {name: why for name, why in bad.items() if name not in still}
     UNSTEADY.write_text("".join(f"{name}\n" for name in unsteady))
     for line in told(still, unsteady):
-        print(line)
-    print(f"\n{len(still)} failed twice, {len(unsteady)} unsteady (at most {most} are let through)", flush=True)
+        _say(line)
+    _say(f"\n{len(still)} failed twice, {len(unsteady)} unsteady (at most {most} are let through)")
     return FAILED if still or len(unsteady) > most else PASSED
 
 
@@ -116,6 +118,11 @@ def told(still: Reasons, unsteady: Reasons) -> Iterable[str]:
         if named:
             yield f"\n{title}"
         yield from (f"  {name}: {' '.join(why.split())[:LINE]}" for name, why in named.items())
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Fixtures that need the world: a real broker, a whole installation, recordings of other projects."""
 
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -29,22 +30,28 @@ def pytest_configure() -> None:
     use_profile()
 
 
+COSTS = {"harness": 4.0, "house": 4.0, "broker": 0.4, "slow": 0.4}
+"""Seconds that a test with a marker takes, roughly; of several the first counts."""
+COST = 0.03
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what needs foreign recordings, before pytest selects by marker; what takes long begins first."""
+    """Mark what needs foreign recordings, before pytest selects by marker; the longest files begin first.
+
+    A long one that began late would end alone, while other processes have nothing to do.
+    """
+    seconds: Counter[Path] = Counter()
     for item in items:
         if foreign.__name__ in getattr(item, "fixturenames", ()):
             item.add_marker("recorded")
-    items.sort(key=_may_wait)
+        seconds[item.path] += _cost(item)
+    items.sort(key=lambda item: -seconds[item.path])
 
 
-def _may_wait(item: pytest.Item) -> bool:
-    """Whether a test may begin late: a long one that did would end alone, while other processes have nothing to do.
-
-    What shares a broker or a harness with its file stays beside it.
-    """
+def _cost(item: pytest.Item) -> float:
     marked = {mark.name for mark in item.iter_markers()}
-    return "slow" not in marked or bool(marked & {"broker", "house", "harness"})
+    return next((cost for marker, cost in COSTS.items() if marker in marked), COST)
 
 
 @pytest.fixture

@@ -70,6 +70,7 @@ def test_a_recipe_takes_as_many_files_as_it_promises(recipe: Recipe) -> None:
         assert int(promised["shared"]) == len({block["file"] for block in recipe.blocks if block["kind"] == "diff"})
 
 
+@pytest.mark.soak
 def test_the_recipes_work_as_they_are_written(copy: Path) -> None:
     """All in one copy: each on what those before it have left, and the checks over what they are together."""
     tests = set[str]()

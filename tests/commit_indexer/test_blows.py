@@ -35,6 +35,7 @@ async def running(broker: Broker, tmp_path: Path, *words: str) -> asyncio.subpro
     )
 
 
+@pytest.mark.soak
 @pytest.mark.own_broker
 async def test_a_room_that_is_killed_again_and_again_tells_everything_once(
     bus: Bus, broker: Broker, tmp_path: Path
@@ -60,6 +61,7 @@ async def _has_told_more(bus: Bus, known: int) -> bool:
     return await log.head() > known or await log.last(QUAY.log(CommitsAdvanced.TYPE)) is not None
 
 
+@pytest.mark.soak
 @pytest.mark.own_broker
 async def test_a_broker_that_is_killed_again_and_again_has_everything_once(
     bus: Bus, broker: Broker, tmp_path: Path

@@ -9,6 +9,7 @@ from tests.harness import scenarios
 from tests.harness.isolation import Family
 from tests.harness.opencode import OpenCode
 from tests.harness.provider import Provider
+from tests.harness.wires import OneAtATime
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -19,11 +20,12 @@ async def provider() -> AsyncIterator[Provider]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def plain(
-    request: pytest.FixtureRequest, provider: Provider, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[OpenCode]:
-    """OpenCode without any plugin, on the models of one family: the parameter."""
-    family: Family = request.param
-    root = tmp_path_factory.mktemp(family.provider)
-    async with OpenCode(root, provider.url, family=family, config=scenarios.CONFIG) as running:
+async def plain(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[OneAtATime[OpenCode]]:
+    """OpenCode without any plugin, on the models of one family."""
+
+    def begin(family: Family) -> OpenCode:
+        root = tmp_path_factory.mktemp(family.provider)
+        return OpenCode(root, provider.url, family=family, config=scenarios.CONFIG)
+
+    async with OneAtATime(begin) as running:
         yield running

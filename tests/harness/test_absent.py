@@ -113,6 +113,7 @@ async def test_an_installation_that_is_absent_from_the_start_and_comes_later(
     assert [] == provider.faults
 
 
+@pytest.mark.soak
 async def test_an_installation_that_is_killed_when_the_window_is_nearly_full_and_comes_back(
     provider: Provider, window: Window, tmp_path: Path
 ) -> None:

@@ -96,6 +96,7 @@ async def _grows(conversation: Conversation, before: int) -> bool:
     return tags(conversation.provider, conversation.session) > before
 
 
+@pytest.mark.soak
 @pytest.mark.own_broker
 async def test_a_broker_that_is_away_for_a_while(
     provider: Provider, broker: Broker, tmp_path: Path, installation: InstallationFactory
@@ -144,6 +145,7 @@ async def test_a_harness_that_starts_again_serves_the_same_bytes(running: Connec
     await assert_whole(running, [conversation.session])
 
 
+@pytest.mark.soak
 async def test_a_harness_that_starts_again_without_the_service(
     provider: Provider, tmp_path: Path, installation: InstallationFactory
 ) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 
 import pytest
 import pytest_asyncio
@@ -9,11 +10,11 @@ import pytest_asyncio
 from tests.conftest import running_installation
 from tests.harness import scenarios
 from tests.harness.connected import Connected, assert_whole, connected, rebases
-from tests.harness.isolation import ANTHROPIC
+from tests.harness.isolation import ANTHROPIC, Family
 from tests.harness.provider import Provider
 from tests.harness.scenarios import Scenario
 from tests.harness.test_plain import OWN_BREAKS, breaks
-from tests.harness.wires import wired
+from tests.harness.wires import OneAtATime, wired
 
 pytestmark = [pytest.mark.harness, pytest.mark.asyncio(loop_scope="module")]
 
@@ -23,19 +24,24 @@ THOUGHT = r'message 1 of 7 changed: .*"thinking"'
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def running(
-    request: pytest.FixtureRequest, provider: Provider, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Connected]:
-    """OpenCode with Annals, on the models of one family: the parameter. It compacts, as some of the scenarios do."""
-    root = tmp_path_factory.mktemp(request.param.provider)
-    async with connected(root, running_installation, provider, request.param, compaction="assist") as all_of_it:
-        yield all_of_it
+async def harnesses(
+    provider: Provider, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[OneAtATime[Connected]]:
+    """OpenCode with Annals, on the models of one family. It compacts, as some of the scenarios do."""
+
+    def begin(family: Family) -> AbstractAsyncContextManager[Connected]:
+        root = tmp_path_factory.mktemp(family.provider)
+        return connected(root, running_installation, provider, family, compaction="assist")
+
+    async with OneAtATime(begin) as running:
+        yield running
 
 
-@pytest.mark.parametrize(
-    ("running", "scenario"), wired(PLAYED, first=1, everywhere=[scenarios.planning]), indirect=["running"]
-)
-async def test_breaks_no_prefix_that_the_harness_does_not_break_itself(running: Connected, scenario: Scenario) -> None:
+@pytest.mark.parametrize(("wire", "scenario"), wired(PLAYED, first=1, everywhere=[scenarios.planning]))
+async def test_breaks_no_prefix_that_the_harness_does_not_break_itself(
+    harnesses: OneAtATime[Connected], wire: Family, scenario: Scenario
+) -> None:
+    running = await harnesses.on(wire)
     sessions = await scenario(running.oc, running.provider)
 
     found = [reason for session in sessions for reason in breaks(running.provider.of(session))]

@@ -42,6 +42,7 @@ async def played(oc: OpenCode, provider: Provider) -> dict[str, list[Request]]:
     }
 
 
+@pytest.mark.soak
 @families
 async def test_the_cache_is_read_as_well_with_annals_as_without(
     tmp_path: Path, installation: InstallationFactory, family: Family

@@ -1,4 +1,7 @@
-"""The harness as it is: what it does without Annals, and where it changes what it has already sent by itself."""
+"""The harness as it is: what it does without Annals, and where it changes what it has already sent by itself.
+
+It is needed when the harness's version changes: what it does then is what the tests with Annals are judged by.
+"""
 
 import re
 from collections.abc import Sequence
@@ -7,13 +10,13 @@ from itertools import pairwise
 import pytest
 
 from tests.harness import scenarios
-from tests.harness.isolation import OPENAI
+from tests.harness.isolation import Family
 from tests.harness.opencode import OpenCode
 from tests.harness.provider import Provider, Request, prefix_break
 from tests.harness.scenarios import Scenario
-from tests.harness.wires import played_on, wired
+from tests.harness.wires import WIRES, OneAtATime, wired
 
-pytestmark = [pytest.mark.harness, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.soak, pytest.mark.harness, pytest.mark.asyncio(loop_scope="module")]
 
 OWN_BREAKS: dict[str, tuple[str, ...]] = {
     # what was taken back is said differently
@@ -39,15 +42,11 @@ def breaks(requests: Sequence[Request]) -> list[str]:
     return [found for before, after in pairwise(requests) if (found := prefix_break(before, after))]
 
 
-QUIET = [one for one in scenarios.APART if one.__name__ not in OWN_BREAKS]
-"""Those without a break of the harness's own: none with Annals is judged after them."""
-
-
-@pytest.mark.parametrize(("plain", "scenario"), wired(scenarios.APART, first=0, more=QUIET), indirect=["plain"])
+@pytest.mark.parametrize(("wire", "scenario"), wired(scenarios.APART, first=0))
 async def test_the_harness_is_accepted_and_breaks_its_prefix_only_where_it_is_known_to(
-    plain: OpenCode, provider: Provider, scenario: Scenario
+    plain: OneAtATime[OpenCode], provider: Provider, wire: Family, scenario: Scenario
 ) -> None:
-    sessions = await scenario(plain, provider)
+    sessions = await scenario(await plain.on(wire), provider)
     found = [reason for session in sessions for reason in breaks(provider.of(session))]
     expected = OWN_BREAKS.get(scenario.__name__, ())
     assert [] == provider.faults
@@ -57,9 +56,11 @@ async def test_the_harness_is_accepted_and_breaks_its_prefix_only_where_it_is_kn
         assert re.match(pattern, reason), reason
 
 
-@pytest.mark.parametrize("plain", played_on(OPENAI), ids=lambda family: family.format, indirect=True)
-async def test_a_continued_session_is_read_from_the_cache(plain: OpenCode, provider: Provider) -> None:
-    for session in await scenarios.two_at_once(plain, provider):
+@pytest.mark.parametrize("wire", WIRES, ids=lambda family: family.format)
+async def test_a_continued_session_is_read_from_the_cache(
+    plain: OneAtATime[OpenCode], provider: Provider, wire: Family
+) -> None:
+    for session in await scenarios.two_at_once(await plain.on(wire), provider):
         _, *later = provider.of(session)
         for before, after in pairwise(later):
             assert after.usage.cached >= 0.8 * before.usage.prompt

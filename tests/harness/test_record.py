@@ -141,6 +141,7 @@ def test_lines_are_read_as_they_were_written(tmp_path: Path) -> None:
     assert list(map(_recorded, lines)) == list(map(_recorded, load(file)))
 
 
+@pytest.mark.soak
 @pytest.mark.harness
 async def test_a_recording_holds_the_sessions_and_all_that_was_said(tmp_path: Path) -> None:
     made = await record(OPENAI, [planning, delegating], tmp_path / "rooms")

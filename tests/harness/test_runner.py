@@ -20,6 +20,7 @@ export default { id: "sign", server: async (_, options) => ({
 """
 
 
+@pytest.mark.soak
 @pytest.mark.harness
 async def test_a_session_outlives_a_kill_and_a_restart_with_a_plugin(tmp_path: Path) -> None:
     plugin = tmp_path / "sign.mjs"

@@ -22,6 +22,7 @@ from tests.harness.provider.wire import Request, Usage, receive
 PIECES = st.lists(st.binary(max_size=6), max_size=5)
 
 
+@pytest.mark.soak
 @pytest.mark.harness
 @pytest.mark.house
 @pytest.mark.parametrize(

@@ -72,8 +72,13 @@ def raw(value: object) -> msgspec.Raw:
 
 def quick_settings(data: Path = Path("unused"), **loop: Any) -> Settings:  # noqa: ANN401 - settings of several types
     """Settings that retry fast."""
-    quick = {"ack_wait": 1.0, "backoff": 0.01, "max_deliver": 3, "grace": 5.0}
+    quick = {"ack_wait": 30.0, "backoff": 0.01, "max_deliver": 3, "grace": 5.0}
     return Settings(data=data, loop=Loop(**(quick | loop)))
+
+
+def impatient_settings(**loop: Any) -> Settings:  # noqa: ANN401 - settings of several types
+    """Settings with which what a killed process had in hand is delivered again soon."""
+    return quick_settings(**{"ack_wait": 1.0, "grace": 0.01} | loop)
 
 
 @asynccontextmanager

@@ -80,8 +80,11 @@ async def played_under(
 
 @pytest.mark.parametrize(
     ("blow", "blows", "seed"),
-    [(kill_a_room, 6, 1), (kill_a_room, 6, 2), (kill_the_broker, 2, 3)],
-    ids=["rooms killed", "rooms killed elsewhere", "broker killed"],
+    [
+        pytest.param(kill_a_room, 6, 1, id="rooms killed"),
+        pytest.param(kill_a_room, 6, 2, id="rooms killed elsewhere", marks=pytest.mark.soak),
+        pytest.param(kill_the_broker, 2, 3, id="broker killed"),
+    ],
 )
 async def test_after_every_blow_each_fact_is_told_once_and_no_prefix_changed(
     installation: InstallationFactory, tmp_path: Path, blow: Blow, blows: int, seed: int

@@ -18,6 +18,7 @@ from services.kit.endpoint import USERS
 from services.kit.rooms import ROOMS
 from services.settings import load
 from services.settings.sources import VARIABLES
+from tests.helpers.waiting import PATIENCE, STEP
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -217,13 +218,14 @@ class Running:
         (home / "nats.conf").write_text(NATS_CONF.replace('"/data"', f'"{home}"'))
         ports = ["-a", "127.0.0.1", "-p", str(self.port), "-m", str(free_port())]
         self.process = start(*ports, script=script, ANNALS_PASSWORD=password, ANNALS_PERSON_PASSWORD=of_people)
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + PATIENCE
         while True:
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", self.port)) == 0:
                     return
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise AssertionError(self.process.communicate())
+            time.sleep(STEP)
 
     async def connect(self, user: str = "", password: str = "") -> Bus:
         return await Bus.connect(f"nats://127.0.0.1:{self.port}", "test", user=user, password=password)

@@ -31,6 +31,7 @@ async def played(bus: Bus, outbox: Outbox, transcript: Transcript, start: int) -
     return await Player(adapter, address, transcript, tidy=True, limit=0).play(lambda _: None, start=start)
 
 
+@pytest.mark.soak
 async def test_a_hundred_sessions_at_once_one_of_them_very_long(
     installation: InstallationFactory, tmp_path: Path
 ) -> None:

@@ -120,6 +120,7 @@ async def a_process(broker: Broker, folder: Path) -> AsyncIterator[asyncio.subpr
         await process.wait()
 
 
+@pytest.mark.soak
 @pytest.mark.own_broker
 @pytest.mark.slow
 async def test_kills_at_any_moment_lose_and_double_nothing(broker: Broker, bus: Bus, tmp_path: Path) -> None:
@@ -365,6 +366,7 @@ async def test_a_row_that_is_there_twice_is_noticed_and_the_index_made_anew(bus:
     assert ["one"] == [row["text"] for row in await rows_of(tmp_path)]
 
 
+@pytest.mark.soak
 @pytest.mark.usefixtures("model")
 async def test_a_large_table_is_given_its_indexes_by_a_process_of_its_own(bus: Bus, tmp_path: Path) -> None:
     tell, indexer = Teller(bus).tell, Indexer()

@@ -13,6 +13,7 @@ from services.kit.bus import Appender, Bus, Conflict, LogReader, Recorded
 from services.kit.bus.log import READ_BATCH
 from services.kit.cache import Entry, Sessions, Taken
 from tests.helpers.broker_world import HARBOUR, facts, titles, wrapped
+from tests.helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.broker
 
@@ -139,7 +140,7 @@ async def test_a_session_that_is_being_loaded_is_not_forgotten(bus: Bus) -> None
     loads = []
     for address in (HARBOUR, other):
         loads.append(asyncio.create_task(held.get(address)))
-        await asyncio.wait_for(reader.reading.acquire(), 5)
+        await asyncio.wait_for(reader.reading.acquire(), PATIENCE)
     again = asyncio.create_task(held.get(HARBOUR))
     for gate in reader.open.values():
         gate.set()
@@ -152,7 +153,7 @@ async def test_one_session_asked_for_twice_at_once_is_loaded_once(bus: Bus) -> N
     reader = Gate(bus)
     held = Sessions(reader, evolve, NOTHING, capacity=8)
     both = [asyncio.create_task(held.get(HARBOUR)) for _ in range(2)]
-    await asyncio.wait_for(reader.reading.acquire(), 5)
+    await asyncio.wait_for(reader.reading.acquire(), PATIENCE)
     reader.open[HARBOUR.log_filter].set()
     first, second = await asyncio.gather(*both)
     assert first is second

@@ -15,7 +15,7 @@ from services.kit import clock as module
 from services.kit.bus import Appender, Bus
 from services.kit.clock import Clock
 from services.settings import Settings
-from tests.helpers.broker_world import HARBOUR, connected, kit_of, quick_settings, stored, wrapped
+from tests.helpers.broker_world import HARBOUR, connected, impatient_settings, kit_of, quick_settings, stored, wrapped
 from tests.helpers.waiting import until
 
 pytestmark = pytest.mark.broker
@@ -108,7 +108,7 @@ async def delivered(bus: Bus) -> bool:
 @pytest.mark.own_broker
 async def test_a_broker_that_is_killed_while_an_event_waits_forgets_nothing(broker: Broker, bus: Bus) -> None:
     kitchen = Kitchen()
-    async with kitchen.open(bus):
+    async with kitchen.open(bus, impatient_settings()):
         await due_at(bus, from_now(timedelta(seconds=1)))
         await until(lambda: delivered(bus))
         assert broker.process is not None
@@ -129,11 +129,11 @@ async def test_a_process_that_is_killed_while_it_wakes_leaves_it_to_the_next(bro
         await asyncio.Event().wait()
 
     dying.wake = hanging  # type: ignore[method-assign]
-    async with dying.open(other, quick_settings(grace=0.01)):
+    async with dying.open(other, impatient_settings()):
         await due_at(bus, from_now(timedelta(0)))
         await entered.wait()
     await other.close()
-    async with kitchen.open(bus):
+    async with kitchen.open(bus, impatient_settings()):
         await until(lambda: kitchen.woken)
     assert [HARBOUR] == [address for address, _ in kitchen.woken]
 

@@ -14,7 +14,7 @@ from services.edges.launcher.broker import Broker
 from services.kit.bus import Appender, Bus
 from services.kit.jobs import Abandon, Advance, Complete, Fail, Outcome, Snooze
 from tests.helpers.bakery import Bakery, BakeryJob, Gate, Kind, bake, baking, notes, order
-from tests.helpers.broker_world import HARBOUR, connected, quick_settings, wrapped
+from tests.helpers.broker_world import HARBOUR, connected, impatient_settings, quick_settings, wrapped
 from tests.helpers.waiting import until
 
 pytestmark = pytest.mark.broker
@@ -40,12 +40,12 @@ async def test_a_job_is_done_part_by_part(bus: Bus) -> None:
 async def test_a_job_that_was_cut_off_goes_on_where_it_stands(broker: Broker, bus: Bus) -> None:
     other, dying = await connected(broker), Kind()
     dying.baker = gate = Gate(before=2)
-    async with baking(other, dying, quick_settings(grace=0.01)):
+    async with baking(other, dying, impatient_settings()):
         await order(bus, "bread 3")
         await gate.entered.wait()
     await other.close()
     assert DONE[:2] == await notes(bus)
-    async with baking(bus):
+    async with baking(bus, settings=impatient_settings()):
         await until(lambda: ended(bus))
     assert DONE == await notes(bus)
 
@@ -141,7 +141,7 @@ async def test_jobs_that_snooze_make_room_for_others(bus: Bus) -> None:
 async def test_a_job_that_is_begun_too_often_without_a_part_fails(broker: Broker, bus: Bus) -> None:
     await order(bus, "bread 3")
     await cut_off(broker, times=3)
-    async with baking(bus):
+    async with baking(bus, settings=impatient_settings()):
         await until(lambda: ended(bus))
     assert ["bread failed 1"] == await notes(bus)
 
@@ -151,7 +151,7 @@ async def cut_off(broker: Broker, times: int, before: int = 0) -> None:
     for _ in range(times):
         other, dying = await connected(broker), Kind()
         dying.baker = gate = Gate(before)
-        async with baking(other, dying, quick_settings(grace=0.01, ack_wait=0.2)):
+        async with baking(other, dying, impatient_settings(ack_wait=0.2)):
             await gate.entered.wait()
         await other.close()
 
@@ -159,7 +159,7 @@ async def cut_off(broker: Broker, times: int, before: int = 0) -> None:
 async def test_a_job_that_gets_on_may_be_begun_more_often(broker: Broker, bus: Bus) -> None:
     await order(bus, "bread 9")
     await cut_off(broker, times=5, before=1)
-    async with baking(bus):
+    async with baking(bus, settings=impatient_settings()):
         await until(lambda: ended(bus))
     assert [*["bread loaf"] * 9, "bread done"] == await notes(bus)
 

@@ -298,7 +298,7 @@ async def let_through(broker: Broker, user: str, attempts: dict[str, Attempt]) -
         bus = await connected(broker, user)
         call = asyncio.ensure_future(attempt(bus))
         try:
-            await asyncio.wait_for(bus.forbidden.wait(), 3)
+            await asyncio.wait_for(bus.forbidden.wait(), PATIENCE)
         except TimeoutError:
             passed.append(name)
         call.cancel()

@@ -13,9 +13,12 @@ from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus, Delivery, Unreachable
 from tests.helpers.broker_world import HARBOUR, connected, facts, quick_settings, stored
 from tests.helpers.echo_room import ROOM, EchoRoom, at_work, publish
-from tests.helpers.waiting import until
+from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.broker
+
+BEATS = 3
+"""Signs of life in the time after which the broker would deliver a message again."""
 
 
 async def written(bus: Bus, address: Address = HARBOUR) -> list[str]:
@@ -68,7 +71,7 @@ async def test_sessions_are_worked_at_once(bus: Bus) -> None:
         gates = [room.gate(f"from {address.session}") for address in addresses]
         for address in addresses:
             await publish(bus, f"from {address.session}", address=address)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             await asyncio.gather(*(entered.wait() for entered, _ in gates))
         for _, may_go in gates:
             may_go.set()
@@ -121,7 +124,7 @@ async def test_what_a_life_before_had_in_hand_comes_before_what_is_behind_it(bro
     await first.close()
     await publish(bus, "three")
     async with at_work(bus, settings) as room:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             await idle(room)
     assert ["zero", "one", "two", "three"] == await written(bus)
 
@@ -160,12 +163,21 @@ async def test_two_replicas_write_each_fact_once(broker: Broker, bus: Bus) -> No
     assert [] == await dead_letters(bus)
 
 
-async def test_work_that_takes_longer_than_the_wait_for_its_acknowledgement_is_not_given_out_again(bus: Bus) -> None:
-    async with at_work(bus, quick_settings(ack_wait=0.3)) as room:
+async def test_work_that_takes_longer_than_the_wait_for_its_acknowledgement_is_not_given_out_again(
+    bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beat, beats = Delivery.in_progress, []
+
+    async def counted(delivery: Delivery) -> None:
+        await beat(delivery)
+        beats.append(delivery)
+
+    monkeypatch.setattr(Delivery, "in_progress", counted)
+    async with at_work(bus, quick_settings(ack_wait=3.0)) as room:
         _, may_go = room.gate("slow")
         await publish(bus, "slow")
-        asyncio.get_running_loop().call_later(1.0, may_go.set)
-        await may_go.wait()
+        await until(lambda: len(beats) > BEATS)
+        may_go.set()
         await idle(room)
         assert [("slow", 1)] == room.attempts
     assert ["slow"] == await written(bus)

@@ -121,6 +121,7 @@ async def _is_ill(port: object) -> bool:
     return False
 
 
+@pytest.mark.soak
 async def test_a_room_that_hangs_is_not_well_and_ends_with_where_it_hung(bus: Bus, tmp_path: Path) -> None:
     settings = {"module": "tests.helpers.hanging_room", "ANNALS_LOOP__HUNG_AFTER": "9"}
     async with room("hanging", tmp_path, **settings) as process:

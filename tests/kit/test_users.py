@@ -11,6 +11,7 @@ from services.kit.bus import Bus
 from services.kit.endpoint import USERS, Written, find, read, write
 from services.settings import Nats, Settings
 from tests.helpers.broker_world import HARBOUR, connected
+from tests.helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.broker
 
@@ -34,7 +35,7 @@ async def desk(bus: Bus) -> Bus:
 async def test_a_harness_sends_no_command_of_a_project_whoever_it_claims_to_be(broker: Broker, subject: str) -> None:
     harness = await connected(broker, "harness")
     asking = asyncio.create_task(harness.request(subject, CLAIM, 60))
-    await asyncio.wait_for(harness.forbidden.wait(), 5)
+    await asyncio.wait_for(harness.forbidden.wait(), PATIENCE)
     assert not asking.done()
     asking.cancel()
     await harness.close()

@@ -22,6 +22,7 @@ from services.settings import Settings
 from tests.helpers.broker_world import connected, opened
 from tests.helpers.search_index import MadeIndex
 from tests.helpers.search_rows import row, said
+from tests.helpers.waiting import PATIENCE
 
 WORDS = ("crane", "quay", "tide", "pilot", "berth", "foghorn", "ferry")
 ROWS = [
@@ -56,7 +57,7 @@ async def alone(broker: Broker, settings: Settings) -> AsyncIterator[tuple[Bus, 
 
 
 async def copied(searcher: Searcher, count: int) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while not (await searcher.idle() and searcher.health()["copied"] == count):  # noqa: ASYNC110 - what copies tells nobody
             await asyncio.sleep(0.01)
 
@@ -136,5 +137,5 @@ async def test_a_searcher_with_something_to_search_has_the_model_loaded_before_i
         await MadeIndex(tmp_path, bus).write(ROWS[:1], through=1)
         await bus.client.subscribe(f"ask.{EmbedAsk.NAME}.*", cb=overheard)
         async with opened(Searcher(), bus, settings):
-            question = await asyncio.wait_for(asked, 20)
+            question = await asyncio.wait_for(asked, PATIENCE)
     assert ("query", 1) == (question.purpose, len(question.texts))

@@ -143,6 +143,7 @@ async def test_what_is_no_question_is_answered_with_what_would_be_right(
         assert "see asks.schema.json" in msgspec.json.decode(reply)["error"]
 
 
+@pytest.mark.soak
 async def test_a_warm_answer_is_quick(bus: Bus, rooms: tuple[Tagger, Responder]) -> None:
     await play(bus, rooms)
     for question, kind in (

@@ -1,0 +1,107 @@
+"""A run that tells what is unsteady, on suites that are made up."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.again import NOISE, UNSTEADY
+
+PROJECT = Path(__file__).parents[1]
+ONCE = """
+import os, pathlib, signal, subprocess, sys
+
+def first(name):
+    seen = pathlib.Path(name)
+    if seen.exists():
+        return False
+    seen.touch()
+    return True
+"""
+"""Whether this is the first time, over all processes."""
+
+
+class Suite:
+    """A folder of tests."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def run(self, tests: str, most: int = 3) -> subprocess.CompletedProcess[str]:
+        (self.folder / "test_made_up.py").write_text(ONCE + tests)
+        command = [sys.executable, "-m", "tests.again", str(most), "-q", "-n1", "-p", "no:cacheprovider", "."]
+        environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
+        return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False)
+
+    @property
+    def unsteady(self) -> list[str]:
+        return (self.folder / UNSTEADY).read_text().splitlines()
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Suite:
+    return Suite(tmp_path)
+
+
+def test_what_fails_among_others_and_passes_alone_is_named_and_let_through(suite: Suite) -> None:
+    ended = suite.run(
+        """
+def test_steady(): pass
+def test_unsteady(): assert not first("unsteady"), "the first time it fails"
+def test_its_process_dies(): first("dies") and os.kill(os.getpid(), signal.SIGKILL)
+def test_leaves_a_process_behind():
+    left = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+    pathlib.Path("left").write_text(str(left.pid))
+"""
+    )
+    assert 0 == ended.returncode, ended.stdout
+    assert {"test_made_up.py::test_unsteady", "test_made_up.py::test_its_process_dies"} == {*suite.unsteady}
+    assert "test_unsteady: AssertionError: the first time it fails" in ended.stdout
+    assert ended.stdout.endswith("0 failed twice, 2 unsteady (at most 3 are let through)\n")
+    assert not psutil.pid_exists(int((suite.folder / "left").read_text()))
+
+
+def test_what_fails_twice_fails_the_run(suite: Suite) -> None:
+    ended = suite.run(
+        """
+import pytest
+
+@pytest.fixture
+def broken(): raise OSError("the disk is full")
+
+def test_wrong(): assert 1 == 2
+def test_its_world_is_broken(broken): pass
+def test_unsteady(): assert not first("unsteady")
+"""
+    )
+    assert 1 == ended.returncode
+    assert ["test_made_up.py::test_unsteady"] == suite.unsteady
+    assert "FAILED TWICE\n  test_made_up.py::test_wrong: assert 1 == 2" in ended.stdout
+    assert "test_its_world_is_broken: OSError: the disk is full" in ended.stdout
+    assert ended.stdout.endswith("2 failed twice, 1 unsteady (at most 3 are let through)\n")
+
+
+@pytest.mark.soak
+def test_more_that_are_unsteady_than_are_let_through_fail_the_run(suite: Suite) -> None:
+    tests = "".join(f"def test_{number}(): assert not first('{number}')\n" for number in range(2))
+    ended = suite.run(tests, most=1)
+    assert 1 == ended.returncode
+    assert ended.stdout.endswith("0 failed twice, 2 unsteady (at most 1 are let through)\n")
+
+
+@pytest.mark.soak
+def test_more_failures_than_noise_are_not_run_again(suite: Suite) -> None:
+    tests = "".join(f"def test_{number}(): assert not first('{number}')\n" for number in range(NOISE + 1))
+    ended = suite.run(tests)
+    assert 1 == ended.returncode
+    assert f"{NOISE + 1} failed" in ended.stdout
+    assert not (suite.folder / UNSTEADY).exists()
+
+
+@pytest.mark.soak
+def test_a_run_that_cannot_be_made_as_asked_says_so(suite: Suite) -> None:
+    assert 5 == suite.run("").returncode
+    assert 1 == suite.run("import nothing_of_this_name").returncode
