@@ -19,7 +19,7 @@ UV := $(shell command -v uv || echo $(BIN)/uv)
 PYTEST := $(BIN)/python -m pytest
 PURE := not broker and not house and not harness
 PROMISES := not soak and not recorded
-MORE := soak or recorded
+MORE := soak or recorded or ($(PURE))
 UNSTEADY := 3
 IN_FILES := -q -n auto --dist loadfile --no-loadscope-reorder --durations=10
 RULES := tests/domain tests/test_docs.py
@@ -35,7 +35,7 @@ export PYTHONDONTWRITEBYTECODE =
 IN_TURN := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup adapter demo test soak spec thorough lint check quick format bench bench-opencode bench-side bench-search record schema lock up status clean
+.PHONY: help setup adapter demo test soak spec lint check quick format bench bench-opencode bench-side bench-search record schema lock up status clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -89,14 +89,11 @@ status: setup ## show what runs, what lags and what failed
 test: setup $(BUNDLE) $(HARNESS_READY) ## run the tests: each promise, against a real broker and a real OpenCode
 	$(BIN)/python -m tests.again $(UNSTEADY) $(IN_FILES) -m "$(PROMISES)"
 
-soak: setup $(BUNDLE) $(HARNESS_READY) ## run what says more of the same or needs a quiet machine; ANNALS_RECORDED names recordings
+soak: setup $(BUNDLE) $(HARNESS_READY) ## run what says more of the same or needs a quiet machine, with all examples
 	THOROUGH=1 $(BIN)/python -m tests.again 0 $(IN_FILES) -m "$(MORE)"
 
-spec: setup $(BUNDLE) ## run the tests of pure code only
+spec: setup $(BUNDLE) ## run the tests of pure code only, while working on a decision
 	$(PYTEST) $(IN_FILES) -m "$(PURE) and $(PROMISES)"
-
-thorough: setup $(BUNDLE) ## the same with all examples of the property tests
-	THOROUGH=1 $(PYTEST) $(IN_FILES) -m "$(PURE) and $(PROMISES)"
 
 check: ## format, lint, types, contracts, generated files, the tests of what all rooms share: before every commit
 	@$(MAKE) --no-print-directory -j 2 $(IN_TURN) lint quick

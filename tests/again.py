@@ -28,6 +28,8 @@ PASSED, FAILED = 0, 1
 """Pytest's exit codes that tell of tests; all others tell that it could not run as it was asked."""
 NOISE = 20
 """More failures than this are no noise: nothing is run again."""
+ENDING = 10.0
+"""Seconds in which a process that is killed has ended."""
 LINE = 200
 """Characters that are shown of a reason."""
 
@@ -74,10 +76,12 @@ def run(arguments: Sequence[str]) -> tuple[int, Reasons]:
     name = secrets.token_hex(8)
     command = [sys.executable, "-m", "pytest", "-p", __spec__.name, *arguments]
     status = subprocess.run(command, check=False, env={**os.environ, ROUND: name}).returncode
-    for process in left_of(name):
+    left = left_of(name)
+    for process in left:
         _say(f"ending what a test left running: {process}")
         with suppress(psutil.NoSuchProcess):
             process.kill()
+    psutil.wait_procs(left, timeout=ENDING)
     return status, msgspec.json.decode(RESULTS.read_bytes(), type=dict[str, str]) if RESULTS.exists() else {}
 
 

@@ -1,5 +1,6 @@
 """Fixtures that need the world: a real broker, a whole installation, recordings of other projects."""
 
+import os
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -28,6 +29,11 @@ InstallationFactory = Callable[..., AbstractAsyncContextManager[Installation]]
 
 def pytest_configure() -> None:
     use_profile()
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: a test that waits for other processes leaves one free."""
+    return (os.cpu_count() or 1) + 1
 
 
 COSTS = {"harness": 4.0, "house": 4.0, "broker": 0.4, "slow": 0.4}

@@ -70,9 +70,8 @@ async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool,
         loop.add_signal_handler(number, stop.set)
     endpoint = find(settings)
     async with AsyncExitStack() as stack:
-        bus = await Bus.connect(
-            endpoint.url, room_class.NAME, user=endpoint.user, password=endpoint.password, wait=settings.nats.wait
-        )
+        name, wait = room_class.NAME, settings.nats.wait
+        bus = await Bus.connect(endpoint.url, name, user=endpoint.user, password=endpoint.password, wait=wait)
         stack.push_async_callback(bus.close)
         await bus.ensure()
         room = room_class()

@@ -26,7 +26,7 @@ from services.historian.worker import GUARD, Historian
 from services.kit.bus import Appender, Bus, LogReader
 from services.settings import History, Limits, Settings
 from services.tagger.worker import Tagger
-from tests.helpers.broker_world import HARBOUR, NOON, facts, opened, quick_settings, wrapped
+from tests.helpers.broker_world import HARBOUR, NOON, facts, impatient_settings, opened, quick_settings, wrapped
 from tests.helpers.waiting import until
 
 WORDS = "The parser reads one line, and then it reads another one, until there is none. " * 24
@@ -40,8 +40,8 @@ def settings(**history: Any) -> Settings:  # noqa: ANN401 - settings of several 
 
 
 def hasty(quick: Settings) -> Settings:
-    """What is in hand at the end is cut off at once."""
-    return replace(quick, loop=replace(quick.loop, grace=0.01))
+    """What is in hand at the end is cut off at once, and delivered again soon."""
+    return replace(quick, loop=impatient_settings().loop)
 
 
 class Session:

@@ -241,7 +241,7 @@ async def test_what_was_cut_off_goes_on_with_the_same_question(broker: Broker, b
                 await order(bus)
                 await server.received(2)
             await other.close()
-            async with opened(Historian(), bus, chosen):
+            async with opened(Historian(), bus, hasty(chosen)):
                 await until(lambda: ended(bus))
         prompts = [request.texts[-1] for request in server.requests]
     assert BATCHES + 1 == len(prompts)

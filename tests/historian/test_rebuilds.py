@@ -89,7 +89,7 @@ async def test_a_rebuild_goes_on_where_it_was_cut_off_and_holds_when_it_is_whole
             await append(bus, HistoryOrdered(order="rebuild"))
             await until(lambda: advanced(bus, 1, 2))
     await other.close()
-    async with opened(Historian(), bus, settings()):
+    async with opened(Historian(), bus, hasty(settings())):
         await until(lambda: stopped(bus))
     anew = [
         event for event in await of(bus, CompartmentSealed) if isinstance(event, CompartmentSealed) and event.generation
@@ -159,7 +159,7 @@ async def test_a_range_that_was_cut_off_goes_on_behind_what_is_made_of_it(
     await other.close()
     made = (await history(bus)).staged[1]
     assert before == await in_force(bus)
-    async with opened(Historian(), bus, settings()):
+    async with opened(Historian(), bus, hasty(settings())):
         await until(lambda: stopped(bus))
     known = await history(bus)
     assert covers(known.sealed, 1, before[-1][1])
@@ -227,7 +227,7 @@ async def test_a_rebuild_that_was_given_up_while_nobody_worked_is_not_taken_up_a
             await until(lambda: advanced(bus, 1, 1))
     await other.close()
     await rebuild(bus, "stop")
-    async with opened(historian := Historian(), bus, settings()):
+    async with opened(historian := Historian(), bus, hasty(settings())):
         await until(lambda: wrote(bus, HistoryAbandoned))
         await until(historian.idle)
     assert [] == await of(bus, HistoryReplaced, HistoryFailed)

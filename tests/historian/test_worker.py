@@ -182,7 +182,7 @@ async def test_a_run_that_was_cut_off_is_made_once_by_the_next_historian(
             await writer.asked.wait()
     await other.close()
     assert [] == await of(bus, CompartmentSealed)
-    async with opened(historian := Historian(), bus, settings()):
+    async with opened(historian := Historian(), bus, hasty(settings())):
         await until(lambda: ended(bus))
         await until(historian.idle)
     assert 1 == len(await of(bus, HistoryRequested))
