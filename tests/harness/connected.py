@@ -1,7 +1,7 @@
 """OpenCode with Annals: an installation, the adapter as a user has it, and what the log must hold afterwards."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -15,10 +15,12 @@ from tests.harness import scenarios
 from tests.harness.isolation import OPENAI, Family, Json, Plugin, merged
 from tests.harness.opencode import OpenCode
 from tests.harness.provider import Provider
-from tests.helpers.installation import Fact, connect, facts, recorded_twice, settle
+from tests.helpers.installation import Fact, connect, facts, recorded_twice, settle, until
 
-DEADLINE_MS = 5_000
+DEADLINE_MS = 60_000
 """How long a model call waits for its plan here: far longer than with people, so that a busy machine fails no test."""
+PATIENCE = 40
+"""How many times as long as with people the adapter waits for a service that is there, for the same reason."""
 
 
 class Connected(msgspec.Struct, frozen=True):
@@ -35,6 +37,16 @@ class Connected(msgspec.Struct, frozen=True):
         """The log, once all that was said is in it."""
         await settle(self.bus)
         return await facts(self.bus)
+
+    async def log_when(self, holds: Callable[[Sequence[Fact]], object]) -> list[Fact]:
+        """The log, once it holds what is still on its way from the harness; as it is, where that does not come."""
+
+        async def has_come() -> bool:
+            return bool(holds(await self.log()))
+
+        with suppress(AssertionError):  # whoever asks says what is missing
+            await until(has_come, "the log holds what the harness has said last")
+        return await self.log()
 
     def notes(self) -> str:
         """What the adapter wrote down of its mishaps."""
@@ -64,6 +76,7 @@ async def connected(
     `config` is merged into the settings of OpenCode that the scenarios need.
     """
     state = root / "state"
+    options = {"patience": PATIENCE, **options}
     async with installation(root / "data", **(settings or {})) as running:
         bus = await connect(running)
         wanted = merged(scenarios.CONFIG, config or {})
@@ -81,18 +94,26 @@ def rebases(log: Sequence[Fact], session: str) -> list[PlanRebased]:
 
 async def assert_whole(running: Connected, sessions: Sequence[str]) -> list[Fact]:
     """What the harness holds of these sessions is in the log, as it is, and each fact once."""
-    log = await running.log()
+    held = {session: await running.oc.messages(session) for session in sessions}
+    log = await running.log_when(lambda log: not _unrecorded(log, held))
     twice = recorded_twice([fact for fact in log if fact[0].session in sessions])
     assert not twice, twice
-    for session in sessions:
-        recorded = _parts(log, session)
-        for message in await running.oc.messages(session):
-            assert message["info"]["id"] in {name for name, _ in recorded}, f"{message['info']} is not in the log"
-            for part in filter(_is_reported, message["parts"]):
-                known = recorded.get((message["info"]["id"], part["id"]))
-                assert known is not None, f"{part} is not in the log"
-                assert _reports(part) == _known(known), part
+    assert [] == _unrecorded(log, held)
     return log
+
+
+def _unrecorded(log: Sequence[Fact], held: Mapping[str, Sequence[Json]]) -> list[Json]:
+    """The messages and parts that a harness holds and that the log does not, or not as they are."""
+    missing: list[Json] = []
+    for session, messages in held.items():
+        recorded = _parts(log, session)
+        for message in messages:
+            name = message["info"]["id"]
+            missing += [message["info"]] * ((name, "") not in recorded)
+            for part in filter(_is_reported, message["parts"]):
+                known = recorded.get((name, part["id"]))
+                missing += [part] * (known is None or _reports(part) != _known(known))
+    return missing
 
 
 def _parts(log: Sequence[Fact], session: str) -> dict[tuple[str, str], PartRecorded | None]:

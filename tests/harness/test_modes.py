@@ -11,7 +11,7 @@ from schemas.events import AdapterConnected, SessionOpened, StepOpened, UsageSam
 from services.responder.answers.client_manifest import MANIFEST
 from tests.conftest import running_installation
 from tests.harness import scenarios
-from tests.harness.connected import Connected, plugin, rebases
+from tests.harness.connected import PATIENCE, Connected, plugin, rebases
 from tests.harness.isolation import OPENAI, Json, Plugin, merged
 from tests.harness.opencode import OpenCode
 from tests.harness.provider import Provider, Reply, Request
@@ -39,7 +39,7 @@ async def living(root: Path, provider: Provider, *others: Plugin, **options: obj
     state = root / "state"
     async with running_installation(root / "data") as installation:
         bus = await connect(installation)
-        plugins = [*others, plugin(installation.data, state, **options)]
+        plugins = [*others, plugin(installation.data, state, patience=PATIENCE, **options)]
         config = merged(scenarios.CONFIG, {"agent": AGENTS})
         async with OpenCode(root, provider.url, family=OPENAI, plugins=plugins, config=config) as oc:
             try:
@@ -56,6 +56,15 @@ async def running(provider: Provider, tmp_path_factory: pytest.TempPathFactory) 
 
 def modes(log: Sequence[Fact], session: str) -> list[str]:
     return [event.mode for envelope, event in log if envelope.session == session and isinstance(event, StepOpened)]
+
+
+def samples(log: Sequence[Fact], session: str) -> list[UsageSampled]:
+    return [event for envelope, event in log if envelope.session == session and isinstance(event, UsageSampled)]
+
+
+def largest(log: Sequence[Fact], session: str) -> int:
+    """The tokens of the largest prompt that was counted for a session."""
+    return max(sample.input + sample.cache_read for sample in samples(log, session))
 
 
 def tools(request: Request) -> set[str]:
@@ -164,14 +173,10 @@ async def test_an_agent_that_asks_to_be_left_alone_is_and_the_session_goes_on_wi
     assert "(Annals)" not in aside.system.decode()
     assert "One word?" == aside.texts[-1]
     assert [] == breaks([one for one in requests if one is not aside])
-    log = await running.log()
+    log = await running.log_when(lambda log: samples(log, conversation.session))
     assert ["primary"] * 3 == modes(log, conversation.session)
     assert [] == rebases(log, conversation.session)
-    samples = [
-        event for envelope, event in log if envelope.session == conversation.session and isinstance(event, UsageSampled)
-    ]
-    assert samples
-    assert max(sample.input + sample.cache_read for sample in samples) < 100_000
+    assert largest(log, conversation.session) < 100_000
 
 
 async def test_a_compaction_s_count_is_no_count_of_the_session(running: Connected) -> None:
@@ -181,12 +186,9 @@ async def test_a_compaction_s_count_is_no_count_of_the_session(running: Connecte
     await running.oc.summarize(conversation.session)
     await conversation.send("Go on.", Reply(text="On it."))
 
-    log = await running.log()
-    samples = [
-        event for envelope, event in log if envelope.session == conversation.session and isinstance(event, UsageSampled)
-    ]
-    assert 2 == len(samples)
-    assert max(sample.input + sample.cache_read for sample in samples) < 100_000
+    log = await running.log_when(lambda log: len(samples(log, conversation.session)) >= 2)
+    assert 2 == len(samples(log, conversation.session))
+    assert largest(log, conversation.session) < 100_000
     assert ["primary", "primary"] == modes(log, conversation.session)
 
 

@@ -127,7 +127,7 @@ class Harness:
         )  # fmt: skip
         for room in serving:
             await until(room.idle)
-        question = TransformAsk(self._address.project, self._address.session, step, self.revision, deadline_ms=5000)
+        question = TransformAsk(self._address.project, self._address.session, step, self.revision, deadline_ms=60_000)
         reply = await self.bus.request(ask(question.NAME, HARBOUR.project), encode(question), PATIENCE)
         plan = msgspec.json.decode(reply, type=Plan)
         assert "ready" == plan.status, plan.reason

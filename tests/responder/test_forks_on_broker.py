@@ -112,7 +112,7 @@ class Harness:
 
     async def ask(self, serving: Rooms, step: str, base: int) -> Plan:
         await settled(serving)
-        question = TransformAsk(self.address.project, self.address.session, step, base, deadline_ms=5000)
+        question = TransformAsk(self.address.project, self.address.session, step, base, deadline_ms=60_000)
         reply = await self._bus.request(ask(question.NAME, self.address.project), encode(question), PATIENCE)
         plan = msgspec.json.decode(reply, type=Plan)
         assert "ready" == plan.status, plan.reason

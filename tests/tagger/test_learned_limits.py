@@ -67,7 +67,7 @@ class Team:
         return reply.text.partition("**Model**: ")[2].partition(" tokens")[0]
 
     async def plan(self, address: Address, step: str) -> Plan:
-        question = TransformAsk(address.project, address.session, step, deadline_ms=5_000)
+        question = TransformAsk(address.project, address.session, step, deadline_ms=60_000)
         return msgspec.json.decode(await self.answer(question), type=Plan)
 
 

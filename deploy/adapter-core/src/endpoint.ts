@@ -26,6 +26,13 @@ export interface Options {
   house?: false | Installation;
   /** Milliseconds that a model call waits for its plan at most, and a summary for its brief. */
   deadline_ms?: number;
+  /** How many times as long as usual the service is waited for, at a start, a turn and an end; for slow machines. */
+  patience?: number;
+}
+
+/** So many milliseconds waits who usually waits so long. */
+export function patience(options: Options, usual: number): number {
+  return usual * (options.patience ?? 1);
 }
 
 export interface Endpoint {

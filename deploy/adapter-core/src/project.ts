@@ -1,6 +1,7 @@
 /** One project of a harness, as the service knows it: what is reported of its sessions, and what is asked of them. */
 
 import type { Breaker } from "./breaker.ts";
+import { patience } from "./endpoint.ts";
 import type { Item, Plan, PlanStatus } from "./language.ts";
 import { inboundMessages } from "./pieces.ts";
 import type { PlanInHand } from "./plan.ts";
@@ -109,6 +110,7 @@ export class Project {
   }
 
   private patience(usual: number): number {
-    return this.service.options.deadline_ms ?? usual;
+    const { options } = this.service;
+    return options.deadline_ms ?? patience(options, usual);
   }
 }

@@ -4,7 +4,7 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Broker } from "./broker.ts";
-import { type Options, stateDirectory } from "./endpoint.ts";
+import { type Options, patience, stateDirectory } from "./endpoint.ts";
 import type { ClientManifest } from "./language.ts";
 import { launch } from "./launch.ts";
 import { Log } from "./log.ts";
@@ -56,7 +56,7 @@ export class Service {
 
   /** Have a guide: that of the service if it answers in time, else the one from before. */
   async ready(): Promise<void> {
-    await Promise.race([this.fetched, unreferenced(this.guide.digest ? RESTART : START)]);
+    await Promise.race([this.fetched, unreferenced(patience(this.options, this.guide.digest ? RESTART : START))]);
   }
 
   /** Have an installation on this machine, if it is this adapter's to start it, and none answers: a broker alone is none. */
@@ -81,7 +81,11 @@ export class Service {
     this.isFetching = true;
     while (this.broker.connected) {
       const guide = await this.log.guarded("fetching the guide", () =>
-        this.broker.request<ClientManifest>(ask("guide", ""), { harness: this.identity.harness }, GUIDE_TIMEOUT),
+        this.broker.request<ClientManifest>(
+          ask("guide", ""),
+          { harness: this.identity.harness },
+          patience(this.options, GUIDE_TIMEOUT),
+        ),
       );
       if (guide?.digest) {
         this.keepGuide(guide);

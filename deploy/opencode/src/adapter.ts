@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { Breaker } from "@annals/adapter-core/breaker";
 import { type ContextKeeper, HandOver, mayCompact } from "@annals/adapter-core/compaction";
 import { Documents } from "@annals/adapter-core/documents";
+import { patience } from "@annals/adapter-core/endpoint";
 import { identify } from "@annals/adapter-core/identity";
 import type { ClientManifest, Item, StepSeen } from "@annals/adapter-core/language";
 import { Project } from "@annals/adapter-core/project";
@@ -179,7 +180,7 @@ export class Adapter {
   async prepare(id: string): Promise<void> {
     const session = this.session(id);
     this.known.load();
-    await within(PATIENCE, [
+    await within(patience(this.service.options, PATIENCE), [
       this.service.broker.tried,
       this.known.loaded,
       this.service.log.guarded("looking for an origin", () => this.copies.traceBack(session)),

@@ -3,7 +3,7 @@
 import { Breaker } from "@annals/adapter-core/breaker";
 import { digestOfBundle } from "@annals/adapter-core/bundle";
 import { callLine } from "@annals/adapter-core/calls";
-import type { Options } from "@annals/adapter-core/endpoint";
+import { type Options, patience } from "@annals/adapter-core/endpoint";
 import { Service } from "@annals/adapter-core/service";
 import { withoutTags } from "@annals/adapter-core/tags";
 import { Adapter } from "./adapter.ts";
@@ -24,6 +24,9 @@ interface ToolDefinition {
   jsonSchema?: unknown;
 }
 
+/** Milliseconds that the end waits for what is still to be sent; the rest is spooled. */
+const CLOSING = 1000;
+
 /** One connection for all directories of a process. */
 let shared: { service: Service; breaker: Breaker } | undefined;
 
@@ -39,7 +42,8 @@ async function server(input: PluginInput, options: Options = {}) {
   return {
     dispose: () =>
       log.guarded("closing", async () => {
-        await Promise.race([service.outbox.flushed(), new Promise((resolve) => setTimeout(resolve, 1000))]);
+        const late = new Promise((resolve) => setTimeout(resolve, patience(options, CLOSING)));
+        await Promise.race([service.outbox.flushed(), late]);
         service.outbox.close();
       }),
 

@@ -72,7 +72,7 @@ class Harness:
     async def ask(self, serving: Rooms, step: str, base: int) -> tuple[AnyEdit, ...]:
         for room in serving:
             await until(room.idle)
-        question = TransformAsk(HARBOUR.project, HARBOUR.session, step, base, deadline_ms=5000)
+        question = TransformAsk(HARBOUR.project, HARBOUR.session, step, base, deadline_ms=60_000)
         reply = await self._bus.request(ask(question.NAME, HARBOUR.project), encode(question), PATIENCE)
         plan = msgspec.json.decode(reply, type=Plan)
         assert "ready" == plan.status, plan.reason
