@@ -8,8 +8,10 @@ fails twice, or more than MOST that are unsteady, fail the run.
 
 import os
 import secrets
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -22,14 +24,19 @@ FOLDER = Path(".bench")
 RESULTS = FOLDER / "not_passed.json"
 UNSTEADY = FOLDER / "unsteady.txt"
 NAMES = FOLDER / "names.txt"
+PROGRESS = FOLDER / "progress"
+"""A file that is touched whenever a test ends."""
 ROUND = "TESTS_ROUND"
 """The environment variable by which processes know each other that one round of tests has started."""
 PASSED, FAILED = 0, 1
 """Pytest's exit codes that tell of tests; all others tell that it could not run as it was asked."""
+SILENCE = 900.0
+"""Seconds without an end of any test after which a round is ended: the runner waits for a process that fell."""
 NOISE = 20
 """More failures than this are no noise: nothing is run again."""
-ENDING = 10.0
-"""Seconds in which a process that is killed has ended."""
+POLL = 5.0
+ENDING = 60.0
+"""Seconds in which a process has ended that is interrupted or killed."""
 LINE = 200
 """Characters that are shown of a reason."""
 
@@ -53,6 +60,7 @@ class Keeper:
         self._collected = self._collected or [item.nodeid for item in session.items]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        PROGRESS.touch()
         if report.failed:
             crash = getattr(report.longrepr, "reprcrash", None)
             self._reasons.setdefault(report.nodeid, crash.message if crash else report.longreprtext)
@@ -75,7 +83,9 @@ def run(arguments: Sequence[str]) -> tuple[int, Reasons]:
     RESULTS.unlink(missing_ok=True)
     name = secrets.token_hex(8)
     command = [sys.executable, "-m", "pytest", "-p", __spec__.name, *arguments]
-    status = subprocess.run(command, check=False, env={**os.environ, ROUND: name}).returncode
+    PROGRESS.touch()
+    with subprocess.Popen(command, env={**os.environ, ROUND: name}) as process:
+        status = _ended(process)
     left = left_of(name)
     for process in left:
         _say(f"ending what a test left running: {process}")
@@ -83,6 +93,23 @@ def run(arguments: Sequence[str]) -> tuple[int, Reasons]:
             process.kill()
     psutil.wait_procs(left, timeout=ENDING)
     return status, msgspec.json.decode(RESULTS.read_bytes(), type=dict[str, str]) if RESULTS.exists() else {}
+
+
+def _ended(process: "subprocess.Popen[bytes]") -> int:
+    """The exit code of a round. One that stands still is interrupted: what has not ended by then has not passed."""
+    while True:
+        try:
+            return process.wait(POLL)
+        except subprocess.TimeoutExpired:
+            if time.time() - PROGRESS.stat().st_mtime < SILENCE:
+                continue
+        _say(f"no test has ended for {SILENCE:.0f} s: this round is interrupted")
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(ENDING)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        return FAILED
 
 
 def left_of(name: str) -> list[psutil.Process]:

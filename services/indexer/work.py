@@ -19,6 +19,7 @@ from services.kit.index_place import WORDS, Current, read_current, write_current
 from services.kit.projector import Pace, Projector
 from services.kit.room import Kit
 from services.kit.vectors import give_back
+from services.kit.within import cut_off
 
 PROMPT = 15.0
 """Seconds that the embedder has to say which model it has, before the index begins without it."""
@@ -61,9 +62,7 @@ class Work:
         await asyncio.to_thread(give_back)
 
     async def close(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)  # what failed has been told, and ends the room
+        await asyncio.gather(*map(cut_off, self._tasks))  # what failed has been told, and ends the room
         await self._kit.stack.aclose()
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:

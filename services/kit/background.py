@@ -6,11 +6,12 @@ from functools import partial
 from typing import Any
 
 from services.kit.room import Kit
+from services.kit.within import cut_off
 
 
 def begin(kit: Kit, work: Coroutine[Any, Any, None]) -> None:
     """Do this until the room closes, and cut it off then. Where it fails, the room ends."""
-    kit.stack.push_async_callback(_stop, watched(kit, work))
+    kit.stack.push_async_callback(cut_off, watched(kit, work))
 
 
 def watched(kit: Kit, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
@@ -21,14 +22,7 @@ def watched(kit: Kit, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
 
 
 def _look_at(kit: Kit, task: "asyncio.Task[None]") -> None:
-    if task.cancelled():
-        return
-    error = task.exception()
+    error = None if task.cancelled() else task.exception()
     if error is not None:
         kit.log.error("a part of this room failed", exc_info=error)
         kit.failed.set()
-
-
-async def _stop(task: "asyncio.Task[None]") -> None:
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)

@@ -10,6 +10,7 @@ import msgspec
 from services.kit.bus import Bus, TooLarge
 from services.kit.files import write_whole
 from services.kit.logs import logger
+from services.kit.within import cut_off
 
 WINDOW = 64
 """Messages under way at once."""
@@ -55,8 +56,7 @@ class Outbox:
 
     async def close(self) -> None:
         """Stop; what still waits is on disk."""
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
+        await cut_off(self._task)
         self._write()
 
     async def _send_for_ever(self) -> None:
