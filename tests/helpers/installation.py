@@ -107,7 +107,7 @@ def _keys(envelope: Envelope, event: Event) -> list[tuple[str, ...]]:
             return [(*where[:2], "plan", str(fields["revision"]))]
         case "part.recorded":
             return [(*where, fields["part"], fields["digest"])]
-        case "session.idled" | "call.failed" | "model.changed" | "todo.captured":
+        case "session.idled" | "call.failed" | "model.changed" | "todo.captured" | "history.attempted":
             return []  # these happen again and again, in the same words
         case "drop.requested":
             return [(*where, str(number)) for number in fields["tags"]]

@@ -1,6 +1,7 @@
 """Between two declared rebases, every byte that was sent is sent again: over any session, whatever goes wrong in it."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise, takewhile
 
@@ -389,12 +390,22 @@ def test_a_dropped_tag_never_comes_back(moments: list[Moment]) -> None:
 
 
 def dropped_and_shown(moment: Moment, gone: set[int]) -> set[str]:
+    """The parts that are served although they were dropped.
+
+    Not those of calls with the id of another call: a result that is listed elsewhere later answers the call before it
+    then, and stays, so that this one does not go without.
+    """
     parts = moment.session.conversation.parts
+    named = Counter((part.kind, part.call) for message in moment.call.raw for part in message.parts)
+    shared = {call for (_, call), count in named.items() if call and count > 1}
     return {
         part.id
         for message in moment.call.served
         for part in message.parts
-        if part.id in parts and parts[part.id].number in gone and not STUB.match(part.output or part.text)
+        if part.id in parts
+        and parts[part.id].number in gone
+        and part.call not in shared
+        and not STUB.match(part.output or part.text)
     }
 
 
@@ -422,3 +433,33 @@ def test_a_plan_event_says_what_the_prompt_costs_with_it(moments: list[Moment]) 
 
 def contents(messages: Sequence[Message]) -> list[str]:
     return [part.output or part.text for message in messages for part in message.parts]
+
+
+def test_a_result_that_is_listed_behind_another_call_of_its_id_stays_with_that() -> None:
+    """One result was removed, and one of a later call with the same id is listed in its place."""
+    short = scripted("short")
+    two, one = (splitting("words", [("lines", "long", False)] * count, role="tool", together=False) for count in (2, 1))
+    moments = played(
+        [
+            *[calm([])] * 5,
+            calm([short, two, one]),
+            calm([short] * 2),
+            calm([short] * 3, removing(6)),
+            calm([short] * 3, bringing_back(4)),
+            calm([short, short, one], using(90_000), changing(0), removing(22)),
+        ],
+        ("accepts_empty_content",),
+        1,
+    )
+    last = moments[-1]
+    ids = [part.call for message in moments[5].call.raw for part in message.parts if part.kind == "tool_call"]
+    assert (3, 2) == (len(ids), len({*ids})), "two of the three calls have one id"
+    assert is_sound(moment.call for moment in moments)
+    assert "rebase" == last.call.made.kind
+    asked, given = last.call.served[2:4]
+    assert [part.call for part in asked.parts if part.call] == [part.call for part in given.parts] == [ids[0]]
+
+
+def calm(growth: list[Act], *chances: Act) -> Around:
+    """A call that goes as it should."""
+    return Around(growth, [*chances], asks=True, takes=ALL, unreported=False, meanwhile=None)
