@@ -62,7 +62,8 @@ class Work:
         await asyncio.to_thread(give_back)
 
     async def close(self) -> None:
-        await asyncio.gather(*map(cut_off, self._tasks))  # what failed has been told, and ends the room
+        grace = self._kit.settings.loop.grace
+        await asyncio.gather(*(cut_off(task, grace) for task in self._tasks))  # what failed has been told
         await self._kit.stack.aclose()
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:

@@ -11,7 +11,7 @@ from services.kit.within import cut_off
 
 def begin(kit: Kit, work: Coroutine[Any, Any, None]) -> None:
     """Do this until the room closes, and cut it off then. Where it fails, the room ends."""
-    kit.stack.push_async_callback(cut_off, watched(kit, work))
+    kit.stack.push_async_callback(cut_off, watched(kit, work), kit.settings.loop.grace)
 
 
 def watched(kit: Kit, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-AGAIN, TIDYING = 0.1, 1.0
-"""Seconds until what goes on although it was cancelled is cancelled once more; later where it may tidy up."""
+AGAIN = 0.1
+"""Seconds until what goes on although it was cancelled is cancelled once more."""
 
 
 async def within(seconds: float, work: Coroutine[Any, Any, T]) -> T:
@@ -23,11 +23,11 @@ async def within(seconds: float, work: Coroutine[Any, Any, T]) -> T:
             raise TimeoutError
         return task.result()
     finally:
-        await cut_off(task, AGAIN)
+        await cut_off(task)
 
 
-async def cut_off(task: "asyncio.Future[T]", again: float = TIDYING) -> None:
-    """Cancel this until it has ended: once more after so many seconds each time. What it fails with is passed over."""
+async def cut_off(task: "asyncio.Future[T]", again: float = AGAIN) -> None:
+    """Cancel this until it has ended: again after so many seconds, for tidying up. Its failure is passed over."""
     while not task.done():
         task.cancel()
         await asyncio.wait({task}, timeout=again)
