@@ -84,14 +84,11 @@ def run(arguments: Sequence[str]) -> tuple[int, Reasons]:
     name = secrets.token_hex(8)
     command = [sys.executable, "-m", "pytest", "-p", __spec__.name, *arguments]
     PROGRESS.touch()
-    with subprocess.Popen(command, env={**os.environ, ROUND: name}) as process:
-        status = _ended(process)
-    left = left_of(name)
-    for process in left:
-        _say(f"ending what a test left running: {process}")
-        with suppress(psutil.NoSuchProcess):
-            process.kill()
-    psutil.wait_procs(left, timeout=ENDING)
+    try:
+        with subprocess.Popen(command, env={**os.environ, ROUND: name}) as process:
+            status = _ended(process)
+    finally:
+        _end_all(left_of(name))
     return status, msgspec.json.decode(RESULTS.read_bytes(), type=dict[str, str]) if RESULTS.exists() else {}
 
 
@@ -110,6 +107,14 @@ def _ended(process: "subprocess.Popen[bytes]") -> int:
         except subprocess.TimeoutExpired:
             process.kill()
         return FAILED
+
+
+def _end_all(left: Sequence[psutil.Process]) -> None:
+    for process in left:
+        _say(f"ending what a test left running: {process}")
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(left, timeout=ENDING)
 
 
 def left_of(name: str) -> list[psutil.Process]:

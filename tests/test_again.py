@@ -1,14 +1,17 @@
 """A run that tells what is unsteady, on suites that are made up."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import psutil
 import pytest
 
-from tests.again import NOISE, UNSTEADY
+from tests import again
+from tests.again import FAILED, NOISE, PROGRESS, UNSTEADY
 
 PROJECT = Path(__file__).parents[1]
 ONCE = """
@@ -110,3 +113,23 @@ def test_more_failures_than_noise_are_not_run_again(suite: Suite) -> None:
 def test_a_run_that_cannot_be_made_as_asked_says_so(suite: Suite) -> None:
     assert 5 == suite.run("").returncode
     assert 1 == suite.run("import nothing_of_this_name").returncode
+
+
+@pytest.mark.parametrize("heeds", [True, False])
+def test_a_round_that_stands_still_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, heeds: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(again, "POLL", 0.01)
+    monkeypatch.setattr(again, "ENDING", 60.0 if heeds else 0.01)
+    PROGRESS.parent.mkdir()
+    PROGRESS.touch()
+    os.utime(PROGRESS, (time.time() - again.SILENCE, time.time() - again.SILENCE))
+    handled = "signal.SIG_DFL" if heeds else "signal.SIG_IGN"
+    program = f"import signal; signal.signal(signal.SIGINT, {handled}); print('begun', flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as standing:
+        assert standing.stdout is not None
+        assert standing.stdout.readline()
+        assert FAILED == again._ended(standing)  # noqa: SLF001 - a whole round would stand still for as long as it may
+    assert -(signal.SIGINT if heeds else signal.SIGKILL) == standing.returncode
+    assert "this round is interrupted" in capsys.readouterr().out
