@@ -1,7 +1,7 @@
 """OpenCode with Annals: an installation, the adapter as a user has it, and what the log must hold afterwards."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import msgspec
@@ -38,14 +38,17 @@ class Connected(msgspec.Struct, frozen=True):
         await settle(self.bus)
         return await facts(self.bus)
 
-    async def log_when(self, holds: Callable[[Sequence[Fact]], object]) -> list[Fact]:
-        """The log, once it holds what is still on its way from the harness; as it is, where that does not come."""
+    async def log_without(self, missing: Callable[[Sequence[Fact]], object]) -> list[Fact]:
+        """The log, once nothing is missing in it that was still on its way from the harness."""
 
-        async def has_come() -> bool:
-            return bool(holds(await self.log()))
+        async def is_whole() -> bool:
+            return not missing(await self.log())
 
-        with suppress(AssertionError):  # whoever asks says what is missing
-            await until(has_come, "the log holds what the harness has said last")
+        try:
+            await until(is_whole, "the log holds what the harness has said last")
+        except AssertionError as error:
+            error.add_note(f"missing: {missing(await self.log())}")
+            raise
         return await self.log()
 
     def notes(self) -> str:
@@ -95,10 +98,9 @@ def rebases(log: Sequence[Fact], session: str) -> list[PlanRebased]:
 async def assert_whole(running: Connected, sessions: Sequence[str]) -> list[Fact]:
     """What the harness holds of these sessions is in the log, as it is, and each fact once."""
     held = {session: await running.oc.messages(session) for session in sessions}
-    log = await running.log_when(lambda log: not _unrecorded(log, held))
+    log = await running.log_without(lambda log: _unrecorded(log, held))
     twice = recorded_twice([fact for fact in log if fact[0].session in sessions])
     assert not twice, twice
-    assert [] == _unrecorded(log, held)
     return log
 
 
@@ -109,10 +111,12 @@ def _unrecorded(log: Sequence[Fact], held: Mapping[str, Sequence[Json]]) -> list
         recorded = _parts(log, session)
         for message in messages:
             name = message["info"]["id"]
-            missing += [message["info"]] * ((name, "") not in recorded)
+            if (name, "") not in recorded:
+                missing.append(message["info"])
             for part in filter(_is_reported, message["parts"]):
                 known = recorded.get((name, part["id"]))
-                missing += [part] * (known is None or _reports(part) != _known(known))
+                if known is None or _reports(part) != _known(known):
+                    missing.append(part)
     return missing
 
 

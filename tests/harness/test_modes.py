@@ -173,7 +173,7 @@ async def test_an_agent_that_asks_to_be_left_alone_is_and_the_session_goes_on_wi
     assert "(Annals)" not in aside.system.decode()
     assert "One word?" == aside.texts[-1]
     assert [] == breaks([one for one in requests if one is not aside])
-    log = await running.log_when(lambda log: samples(log, conversation.session))
+    log = await running.log_without(lambda log: not samples(log, conversation.session))
     assert ["primary"] * 3 == modes(log, conversation.session)
     assert [] == rebases(log, conversation.session)
     assert largest(log, conversation.session) < 100_000
@@ -186,7 +186,7 @@ async def test_a_compaction_s_count_is_no_count_of_the_session(running: Connecte
     await running.oc.summarize(conversation.session)
     await conversation.send("Go on.", Reply(text="On it."))
 
-    log = await running.log_when(lambda log: len(samples(log, conversation.session)) >= 2)
+    log = await running.log_without(lambda log: len(samples(log, conversation.session)) < 2)
     assert 2 == len(samples(log, conversation.session))
     assert largest(log, conversation.session) < 100_000
     assert ["primary", "primary"] == modes(log, conversation.session)
