@@ -92,6 +92,7 @@ async def compacts(oc: OpenCode) -> bool:
 async def test_an_installation_that_is_absent_from_the_start_and_comes_later(
     provider: Provider, window: Window, tmp_path: Path
 ) -> None:
+    """It takes over ten seconds of a processor: the window is filled twice, alone and served."""
     async with harness(tmp_path, provider) as oc:
         conversation, on = await Conversation.open(oc, provider, "Alone"), Calls(oc)
         await read(conversation, on, *range(8))
@@ -189,6 +190,7 @@ async def rebased(installation: Apart, session: str) -> int:
 async def test_the_adapter_starts_the_installation_where_none_runs_and_a_first_session_has_all_of_it(
     provider: Provider, tmp_path: Path
 ) -> None:
+    """It takes over ten seconds of a processor: all rooms are loaded anew, those of search included."""
     oc = OpenCode(tmp_path, provider.url, config=config(), files=NOTES, keeps_settings=True)
     oc.configure()
     user = User(oc, tmp_path / "data")

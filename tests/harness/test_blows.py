@@ -137,6 +137,7 @@ async def _is_sent(state: Path) -> bool:
 
 
 async def test_a_harness_that_starts_again_serves_the_same_bytes(running: Connected) -> None:
+    """It takes over ten seconds of a processor: OpenCode is started three times."""
     conversation, on = await Conversation.open(running.oc, running.provider, "Again"), Calls(running.oc)
     await reading(conversation, on, "README.md")
     await running.oc.restart()
@@ -176,6 +177,7 @@ async def test_a_harness_that_starts_again_without_the_service(
 async def test_a_session_that_is_older_than_annals(
     provider: Provider, tmp_path: Path, installation: InstallationFactory
 ) -> None:
+    """It takes over ten seconds of a processor: OpenCode is started without Annals, too."""
     async with OpenCode(tmp_path, provider.url, config=scenarios.CONFIG) as oc:
         conversation, on = await Conversation.open(oc, provider, "Old"), Calls(oc)
         await reading(conversation, on, "README.md")

@@ -102,6 +102,7 @@ async def provider() -> AsyncIterator[Provider]:
 async def test_a_new_user_connects_works_is_well_and_takes_it_back(
     provider: Provider, tmp_path: Path, installation: InstallationFactory
 ) -> None:
+    """It takes over ten seconds of a processor: each step of a new user is a process of its own."""
     oc = OpenCode(tmp_path, provider.url, config=scenarios.CONFIG, keeps_settings=True)
     oc.configure()
     take_away(oc.rooms.settings.parent)  # nobody has pretended anything for a new user

@@ -29,7 +29,7 @@ PIECES = st.lists(st.binary(max_size=6), max_size=5)
     ("scenario", "at_most"),
     [
         pytest.param(QUICK[0], 1.1, id="a small window"),
-        pytest.param(QUICK[1], 6.0, id="a step too large, which alone nothing is kept of", marks=pytest.mark.soak),
+        pytest.param(QUICK[1], 6.0, id="a step too large, which alone nothing is kept of"),
     ],
 )
 async def test_with_annals_no_turn_fails_that_would_not_alone_and_the_cost_is_bounded(

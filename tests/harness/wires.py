@@ -27,6 +27,7 @@ class OneAtATime(AsyncExitStack, Generic[T]):
 
     async def on(self, wire: Family) -> T:
         if self._running is None or self._running[0] is not wire:
+            self._running = None
             await self.aclose()
             self._running = wire, await self.enter_async_context(self._begin(wire))
         return self._running[1]

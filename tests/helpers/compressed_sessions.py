@@ -84,22 +84,16 @@ class Session:
             context_limit=self._limit,
         )
         await self.report(step)
-        last: StepOpened | UsageSampled = StepOpened(step.step)
+        await until(partial(self._is_newest, StepOpened, "step", step.step))
         if used:
             answer = UsageSeen(message=f"a{self._sent}", input=used)
             await self.report(answer)
-            last = UsageSampled(answer.message, used)
-        await until(partial(self._is_newest, last))
+            await until(partial(self._is_newest, UsageSampled, "message", answer.message))
 
-    async def _is_newest(self, event: StepOpened | UsageSampled) -> bool:
-        """Whether the log has heard of this step or answer: orders that follow are of it."""
+    async def _is_newest(self, event: type[Event], field: str, name: str) -> bool:
+        """Whether the log has heard of this step or answer: what is ordered next is ordered behind it."""
         newest = await LogReader(self._bus).last(HARBOUR.log(event.TYPE))
-        return newest is not None and _of_call(decode_event(newest)) == _of_call(event)
-
-
-def _of_call(event: Event | None) -> str:
-    """The name of the step or of the answer."""
-    return event.step if isinstance(event, StepOpened) else event.message if isinstance(event, UsageSampled) else ""
+        return newest is not None and getattr(decode_event(newest), field) == name
 
 
 @asynccontextmanager
