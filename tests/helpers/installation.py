@@ -109,6 +109,8 @@ def _keys(envelope: Envelope, event: Event) -> list[tuple[str, ...]]:
             return [(*where, fields["part"], fields["digest"])]
         case "session.idled" | "call.failed" | "model.changed" | "todo.captured" | "history.attempted":
             return []  # these happen again and again, in the same words
+        case "memory.reinforced":
+            return []  # two candidates may absorb into one memory: each is judged once, which `memory.judged` holds
         case "drop.requested":
             return [(*where, str(number)) for number in fields["tags"]]
         case "message.listed":
