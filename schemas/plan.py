@@ -13,9 +13,11 @@ class Edit(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="op", kw_o
 
 
 class CutBefore(Edit, frozen=True, tag="cut_before"):
-    """Everything before this message is left out. There is one cut; a newer one replaces it."""
+    """Everything before this message is left out but some parts. There is one cut; a newer one replaces it."""
 
     message: str
+    kept: tuple[str, ...] = ()
+    """Parts of the messages before it that stay in their places: what is still worked with, as it was shown."""
 
 
 class SetHead(Edit, frozen=True, tag="set_head"):

@@ -36,6 +36,8 @@ class PlanExtended(Event, frozen=True):
     """The session whose plan it takes over, for the messages that both have; empty: it is the session's own."""
     queued: list[int] = []
     """Tags whose drop was asked for in that session and waits here, too."""
+    kept: int = 0
+    """Estimated tokens that a rebase would keep at this call; 0: as many as was recorded last."""
 
 
 class PlanRebased(Event, frozen=True):
@@ -85,6 +87,8 @@ class PlanRebased(Event, frozen=True):
     """... and the plain tokens which that one has saved in them, less its price."""
     tokens_held: int = 0
     """Estimated tokens of the messages as the harness holds them; 0: this was not recorded yet."""
+    kept: int = 0
+    """Estimated tokens that it was expected to keep; 0: this was not recorded yet."""
 
 
 EVENTS: tuple[type[Event], ...] = (PlanExtended, PlanRebased)

@@ -85,7 +85,7 @@ def apply(messages: Sequence[Message], edits: Iterable[AnyEdit]) -> list[Message
     A tool arc is left out whole or not at all: where one half came back as another part, both stay, in their messages.
     """
     plan = _in_force(edits)
-    messages = _behind_cut(messages, plan.cut)
+    messages = _cut(messages, plan)
     arcs, whole = _arcs(messages, plan)
     served = [*_heads(plan)]
     for message in messages:
@@ -164,11 +164,17 @@ def _heads(plan: _InForce) -> Iterable[Message]:
             yield Message(name, "user", (Part(f"{name}:p0", "text", text=head.text),))
 
 
-def _behind_cut(messages: Sequence[Message], cut: CutBefore | None) -> Sequence[Message]:
-    if cut is None:
+def _cut(messages: Sequence[Message], plan: _InForce) -> Sequence[Message]:
+    """What is behind the cut, and before it the parts that stay; nothing is inserted into messages before it."""
+    if plan.cut is None:
         return messages
-    at = next((index for index, message in enumerate(messages) if message.id == cut.message), 0)
-    return messages[at:]
+    at = next((index for index, message in enumerate(messages) if message.id == plan.cut.message), 0)
+    if not plan.cut.kept:
+        return messages[at:]
+    kept = frozenset(plan.cut.kept)
+    plan.pairs = {name: pair for name, pair in plan.pairs.items() if all(one.id != name for one in messages[:at])}
+    before = [replace(one, parts=tuple(part for part in one.parts if part.id in kept)) for one in messages[:at]]
+    return [*(message for message in before if message.parts), *messages[at:]]
 
 
 def _edited(message: Message, plan: _InForce, arcs: set[str]) -> Message:

@@ -1,8 +1,9 @@
-"""How much of a session a prompt keeps when it is made smaller: compressed history, and the newest messages whole.
+"""How much of a session a prompt keeps when it is made smaller: compressed history, readings, and the newest messages.
 
 What is kept is read again by every call and written anew by every rebase, while what is left out may have to be looked
-at again. Recorded sessions, played with windows of 50,000 to 200,000 tokens, cost least for what stayed in sight where
-little was kept and the prompt then grew for long (see `services.responder.planner.controller`).
+at again. What decides is what is kept, far before how much: of what agents edit long after they were shown it, most
+stands in readings of the task at hand whose file was not changed since. All numbers are from recorded sessions (see
+decision 31).
 """
 
 from collections.abc import Mapping
@@ -11,17 +12,28 @@ from typing import Literal
 import msgspec
 
 Context = Literal["lean", "balanced", "full"]
+Kind = Literal["fresh", "earlier", "changed"]
+"""Of a reading: of the task at hand and the file as it was; of an earlier task, or of a file that is seldom edited; of
+a file that was changed since."""
 
-SHARES: Mapping[Context, float] = {"lean": 0.07, "balanced": 0.10, "full": 0.20}
-"""Of the usable window: what stays when a prompt is made smaller, system prompt and tools aside ..."""
-MOST: Mapping[Context, int] = {"lean": 11_000, "balanced": 20_000, "full": 32_000}
-"""... and at most so many tokens, however large the window is ..."""
-LEAST = 5_000
-"""... and at least so many."""
-HISTORY = 0.5
-"""Of that: the most that compressed history takes ..."""
-NEWEST = 3_300
-"""... of what it leaves to the newest messages at least."""
+KNOB: Mapping[Context, float] = {"lean": 0.6, "balanced": 1.0, "full": 2.0}
+"""What a person wants in sight: all numbers below, times this."""
+TAIL, TAIL_SHARE = 5_000, 0.08
+"""Tokens of the newest messages, which stay as they are, and their share at most of the usable window."""
+LEAST_TAIL = 2_000
+"""Tokens of the newest messages that stay in the smallest window."""
+HISTORY, HISTORY_LEAST = 6_000, 800
+"""Tokens of compressed history at most, and those that it may have in any case ..."""
+HISTORY_SHARE = 0.05
+"""... but never more than this share of the usable window ..."""
+REPLACED_SHARE = 0.06
+"""... and else as many for each token of the messages that it stands for."""
+IDLE: Mapping[Kind, int] = {"fresh": 60_000, "earlier": 6_000, "changed": 6_000}
+"""Tokens that may come since a reading was shown, or its file changed, until it goes."""
+READINGS, READINGS_SHARE = 50_000, 0.25
+"""Tokens of all readings at most, and their share at most of what a window has beyond ..."""
+SMALL = 33_000
+"""... so many: in a smaller one all that is kept is soon in the way of what comes."""
 
 
 class Retention(msgspec.Struct, frozen=True):
@@ -31,14 +43,22 @@ class Retention(msgspec.Struct, frozen=True):
     """Compressed history: at most."""
     tail: int
     """The newest messages, which stay as they are."""
+    readings: int
+    """Readings before these: at most."""
+    idle: Mapping[Kind, int]
+    """Tokens that may come until a reading of each kind goes."""
 
-    @property
-    def total(self) -> int:
-        return self.history + self.tail
+    def history_of(self, replaced: int) -> int:
+        """Tokens that history may have which stands for messages of so many tokens."""
+        return min(self.history, max(HISTORY_LEAST, round(replaced * REPLACED_SHARE)))
 
 
 def retention(usable: int, context: Context) -> Retention:
     """`usable`: tokens that a prompt may have. `context`: how much a person wants to keep in sight."""
-    total = max(LEAST, min(int(usable * SHARES[context]), MOST[context]))
-    history = round(min(total * HISTORY, total - NEWEST))
-    return Retention(history, total - history)
+    knob = KNOB[context]
+    return Retention(
+        history=round(min(HISTORY, usable * HISTORY_SHARE) * knob),
+        tail=round(min(TAIL * knob, max(LEAST_TAIL, usable * TAIL_SHARE * knob))),
+        readings=max(0, round(min(READINGS, (usable - SMALL) * READINGS_SHARE) * knob)),
+        idle={kind: round(tokens * knob) for kind, tokens in IDLE.items()},
+    )

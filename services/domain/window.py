@@ -27,7 +27,8 @@ MIN_PERCENT, MAX_PERCENT = 20.0, 90.0
 DEFAULT_PERCENT = 85.0
 MIN_TOKENS, MAX_TOKENS = 5_000, 2_000_000
 FORCE_PERCENT = 85.0
-FORCE_ABOVE_THRESHOLD = 8.0
+FORCE_ABOVE_THRESHOLD = 13.0
+MAX_FORCE_PERCENT = 98.0
 DEFAULT_TTL = 300.0
 
 Source = Literal["settings", "harness", "learned", "accepted", "default"]
@@ -186,7 +187,7 @@ def _percent(value: float) -> float:
 
 def _force(share: float) -> float:
     """Always behind the threshold, without a gap that grows."""
-    return max(FORCE_PERCENT, share + FORCE_ABOVE_THRESHOLD)
+    return min(MAX_FORCE_PERCENT, max(FORCE_PERCENT, share + FORCE_ABOVE_THRESHOLD))
 
 
 def of_model(values: Mapping[str, V], provider: str, model: str, otherwise: V) -> V:

@@ -335,6 +335,7 @@ def sealed(place: int) -> CompartmentSealed:
         first_message=f"m{place}",
         last_message=f"m{place}",
         title=f"Message {place}",
+        tokens=10_000,
         p1="It was read line by line. " * 100,
         p2="It was read. " * 50,
         p3="Read. " * 10,

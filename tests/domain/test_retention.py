@@ -4,26 +4,45 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.domain.retention import LEAST, MOST, Context, retention
+from services.domain.retention import Context, Retention, retention
 
 
 @pytest.mark.parametrize(
-    ("usable", "context", "history", "tail"),
+    ("usable", "context", "history", "tail", "readings"),
     [
-        (56_000, "balanced", 2_300, 3_300),
-        (120_000, "balanced", 6_000, 6_000),
-        (1_000_000, "balanced", 10_000, 10_000),
-        (120_000, "lean", 4_200, 4_200),
-        (120_000, "full", 12_000, 12_000),
-        (10_000, "balanced", 1_700, 3_300),
+        (56_000, "balanced", 2_800, 4_480, 5_750),
+        (120_000, "balanced", 6_000, 5_000, 21_750),
+        (1_000_000, "balanced", 6_000, 5_000, 50_000),
+        (120_000, "lean", 3_600, 3_000, 13_050),
+        (120_000, "full", 12_000, 10_000, 43_500),
+        (10_000, "balanced", 500, 2_000, 0),
+        (5_000, "balanced", 250, 2_000, 0),
     ],
 )
-def test_a_share_of_the_window_stays(usable: int, context: Context, history: int, tail: int) -> None:
+def test_a_share_of_the_window_stays(usable: int, context: Context, history: int, tail: int, readings: int) -> None:
     made = retention(usable, context)
-    assert (history, tail) == (made.history, made.tail)
+    assert (made.history, made.tail, made.readings) == (history, tail, readings)
+
+
+def numbers(made: Retention) -> list[int]:
+    return [made.history, made.tail, made.readings, *(made.idle[kind] for kind in sorted(made.idle))]
 
 
 @given(st.integers(1_000, 10_000_000))
 def test_whoever_wants_more_in_sight_has_more(usable: int) -> None:
-    lean, balanced, full = (retention(usable, context).total for context in ("lean", "balanced", "full"))
-    assert LEAST <= lean <= balanced <= full <= MOST["full"]
+    lean, balanced, full = (numbers(retention(usable, context)) for context in ("lean", "balanced", "full"))
+    assert all(less <= some <= more for less, some, more in zip(lean, balanced, full, strict=True))
+
+
+def test_a_reading_of_the_task_at_hand_stays_longest() -> None:
+    idle = retention(120_000, "balanced").idle
+    assert idle["fresh"] > max(idle["earlier"], idle["changed"])
+
+
+@pytest.mark.parametrize(("replaced", "tokens"), [(0, 800), (10_000, 800), (50_000, 3_000), (1_000_000, 6_000)])
+def test_history_is_as_long_as_what_it_stands_for_is_worth(replaced: int, tokens: int) -> None:
+    assert retention(120_000, "balanced").history_of(replaced) == tokens
+
+
+def test_in_a_small_window_history_is_never_longer_than_its_share() -> None:
+    assert retention(10_000, "balanced").history_of(1_000_000) == 500

@@ -169,21 +169,21 @@ def test_tokens_win_over_percent() -> None:
 
 @pytest.mark.parametrize("count", [0, -1, 4999, 2_000_001])
 def test_a_number_of_tokens_that_makes_no_sense_is_passed_over(count: int) -> None:
-    assert allowed(step(), Limits(threshold_tokens={"default": count})) == Threshold(85.0, 93.0)
+    assert allowed(step(), Limits(threshold_tokens={"default": count})) == Threshold(85.0, 98.0)
 
 
 @pytest.mark.parametrize(
     ("given_", "percent", "force"),
     [
         (20.0, 20.0, 85.0),
-        (76.9, 76.9, 85.0),
-        (78.0, 78.0, 86.0),
+        (71.9, 71.9, 85.0),
+        (78.0, 78.0, 91.0),
         (90.0, 90.0, 98.0),
         (95.0, 90.0, 98.0),
         (5.0, 20.0, 85.0),
-        (-1.0, 85.0, 93.0),
-        (math.nan, 85.0, 93.0),
-        (math.inf, 85.0, 93.0),
+        (-1.0, 85.0, 98.0),
+        (math.nan, 85.0, 98.0),
+        (math.inf, 85.0, 98.0),
     ],
 )
 def test_percents_are_kept_in_bounds_and_the_force_band_lies_behind_them(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from schemas.inbox import Capability, PartSeen, Todo, TodoSeen
-from services.domain.limits import Limits
+from services.domain.limits import Limits, Prices
 from services.responder.lanes import Lane
 from services.responder.lanes.hints import Hit, NoteStatus
 from services.responder.lanes.skeletons import KEPT
@@ -20,6 +20,7 @@ LIMITS = Limits(
     caveman=True,
     auto_drop_tool_age=40,
     head_documents=("ARCHITECTURE.md",),
+    prices={"default": Prices(write=6.0)},  # so dear that no rebase is made for its price alone
 )
 BIG = "line\n" * 12_000
 """An answer of 15,000 tokens."""

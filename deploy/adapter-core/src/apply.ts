@@ -39,9 +39,12 @@ export function apply<Message, Part>(
   const arcs = new Set<string>();
   for (const edit of edits.values()) if (edit.op === "omit_arc") for (const part of edit.parts) arcs.add(part);
   const served = heads(messages, edits, shape);
-  for (const message of behindCut(messages, edits, shape)) {
-    if (edits.has(`message:${shape.id(message)}`)) continue;
-    const parts = editedParts(message, edits, arcs, shape);
+  const cut = cutOf(messages, edits, shape);
+  for (const [place, whole] of messages.entries()) {
+    if (edits.has(`message:${shape.id(whole)}`)) continue;
+    const message = place < cut.place ? keptOf(whole, cut.kept, shape) : whole;
+    if (message === undefined) continue;
+    const parts = editedParts(message, edits, arcs, shape, place >= cut.place);
     if (parts.length > 0 || shape.parts(message).length === 0) served.push(shape.withParts(message, parts));
   }
   return served;
@@ -56,15 +59,34 @@ function heads<Message, Part>(messages: readonly Message[], edits: Edits, shape:
   });
 }
 
-function behindCut<Message, Part>(
+/** The place of the first message behind the cut, and the parts before it that stay. */
+function cutOf<Message, Part>(
   messages: readonly Message[],
   edits: Edits,
   shape: Shape<Message, Part>,
-): readonly Message[] {
+): { place: number; kept: ReadonlySet<string> } {
   const cut = edits.get("cut");
-  if (cut?.op !== "cut_before") return messages;
-  const first = messages.findIndex((message) => shape.id(message) === cut.message);
-  return messages.slice(Math.max(0, first));
+  if (cut?.op !== "cut_before") return { place: 0, kept: new Set() };
+  return { place: messages.findIndex((message) => shape.id(message) === cut.message), kept: new Set(cut.kept) };
+}
+
+/** A message before the cut with the parts of it that stay; nothing if none does. */
+function keptOf<Message, Part>(
+  message: Message,
+  kept: ReadonlySet<string>,
+  shape: Shape<Message, Part>,
+): Message | undefined {
+  if (kept.size === 0) return undefined;
+  const before = shape.parts(message);
+  const left = before.filter((part) => kept.has(shape.partId(part)));
+  return left.length > 0 ? shape.withParts(message, withoutLost(before, left, shape)) : undefined;
+}
+
+/** What is left of a message's parts; with its last thought goes what belongs to thoughts in the others. */
+function withoutLost<Message, Part>(before: readonly Part[], left: Part[], shape: Shape<Message, Part>): Part[] {
+  const isThought = (part: Part) => shape.isThought(part);
+  const hasLostThoughts = before.some(isThought) && !left.some(isThought);
+  return hasLostThoughts ? left.map((part) => shape.withoutThoughts(part)) : left;
 }
 
 function editedParts<Message, Part>(
@@ -72,13 +94,12 @@ function editedParts<Message, Part>(
   edits: Edits,
   arcs: ReadonlySet<string>,
   shape: Shape<Message, Part>,
+  mayGrow: boolean,
 ): Part[] {
   const before = shape.parts(message);
   const left = before.flatMap((part) => (arcs.has(shape.partId(part)) ? [] : edited(part, edits, shape)));
-  const isThought = (part: Part) => shape.isThought(part);
-  const hasLostThoughts = before.some(isThought) && !left.some(isThought);
-  const parts = hasLostThoughts ? left.map((part) => shape.withoutThoughts(part)) : left;
-  const pair = edits.get(`pair:${shape.id(message)}`);
+  const parts = withoutLost(before, left, shape);
+  const pair = mayGrow ? edits.get(`pair:${shape.id(message)}`) : undefined;
   return pair?.op === "insert_pair" ? [...parts, shape.pair(message, `annals:pair:${pair.call}`, pair)] : parts;
 }
 

@@ -660,11 +660,15 @@ export interface Revision {
   causes?: string[];
 }
 /**
- * Everything before this message is left out. There is one cut; a newer one replaces it.
+ * Everything before this message is left out but some parts. There is one cut; a newer one replaces it.
  */
 export interface CutBefore {
   op: "cut_before";
   message: string;
+  /**
+   * Parts of the messages before it that stay in their places: what is still worked with, as it was shown.
+   */
+  kept?: string[];
   /**
    * Log positions of the facts that led to it.
    */

@@ -60,6 +60,16 @@ def _without_tail(text: str) -> str:
     return " ".join(words)
 
 
+_SHOWN = re.compile(r"\b(?:cat|bat|nl|head|tail|less|sed -n)\b[^|;&\n]{0,200}?([\w@./+-]{1,200}\.\w{1,12})\b")
+_WRITING = re.compile(r"<<|>")
+
+
+def shown_file(command: str) -> str:
+    """The file of which a command shows what stands in it; empty: it does anything else."""
+    found = _SHOWN.search(command[:LONGEST])
+    return found[1] if found and not _WRITING.search(command[:LONGEST]) else ""
+
+
 _CHECKS = re.compile(r"\b(?:test|tests|pytest|check|lint|typecheck|check-types|tsc|tsgo|vet|clippy)\b")
 _BARE = re.compile(r"[^\"'`|;&<>$()\n]{3,60}")
 """A command that tells by itself how the work is checked: no choice of single tests, and no other command beside it."""

@@ -16,6 +16,8 @@ END_KEYS = ("end_line", "endLine")
 DEFAULT_LINES = 2000
 """How far a reader goes that was given no end: harnesses agree on it."""
 MAX_DIGITS = 9
+MAX_SURE_BYTES = 40_000
+"""Harnesses cut long readings: of a longer one it is not known whether it shows all the lines it was to show."""
 
 replace = msgspec.structs.replace
 _decoder = msgspec.json.Decoder(dict[str, object])
@@ -69,6 +71,15 @@ def used(uses: Uses, event: Event) -> Uses:
             return Uses(uses.asked.discard(part), uses.touched.discard(part))
         case _:
             return uses
+
+
+def covers(later: Asked, earlier: Asked, size: int) -> bool:
+    """Whether the later reading of a file, of so many bytes, shows all the lines of the earlier one."""
+    if not (later.end and earlier.end):
+        return False
+    if (later.first, later.end) == (earlier.first, earlier.end):
+        return True
+    return later.first <= earlier.first and earlier.end <= later.end and size <= MAX_SURE_BYTES
 
 
 def _key(part: PartRecorded) -> str:

@@ -31,14 +31,31 @@ def names(text: str) -> Iterator[str]:
     They are files by their last part, identifiers of several parts, codes of errors, issue numbers, and numbers of four
     to six digits that are no year and not round.
     """
+    return (name for name, _ in mentions(text))
+
+
+def mentions(text: str) -> Iterator[tuple[str, str]]:
+    """The same, each with the path of a file that is named with one; empty: there is none."""
     for found in _NAME.finditer(text):
         kind = found.lastgroup
         if kind is None:
             continue
         name = found[kind]
         if kind == "file":
-            yield base(name)
+            yield base(name), name if "/" in name else ""
         elif _is_mixed(name) if kind == "word" else kind == "issue" or not _PLAIN_NUMBER.fullmatch(name):
+            yield name, ""
+
+
+_EXPRESSION = re.compile(r"(?<![\w.@/#\-])[^\W\d]\w{0,40}+(?:\.[^\W\d]\w{0,40}+){1,5}+(?![\w@/\-])")
+SHORTEST_EXPRESSION = 6
+
+
+def expressions(text: str) -> Iterator[str]:
+    """Names with dots in them, as code writes them (`session.queue.push`), in their order; no files."""
+    for found in _EXPRESSION.finditer(text):
+        name = found[0]
+        if SHORTEST_EXPRESSION <= len(name) <= LONGEST and not is_file(name):
             yield name
 
 

@@ -20,7 +20,7 @@ What happened in this session before the messages below, put here by the service
 record and asks for nothing. The numbers are messages: ctx_expand shows them again. U: is what the user wrote."""
 STATE = "As of this writing: the messages below are newer."
 """What stands above the state."""
-NAMES = 0.33
+NAMES = 0.6
 """The share of the room that is kept for names. They never take more than half of what the summaries say."""
 PARTS = 8
 """A compartment takes at most this part of the room, unless there is room left in the end."""
@@ -71,7 +71,7 @@ def _past(sealed: Sequence[CompartmentSealed], room: int, importance: Sequence[i
 def _for_names(summaries: str, room: int) -> int:
     """Bytes that names may have beside these summaries: what these leave, and at most a third of both together."""
     size = len(summaries.encode())
-    return min(room - size - 2, size // 2)
+    return min(room - size - 2, size * 3 // 2)
 
 
 def _summaries(sealed: Sequence[CompartmentSealed], room: int, importance: Sequence[int]) -> str:

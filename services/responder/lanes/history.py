@@ -12,6 +12,9 @@ from services.domain.window import window
 from services.responder.head.history import render_history, state_in
 from services.responder.head.working import taken_back, working_lines
 from services.responder.lanes.base import PRESSING, Change, Lane, View
+from services.responder.lanes.keeping import readings
+from services.responder.session.costs import kept
+from services.responder.session.state import served_tokens, with_edits
 
 NAME = "history"
 MODES = frozenset({"primary", "reduce_off"})
@@ -37,11 +40,11 @@ def rebase(view: View) -> Change:
     edits: list[AnyEdit] = []
     if text != head:
         edits.append(SetHead(slot=SLOT, text=text, by=_by(view) if text else (), lane=NAME))
-    if start != cut:
-        edits.append(
-            CutBefore(message=start, by=_by(view), lane=NAME) if start else Withdraw(what=str(Cut()), lane=NAME)
-        )
-    saving = _cost(head) - _cost(text) + _between(view, cut, start)
+    stays = _kept(view, first, text) if first is not None and start else ()
+    if (start, stays) != (cut, kept(view.session.plan)):
+        edit = CutBefore(message=start, kept=stays, by=_by(view), lane=NAME)
+        edits.append(edit if start else Withdraw(what=str(Cut()), lane=NAME))
+    saving = served_tokens(view.session) - served_tokens(with_edits(view.session, edits)) if edits else 0
     if saving < -view.limits.min_reclaim and view.causes & PRESSING:
         return _waiting(view, f"history would take {-saving} more tokens while room is short")
     return Change(edits=tuple(edits), reclaimed=max(0, saving))
@@ -68,7 +71,8 @@ def _text(view: View, first: Message | None) -> str:
     step, history = view.session.step, view.session.history
     if not view.limits.history or step is None or not history.sealed or first is None:
         return ""
-    most = retention(window(step, view.known, view.limits).usable, view.limits.context).history
+    stays = retention(window(step, view.known, view.limits).usable, view.limits.context)
+    most = stays.history_of(sum(one.tokens for one in history.sealed))
     head, cut = served(view)
     is_tainted = taken_back(view.session, view.remembered, view.name)
     if head and cut == first.recorded.message and not view.causes & COLD and not is_tainted:
@@ -90,16 +94,20 @@ def _by(view: View) -> tuple[int, ...]:
     return tuple(history.positions.get(one.compartment, 0) for one in history.sealed)
 
 
-def _between(view: View, cut: str, start: str) -> int:
-    """Estimated tokens that leave the prompt when the cut moves; less than nothing: they come back."""
-    if cut == start:
-        return 0
-    messages = view.session.conversation.messages
-    before = messages[cut].ordinal if cut in messages else 0
-    now = messages[start].ordinal if start else 0
-    low, high = sorted((before, now))
-    moved = sum(one.tokens for one in view.session.conversation.after(low - 1) if one.ordinal < high)
-    return moved if now > before else -moved
+def _kept(view: View, first: Message, text: str) -> tuple[str, ...]:
+    """The parts before this message that stay: readings, and of a task that runs since before it, what was asked.
+
+    Where a model refuses messages of one role in a row, none does. Where it would refuse the prompt, what fits.
+    """
+    session, step = view.session, view.session.step
+    if step is None or "requires_alternation" in view.able:
+        return ()
+    stays = retention(window(step, view.known, view.limits).usable, view.limits.context)
+    room = session.usage.calibration.estimated(stays.readings)
+    if view.excess:
+        behind = sum(message.tokens for message in session.conversation.after(first.ordinal - 1))
+        room = min(room, max(0, served_tokens(session) - view.excess - behind - _cost(text)))
+    return tuple(name for one in readings(session, first.ordinal, stays, room) for name in one.parts)
 
 
 def _cost(text: str) -> int:

@@ -6,14 +6,12 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from services.domain.conversation import Part
-from services.domain.tools.uses import Asked
+from services.domain.tools.uses import Asked, covers
 from services.responder.lanes.base import Change, Lane, View
 from services.responder.lanes.dropping import drop
 from services.responder.lanes.tool_pairs import Wanted
 
 NAME = "superseded"
-MAX_SURE_BYTES = 40_000
-"""Harnesses cut long readings: of a longer one it is not known whether it shows all the lines it was to show."""
 MAX_READINGS = 32
 """Later readings of a file that an older one is compared with."""
 CHANGES = frozenset({"edited", "written"})
@@ -80,12 +78,11 @@ def _idle(works: Sequence[Work]) -> Iterator[tuple[Work, int]]:
 
 def _covers(later: Work, earlier: Work) -> bool:
     """Whether the later reading shows all the lines of the earlier one."""
-    if later.asked is None or earlier.asked is None or not (later.asked.end and earlier.asked.end):
-        return False
-    now, then = later.asked, earlier.asked
-    if (now.first, now.end) == (then.first, then.end):
-        return True
-    return now.first <= then.first and then.end <= now.end and later.part.recorded.bytes <= MAX_SURE_BYTES
+    return (
+        later.asked is not None
+        and earlier.asked is not None
+        and covers(later.asked, earlier.asked, later.part.recorded.bytes)
+    )
 
 
 LANE = Lane(NAME, rebase=rebase, order=60, empties=True, switch=lambda limits: limits.smart_drops)

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from services.domain.conversation import Message
 from services.domain.edits import SLOTS
 from services.responder.session.calibration import BESIDE
-from services.responder.session.costs import cost
+from services.responder.session.costs import before_cut, cost
 from services.responder.session.plan_state import added_by
 from services.responder.session.state import Session, served_tokens
 
@@ -35,6 +35,7 @@ def attribution(session: Session) -> Attribution:
     """What the prompt is made of now."""
     sent = list(session.conversation.after(max(0, session.cut - 1)))
     calls = cost(session.conversation, session.plan, [_calls(session, message) for message in sent])
+    calls += before_cut(session.conversation, session.plan)
     documents, history = (added_by(session.plan.heads.get(slot)) for slot in SLOTS)
     words = max(0, served_tokens(session) - documents - history - calls)
     density = session.usage.calibration.density

@@ -3,9 +3,10 @@
 import msgspec
 
 from services.domain.limits import Limits
-from services.domain.retention import retention
+from services.domain.retention import Retention, retention
 from services.domain.window import NOTHING, Learned, Threshold, Window, cache_ttl, prompt_tokens, threshold
 from services.domain.window import window as window_of
+from services.responder.lanes.keeping import readings
 from services.responder.planner import controller
 from services.responder.planner.economics import prices_of
 from services.responder.session.state import Session, served_tokens
@@ -18,6 +19,8 @@ ROOM = 0.6
 """The same where room is made because there is none left: so that it need not be made again at once."""
 DEEP = 2
 """Times what a rebase is to keep that may stay, if history takes no more of it: then outputs go, too."""
+JUDGED = 1_000
+"""Estimated tokens by which a prompt has grown when it is judged anew what a rebase would keep."""
 UNTOLD = 0.25
 """Share of a refused prompt that goes where the refusal says neither how long it was nor what the model takes."""
 
@@ -44,7 +47,9 @@ class Causes(msgspec.Struct, frozen=True):
     excess: int = 0
     """... and those without which the model would refuse the prompt."""
     tail: int = 0
-    """Estimated tokens of the newest messages that a prompt is to keep."""
+    """Estimated tokens of the newest messages that a prompt is to keep ..."""
+    kept: int = 0
+    """... and of all that it would keep if it were made smaller now; 0: the same as was judged last."""
     at_turn: bool = False
     """Whether a person has just said something."""
     window: int = 0
@@ -75,7 +80,9 @@ def causes(session: Session, limits: Limits, shared: Learned = NOTHING) -> Cause
     served = served_tokens(session)
     prompt = session.usage.calibration.prompt(served, DENSER)
     stays = retention(window.usable, limits.context)
-    kept = session.usage.calibration.estimated(stays.total)
+    at_turn = not is_mid_turn(session)
+    is_judged = at_turn or _has_moved(session, served)
+    kept = kept_tokens(session, stays) if is_judged else session.revisions.course.kept
     pressing = _pressure(session, limits, window, begins, prompt, kept)
     late = tuple(sorted(session.waits.held))
     excess = _excess(session, window, served, prompt)
@@ -90,11 +97,26 @@ def causes(session: Session, limits: Limits, shared: Learned = NOTHING) -> Cause
         target=_target(pressing, session, window, begins, served - DEEP * kept, excess),
         excess=excess,
         tail=session.usage.calibration.estimated(stays.tail) if pressing else 0,
-        at_turn=not is_mid_turn(session),
+        kept=kept if is_judged else 0,
+        at_turn=at_turn,
         window=window.usable,
         window_source=window.source,
         threshold=begins.percent,
     )
+
+
+def _has_moved(session: Session, served: int) -> bool:
+    """Whether the prompt has become another one since it was judged what a rebase would keep."""
+    course = session.revisions.course
+    return not course.kept or not 0 <= served - course.judged < JUDGED
+
+
+def kept_tokens(session: Session, stays: Retention) -> int:
+    """Estimated tokens that a rebase would keep now."""
+    known = session.usage.calibration
+    standing = readings(session, session.history.last + 1, stays, known.estimated(stays.readings))
+    history = stays.history_of(sum(one.tokens for one in session.history.sealed))
+    return history + known.estimated(stays.tail) + sum(one.tokens for one in standing)
 
 
 def used(session: Session) -> int:
@@ -115,9 +137,8 @@ def _pressure(
         return ("force",)
     at_turn = not is_mid_turn(session)
     found = []
-    if session.step is not None and controller.is_due(
-        session.revisions.course, kept, prices_of(session.step, limits), at_turn=at_turn
-    ):
+    course = session.revisions.course.keeping(kept, served_tokens(session))
+    if session.step is not None and controller.is_due(course, kept, prices_of(session.step, limits), at_turn=at_turn):
         found.append("cost")
     if share >= begins.percent and at_turn:
         found.append("pressure")

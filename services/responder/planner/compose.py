@@ -15,7 +15,7 @@ from services.responder.planner.economics import Economics, forecast, weigh
 from services.responder.planner.signatures import void_thinking
 from services.responder.provider_rules.check import new_faults
 from services.responder.provider_rules.signed_thinking import boundary, first_place
-from services.responder.session.costs import cost, heads
+from services.responder.session.costs import before_cut, cost, heads
 from services.responder.session.lane_marks import joined, lanes_of
 from services.responder.session.state import Session, served_tokens, with_edits
 
@@ -154,10 +154,15 @@ def _rewritten(view: View, first: int, after: Session) -> int:
     messages = [one.message for one in placed]
     sent = [message for message in messages if first <= message.ordinal <= kept]
     if 2 * len(sent) < len(messages):
-        return cost(after.conversation, after.plan, sent) + (0 if first else heads(after.plan))
+        return cost(after.conversation, after.plan, sent) + (0 if first else _beginning(after))
     others = [message for message in messages if not first <= message.ordinal <= kept]
     others_cost = cost(after.conversation, after.plan, others)
-    return max(0, served_tokens(after) - others_cost - (heads(after.plan) if first else 0))
+    return max(0, served_tokens(after) - others_cost - (_beginning(after) if first else 0))
+
+
+def _beginning(session: Session) -> int:
+    """Tokens before the first message behind the cut: the heads, and what is kept."""
+    return heads(session.plan) + before_cut(session.conversation, session.plan)
 
 
 def last_wins(edits: Sequence[AnyEdit]) -> tuple[AnyEdit, ...]:

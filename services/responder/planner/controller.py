@@ -12,10 +12,12 @@ What a rebase leaves out may have to be looked at again. That is part of its pri
 from services.domain.limits import Prices
 from services.responder.session.course import Course
 
-FORGETTING = 15.0
-"""Plain tokens for each token that a rebase keeps, for what has to be looked at again: where recorded sessions cost
-least for what stayed in sight."""
-TURN = 0.1
+FORGETTING = 25.0
+"""Times that each token which a rebase keeps could be read for what has to be looked at again of what it leaves out: a
+look back is a call of its own, and reads the whole prompt."""
+SMALL = 300
+"""Tokens that every rebase writes beside what it keeps."""
+TURN = 0.3
 """Share of the price at which a rebase is made where a turn begins: what comes next may be about something else."""
 WORTH = 0.25
 """Share of what is served that a rebase by choice leaves out at least: one deep rebase beats two shallow ones."""
@@ -23,17 +25,17 @@ WORTH = 0.25
 
 def price(rewritten: int, prices: Prices) -> float:
     """What a rebase costs, in plain tokens: to write its cache anew, and to look at some of it again."""
-    return rewritten * (max(0.0, prices.write - prices.read) + FORGETTING)
+    return (rewritten + SMALL) * (max(0.0, prices.write - prices.read) + FORGETTING * prices.read)
 
 
-def spent(course: Course, kept: int, prices: Prices) -> float:
-    """What was read in excess of `kept` tokens a call, in plain tokens."""
-    return prices.read * max(0, course.tokens - course.calls * kept)
+def spent(course: Course, prices: Prices) -> float:
+    """What was read beside what a rebase would have kept at each call, in plain tokens."""
+    return prices.read * course.excess
 
 
 def is_due(course: Course, kept: int, prices: Prices, *, at_turn: bool) -> bool:
     """Whether a rebase that keeps so many tokens has paid for itself. `at_turn`: a person has just said something."""
-    return spent(course, kept, prices) >= price(kept, prices) * (TURN if at_turn else 1.0)
+    return spent(course, prices) >= price(kept, prices) * (TURN if at_turn else 1.0)
 
 
 def is_worth(course: Course, reclaimed: int, rewritten: int, served: int, prices: Prices, *, at_turn: bool) -> bool:

@@ -10,7 +10,7 @@ from services.domain.limits import Limits
 from services.domain.retention import retention
 from services.domain.window import Window, cache_ttl, threshold
 from services.responder.planner import controller
-from services.responder.planner.causes import is_declined, is_latched, is_mid_turn
+from services.responder.planner.causes import is_declined, is_latched, is_mid_turn, kept_tokens
 from services.responder.planner.economics import prices_of
 from services.responder.session.state import Session, served_tokens
 
@@ -41,10 +41,10 @@ def outlook(session: Session, step: StepOpened, window: Window, limits: Limits) 
     begins = threshold(step, window, limits)
     prompt = session.usage.calibration.prompt(served_tokens(session))
     prices = prices_of(step, limits)
-    kept = session.usage.calibration.estimated(retention(window.usable, limits.context).total)
+    kept = kept_tokens(session, retention(window.usable, limits.context))
     share = controller.TURN if not is_mid_turn(session) else 1.0
     price = controller.price(kept, prices) * share
-    spent = PAID * controller.spent(session.revisions.course, kept, prices) / price if price else PAID
+    spent = PAID * controller.spent(session.revisions.course, prices) / price if price else PAID
     percent = window.percent(prompt)
     reasons = tuple(_reasons(session, limits, prompt, spent, is_full=percent >= begins.percent))
     return Outlook(prompt, percent, begins.percent, begins.tokens(window), begins.force, spent, reasons)

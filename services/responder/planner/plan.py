@@ -68,6 +68,8 @@ class _Waiting(msgspec.Struct, frozen=True):
     held: tuple[str, ...] = ()
     """Causes to be remembered."""
     declined: int = 0
+    kept: int = 0
+    """Estimated tokens that a rebase would keep."""
     faults: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
 
@@ -104,12 +106,12 @@ def _decided(view: View, all_lanes: Sequence[Lane]) -> Pass:
     why = causes(session, limits, view.learned)
     why = replace(why, forced=(*why.forced, *thinking_causes(view)))
     if not why.any:
-        return _extended(view, lanes, _Waiting())
+        return _extended(view, lanes, _Waiting(kept=why.kept))
     bound = boundary(session)
     if bound and not why.excess:
         if why.forced:  # the harness changed what is behind the thinking: nothing before that may change with it
             return _rebased(view, lanes, Causes(forced=why.forced), Collected(after=session))
-        return _extended(view, lanes, _Waiting(held=tuple(why.lasting)))
+        return _extended(view, lanes, _Waiting(held=tuple(why.lasting), kept=why.kept))
     if bound:
         why = replace(why, free=())  # they wait for the end of the turn
         view, lanes = replace(view, begin=bound), [lane for lane in lanes if lane.name == eviction.NAME]
@@ -138,7 +140,7 @@ def _is_worth_it(view: View, why: Causes, made: Collected) -> bool:
     if not economics.pays or economics.steps < SURE * economics.break_even or session.step is None:
         return False
     return why.names != ("cost",) or controller.is_worth(
-        session.revisions.course,
+        session.revisions.course.keeping(why.kept, served_tokens(session)),
         economics.reclaimed,
         economics.rewritten,
         served_tokens(session),
@@ -153,6 +155,7 @@ def _declined(why: Causes, made: Collected) -> _Waiting:
     return _Waiting(
         held=tuple(cause for cause in why.names if cause in ANSWERED),
         declined=why.prompt if why.pressure else 0,
+        kept=why.kept,
         faults=made.faults,
         notices=tuple(notice for notice, is_due in notices.items() if is_due),
     )
@@ -180,6 +183,7 @@ def _extended(view: View, lanes: Sequence[Lane], waiting: _Waiting) -> Pass:
         tokens_after=after,
         held=held,
         declined=waiting.declined,
+        kept=waiting.kept,
     )
     return Pass("extend", revisions_of(decision, edits), found, notices=waiting.notices)
 
@@ -279,5 +283,6 @@ def _rebased(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) ->
         expected=round(economics.steps * economics.reclaimed * prices.read - economics.price, 1),
         followed=max(0, session.revisions.course.calls - 1),
         came=round(session.revisions.course.net(prices), 1),
+        kept=why.kept,
     )
     return Pass("rebase", revisions_of(decision, edits), tuple(dict.fromkeys([*fresh.faults, *made.faults])))

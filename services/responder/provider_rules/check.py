@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
+import msgspec
+
 from schemas.plan import (
     AnyEdit,
     Cut,
@@ -44,7 +46,9 @@ def new_faults(session: Session, edits: Sequence[AnyEdit]) -> list[str]:
         return []
     cut = _cut(session, wanted)
     first = _beginning(session, wanted)
-    around = {place for place in places if place in session.conversation.order and place >= cut}
+    kept = {session.conversation.place(part) for part in _kept(session, wanted)}
+    places |= kept if Cut() in wanted else set()
+    around = {place for place in places if place in session.conversation.order and (place >= cut or place in kept)}
     if first is not None and not wanted.keys().isdisjoint(BEGINNING):
         around.add(first.ordinal)
     able = session.step.capabilities if session.step else []
@@ -60,6 +64,12 @@ def _cut(session: Session, wanted: Mapping[Target, AnyEdit]) -> int:
     edit = wanted.get(Cut(), session.plan.cut)
     message = session.conversation.messages.get(edit.message) if isinstance(edit, CutBefore) else None
     return message.ordinal if message is not None and message.present else 0
+
+
+def _kept(session: Session, wanted: Mapping[Target, AnyEdit]) -> tuple[str, ...]:
+    """The parts before the cut that stay with these edits."""
+    edit = wanted.get(Cut(), session.plan.cut)
+    return edit.kept if isinstance(edit, CutBefore) else ()
 
 
 def _beginning(session: Session, wanted: Mapping[Target, AnyEdit]) -> Message | None:
@@ -143,15 +153,29 @@ def _faults_within(
     begins: tuple[Message | None, Message | None],
 ) -> list[str]:
     """The new faults in this stretch. Where the list begins, now and with these edits, the heads stand before it."""
-    shapes = [_shape(session, message) for message in messages]
     is_cut_anew = Cut() in wanted  # what comes back with that comes back as the harness holds it
-    already = {*applied.faults(shapes, able)} if is_cut_anew else set()
+    raw = [_shape(session, message) for message in messages]
+    already = {*applied.faults(raw, able)} if is_cut_anew else set()
     served = []
     for edits, first in zip(({}, wanted), begins, strict=True):
-        targets = {Cut(), *_targets(shapes), *(BEGINNING if first in messages else ())}
+        shapes = [*_standing(session, messages, edits)]
+        targets = {*_targets(shapes), *(BEGINNING - {Cut()} if first in messages else ())}
         served.append(applied.faults(applied.apply(shapes, _in_force(session, edits, targets)), able))
     already |= {*served[0]}
     return [fault for fault in served[1] if fault not in already]
+
+
+def _standing(
+    session: Session, messages: Sequence[Message], wanted: Mapping[Target, AnyEdit]
+) -> Iterable[applied.Message]:
+    """What the cut leaves of these messages with these edits."""
+    cut, kept = _cut(session, wanted), frozenset(_kept(session, wanted))
+    for message in messages:
+        shape = _shape(session, message)
+        if message.ordinal >= cut:
+            yield shape
+        elif parts := tuple(part for part in shape.parts if part.id in kept):
+            yield msgspec.structs.replace(shape, parts=parts)
 
 
 def _targets(shapes: Sequence[applied.Message]) -> Iterable[Target]:

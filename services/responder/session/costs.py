@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from schemas.events import Event, MessageListed, MessageRemoved, PartRecorded, PartRemoved
-from schemas.plan import AnyEdit, OmitPart, PrefixText, ReplaceOutput, ReplaceText
+from schemas.plan import AnyEdit, InsertPair, OmitPart, PrefixText, ReplaceOutput, ReplaceText
 from services.domain.conversation import Conversation, Message
 from services.domain.edits import SLOTS
 from services.domain.tokens import tokens
@@ -18,6 +18,11 @@ def first_kept(conversation: Conversation, plan: PlanState) -> int:
     """Ordinal of the first message that is not cut away; 0: nothing is, or that message is listed no more."""
     first = conversation.messages.get(plan.cut.message) if plan.cut is not None else None
     return first.ordinal if first is not None and first.present else 0
+
+
+def kept(plan: PlanState) -> tuple[str, ...]:
+    """The parts that stay although they stand before the cut."""
+    return plan.cut.kept if plan.cut is not None else ()
 
 
 def served_tokens(conversation: Conversation, plan: PlanState) -> int:
@@ -35,6 +40,14 @@ def cost(conversation: Conversation, plan: PlanState, messages: Iterable[Message
     return whole
 
 
+def before_cut(conversation: Conversation, plan: PlanState) -> int:
+    """What the parts cost that stay although they stand before the cut."""
+    first = first_kept(conversation, plan)
+    known = (conversation.parts.get(name) for name in kept(plan) if 0 < conversation.place(name) < first)
+    served = [part.recorded for part in known if part is not None]
+    return sum(one.tokens - _saved_of(plan, one) + added_by(plan.ends.get(one.part)) for one in served)
+
+
 def heads(plan: PlanState) -> int:
     """What the messages at the head cost."""
     return sum(added_by(plan.heads.get(slot)) for slot in SLOTS)
@@ -43,9 +56,9 @@ def heads(plan: PlanState) -> int:
 def with_edits(conversation: Conversation, plan: PlanState, made: Iterable[AnyEdit]) -> PlanState:
     """The plan with these edits in force, and what all edits save and add then."""
     after, affected = entered(plan, made, conversation)
-    affected |= dict.fromkeys(
-        _moved_over(conversation, first_kept(conversation, plan), first_kept(conversation, after))
-    )
+    if after.cut != plan.cut:
+        moved = _moved_over(conversation, first_kept(conversation, plan), first_kept(conversation, after))
+        affected |= dict.fromkeys([*moved, *kept(plan), *kept(after)])
     return replace(
         after, saved=plan.saved + _saving(conversation, after, affected) - _saving(conversation, plan, affected)
     )
@@ -82,12 +95,14 @@ def _moved_over(conversation: Conversation, before: int, after: int) -> Iterator
 
 def _saving(conversation: Conversation, plan: PlanState, parts: Iterable[str]) -> int:
     """Estimated tokens that the edits in force save of these parts."""
-    first, saved = first_kept(conversation, plan), 0
+    first, saved, stays = first_kept(conversation, plan), 0, frozenset(kept(plan))
     for name in parts:
         known = conversation.parts.get(name)
         message = conversation.messages.get(known.recorded.message) if known is not None else None
         if known is None or message is None or not message.present:
             saved += _unsent(conversation, plan, name)
+        elif message.ordinal < first and name in stays:
+            saved += _saved_of(plan, known.recorded) + added_by(_uninserted(conversation, plan, name))
         elif message.ordinal < first:
             saved += known.recorded.tokens + _unsent(conversation, plan, name)
         else:
@@ -97,11 +112,15 @@ def _saving(conversation: Conversation, plan: PlanState, parts: Iterable[str]) -
 
 def _unsent(conversation: Conversation, plan: PlanState, name: str) -> int:
     """Tokens that edits would add to a part that is not sent: to its end, and behind its message if it is the first."""
+    return added_by(plan.ends.get(name)) + added_by(_uninserted(conversation, plan, name))
+
+
+def _uninserted(conversation: Conversation, plan: PlanState, name: str) -> InsertPair | None:
+    """The call that would be inserted behind the message of a part, if that is its first one."""
     known = conversation.parts.get(name)
     message = conversation.messages.get(known.recorded.message) if known is not None else None
     is_first = message is not None and message.parts[:1] == (name,)
-    pair = plan.pairs.get(known.recorded.message) if known is not None and is_first else None
-    return added_by(plan.ends.get(name)) + added_by(pair)
+    return plan.pairs.get(known.recorded.message) if known is not None and is_first else None
 
 
 def _saved_of(plan: PlanState, part: PartRecorded) -> int:

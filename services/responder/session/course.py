@@ -12,6 +12,12 @@ class Course(msgspec.Struct, frozen=True):
     calls: int = 0
     tokens: int = 0
     """Of all these calls together."""
+    kept: int = 0
+    """What a rebase would keep, as was judged last; 0: it is not known ..."""
+    floor: int = 0
+    """... and would have kept at all these calls together: what is above that was read in excess."""
+    judged: int = 0
+    """What was served when that was judged."""
     before: int = 0
     """What the newest rebase expected of each call: tokens less than without it ..."""
     price: float = 0.0
@@ -19,12 +25,37 @@ class Course(msgspec.Struct, frozen=True):
 
     def after(self, served: int) -> "Course":
         """With one call more."""
-        return msgspec.structs.replace(self, calls=self.calls + 1, tokens=self.tokens + served)
+        floor = self.floor + (min(self.kept, served) or served)
+        return msgspec.structs.replace(self, calls=self.calls + 1, tokens=self.tokens + served, floor=floor)
+
+    def keeping(self, kept: int, served: int) -> "Course":
+        """With what a rebase would keep now, where that was judged anew; 0: it was not.
+
+        The first call of a session may be long already: what it has beside that counts.
+        """
+        if not kept:
+            return self
+        is_first = not self.kept and self.calls <= 1
+        floor = min(kept, self.tokens) if is_first else self.floor
+        return msgspec.structs.replace(self, kept=kept, judged=served, floor=floor)
+
+    @property
+    def excess(self) -> int:
+        """What these calls were served beside what a rebase would have kept."""
+        return self.tokens - self.floor
 
     @staticmethod
     def behind(rebase: PlanRebased) -> "Course":
         """From a rebase on, beginning with its own call."""
-        return Course(calls=1, tokens=rebase.tokens_after, before=rebase.reclaimed, price=rebase.price)
+        return Course(
+            calls=1,
+            tokens=rebase.tokens_after,
+            kept=rebase.kept,
+            judged=rebase.tokens_after,
+            floor=rebase.tokens_after,
+            before=rebase.reclaimed,
+            price=rebase.price,
+        )
 
     def net(self, prices: Prices) -> float:
         """What the newest rebase has saved behind its own call, less its price, in plain tokens."""

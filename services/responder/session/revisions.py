@@ -64,7 +64,7 @@ def planned(
         sent=prompt,
     )
     if isinstance(event, PlanExtended):
-        return revisions
+        return replace(revisions, course=revisions.course.keeping(event.kept, prompt))
     return replace(
         revisions,
         course=Course.behind(event),

@@ -34,12 +34,13 @@ from services.domain.conversation import Conversation
 from services.domain.edits import HISTORY
 from services.domain.tools.uses import Uses, used
 from services.domain.window import Learned
-from services.responder.session import calls, costs, drops, plan_state, revisions, thinking, usage, waits
+from services.responder.session import calls, costs, drops, plan_state, readings, revisions, thinking, usage, waits
 from services.responder.session.calls import Calls
 from services.responder.session.drops import Drops
 from services.responder.session.heritage import Heritage
 from services.responder.session.milestones import Milestones, passed, with_history
 from services.responder.session.plan_state import PlanState
+from services.responder.session.readings import Readings
 from services.responder.session.reclaim import Reclaim, reclaimed
 from services.responder.session.revisions import Revisions
 from services.responder.session.session_activity import SessionActivity, activity_after
@@ -74,6 +75,7 @@ class Session(msgspec.Struct, frozen=True):
     """... or between it and the step before."""
     learned: Learned = Learned()
     uses: Uses = Uses()
+    readings: Readings = Readings()
     activity: SessionActivity = SessionActivity()
     work: Work = Work()
     milestones: Milestones = Milestones()
@@ -136,6 +138,7 @@ def _evolved(before: Session, event: Event, envelope: Envelope) -> Session:
         milestones=passed(before.milestones, event, envelope.seq, conversation, before.thinking.turn),
         learned=window.evolve(before.learned, event),
         uses=used(before.uses, event),
+        readings=readings.read(before.readings, event, before.conversation),
         history=compartments.evolve(before.history, event, envelope.seq, before.conversation),
     )
     match event:

@@ -16,7 +16,7 @@ from tests.bench.side.measured import Row
 from tests.bench.side.recordings import ROOT
 from tests.helpers.recordings import SHIPPED, foreign
 
-WINDOWS = (128_000, 200_000)
+WINDOWS = (60_000, 128_000, 200_000)
 
 
 def replayed(window: int, arms: Sequence[str], folder: Path) -> Iterator[Row]:

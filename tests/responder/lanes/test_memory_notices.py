@@ -205,7 +205,7 @@ def test_the_next_rebase_folds_it_into_the_head_and_ends_the_matter() -> None:
     harness.flush()
     harness.user("on")
     call = harness.step()
-    assert ("flush",) == call.causes
+    assert "flush" in call.causes
     assert 10 == headed(harness).count("word") // 8
     assert "" == turn(harness)
     assert [first] == [edit.text for edit in memory_noticed(harness).values()]

@@ -386,11 +386,11 @@ def test_it_is_said_at_a_rebase_as_well_and_no_rebase_takes_it_back(lane: Lane) 
     project.hits = tuple(Hit(FOUND, 0.9, message=f"m{n}") for n in range(1, 99))
     noting(project, harness.messages[-1].message)
     name = harness.user("next")
-    assert ("idle",) == harness.step().causes
+    assert "idle" in harness.step().causes
     appended = appended_to(harness)
     assert [f"{name}.0"] == [*appended]
     harness.drop(2)
-    assert ("idle",) == after_a_pause(harness).causes
+    assert "idle" in after_a_pause(harness).causes
     assert appended == appended_to(harness)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from schemas.inbox import Capability, PartSeen
 from schemas.plan import AnyEdit, AppendText, OmitArc, SetHead
 from services.domain.edits import faults
-from services.domain.limits import Limits
+from services.domain.limits import Limits, Prices
 from services.responder.lanes import DROPS, TAGS, Change, Lane, eviction, skeletons
 from services.responder.lanes.skeletons import KEPT, MAX_CALLS
 from services.responder.planner.causes import causes
@@ -147,7 +147,7 @@ def test_what_is_told_behind_an_answer_keeps_it() -> None:
 
 
 def test_of_very_many_some_wait_for_the_next_rebase() -> None:
-    harness = with_lane(SKELETONS)
+    harness = with_lane(SKELETONS, prices={"default": Prices(read=0.0)})  # no rebase is made for what reading costs
     harness.context_limit = 1_000_000
     harness.capabilities = ("accepts_empty_content", "caches_exact_prefix")
     harness.assistant(text_part("Let me see."), *runs(MAX_CALLS + KEPT + 5))

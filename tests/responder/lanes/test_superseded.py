@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 
 from services.domain.limits import Limits
+from services.domain.tools.uses import MAX_SURE_BYTES
 from services.responder.lanes import superseded
-from services.responder.lanes.superseded import MAX_READINGS, MAX_SURE_BYTES
+from services.responder.lanes.superseded import MAX_READINGS
 from tests.helpers.harness import Harness, text_part, thought
 from tests.helpers.random_sessions import STORIES, Story, holds, play, wildly
 from tests.helpers.tool_calls import LINES, after_a_pause, answers, called, requested, returned, view_of, with_lane

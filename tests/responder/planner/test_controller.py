@@ -6,16 +6,16 @@ import pytest
 
 from schemas.events import PlanRebased
 from services.domain.limits import Prices
-from services.responder.planner.controller import FORGETTING, TURN, is_due, is_worth, price, spent
+from services.responder.planner.controller import FORGETTING, SMALL, TURN, is_due, is_worth, price, spent
 from services.responder.session.course import Course
 
 PRICES = Prices()
 KEPT = 8_000
 
 
-def grown(growth: int, calls: int, start: int = KEPT) -> Course:
+def grown(growth: int, calls: int, start: int = KEPT, kept: int = KEPT) -> Course:
     """So many calls, each longer than the one before by this growth."""
-    course = Course()
+    course = Course().keeping(kept, start)
     for number in range(calls):
         course = course.after(start + number * growth)
     return course
@@ -28,8 +28,8 @@ def first_due(growth: int, *, at_turn: bool = False) -> int:
 
 @pytest.mark.parametrize("growth", [100, 400, 1_500, 5_000])
 def test_an_even_growth_is_rebased_where_the_formula_is_least(growth: int) -> None:
-    weight = PRICES.write - PRICES.read + FORGETTING
-    best = math.sqrt(2 * weight * KEPT * growth / PRICES.read)
+    weight = PRICES.write - PRICES.read + FORGETTING * PRICES.read
+    best = math.sqrt(2 * weight * (KEPT + SMALL) * growth / PRICES.read)
     assert first_due(growth) * growth == pytest.approx(best, abs=1.5 * growth)
 
 
@@ -38,7 +38,7 @@ def test_the_beginning_of_a_turn_is_a_good_moment_sooner() -> None:
 
 
 def test_a_leap_counts_for_as_long_as_it_is_read() -> None:
-    course = Course().after(KEPT + 40_000)
+    course = Course().keeping(KEPT, KEPT).after(KEPT + 40_000)
     calls = 1
     while not is_due(course, KEPT, PRICES, at_turn=False):
         course = course.after(KEPT + 40_000)
@@ -47,8 +47,19 @@ def test_a_leap_counts_for_as_long_as_it_is_read() -> None:
 
 
 def test_what_is_short_is_left_alone_for_ever() -> None:
-    assert spent(grown(0, 1_000), KEPT, PRICES) == 0
+    assert spent(grown(0, 1_000), PRICES) == 0
+    assert spent(grown(0, 1_000, start=KEPT - 1), PRICES) == 0
     assert not is_due(grown(0, 1_000, start=KEPT - 1), KEPT, PRICES, at_turn=True)
+
+
+def test_what_a_rebase_would_have_kept_at_a_call_is_no_waste_because_it_goes_later() -> None:
+    course = grown(0, 50, start=30_000, kept=30_000)
+    assert spent(course.keeping(KEPT, 30_000), PRICES) == 0
+    assert spent(course.keeping(KEPT, 30_000).after(30_000), PRICES) == pytest.approx(PRICES.read * (30_000 - KEPT))
+
+
+def test_as_long_as_nobody_has_judged_what_would_stay_nothing_counts_as_waste() -> None:
+    assert spent(grown(500, 100, kept=0), PRICES) == 0
 
 
 def test_a_model_that_caches_cheaply_is_rebased_later() -> None:

@@ -3,13 +3,13 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 
 import msgspec
 
 from services.domain.tools.call import Call
 from services.domain.transcript import commits
-from services.domain.transcript.names import base, is_file, names
+from services.domain.transcript.names import base, expressions, is_file, mentions
 from services.historian.core.rules.steps import Step
 from services.historian.core.rules.work import looked_at, relative
 
@@ -59,23 +59,26 @@ class Index(msgspec.Struct, frozen=True):
         return name in self.homes and not name.isdecimal()
 
     def _placed(self, name: str) -> str:
-        home = short_path(self.homes.get(name, ""))
+        home = self.homes.get(name, "")
         return home if base(home) == name else f"{home}{HOME}{name}" if home else name
 
 
 class _Tally:
     """Counts while a unit is read."""
 
-    def __init__(self) -> None:
+    def __init__(self, root: str) -> None:
+        self.root = root
         self.weights: dict[str, float] = defaultdict(float)
         self.places: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
         self.own: set[str] = set()
         self.defined: dict[str, dict[str, None]] = defaultdict(dict)
 
     def count(self, text: str, weight: float, path: str = "") -> None:
-        for name in names(text):
+        for name, own in chain(mentions(text), ((name, "") for name in expressions(text))):
             self.weights[name] += weight * (NUMBER if name.isdecimal() else 1.0)
-            if path and not name.startswith(HOME):
+            if own:
+                self.places[name][relative(own, self.root)] += weight
+            elif path and not name.startswith(HOME):
                 self.places[name][path] += weight
         for name in _DEFINED.findall(text) if path else ():
             if name in self.weights:
@@ -85,7 +88,7 @@ class _Tally:
 
 
 def index(unit: Sequence[Step], root: str = "") -> Index:
-    tally = _Tally()
+    tally = _Tally(root)
     for step in unit:
         for text in step.requests:
             tally.count(text, ASKED)
@@ -101,11 +104,6 @@ def index(unit: Sequence[Step], root: str = "") -> Index:
             homes.pop(name, None)
     defined = {path: tuple(each) for path, each in tally.defined.items()}
     return Index(dict(tally.weights), homes, frozenset(tally.own), defined)
-
-
-def short_path(path: str) -> str:
-    """A file with the folder that it is in."""
-    return "/".join(path.split("/")[-2:])
 
 
 def _call(tally: _Tally, call: Call, root: str) -> None:

@@ -1,0 +1,91 @@
+"""Which readings of files stay in a prompt although the messages around them are compressed.
+
+The least idle for its kind comes first, as far as there is room. What an agent or a person has dropped, what another
+lane has shortened, and what a later reading shows again, goes.
+"""
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+
+import msgspec
+
+from services.domain.conversation import Part
+from services.domain.retention import Kind, Retention
+from services.domain.tools.uses import covers
+from services.responder.lanes.drops import call_of
+from services.responder.session.costs import kept
+from services.responder.session.readings import Reading
+from services.responder.session.state import Session
+
+SELDOM_EDITED = frozenset({"csv", "json", "jsonl", "lock", "log", "md", "out", "rst", "txt"})
+"""Ends of files that agents read to know, and seldom to edit."""
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """A reading that stays."""
+
+    parts: tuple[str, ...]
+    """The one or two parts of its call."""
+    tokens: int
+
+
+def readings(session: Session, before: int, stays: Retention, room: int) -> tuple[Kept, ...]:
+    """Those in messages before this ordinal that stay, in the order of the conversation, of at most `room` tokens."""
+    chosen: list[tuple[int, Kept]] = []
+    ranked = sorted(_ranked(session, before, stays), key=lambda one: (one[0], -one[1].number))
+    for _, part in ranked:
+        one = _whole(session, part)
+        if one is not None and one.tokens <= room:
+            room -= one.tokens
+            chosen.append((part.number, one))
+    return tuple(one for _, one in sorted(chosen, key=lambda each: each[0]))
+
+
+def _ranked(session: Session, before: int, stays: Retention) -> Iterator[tuple[float, Part]]:
+    """The readings that may stay, each with how idle it is beside what its kind may be."""
+    conversation, known = session.conversation, session.readings
+    standing = frozenset(kept(session.plan))
+    newer: dict[str, list[tuple[Reading, Part]]] = {}
+    for reading in reversed(known.shown):
+        part, place = conversation.parts.get(reading.part), conversation.place(reading.part)
+        if part is None or not _stands(session, part, place, standing):
+            continue
+        later = newer.setdefault(reading.file, [])
+        if any(_shows_again(session, *one, reading, part) for one in later):
+            continue
+        later.append((reading, part))
+        idle = known.idle(reading) / max(1, stays.idle[_kind(session, reading, place)])
+        if place < before and idle < 1:
+            yield idle, part
+
+
+def _stands(session: Session, part: Part, place: int, standing: AbstractSet[str]) -> bool:
+    """Whether it is served whole now, and nobody wishes to drop it."""
+    name = part.recorded.part
+    is_behind = place >= max(1, session.cut) or (place and name in standing)
+    return bool(is_behind) and session.plan.is_whole(name) and session.drops.is_free(part.number)
+
+
+def _kind(session: Session, reading: Reading, place: int) -> Kind:
+    if session.readings.is_changed(reading):
+        return "changed"
+    is_seldom = reading.file.rpartition(".")[2].lower() in SELDOM_EDITED
+    return "earlier" if is_seldom or place < session.turn else "fresh"
+
+
+def _shows_again(session: Session, later: Reading, now: Part, earlier: Reading, then: Part) -> bool:
+    if later.target or earlier.target:
+        return later.target == earlier.target
+    asked, before = session.uses.question(now.recorded), session.uses.question(then.recorded)
+    return asked is not None and before is not None and covers(asked, before, now.recorded.bytes)
+
+
+def _whole(session: Session, part: Part) -> Kept | None:
+    """The call with its result; none where the call is not there any more."""
+    if part.recorded.kind == "tool":
+        return Kept((part.recorded.part,), part.recorded.tokens)
+    call = call_of(session, part)
+    known = session.conversation.parts.get(call) if call is not None else None
+    if known is None or not session.conversation.place(known.recorded.part):
+        return None
+    return Kept((known.recorded.part, part.recorded.part), known.recorded.tokens + part.recorded.tokens)
