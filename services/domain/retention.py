@@ -18,7 +18,7 @@ a file that was changed since."""
 
 KNOB: Mapping[Context, float] = {"lean": 0.6, "balanced": 1.0, "full": 2.0}
 """What a person wants in sight: all numbers below, times this."""
-TAIL, TAIL_SHARE = 5_000, 0.08
+TAIL, TAIL_SHARE = 5_000, 0.065
 """Tokens of the newest messages, which stay as they are, and their share at most of the usable window."""
 LEAST_TAIL = 2_000
 """Tokens of the newest messages that stay in the smallest window."""
@@ -30,6 +30,8 @@ REPLACED_SHARE = 0.06
 """... and else as many for each token of the messages that it stands for."""
 IDLE: Mapping[Kind, int] = {"fresh": 60_000, "earlier": 6_000, "changed": 6_000}
 """Tokens that may come since a reading was shown, or its file changed, until it goes."""
+EARLIER_SHARE = 0.05
+"""Of the usable window: more never comes until a reading of an earlier task goes."""
 READINGS, READINGS_SHARE = 50_000, 0.25
 """Tokens of all readings at most, and their share at most of what a window has beyond ..."""
 SMALL = 33_000
@@ -56,9 +58,10 @@ class Retention(msgspec.Struct, frozen=True):
 def retention(usable: int, context: Context) -> Retention:
     """`usable`: tokens that a prompt may have. `context`: how much a person wants to keep in sight."""
     knob = KNOB[context]
+    idle = {**IDLE, "earlier": min(IDLE["earlier"], round(usable * EARLIER_SHARE))}
     return Retention(
         history=round(min(HISTORY, usable * HISTORY_SHARE) * knob),
         tail=round(min(TAIL * knob, max(LEAST_TAIL, usable * TAIL_SHARE * knob))),
         readings=max(0, round(min(READINGS, (usable - SMALL) * READINGS_SHARE) * knob)),
-        idle={kind: round(tokens * knob) for kind, tokens in IDLE.items()},
+        idle={kind: round(tokens * knob) for kind, tokens in idle.items()},
     )

@@ -67,6 +67,25 @@ def test_a_cut_leaves_out_everything_before_a_message() -> None:
     assert served(CutBefore(message="a")) == [AGENT, LAST]
 
 
+def test_parts_before_a_cut_that_are_kept_stay_in_their_messages_and_nothing_else_of_these() -> None:
+    assert served(CutBefore(message="l", kept=("a.2",))) == [replace(AGENT, parts=AGENT.parts[2:]), LAST]
+
+
+def test_what_is_kept_before_a_cut_is_edited_like_anything_else() -> None:
+    cut = CutBefore(message="l", kept=("a.1", "a.2"))
+    assert texts(served(cut, PrefixText(part="a.2", text="§3§ "), OmitPart(part="a.1"))) == [
+        ["§3§ FILE"],
+        ["data:x", "on"],
+    ]
+    assert served(cut, OmitMessage(message="a")) == [LAST]
+
+
+def test_nothing_is_inserted_behind_what_is_kept_before_a_cut() -> None:
+    pair = InsertPair(message="a", call="t", tool="todowrite", input="{}", output="[]")
+    assert served(CutBefore(message="l", kept=("a.2",)), pair) == served(CutBefore(message="l", kept=("a.2",)))
+    assert served(CutBefore(message="a", kept=("u.0",)), pair)[1].parts[-1].call == "t"
+
+
 def test_a_cut_before_a_message_that_is_gone_leaves_out_nothing() -> None:
     assert served(CutBefore(message="gone")) == MESSAGES
 
@@ -254,7 +273,11 @@ def test_an_edit_that_is_withdrawn_is_none(edit: AnyEdit) -> None:
 
 
 EDITS: st.SearchStrategy[AnyEdit] = st.one_of(
-    st.builds(CutBefore, message=st.sampled_from("ual")),
+    st.builds(
+        CutBefore,
+        message=st.sampled_from("ual"),
+        kept=st.lists(st.sampled_from(["u.0", "a.1", "a.2", "gone"]), max_size=2).map(tuple),
+    ),
     st.builds(SetHead, slot=st.integers(0, 1), text=st.sampled_from(["", "head"])),
     st.builds(PrefixText, part=st.sampled_from(["u.0", "a.1", "a.2"]), text=st.just("§1§ ")),
     st.builds(ReplaceText, part=st.sampled_from(["u.0", "a.1", "l.0"]), text=st.just("[dropped §1§]")),

@@ -10,7 +10,7 @@ from services.domain.retention import Context, Retention, retention
 @pytest.mark.parametrize(
     ("usable", "context", "history", "tail", "readings"),
     [
-        (56_000, "balanced", 2_800, 4_480, 5_750),
+        (56_000, "balanced", 2_800, 3_640, 5_750),
         (120_000, "balanced", 6_000, 5_000, 21_750),
         (1_000_000, "balanced", 6_000, 5_000, 50_000),
         (120_000, "lean", 3_600, 3_000, 13_050),

@@ -9,7 +9,7 @@ from schemas.events.fact import CATEGORIES
 from services.domain.texts.content import RecordedMessage
 from services.domain.texts.paragraphs import Paragraph, opening, paragraphs, sentences
 from services.domain.tokens import tokens
-from services.domain.transcript.names import names
+from services.domain.transcript.names import expressions, mentions, names
 from services.domain.transcript.reader import read
 from services.historian.core.rules.summary import summarise
 from services.historian.core.summary import ANCHORS, EPISODES, OBSERVATIONS, TITLE, Draft, Summary
@@ -335,6 +335,17 @@ def test_names_are_files_identifiers_errors_issues_and_odd_numbers() -> None:
     )
     found = ["parse_all.py", "README.md", "readLine", "KeyError", "ENOENT", "TS2345", "8787", "#12"]
     assert found == list(names(recorded))
+
+
+def test_expressions_are_names_with_dots_as_code_writes_them() -> None:
+    told = "this.session.cycleModel() in src/model.ts, v1.2, model.py, e.g. `state.messages.length`; foo@bar.example/x"
+    assert ["this.session.cycleModel", "state.messages.length"] == list(expressions(told))
+
+
+def test_a_file_that_is_named_with_its_path_is_told_with_it() -> None:
+    assert [("model.ts", "packages/core/src/model.ts"), ("view.ts", "")] == list(
+        mentions("packages/core/src/model.ts and view.ts")
+    )
 
 
 def test_calls_of_methods_and_words_are_no_names() -> None:

@@ -95,7 +95,7 @@ def _by(view: View) -> tuple[int, ...]:
 
 
 def _kept(view: View, first: Message, text: str) -> tuple[str, ...]:
-    """The parts before this message that stay: readings, and of a task that runs since before it, what was asked.
+    """The parts before this message that stay: readings of files.
 
     Where a model refuses messages of one role in a row, none does. Where it would refuse the prompt, what fits.
     """
@@ -107,7 +107,8 @@ def _kept(view: View, first: Message, text: str) -> tuple[str, ...]:
     if view.excess:
         behind = sum(message.tokens for message in session.conversation.after(first.ordinal - 1))
         room = min(room, max(0, served_tokens(session) - view.excess - behind - _cost(text)))
-    return tuple(name for one in readings(session, first.ordinal, stays, room) for name in one.parts)
+    standing = readings(session, first.ordinal, stays, room)
+    return tuple(dict.fromkeys(name for one in standing for name in one.parts))
 
 
 def _cost(text: str) -> int:

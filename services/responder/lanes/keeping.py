@@ -81,11 +81,23 @@ def _shows_again(session: Session, later: Reading, now: Part, earlier: Reading, 
 
 
 def _whole(session: Session, part: Part) -> Kept | None:
-    """The call with its result; none where the call is not there any more."""
-    if part.recorded.kind == "tool":
-        return Kept((part.recorded.part,), part.recorded.tokens)
-    call = call_of(session, part)
-    known = session.conversation.parts.get(call) if call is not None else None
-    if known is None or not session.conversation.place(known.recorded.part):
-        return None
-    return Kept((known.recorded.part, part.recorded.part), known.recorded.tokens + part.recorded.tokens)
+    """The call with its result, and with what was thought before it where the model wants to see that.
+
+    None where the call is not there any more.
+    """
+    parts = [part]
+    if part.recorded.kind != "tool":
+        call = call_of(session, part)
+        if call is None or not session.conversation.place(call):
+            return None
+        parts.insert(0, session.conversation.parts[call])
+    if session.step is not None and "requires_reasoning_on_tool_calls" in session.step.capabilities:
+        parts = [*_thoughts(session, parts[0]), *parts]
+    return Kept(tuple(one.recorded.part for one in parts), sum(one.recorded.tokens for one in parts))
+
+
+def _thoughts(session: Session, call: Part) -> Iterator[Part]:
+    message = session.conversation.messages[call.recorded.message]
+    for name, part in session.conversation.sent_parts(message):
+        if part.recorded.kind == "reasoning" and not session.plan.is_omitted(name):
+            yield part

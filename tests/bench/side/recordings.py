@@ -8,6 +8,8 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from schemas.inbox import MessageSeen, PartSeen
+from services.domain.tools.request import request_of
+from services.domain.tools.shell import shown_file
 from services.edges.client.readers import read
 from services.edges.client.transcript import Transcript
 from tests.harness.provider import Call
@@ -158,10 +160,19 @@ class Workshop:
         if kind in WRITES | EDITS:
             path = self._workspace / "changes" / f"{self._count:04d}{_suffix(given)}"
             return Call("write", {"filePath": str(path), "content": _content(given, recorded.input)})
-        path = self._workspace / "outputs" / f"{self._count:04d}.txt"
-        _lay(path, recorded.output or "(no output)\n")
         described = f"{recorded.tool} {recorded.input}"[:DESCRIBED]
-        return Call("bash", {"command": f"cat outputs/{path.name}", "description": described})
+        return Call("bash", {"command": self._command(recorded), "description": described})
+
+    def _command(self, recorded: Recorded) -> str:
+        """A command that says what was said: it shows a file if that was what was done, and else it is run."""
+        place = f"outputs/{self._count:04d}"
+        shown = shown_file(request_of(recorded.tool, recorded.input).target)
+        said = self._workspace / place / (_end(shown) or "said.txt")
+        _lay(said, recorded.output or "(no output)\n")
+        if shown:
+            return f"cat {place}/{_end(shown)}"
+        _lay(self._workspace / place / "run.sh", f"cat {place}/said.txt\n")
+        return f"sh {place}/run.sh"
 
     def _path(self, given: Mapping[str, object]) -> Path | None:
         """A file in the workspace under the name that it had in the project."""
@@ -190,7 +201,12 @@ def _content(given: Mapping[str, object], whole: str) -> str:
 def _suffix(given: Mapping[str, object]) -> str:
     """The end of the name of the file that was changed."""
     named = next((str(given[key]) for key in _PATHS if given.get(key)), "")
-    return f"/{PurePosixPath(named).name}" if PurePosixPath(named).name else ".txt"
+    return f"/{_end(named)}" if _end(named) else ".txt"
+
+
+def _end(path: str) -> str:
+    """A file's name with the folder that it is in."""
+    return "/".join(part for part in PurePosixPath(path).parts[-2:] if part not in ("/", ".."))
 
 
 def _lay(path: Path, text: str) -> None:

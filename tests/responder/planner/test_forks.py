@@ -30,6 +30,7 @@ from services.responder.planner.forks import CAUSE
 from services.responder.session.state import Session, served_tokens
 from tests.helpers.harness import Harness, edits_of, extensions, is_sound, ran, rebases, text_part, thought
 from tests.helpers.random_sessions import ABILITIES
+from tests.helpers.tool_calls import called
 from tests.responder.lanes.test_history import WORDS, seal
 from tests.responder.test_byte_identity import AROUND, GROWTH, Act, Around, begun, bounded
 
@@ -198,6 +199,27 @@ def test_the_compartments_of_the_origin_are_those_of_the_copy() -> None:
     assert ("flush",) == rebased.causes
     assert "up to m6" in rebased.text[0]
     assert "up to mf8" in rebased.text[0]
+
+
+def test_a_copy_keeps_the_readings_that_its_origin_keeps() -> None:
+    origin = Harness(Limits(protected_tags=1), LANES)
+    origin.user(f"Mend it. {WORDS}")
+    origin.assistant(called("read", {"filePath": "src/a.py"}, "def parse(): ...\n" * 40, call="r"))
+    for number in range(6):
+        origin.assistant(text_part(f"I run it, {number}. {WORDS}"), ran("line\n" * 200, call=f"t{number}"))
+    origin.step()
+    seal(origin, 6)
+    origin.user("so")
+    origin.flush()
+    served = origin.step()
+    assert origin.session.plan.cut is not None
+    assert ("m2.0",) == origin.session.plan.cut.kept
+    copy = origin.fork()
+    copy.user("another way")
+    first = copy.step()
+    assert [part.output for part in first.served[1].parts] == [part.output for part in served.served[1].parts]
+    assert len(first.served) >= len(served.served)
+    assert faults(first.served, ()) == []
 
 
 def test_history_stays_until_the_compartments_are_told_of() -> None:

@@ -1,0 +1,216 @@
+"""Readings of files that stay in a prompt when the messages around them are compressed."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.inbox import Capability
+from schemas.plan import CutBefore
+from services.domain.edits import Message, faults
+from services.domain.limits import Limits
+from services.domain.retention import IDLE
+from services.responder.lanes import DROPS, LANES, TAGS, Lane, history
+from services.responder.planner.attribution import attribution
+from services.responder.session.costs import before_cut, cost, heads
+from services.responder.session.state import served_tokens
+from tests.helpers.harness import Call, Harness, edits_of, is_sound, ran, text_part, thought
+from tests.helpers.random_sessions import as_bytes
+from tests.helpers.tool_calls import called, requested, returned
+from tests.responder.lanes.test_history import seal
+
+FILE = "def parse(line):\n    return line.split()\n" * 30
+LINES = "line of a test run\n" * 200
+LIMITS = Limits(threshold=65, protected_tags=1)
+
+
+def reading(harness: Harness, path: str, call: str) -> str:
+    """The agent reads a file; the message."""
+    return harness.assistant(called("read", {"filePath": path}, FILE, call=call))
+
+
+def working(lanes: Sequence[Lane] = (history.LANE, TAGS, DROPS)) -> Harness:
+    """A task in which files are read and commands are run, longer than what stays of it."""
+    harness = Harness(LIMITS, lanes=lanes)
+    harness.user("Mend the parser.")
+    reading(harness, "src/parser.py", "r1")
+    reading(harness, "src/lexer.py", "r2")
+    for number in range(6):
+        harness.assistant(text_part(f"I run it, {number}."), ran(LINES, call=f"t{number}"))
+    return harness
+
+
+def compressed(harness: Harness, last: int = 6) -> Call:
+    """All up to this message is compressed, and served so: no cache is left."""
+    harness.step()
+    seal(harness, last)
+    harness.use(1_000, f"u{len(harness.log)}")
+    harness.wait(301)
+    return harness.step()
+
+
+def kept(harness: Harness) -> list[str]:
+    cut = harness.session.plan.cut
+    return [*cut.kept] if cut is not None else []
+
+
+def outputs(served: list[Message], text: str = "def parse") -> list[str]:
+    return [message.id for message in served for part in message.parts if text in part.output]
+
+
+def test_a_reading_of_the_task_at_hand_stays_where_it_stood_and_a_test_run_goes() -> None:
+    harness = working()
+    call = compressed(harness)
+    assert outputs([*call.served]) == ["m2", "m3"]
+    assert [message.id for message in call.served][:4] == ["annals:head:1", "m2", "m3", "m7"]
+    assert outputs([*call.served], "test run") == ["m7", "m8", "m9"]
+    assert faults(call.served, ()) == []
+
+
+def test_it_is_served_as_it_was_over_calls_restarts_a_late_fact_and_the_removal_of_a_neighbour() -> None:
+    harness = working()
+    calls = [compressed(harness)]
+    for number in range(3):
+        harness.assistant(text_part(f"Well, {number}."), ran("ok", call=f"w{number}"))
+        harness.restart()
+        if number == 1:
+            harness.restart_harness()
+        calls.append(harness.step())
+    assert [call.causes for call in calls[1:]] == [(), (), ()]
+    assert all(outputs([*call.served]) == ["m2", "m3"] for call in calls)
+    for before, after in pairwise(calls):
+        assert as_bytes(after.served)[: len(before.served)] == as_bytes(before.served)
+    harness.without("m3")
+    call = harness.step()
+    assert "unlisted" in call.causes
+    assert outputs([*call.served]) == ["m2"]
+    assert is_sound([*calls, call])
+    assert harness.session == harness.folded()
+
+
+def test_what_is_kept_counts_as_served() -> None:
+    harness = working()
+    compressed(harness)
+    session = harness.session
+    behind = cost(session.conversation, session.plan, session.conversation.after(session.cut - 1))
+    assert before_cut(session.conversation, session.plan) > 2 * len(FILE) // 5
+    assert served_tokens(session) == behind + heads(session.plan) + before_cut(session.conversation, session.plan)
+    assert attribution(session).tool_calls > len(FILE) // 2
+
+
+def test_the_harness_deletes_what_was_kept_and_nothing_of_it_is_counted() -> None:
+    harness = working()
+    compressed(harness)
+    harness.without("m2")
+    harness.without("m3")
+    harness.step()
+    session = harness.session
+    assert before_cut(session.conversation, session.plan) == 0
+    assert harness.session == harness.folded()
+
+
+def test_what_the_agent_drops_is_not_kept() -> None:
+    harness = working()
+    harness.step()
+    harness.drop(harness.session.conversation.parts["m2.0"].number)
+    compressed(harness)
+    assert kept(harness) == ["m3.0"]
+
+
+def test_what_is_dropped_after_it_was_kept_goes_with_the_next_rebase() -> None:
+    harness = working()
+    compressed(harness)
+    harness.drop(harness.session.conversation.parts["m2.0"].number)
+    harness.assistant(text_part("On."), ran(LINES, call="on"))
+    call = compressed(harness, 7)
+    assert outputs([*call.served]) == ["m3"]
+
+
+def test_a_reading_that_a_later_one_shows_again_goes() -> None:
+    harness = working()
+    reading(harness, "src/parser.py", "again")
+    compressed(harness, 8)
+    assert kept(harness) == ["m3.0"]
+
+
+def test_a_file_that_was_changed_stays_only_a_little_longer() -> None:
+    harness = working()
+    harness.assistant(called("edit", {"filePath": "src/parser.py", "newString": "x"}, "done", call="e"))
+    harness.step()
+    assert harness.session.readings.is_changed(harness.session.readings.shown[0])
+    for number in range(8):
+        harness.assistant(text_part("More."), ran(LINES, call=f"more{number}"))
+    compressed(harness, 12)
+    assert kept(harness) == ["m3.0"]
+
+
+def test_what_was_read_for_an_earlier_task_goes_sooner() -> None:
+    harness = working()
+    harness.assistant(text_part("It is mended."))
+    harness.user("Now write the changelog.")
+    for number in range(8):
+        harness.assistant(text_part("More."), ran(LINES, call=f"more{number}"))
+    assert IDLE["earlier"] < 8 * len(LINES) // 4 < IDLE["fresh"]
+    compressed(harness, 12)
+    assert kept(harness) == []
+
+
+def test_where_the_model_would_refuse_the_prompt_only_what_fits_is_kept() -> None:
+    harness = working()
+    compressed(harness)
+    harness.context_limit = 16_000
+    harness.use(2_500, "counted")
+    harness.assistant(text_part("Look."), ran("x" * 52_000, call="big"))
+    call = harness.step()
+    assert "force" in call.causes
+    assert faults(call.served, ()) == []
+    assert len(outputs([*call.served])) < 2
+
+
+def test_where_roles_have_to_alternate_nothing_is_kept() -> None:
+    able: tuple[Capability, ...] = ("requires_alternation", "merges_adjacent_assistants")
+    harness = working()
+    harness.capabilities = able
+    call = compressed(harness)
+    assert kept(harness) == []
+    assert faults(call.served, able) == []
+
+
+def test_a_model_that_wants_to_see_what_was_thought_before_a_call_sees_it() -> None:
+    harness = Harness(LIMITS, lanes=(history.LANE, TAGS, DROPS))
+    harness.capabilities = ("requires_reasoning_on_tool_calls",)
+    harness.user("Mend the parser.")
+    harness.assistant(thought("because"), text_part("I look."), called("read", {"filePath": "src/parser.py"}, FILE))
+    for number in range(6):
+        harness.assistant(thought("so"), text_part(f"I run it, {number}."), ran(LINES, call=f"t{number}"))
+    call = compressed(harness, 5)
+    assert kept(harness) == ["m2.0", "m2.2"]
+    assert [part.kind for part in call.served[1].parts] == ["reasoning", "tool"]
+
+
+def test_a_call_and_its_result_in_two_messages_stay_together() -> None:
+    harness = Harness(LIMITS, lanes=(history.LANE, TAGS, DROPS))
+    harness.user("Mend the parser.")
+    harness.assistant(text_part("I look."), requested("read", {"filePath": "src/parser.py"}, call="r1"))
+    harness.add_message("tool", returned("read", call="r1", output=FILE))
+    for number in range(6):
+        harness.assistant(text_part(f"I run it, {number}."), ran(LINES, call=f"t{number}"))
+    call = compressed(harness)
+    assert kept(harness) == ["m2.1", "m3.0"]
+    assert outputs([*call.served]) == ["m3"]
+    assert faults(call.served, ()) == []
+
+
+@given(st.integers(4, 7), st.sets(st.integers(2, 9)))
+def test_with_all_lanes_what_is_kept_stays_valid_and_steady(last: int, dropped: set[int]) -> None:
+    harness = working(LANES)
+    harness.step()
+    harness.drop(*dropped)
+    calls = [compressed(harness, last)]
+    harness.assistant(text_part("On."), ran("ok", call="on"))
+    calls.append(harness.step())
+    assert is_sound(calls)
+    assert as_bytes(calls[1].served)[: len(calls[0].served)] == as_bytes(calls[0].served)
+    assert harness.session == harness.folded()
+    assert any(isinstance(edit, CutBefore) for edit in edits_of(calls[0].made))
