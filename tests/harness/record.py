@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from services.domain.limits import Memory
+from services.domain.limits import History, Limits, Memory, Prices
 from services.kit.logs import configure
 from tests.conftest import running_installation
 from tests.harness import scenarios
@@ -32,8 +32,13 @@ WORKSPACE = f"{HOME}/orchard"
 PROVIDER = "http://provider.example"
 DEADLINE_MS = 20_000
 """A recording is no race: no question goes without its answer."""
-SETTINGS: Mapping[str, object] = {"memory": Memory(enabled=False)}
-"""Where what a project remembers stood at a prompt's head, it would depend on how fast it was judged."""
+SETTINGS: Mapping[str, object] = {
+    "memory": Memory(enabled=False),
+    "plan": Limits(prices={"default": Prices(read=0.0)}),
+    "history": History(ahead=False),
+}
+"""Where what a project remembers stood at a prompt's head, it would depend on how fast it was judged. And where
+history is kept ready, or a prompt made smaller for what reading it costs, it depends on how fast history was made."""
 KEPT_ASIDE = b'_ref":"'
 TRANSCRIPTS = "transcripts.json.gz"
 TRAFFIC = "traffic.jsonl.gz"

@@ -13,7 +13,7 @@ from tests.conftest import running_installation
 from tests.harness.connected import Connected, assert_whole, connected, rebases
 from tests.harness.isolation import OPENAI, Family
 from tests.harness.provider import Call, Provider, Reply
-from tests.harness.scripted import Calls, Conversation, calls
+from tests.harness.scripted import Calls, Conversation, bash, calls
 from tests.harness.test_plain import breaks
 from tests.harness.test_tools import command
 from tests.harness.wires import played_on
@@ -38,10 +38,12 @@ async def running(
 
 
 async def reading(running: Connected) -> Conversation:
-    """A session that has read a long file, and then short ones."""
+    """A session to which a command has told a long file, and which then has read short ones."""
     conversation, on = await Conversation.open(running.oc, running.provider, "Catalogue"), Calls(running.oc)
     await conversation.send(
-        "Read the catalogue. Never write prices by hand.", calls(on.read(LONG)), Reply(text="Prices come from the csv.")
+        "Sort the catalogue. Never write prices by hand.",
+        calls(bash(f"sort {LONG}")),
+        Reply(text="Prices come from the csv."),
     )
     for name in ("README.md", "docs/ideas.md", "docs/pricing.md"):
         await conversation.send(f"Read {name}.", calls(on.read(name)), Reply(text=f"I have read {name}."))

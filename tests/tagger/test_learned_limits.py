@@ -131,14 +131,14 @@ async def test_what_a_subagent_was_told_its_parent_is_pressed_by(bus: Bus, team:
     child = Address("harbour", "child")
     async with opened(Responder(), bus, quick_settings(tmp_path)):
         await team.plan(HARBOUR, await team.step(HARBOUR))
-        await team.see(HARBOUR, UsageSeen("a", 120_000))
+        await team.see(HARBOUR, UsageSeen("a", 126_000))
         await team.plan(HARBOUR, await team.step(HARBOUR))
         await team.step(child, mode="subagent")
         await team.see(child, ErrorSeen(WORDS))
         await team.plan(HARBOUR, await team.step(HARBOUR))
         assert "anthropic/opus, window (learned from a refusal) 128,000" == await team.window(HARBOUR)
     pressed = [event.declined for event in await facts(bus, HARBOUR) if isinstance(event, PlanExtended)]
-    assert [0, 120_000] == pressed
+    assert [0, 126_000] == pressed
 
 
 async def test_a_person_knows_better(bus: Bus, team: Team, tmp_path: Path) -> None:

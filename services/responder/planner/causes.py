@@ -112,10 +112,17 @@ def _has_moved(session: Session, served: int) -> bool:
 
 
 def kept_tokens(session: Session, stays: Retention) -> int:
-    """Estimated tokens that a rebase would keep now."""
-    known = session.usage.calibration
-    standing = readings(session, session.history.last + 1, stays, known.estimated(stays.readings))
-    history = stays.history_of(sum(one.tokens for one in session.history.sealed))
+    """Estimated tokens that a rebase would keep now, if history stands ready up to the newest messages."""
+    known, conversation = session.usage.calibration, session.conversation
+    tail, first = 0, conversation.last_ordinal + 1
+    for place in range(conversation.last_ordinal, 0, -1):
+        message = conversation.messages.get(conversation.order.get(place, ""))
+        tail += message.tokens if message is not None else 0
+        if tail > known.estimated(stays.tail):
+            break
+        first = place
+    standing = readings(session, first, stays, known.estimated(stays.readings))
+    history = stays.history_of(max(0, conversation.tokens - tail))
     return history + known.estimated(stays.tail) + sum(one.tokens for one in standing)
 
 
