@@ -21,6 +21,8 @@ DEEP = 2
 """Times what a rebase is to keep that may stay, if history takes no more of it: then outputs go, too."""
 JUDGED = 1_000
 """Estimated tokens by which a prompt has grown when it is judged anew what a rebase would keep."""
+TAIL_MESSAGES = 100
+"""Messages at most that are looked through for where the newest ones begin that stay."""
 UNTOLD = 0.25
 """Share of a refused prompt that goes where the refusal says neither how long it was nor what the model takes."""
 
@@ -115,7 +117,7 @@ def kept_tokens(session: Session, stays: Retention) -> int:
     """Estimated tokens that a rebase would keep now, if history stands ready up to the newest messages."""
     known, conversation = session.usage.calibration, session.conversation
     tail, first = 0, conversation.last_ordinal + 1
-    for place in range(conversation.last_ordinal, 0, -1):
+    for place in range(conversation.last_ordinal, max(0, conversation.last_ordinal - TAIL_MESSAGES), -1):
         message = conversation.messages.get(conversation.order.get(place, ""))
         tail += message.tokens if message is not None else 0
         if tail > known.estimated(stays.tail):
