@@ -37,7 +37,7 @@ def test_a_reading_lies_idle_for_what_has_come_since() -> None:
 
 
 def test_a_file_that_was_changed_since_begins_to_lie_idle_then() -> None:
-    readings = folded(touched("src/a.py"), came(700), touched("/work/src/a.py", "edited", "e"), came(40))
+    readings = folded(touched("src/a.py"), came(700), touched("app/src/a.py", "edited", "e"), came(40))
     assert [readings.idle(one) for one in readings.shown] == [40]
     assert readings.is_changed(readings.shown[0])
 
