@@ -1,4 +1,5 @@
-"""What Annals costs where it removes nothing: no prefix, no cache; and a run without a server loses nothing by it."""
+"""What Annals costs where it removes nothing: no prefix, no cache; a rebase saves more than it costs; and a run without a
+server loses nothing by it."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
@@ -7,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from services.edges.client.cost import CACHED, NEW
 from services.kit import endpoint
 from tests.conftest import InstallationFactory
 from tests.harness import scenarios
@@ -35,6 +37,11 @@ def cached(requests: Sequence[Request]) -> float:
     return sum(request.usage.cached for request in later) / sum(request.usage.prompt for request in later)
 
 
+def cost(requests: Sequence[Request]) -> float:
+    """Of all prompts, in units of a plain input token."""
+    return sum(CACHED * request.usage.cached + NEW * (request.usage.prompt - request.usage.cached) for request in requests)
+
+
 async def played(oc: OpenCode, provider: Provider) -> dict[str, list[Request]]:
     """The requests of each scenario's session."""
     return {
@@ -59,16 +66,17 @@ async def test_the_cache_is_read_as_well_with_annals_as_without(
 
     assert [[], []] == [provider.faults for provider in providers]
     assert [0, 0] == [provider.script.left() for provider in providers]
-    shares = {name: (cached(without[name]), cached(with_annals[name])) for name in without}
     for name, requests in with_annals.items():
-        assert len(without[name]) == len(requests)
-        assert [] == breaks(without[name])
+        alone, made = without[name], rebases(log, requests[0].session)
+        assert len(alone) == len(requests)
+        assert [] == breaks(alone)
         assert any("§" in message.decode() for message in requests[-1].messages), running.notes()
-        assert [] == breaks(requests), (name, running.notes())
-        assert [] == rebases(log, requests[0].session)
-    assert all(with_it >= without_it - BLOCK for without_it, with_it in shares.values()), (
-        f"cached without and with Annals: {shares}"
-    )
+        assert len(made) == len(breaks(requests)), (name, running.notes())
+        if made:
+            assert cost(requests) < cost(alone), f"{name}: a rebase that was not forced did not pay"
+        else:
+            assert cached(requests) >= cached(alone) - BLOCK, name
+    assert not rebases(log, with_annals["mending"][0].session), "nothing that could go stands in so short a session"
 
 
 @pytest.fixture

@@ -64,8 +64,11 @@ with added as (
   select project, unnest(memories) as memory, seq, 0 as place, 'released' as status, null as superseded_by
   from memory_released where seq <= as_of
   union all by name
-  select released.project, overtaken.memory, released.seq, 1 as place, 'superseded' as status, overtaken.superseded_by
-  from (select project, unnest(memories) as member, restored, seq from memory_released where seq <= as_of) released
+  select released.project, overtaken.memory, released.seq, released.place, 'superseded' as status, overtaken.superseded_by
+  from (
+    select project, unnest(memories) as member, generate_subscripts(memories, 1) as place, restored, seq
+    from memory_released where seq <= as_of
+  ) released
   join overtaken
     on overtaken.project = released.project and overtaken.superseded_by = released.member
     and overtaken.seq < released.seq and list_contains(released.restored, overtaken.memory)

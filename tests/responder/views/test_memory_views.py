@@ -227,6 +227,18 @@ def test_a_quarantine_and_its_end_leave_the_views_as_the_book_is(
         )
 
 
+def test_of_two_released_together_the_last_has_superseded_what_both_did(store: Store) -> None:
+    first = MemoryWritten(memory="a", category="NAMING", text="x")
+    both = {"kind": "session", "value": "s", "memories": ["b", "c"], "restored": ["a"]}
+    later = [MemoryWritten(memory=name, category="NAMING", text=name, supersedes=["a"]) for name in "bc"]
+    facts = [first, *later, MemoryQuarantined(**both), MemoryReleased(**both)]
+
+    Given(store, *facts)
+
+    assert ["c", "", ""] == [row["superseded_by"] for row in by_name(viewed(store, "memories"), "memory")]
+    assert "c" == book_of(facts).memories["a"].superseded_by
+
+
 MEMORY_VIEWS = ("memories", "memory_sources", "memory_lineage", "memory_decisions", "notes")
 
 
