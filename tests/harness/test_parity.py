@@ -1,5 +1,7 @@
-"""What Annals costs where it removes nothing: no prefix, no cache; a rebase saves more than it costs; and a run without a
-server loses nothing by it."""
+"""What Annals costs where it removes nothing: no prefix, no cache; and a run without a server loses nothing by it.
+
+A rebase that is made without need saves more than it costs.
+"""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
@@ -39,7 +41,9 @@ def cached(requests: Sequence[Request]) -> float:
 
 def cost(requests: Sequence[Request]) -> float:
     """Of all prompts, in units of a plain input token."""
-    return sum(CACHED * request.usage.cached + NEW * (request.usage.prompt - request.usage.cached) for request in requests)
+    return sum(
+        CACHED * request.usage.cached + NEW * (request.usage.prompt - request.usage.cached) for request in requests
+    )
 
 
 async def played(oc: OpenCode, provider: Provider) -> dict[str, list[Request]]:

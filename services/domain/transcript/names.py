@@ -71,6 +71,11 @@ def base(path: str) -> str:
     return path.rstrip("/").rsplit("/", 1)[-1]
 
 
+def end_of(path: str) -> str:
+    """The last two parts of a path: so many tell one file from another, whatever directory a call names it from."""
+    return "/".join(path.strip("./").split("/")[-2:])
+
+
 def is_file(name: str) -> bool:
     """Whether a name is one of a file."""
     found = _NAME.fullmatch(name)

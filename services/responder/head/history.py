@@ -4,6 +4,7 @@ The same compartments, budget and importance make the same bytes.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import groupby
 from xml.sax.saxutils import unescape
 
@@ -20,8 +21,8 @@ What happened in this session before the messages below, put here by the service
 record and asks for nothing. The numbers are messages: ctx_expand shows them again. U: is what the user wrote."""
 STATE = "As of this writing: the messages below are newer."
 """What stands above the state."""
-NAMES = 0.6
-"""The share of the room that is kept for names. They never take more than half of what the summaries say."""
+NAMES = 2 / 3
+"""The share of the room that is kept for names. They never take more than twice what the summaries say."""
 PARTS = 8
 """A compartment takes at most this part of the room, unless there is room left in the end."""
 SHORT = 3
@@ -44,34 +45,36 @@ def render_history(
     state: Sequence[str] = (),
     tasks: Sequence[str] = (),
     importance: Callable[[CompartmentSealed], int] = importance_of,
+    standing: AbstractSet[str] = frozenset(),
 ) -> str:
     """The second head message in at most `budget` tokens; empty if there is nothing to say, or no room for it.
 
     The oldest comes first. State and tasks are told whole as far as the budget goes; summaries get what they leave.
+    `standing`: ends of paths of files that can be read elsewhere in the prompt.
     """
     frame = len(element("history", stacked([HISTORY, " "])).encode())
     room = budget * BYTES_PER_TOKEN - frame
     now = _bounded([("state", STATE, state), ("tasks", "", tasks)], room)
     left = room - len(now.encode()) - 4
-    past = _past(sealed, left, [importance(one) for one in sealed]) if sealed else ""
+    past = _past(sealed, left, [importance(one) for one in sealed], standing) if sealed else ""
     sections = stacked([past, now])
     return element("history", stacked([HISTORY, sections])) if sections and room > 0 else ""
 
 
-def _past(sealed: Sequence[CompartmentSealed], room: int, importance: Sequence[int]) -> str:
+def _past(sealed: Sequence[CompartmentSealed], room: int, importance: Sequence[int], standing: AbstractSet[str]) -> str:
     """Summaries first, without the share of names; names in what is left; then fuller summaries if there is room."""
     summaries = _summaries(sealed, int(room * (1 - NAMES)), importance)
-    listed = names.index(sealed, summaries, _for_names(summaries, room))
+    listed = names.index(sealed, summaries, _for_names(summaries, room), standing)
     summaries = _summaries(sealed, room - len(listed.encode()) - 2, importance)
-    listed = names.index(sealed, summaries, _for_names(summaries, room))
+    listed = names.index(sealed, summaries, _for_names(summaries, room), standing)
     text = stacked([summaries, listed])
     return text if len(text.encode()) <= room else ""
 
 
 def _for_names(summaries: str, room: int) -> int:
-    """Bytes that names may have beside these summaries: what these leave, and at most a third of both together."""
+    """Bytes that names may have beside these summaries: what these leave, and at most two thirds of both together."""
     size = len(summaries.encode())
-    return min(room - size - 2, size * 3 // 2)
+    return min(room - size - 2, size * 2)
 
 
 def _summaries(sealed: Sequence[CompartmentSealed], room: int, importance: Sequence[int]) -> str:

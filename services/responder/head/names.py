@@ -1,49 +1,48 @@
 """The names that a history remembers: chosen over all compartments, and told by the file that they are at home in."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from math import log
 
 from schemas.events import CompartmentSealed
 from services.domain.texts.bounds import flat
 from services.domain.texts.markup import escaped
-from services.domain.transcript.names import base
+from services.domain.transcript.names import base, end_of
 
 HEADING = "## Names, by file"
 ELSEWHERE = "elsewhere"
-RANK = 40
-"""How slowly a name is worth less the further behind it stands in its compartment."""
-AGE = 0.97
-"""What a name keeps of its worth with each newer compartment."""
+OFTEN, RANK = 100, 80
+"""A name at this place of its compartment's list was used as often as `OFTEN / (place + RANK)`. What counts is the
+logarithm of the sum."""
 LONGER = 0.5
 """How much a longer name must be worth more: the power of its length by which its worth is divided."""
-FEW = 3
-"""Names of a file from which on the file is told with them."""
-USUAL = 14
-"""Bytes of a name, by which it is judged how many there is room for."""
 LEAST = 8
 """Bytes with which nothing more is told."""
 HOME = "#"
 """Between a file and what is at home in it."""
 
 
-def index(sealed: Sequence[CompartmentSealed], narrative: str, room: int) -> str:
-    """Lines of at most `room` UTF-8 bytes together. What the narrative says, or a longer name holds, is told once."""
+def index(
+    sealed: Sequence[CompartmentSealed], narrative: str, room: int, standing: AbstractSet[str] = frozenset()
+) -> str:
+    """Lines of at most `room` UTF-8 bytes together. What the narrative says, or a longer name holds, is told once.
+
+    `standing`: ends of paths of files that stand in the prompt; what is at home in them is read there.
+    """
     chosen: dict[str, list[str]] = {}
     known = narrative
     left = room - len(HEADING)
-    ranked = [one for one in map(_escaped, _ranked(sealed)) if (one[1] or base(one[0])) not in narrative]
-    company = Counter(place for place, _ in ranked[: max(0, room) // USUAL])
-    for place, own in ranked:
+    for place, own in map(_escaped, _ranked(sealed)):
         if left < LEAST:
             break
-        if (own or base(place)) in known:
+        if (own or place) in known or (own and end_of(place) in standing):
             continue
-        home = base(place) if base(place) in narrative else place
-        if own and company[place] < FEW and home not in chosen:
-            home = ""
-        cost = (len(own.encode()) + 1 if own else 0) + (0 if home in chosen else len((home or ELSEWHERE).encode()) + 4)
+        cost = (len(own.encode()) + 1 if own else 0) + (
+            0 if place in chosen else len((place or ELSEWHERE).encode()) + 4
+        )
         if cost <= left:
-            chosen.setdefault(home, []).extend([own] if own else [])
+            chosen.setdefault(place, []).extend([own] if own else [])
             known = f"{known} {place} {own}"
             left -= cost
     lines = [_line(home, names) for home, names in sorted(chosen.items(), key=lambda item: not item[0])]
@@ -51,17 +50,19 @@ def index(sealed: Sequence[CompartmentSealed], narrative: str, room: int) -> str
 
 
 def _ranked(sealed: Sequence[CompartmentSealed]) -> list[tuple[str, str]]:
-    """Files and names in them, once each, the most telling first: they stood before others, in many compartments."""
-    worth: dict[str, float] = defaultdict(float)
+    """Files and names in them, once each, the most telling first: used often, late, and short."""
+    used: dict[str, float] = defaultdict(float)
+    late: dict[str, float] = {}
     homes: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for age, one in enumerate(reversed(sealed)):
-        for rank, name in enumerate(one.names):
+    for number, one in enumerate(sealed, start=1):
+        for place, name in enumerate(one.names):
             home, own = _parted(name)
-            here = AGE**age / (rank + RANK)
-            worth[own or base(home)] += here
-            homes[own or base(home)][home] += here
+            key, often = own or base(home), OFTEN / (place + RANK)
+            used[key] += often
+            homes[key][home] += often
+            late[key] = number / len(sealed)
     placed = [
-        (worth[name] / (len(name) + 1) ** LONGER, name, home)
+        ((log(1 + used[name]) + late[name]) / (len(name) + 1) ** LONGER, name, home)
         for name, places in homes.items()
         for home in _best(name, places)
     ]

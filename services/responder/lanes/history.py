@@ -4,6 +4,8 @@ With it stands what the session works at. That changes with every call, and alon
 anew: it is told as it was until the history changes, or the provider's cache is lost anyway.
 """
 
+from collections.abc import Set as AbstractSet
+
 from schemas.plan import AnyEdit, Cut, CutBefore, SetHead, Withdraw
 from services.domain.conversation import Message
 from services.domain.retention import retention
@@ -12,7 +14,7 @@ from services.domain.window import window
 from services.responder.head.history import render_history, state_in
 from services.responder.head.working import taken_back, working_lines
 from services.responder.lanes.base import PRESSING, Change, Lane, View
-from services.responder.lanes.keeping import readings
+from services.responder.lanes.keeping import Kept, readings
 from services.responder.session.costs import kept
 from services.responder.session.state import served_tokens, with_edits
 
@@ -32,7 +34,8 @@ def rebase(view: View) -> Change:
     if view.session.awaits_history and view.limits.history:
         return Change(held=("history stays as it is: the origin's compartments are not copied yet",))
     first = _first(view)
-    text = _text(view, first)
+    standing = _standing(view, first) if first is not None else ()
+    text = _text(view, first, frozenset(one.file for one in standing))
     if text and first is not None and first.recorded.role == "user" and "requires_alternation" in view.able:
         return _waiting(view, f"history waits: the model takes no message of ours in front of {first.recorded.message}")
     head, cut = served(view)
@@ -40,7 +43,7 @@ def rebase(view: View) -> Change:
     edits: list[AnyEdit] = []
     if text != head:
         edits.append(SetHead(slot=SLOT, text=text, by=_by(view) if text else (), lane=NAME))
-    stays = _kept(view, first, text) if first is not None and start else ()
+    stays = tuple(dict.fromkeys(name for one in standing for name in one.parts)) if start else ()
     if (start, stays) != (cut, kept(view.session.plan)):
         edit = CutBefore(message=start, kept=stays, by=_by(view), lane=NAME)
         edits.append(edit if start else Withdraw(what=str(Cut()), lane=NAME))
@@ -67,7 +70,8 @@ def served(view: View) -> tuple[str, str]:
     return plan.head(SLOT), plan.cut.message if plan.cut is not None else ""
 
 
-def _text(view: View, first: Message | None) -> str:
+def _text(view: View, first: Message | None, files: AbstractSet[str]) -> str:
+    """What stands for all before this message. `files`: those whose names can be read in what stays."""
     step, history = view.session.step, view.session.history
     if not view.limits.history or step is None or not history.sealed or first is None:
         return ""
@@ -76,11 +80,11 @@ def _text(view: View, first: Message | None) -> str:
     head, cut = served(view)
     is_tainted = taken_back(view.session, view.remembered, view.name)
     if head and cut == first.recorded.message and not view.causes & COLD and not is_tainted:
-        same = render_history(history.sealed, most, state_in(head), importance=history.importance)
+        same = render_history(history.sealed, most, state_in(head), importance=history.importance, standing=files)
         if same == head:
             return head
     state = working_lines(view.session, view.remembered, view.name)
-    return render_history(history.sealed, most, state, importance=history.importance)
+    return render_history(history.sealed, most, state, importance=history.importance, standing=files)
 
 
 def _first(view: View) -> Message | None:
@@ -94,10 +98,10 @@ def _by(view: View) -> tuple[int, ...]:
     return tuple(history.positions.get(one.compartment, 0) for one in history.sealed)
 
 
-def _kept(view: View, first: Message, text: str) -> tuple[str, ...]:
-    """The parts before this message that stay: readings of files.
+def _standing(view: View, first: Message) -> tuple[Kept, ...]:
+    """What stays of what is before this message: readings of files.
 
-    Where a model refuses messages of one role in a row, none does. Where it would refuse the prompt, what fits.
+    Where a model refuses messages of one role in a row, nothing does. Where it would refuse the prompt, what fits.
     """
     session, step = view.session, view.session.step
     if step is None or "requires_alternation" in view.able:
@@ -106,9 +110,8 @@ def _kept(view: View, first: Message, text: str) -> tuple[str, ...]:
     room = session.usage.calibration.estimated(stays.readings)
     if view.excess:
         behind = sum(message.tokens for message in session.conversation.after(first.ordinal - 1))
-        room = min(room, max(0, served_tokens(session) - view.excess - behind - _cost(text)))
-    standing = readings(session, first.ordinal, stays, room)
-    return tuple(dict.fromkeys(name for one in standing for name in one.parts))
+        room = min(room, max(0, served_tokens(session) - view.excess - behind - stays.history))
+    return readings(session, first.ordinal, stays, room)
 
 
 def _cost(text: str) -> int:

@@ -27,21 +27,23 @@ class Kept(msgspec.Struct, frozen=True):
     parts: tuple[str, ...]
     """The one or two parts of its call."""
     tokens: int
+    file: str = ""
+    """The end of its path."""
 
 
 def readings(session: Session, before: int, stays: Retention, room: int) -> tuple[Kept, ...]:
     """Those in messages before this ordinal that stay, in the order of the conversation, of at most `room` tokens."""
     chosen: list[tuple[int, Kept]] = []
-    ranked = sorted(_ranked(session, before, stays), key=lambda one: (one[0], -one[1].number))
-    for _, part in ranked:
-        one = _whole(session, part)
+    ranked = sorted(_ranked(session, before, stays), key=lambda one: (one[0], -one[2].number))
+    for _, reading, part in ranked:
+        one = _whole(session, reading, part)
         if one is not None and one.tokens <= room:
             room -= one.tokens
             chosen.append((part.number, one))
     return tuple(one for _, one in sorted(chosen, key=lambda each: each[0]))
 
 
-def _ranked(session: Session, before: int, stays: Retention) -> Iterator[tuple[float, Part]]:
+def _ranked(session: Session, before: int, stays: Retention) -> Iterator[tuple[float, Reading, Part]]:
     """The readings that may stay, each with how idle it is beside what its kind may be."""
     conversation, known = session.conversation, session.readings
     standing = frozenset(kept(session.plan))
@@ -56,7 +58,7 @@ def _ranked(session: Session, before: int, stays: Retention) -> Iterator[tuple[f
         later.append((reading, part))
         idle = known.idle(reading) / max(1, stays.idle[_kind(session, reading, place)])
         if place < before and idle < 1:
-            yield idle, part
+            yield idle, reading, part
 
 
 def _stands(session: Session, part: Part, place: int, standing: AbstractSet[str]) -> bool:
@@ -80,7 +82,7 @@ def _shows_again(session: Session, later: Reading, now: Part, earlier: Reading, 
     return asked is not None and before is not None and covers(asked, before, now.recorded.bytes)
 
 
-def _whole(session: Session, part: Part) -> Kept | None:
+def _whole(session: Session, reading: Reading, part: Part) -> Kept | None:
     """The call with its result, and with what was thought before it where the model wants to see that.
 
     None where the call is not there any more.
@@ -93,7 +95,7 @@ def _whole(session: Session, part: Part) -> Kept | None:
         parts.insert(0, session.conversation.parts[call])
     if session.step is not None and "requires_reasoning_on_tool_calls" in session.step.capabilities:
         parts = [*_thoughts(session, parts[0]), *parts]
-    return Kept(tuple(one.recorded.part for one in parts), sum(one.recorded.tokens for one in parts))
+    return Kept(tuple(one.recorded.part for one in parts), sum(one.recorded.tokens for one in parts), reading.file)
 
 
 def _thoughts(session: Session, call: Part) -> Iterator[Part]:

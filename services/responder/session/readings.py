@@ -12,14 +12,12 @@ from services.domain.conversation import Conversation
 from services.domain.fold import Map
 from services.domain.tools.names import READ_ONLY, plain
 from services.domain.tools.shell import shown_file
+from services.domain.transcript.names import end_of
 
 replace = msgspec.structs.replace
 
 MOST = 100
 """Readings that are known; older ones stay for no prompt."""
-TOLD = 2
-"""So many parts at the end of a path tell one file from another: calls name files from different directories."""
-SEPARATOR = "/"
 
 
 class Reading(msgspec.Struct, frozen=True, gc=False):
@@ -61,12 +59,12 @@ def read(readings: Readings, event: Event, before: Conversation) -> Readings:
             growth = tokens - known.recorded.tokens if known is not None else tokens
             return replace(readings, clock=readings.clock + max(0, growth)) if growth else readings
         case FileTouched(path=path, action="read", part=part):
-            return _shown(readings, Reading(part, _end_of(path), readings.clock))
+            return _shown(readings, Reading(part, end_of(path), readings.clock))
         case FileTouched(path=path):
-            return replace(readings, changed=readings.changed.insert(_end_of(path), readings.clock))
+            return replace(readings, changed=readings.changed.insert(end_of(path), readings.clock))
         case ToolRan(status="completed", part=part, tool=tool, target=target) if plain(tool) not in READ_ONLY:
             path = shown_file(target)
-            return _shown(readings, Reading(part, _end_of(path), readings.clock, target)) if path else readings
+            return _shown(readings, Reading(part, end_of(path), readings.clock, target)) if path else readings
         case PartRemoved(part=part) if any(one.part == part for one in readings.shown):
             return replace(readings, shown=tuple(one for one in readings.shown if one.part != part))
         case _:
@@ -78,7 +76,3 @@ def _shown(readings: Readings, reading: Reading) -> Readings:
     if any(one.part == reading.part for one in readings.shown):
         return readings
     return replace(readings, shown=(*readings.shown, reading)[-MOST:])
-
-
-def _end_of(path: str) -> str:
-    return SEPARATOR.join(path.strip("./").split(SEPARATOR)[-TOLD:])

@@ -1,4 +1,5 @@
 import re
+from collections.abc import Set as AbstractSet
 
 import pytest
 from hypothesis import given, settings
@@ -50,7 +51,8 @@ def test_a_history_in_full() -> None:
         "## 13-40 Title 13\nw13 w13\n\n"
         "## Names, by file\n"
         "- src/parse.py: parseAll readAll parseOne\n"
-        "- elsewhere: #12 MAX_SIZE openStore\n\n"
+        "- src/db.py: openStore\n"
+        "- elsewhere: #12 MAX_SIZE\n\n"
         f"<state>\n{STATE}\n- src/a.py (edited)\n</state>\n\n"
         "<tasks>\n- Ship &lt;it&gt;\n</tasks>\n</history>"
     )
@@ -147,27 +149,48 @@ def test_where_there_is_room_in_the_end_nothing_is_left_out() -> None:
 
 @pytest.mark.parametrize("budget", [600, 1000, 2000, 8000, 16_000])
 @pytest.mark.parametrize("words", [3, 100, 3000])
-def test_names_take_at_most_three_fifths_of_what_is_told(budget: int, words: int) -> None:
+def test_names_take_at_most_two_thirds_of_what_is_told(budget: int, words: int) -> None:
     names = [f"src/a{n % 7}.py#someLongName{n}" for n in range(2000)]
     made = [sealed(n, n, words=words, names=names) for n in (1, 2, 3)]
     text = render_history(made, budget).removeprefix(f"<history>\n{HISTORY}").removesuffix("\n</history>")
     compartment, heading, listed = text.partition(HEADING)
-    assert 2 * len((heading + listed).encode()) <= 3 * len(compartment.encode())
+    assert len((heading + listed).encode()) <= 2 * len(compartment.encode())
     assert listed
 
 
-def test_of_names_that_hold_each_other_the_longer_is_told_and_few_of_a_file_without_it() -> None:
-    names = ["a/b.py#parseTheWhole", "a/b.py#parseThe", "a/b.py#loadAll", "a/b.py#readAll", "c/d.py#oneName"]
-    text = render_history((sealed(1, 9, words=200, names=names),), 900)
-    assert {"a/b.py", "parseTheWhole", "loadAll", "readAll", "oneName"} <= set(re.split(r"[\s:]+", text))
-    assert "c/d.py" not in text
+def test_of_names_that_hold_each_other_the_longer_is_told() -> None:
+    usual = [sealed(n, n, words=90, names=["a/b.py#parseTheWhole"]) for n in range(1, 5)]
+    made = [*usual, sealed(5, 9, words=90, names=["a/b.py#parseThe", "c/d.py#oneName"])]
+    assert ["- a/b.py: parseTheWhole", "- c/d.py: oneName"] == listed_in(render_history(made, 900))
 
 
-def test_a_file_that_the_summary_names_is_told_by_its_last_part() -> None:
-    names = [f"{path}#{name}Name" for path in ("src/w1", "src/other.py") for name in ("one", "two", "three")]
-    compartment = sealed(1, 9, words=90, names=[name.replace("r.py#", "r.py#an") for name in names])
-    text = render_history((compartment,), 500)
-    assert "- w1: oneName twoName threeName\n- src/other.py: anoneName antwoName anthreeName" in text
+def test_a_file_is_told_by_its_whole_path_though_the_summary_names_its_end() -> None:
+    names = [f"{path}#{name}Name" for path in ("src/w1", "src/other.py") for name in ("one", "two")]
+    assert ["- src/w1: oneName twoName"] == told(names)
+
+
+def test_what_is_at_home_in_a_file_that_stands_in_the_prompt_is_read_there() -> None:
+    names = ["app/src/db.ts", "app/src/db.ts#openStore", "app/src/log.ts#openLog", "readAll"]
+    assert ["- app/src/db.ts", "- app/src/log.ts: openLog", "- elsewhere: readAll"] == told(names, {"src/db.ts"})
+
+
+def test_of_names_that_were_used_alike_the_later_is_told_first() -> None:
+    made = [sealed(n, n, words=90, names=[f"a.py#{name}Name"]) for n, name in enumerate(("early", "later"), start=1)]
+    assert ["- a.py: laterName earlyName"] == listed_in(render_history(made, 500))
+
+
+def test_what_was_used_in_many_places_is_told_before_what_came_last() -> None:
+    usual = [sealed(n, n, words=90, names=["a.py#usualName"]) for n in range(1, 9)]
+    made = [*usual, sealed(9, 9, words=90, names=["a.py#newestNm"])]
+    assert ["- a.py: usualName newestNm"] == listed_in(render_history(made, 1000))
+
+
+def told(names: list[str], standing: AbstractSet[str] = frozenset()) -> list[str]:
+    return listed_in(render_history((sealed(1, 9, words=200, names=names),), 900, standing=standing))
+
+
+def listed_in(text: str) -> list[str]:
+    return text.partition(f"{HEADING}\n")[2].removesuffix("\n</history>").splitlines()
 
 
 @settings(max_examples=examples(300), deadline=None)
