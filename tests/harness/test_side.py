@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schemas.inbox import MessageSeen
 from services.edges.client.recall import Shown, Written
 from tests.bench.side.arms import ARMS
 from tests.bench.side.drawn import COLOURS, draw
 from tests.bench.side.measured import Answered, Row, measured, ratio, table, texts
 from tests.bench.side.model import PICTURE, _shared, _size
-from tests.bench.side.recordings import Workshop, found, turns
+from tests.bench.side.recordings import Recorded, Step, Workshop, found, turns
 from tests.bench.side.scenarios import QUICK, Scenario, picture
 from tests.harness.provider.content import Json, encode
 from tests.harness.provider.wire import Request, Usage, receive
@@ -123,6 +124,32 @@ def test_every_answer_of_a_recording_that_says_or_does_something_comes_up_and_tu
     assert {"read", "write", "bash"} == {call.tool for call in calls}
     reads = [Path(call.arguments["filePath"]) for call in calls if call.tool == "read"]
     assert all(path.is_file() and path.is_relative_to(tmp_path) for path in reads)
+
+
+def test_a_file_is_read_as_one_and_a_directory_is_listed(tmp_path: Path) -> None:
+    """So a reading is known as one although the directory was listed before, or the file is read twice in a step."""
+    listed = Recorded(
+        "read", '{"filePath":"/home/src"}', "<path>/home/src</path>\n<type>directory</type>\n<entries>a.py"
+    )
+    shown = Recorded("read", '{"filePath":"/home/src/a.py"}', "1: import this\n")
+    workshop = Workshop(tmp_path, "/home")
+
+    listing, first, second = workshop.calls(Step(MessageSeen("m", "assistant"), calls=(listed, shown, shown)))
+
+    assert "bash" == listing.tool
+    assert all("read" == one.tool and one.arguments["filePath"].endswith("/src/a.py") for one in (first, second))
+    assert ["import this\n"] * 2 == [Path(one.arguments["filePath"]).read_text() for one in (first, second)]
+    assert first != second
+
+
+def test_a_patch_changes_a_file_of_the_name_that_it_has(tmp_path: Path) -> None:
+    patch = Recorded(
+        "apply_patch", '{"patchText":"*** Begin Patch\\n*** Update File: src/a.py\\n@@\\n-x\\n+y"}', "Done"
+    )
+
+    (call,) = Workshop(tmp_path, "/home").calls(Step(MessageSeen("m", "assistant"), calls=(patch,)))
+
+    assert call.arguments["filePath"].endswith("/src/a.py")
 
 
 def test_the_table_and_the_picture_show_every_arm(tmp_path: Path) -> None:

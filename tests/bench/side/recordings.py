@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from importlib.resources import as_file, files
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 import msgspec
@@ -24,6 +26,9 @@ DESCRIBED = 4_000
 """Characters of a recorded call's arguments that stand in those of the call that is made in its place."""
 _PATHS = ("filePath", "file_path", "path", "absolute_path")
 _FRAME = re.compile(r"</?(?:path|type|content|entries|file)>[^\n]*\n?")
+_PATCHED = re.compile(r"^\*\*\* (?:Update|Add) File: (.+)$", re.MULTILINE)
+_LISTED = re.compile(r"<type>directory</type>")
+"""A directory that was read: its names are shown, and no text of a file."""
 _NUMBER = re.compile(r"^\s*\d+(?:[|:→]|\t) ?", re.MULTILINE)
 
 
@@ -153,7 +158,7 @@ class Workshop:
         self._count += 1
         given = _arguments(recorded.input)
         kind = recorded.tool.lower()
-        if kind in READS and (path := self._path(given)) is not None and path not in taken:
+        if kind in READS and not _LISTED.search(recorded.output) and (path := self._path(given, taken)) is not None:
             taken.add(path)
             _lay(path, _NUMBER.sub("", _FRAME.sub("", recorded.output)) or "(empty)\n")
             return Call("read", {"filePath": str(path)})
@@ -174,14 +179,16 @@ class Workshop:
         _lay(self._workspace / place / "run.sh", f"cat {place}/said.txt\n")
         return f"sh {place}/run.sh"
 
-    def _path(self, given: Mapping[str, object]) -> Path | None:
-        """A file in the workspace under the name that it had in the project."""
+    def _path(self, given: Mapping[str, object], taken: AbstractSet[Path]) -> Path | None:
+        """A file in the workspace under the name that it had in the project; in a folder of its own if that is taken."""
         named = next((str(given[key]) for key in _PATHS if given.get(key)), "")
         inner = PurePosixPath(named.removeprefix(self._directory).lstrip("/"))
         if not named or ".." in inner.parts or not inner.parts or len(str(inner)) > 200:
             return None
         path = self._workspace / "project" / inner
-        return None if path.is_dir() or any(one.is_file() for one in path.parents) else path
+        if path in taken or path.is_dir() or any(one.is_file() for one in path.parents):
+            return self._workspace / f"project-{self._count:04d}" / inner
+        return path
 
 
 def _arguments(text: str) -> Mapping[str, object]:
@@ -200,7 +207,8 @@ def _content(given: Mapping[str, object], whole: str) -> str:
 
 def _suffix(given: Mapping[str, object]) -> str:
     """The end of the name of the file that was changed."""
-    named = next((str(given[key]) for key in _PATHS if given.get(key)), "")
+    patched = (found[1] for value in given.values() if (found := _PATCHED.search(str(value))))
+    named = next(chain((str(given[key]) for key in _PATHS if given.get(key)), patched), "")
     return f"/{_end(named)}" if _end(named) else ".txt"
 
 
