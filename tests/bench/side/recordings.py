@@ -180,7 +180,7 @@ class Workshop:
         return f"sh {place}/run.sh"
 
     def _path(self, given: Mapping[str, object], taken: AbstractSet[Path]) -> Path | None:
-        """A file in the workspace under the name that it had in the project; in a folder of its own if that is taken."""
+        """A file in the workspace under the name that it had in the project, or beside that if it is taken."""
         named = next((str(given[key]) for key in _PATHS if given.get(key)), "")
         inner = PurePosixPath(named.removeprefix(self._directory).lstrip("/"))
         if not named or ".." in inner.parts or not inner.parts or len(str(inner)) > 200:
