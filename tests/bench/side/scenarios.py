@@ -101,7 +101,10 @@ def _wedged(_: list[Turn], asked: int = ASKED_AGAIN) -> Play:
     return run
 
 
-PICTURES, WIDTH, HEIGHT = 40, 320, 240
+PICTURES, WIDTH, HEIGHT = 40, 1_250, 900
+"""So many pixels cost what the model counts for a picture."""
+NOISE = 64
+"""Rows of a picture that no compression makes smaller."""
 
 
 def _pictured(_: list[Turn]) -> Play:
@@ -120,9 +123,11 @@ def _pictured(_: list[Turn]) -> Play:
 
 
 def picture(seed: int) -> bytes:
-    """A PNG of noise, which no compression makes smaller."""
+    """A PNG of noise above, and black below."""
     noise = random.Random(seed)
-    rows = b"".join(b"\0" + noise.randbytes(3 * WIDTH) for _ in range(HEIGHT))
+    rows = b"".join(b"\0" + noise.randbytes(3 * WIDTH) for _ in range(NOISE)) + bytes(
+        (HEIGHT - NOISE) * (3 * WIDTH + 1)
+    )
     header = struct.pack(">IIBBBBB", WIDTH, HEIGHT, 8, 2, 0, 0, 0)
     chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(
