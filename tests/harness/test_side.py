@@ -15,7 +15,7 @@ from tests.bench.side.arms import ARMS
 from tests.bench.side.drawn import COLOURS, draw
 from tests.bench.side.measured import Answered, Row, measured, ratio, table, texts
 from tests.bench.side.model import PICTURE, _shared, _size
-from tests.bench.side.recordings import Recorded, Step, Workshop, found, turns
+from tests.bench.side.recordings import Recorded, Step, Turn, Workshop, found, moved, turns
 from tests.bench.side.scenarios import QUICK, Scenario, picture
 from tests.harness.provider.content import Json, encode
 from tests.harness.provider.wire import Request, Usage, receive
@@ -117,7 +117,7 @@ def test_every_answer_of_a_recording_that_says_or_does_something_comes_up_and_tu
     assert made
     assert all(turn.steps and turn.words and not turn.steps[-1].calls for turn in made)
     assert all(step.calls for turn in made for step in turn.steps[:-1])
-    workshop = Workshop(tmp_path, recording.seen.directory)
+    workshop = Workshop(tmp_path)
     calls = [call for turn in made for step in turn.steps for call in workshop.calls(step)]
     recorded = [part for message in recording.messages for part in message.parts if part.type == "tool"]
     assert len(recorded) == len(calls)
@@ -128,11 +128,9 @@ def test_every_answer_of_a_recording_that_says_or_does_something_comes_up_and_tu
 
 def test_a_file_is_read_as_one_and_a_directory_is_listed(tmp_path: Path) -> None:
     """So a reading is known as one although the directory was listed before, or the file is read twice in a step."""
-    listed = Recorded(
-        "read", '{"filePath":"/home/src"}', "<path>/home/src</path>\n<type>directory</type>\n<entries>a.py"
-    )
-    shown = Recorded("read", '{"filePath":"/home/src/a.py"}', "1: import this\n")
-    workshop = Workshop(tmp_path, "/home")
+    listed = Recorded("read", '{"filePath":"/src"}', "<path>/src</path>\n<type>directory</type>\n<entries>a.py")
+    shown = Recorded("read", '{"filePath":"/src/a.py"}', "1: import this\n")
+    workshop = Workshop(tmp_path)
 
     listing, first, second = workshop.calls(Step(MessageSeen("m", "assistant"), calls=(listed, shown, shown)))
 
@@ -142,12 +140,19 @@ def test_a_file_is_read_as_one_and_a_directory_is_listed(tmp_path: Path) -> None
     assert first != second
 
 
+def test_a_turn_is_moved_into_the_workspace_with_all_its_paths() -> None:
+    step = Step(MessageSeen("m", "assistant"), calls=(Recorded("read", '{"filePath":"/home/a.py"}', "/home/a.py: 1"),))
+    (there,) = moved(Turn("See /home/a.py.", (step,)), "/home", "/there").steps
+    assert (Recorded("read", '{"filePath":"/there/a.py"}', "/there/a.py: 1"),) == there.calls
+    assert Turn("See it.", (step,)) == moved(Turn("See it.", (step,)), "", "/there")
+
+
 def test_a_patch_changes_a_file_of_the_name_that_it_has(tmp_path: Path) -> None:
     patch = Recorded(
         "apply_patch", '{"patchText":"*** Begin Patch\\n*** Update File: src/a.py\\n@@\\n-x\\n+y"}', "Done"
     )
 
-    (call,) = Workshop(tmp_path, "/home").calls(Step(MessageSeen("m", "assistant"), calls=(patch,)))
+    (call,) = Workshop(tmp_path).calls(Step(MessageSeen("m", "assistant"), calls=(patch,)))
 
     assert call.arguments["filePath"].endswith("/src/a.py")
 

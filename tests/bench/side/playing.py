@@ -14,7 +14,7 @@ from services.edges.client.texts import written
 from tests.bench.side.arms import Arm, OwnInstallation, connect, installation
 from tests.bench.side.measured import Answered, Row, measured
 from tests.bench.side.model import Model, SideScript
-from tests.bench.side.recordings import Step, Turn, Workshop
+from tests.bench.side.recordings import Step, Turn, Workshop, moved
 from tests.harness.api import Refused
 from tests.harness.isolation import Family, Json
 from tests.harness.opencode import OpenCode
@@ -70,7 +70,8 @@ class Bench:
         self._setup = setup
         self._script = script
         self._installation = running
-        self._workshop = Workshop(oc.workspace, home)
+        self._home = home
+        self._workshop = Workshop(oc.workspace)
         self._sessions: list[Played] = []
         self._down_since = -1
         self._starting: asyncio.Task[None] | None = None
@@ -91,6 +92,7 @@ class Bench:
 
     async def send(self, session: str, turn: Turn) -> None:
         """One turn; what is left of it after a failure is asked for again."""
+        turn = moved(turn, self._home, str(self.oc.workspace))
         self._script.session = session
         self._script.waiting.extend(self._replier(session, step) for step in turn.steps)
         words = turn.words

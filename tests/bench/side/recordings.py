@@ -142,12 +142,18 @@ def _joined(steps: Sequence[Step]) -> Step:
     )
 
 
+def moved(turn: Turn, home: str, workspace: str) -> Turn:
+    """The turn as it would have been in another directory."""
+    if not home:
+        return turn
+    return msgspec.json.decode(msgspec.json.encode(turn).replace(home.encode(), workspace.encode()), type=Turn)
+
+
 class Workshop:
     """Makes recorded calls into ones that a real harness can run, and lays out the files that they need."""
 
-    def __init__(self, workspace: Path, directory: str) -> None:
+    def __init__(self, workspace: Path) -> None:
         self._workspace = workspace
-        self._directory = directory
         self._count = 0
 
     def calls(self, step: Step) -> tuple[Call, ...]:
@@ -182,7 +188,7 @@ class Workshop:
     def _path(self, given: Mapping[str, object], taken: AbstractSet[Path]) -> Path | None:
         """A file in the workspace under the name that it had in the project, or beside that if it is taken."""
         named = next((str(given[key]) for key in _PATHS if given.get(key)), "")
-        inner = PurePosixPath(named.removeprefix(self._directory).lstrip("/"))
+        inner = PurePosixPath(named.removeprefix(str(self._workspace)).lstrip("/"))
         if not named or ".." in inner.parts or not inner.parts or len(str(inner)) > 200:
             return None
         path = self._workspace / "project" / inner
