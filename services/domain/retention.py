@@ -36,6 +36,9 @@ READINGS, READINGS_SHARE = 50_000, 0.25
 """Tokens of all readings at most, and their share at most of what a window has beyond ..."""
 SMALL = 33_000
 """... so many: in a smaller one all that is kept is soon in the way of what comes."""
+REQUEST, REQUEST_SHARE = 2_000, 0.03
+"""Tokens of a person's words that began the task at hand, up to which they stay as they are, and their share at most of
+the usable window."""
 
 
 class Retention(msgspec.Struct, frozen=True):
@@ -47,6 +50,8 @@ class Retention(msgspec.Struct, frozen=True):
     """The newest messages, which stay as they are."""
     readings: int
     """Readings before these: at most."""
+    request: int
+    """A person's words that began the task at hand: up to so many they stay, too."""
     idle: Mapping[Kind, int]
     """Tokens that may come until a reading of each kind goes."""
 
@@ -63,5 +68,6 @@ def retention(usable: int, context: Context) -> Retention:
         history=round(min(HISTORY, usable * HISTORY_SHARE) * knob),
         tail=round(min(TAIL * knob, max(LEAST_TAIL, usable * TAIL_SHARE * knob))),
         readings=max(0, round(min(READINGS, (usable - SMALL) * READINGS_SHARE) * knob)),
+        request=round(min(REQUEST, usable * REQUEST_SHARE) * knob),
         idle={kind: round(tokens * knob) for kind, tokens in idle.items()},
     )

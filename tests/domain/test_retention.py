@@ -8,24 +8,26 @@ from services.domain.retention import Context, Retention, retention
 
 
 @pytest.mark.parametrize(
-    ("usable", "context", "history", "tail", "readings"),
+    ("usable", "context", "history", "tail", "readings", "request"),
     [
-        (56_000, "balanced", 2_800, 3_640, 5_750),
-        (120_000, "balanced", 6_000, 5_000, 21_750),
-        (1_000_000, "balanced", 6_000, 5_000, 50_000),
-        (120_000, "lean", 3_600, 3_000, 13_050),
-        (120_000, "full", 12_000, 10_000, 43_500),
-        (10_000, "balanced", 500, 2_000, 0),
-        (5_000, "balanced", 250, 2_000, 0),
+        (56_000, "balanced", 2_800, 3_640, 5_750, 1_680),
+        (120_000, "balanced", 6_000, 5_000, 21_750, 2_000),
+        (1_000_000, "balanced", 6_000, 5_000, 50_000, 2_000),
+        (120_000, "lean", 3_600, 3_000, 13_050, 1_200),
+        (120_000, "full", 12_000, 10_000, 43_500, 4_000),
+        (10_000, "balanced", 500, 2_000, 0, 300),
+        (5_000, "balanced", 250, 2_000, 0, 150),
     ],
 )
-def test_a_share_of_the_window_stays(usable: int, context: Context, history: int, tail: int, readings: int) -> None:
+def test_a_share_of_the_window_stays(
+    usable: int, context: Context, history: int, tail: int, readings: int, request: int
+) -> None:
     made = retention(usable, context)
-    assert (made.history, made.tail, made.readings) == (history, tail, readings)
+    assert (made.history, made.tail, made.readings, made.request) == (history, tail, readings, request)
 
 
 def numbers(made: Retention) -> list[int]:
-    return [made.history, made.tail, made.readings, *(made.idle[kind] for kind in sorted(made.idle))]
+    return [made.history, made.tail, made.readings, made.request, *(made.idle[kind] for kind in sorted(made.idle))]
 
 
 @given(st.integers(1_000, 10_000_000))

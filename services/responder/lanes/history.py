@@ -14,7 +14,7 @@ from services.domain.window import window
 from services.responder.head.history import render_history, state_in
 from services.responder.head.working import taken_back, working_lines
 from services.responder.lanes.base import PRESSING, Change, Lane, View
-from services.responder.lanes.keeping import Kept, readings
+from services.responder.lanes.keeping import Kept, standing
 from services.responder.session.costs import kept
 from services.responder.session.state import served_tokens, with_edits
 
@@ -34,8 +34,8 @@ def rebase(view: View) -> Change:
     if view.session.awaits_history and view.limits.history:
         return Change(held=("history stays as it is: the origin's compartments are not copied yet",))
     first = _first(view)
-    standing = _standing(view, first) if first is not None else ()
-    text = _text(view, first, frozenset(one.file for one in standing))
+    stood = _standing(view, first) if first is not None else ()
+    text = _text(view, first, frozenset(one.file for one in stood))
     if text and first is not None and first.recorded.role == "user" and "requires_alternation" in view.able:
         return _waiting(view, f"history waits: the model takes no message of ours in front of {first.recorded.message}")
     head, cut = served(view)
@@ -43,7 +43,7 @@ def rebase(view: View) -> Change:
     edits: list[AnyEdit] = []
     if text != head:
         edits.append(SetHead(slot=SLOT, text=text, by=_by(view) if text else (), lane=NAME))
-    stays = tuple(dict.fromkeys(name for one in standing for name in one.parts)) if start else ()
+    stays = tuple(dict.fromkeys(name for one in stood for name in one.parts)) if start else ()
     if (start, stays) != (cut, kept(view.session.plan)):
         edit = CutBefore(message=start, kept=stays, by=_by(view), lane=NAME)
         edits.append(edit if start else Withdraw(what=str(Cut()), lane=NAME))
@@ -99,7 +99,7 @@ def _by(view: View) -> tuple[int, ...]:
 
 
 def _standing(view: View, first: Message) -> tuple[Kept, ...]:
-    """What stays of what is before this message: readings of files.
+    """What stays of what is before this message.
 
     Where a model refuses messages of one role in a row, nothing does. Where it would refuse the prompt, what fits.
     """
@@ -107,11 +107,11 @@ def _standing(view: View, first: Message) -> tuple[Kept, ...]:
     if step is None or "requires_alternation" in view.able:
         return ()
     stays = retention(window(step, view.known, view.limits).usable, view.limits.context)
-    room = session.usage.calibration.estimated(stays.readings)
-    if view.excess:
-        behind = sum(message.tokens for message in session.conversation.after(first.ordinal - 1))
-        room = min(room, max(0, served_tokens(session) - view.excess - behind - stays.history))
-    return readings(session, first.ordinal, stays, room)
+    if not view.excess:
+        return standing(session, first.ordinal, stays)
+    behind = sum(message.tokens for message in session.conversation.after(first.ordinal - 1))
+    room = max(0, served_tokens(session) - view.excess - behind - stays.history)
+    return standing(session, first.ordinal, stays, room)
 
 
 def _cost(text: str) -> int:

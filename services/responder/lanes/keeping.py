@@ -1,7 +1,8 @@
-"""Which readings of files stay in a prompt although the messages around them are compressed.
+"""What stays in a prompt although the messages around it are compressed: readings of files, and what was asked for.
 
-The least idle for its kind comes first, as far as there is room. What an agent or a person has dropped, what another
-lane has shortened, and what a later reading shows again, goes.
+Of readings, the least idle for its kind comes first, as far as there is room. What an agent or a person has dropped,
+what another lane has shortened, and what a later reading shows again, goes. The words that began the task at hand stay
+as they are, so that no summary changes what is to be done.
 """
 
 from collections.abc import Iterator
@@ -22,35 +23,59 @@ SELDOM_EDITED = frozenset({"csv", "json", "jsonl", "lock", "log", "md", "out", "
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """A reading that stays."""
+    """A reading that stays, or a text."""
 
     parts: tuple[str, ...]
-    """The one or two parts of its call."""
+    """Of a reading the one or two parts of its call."""
     tokens: int
     file: str = ""
     """The end of its path."""
 
 
-def readings(session: Session, before: int, stays: Retention, room: int) -> tuple[Kept, ...]:
-    """Those in messages before this ordinal that stay, in the order of the conversation, of at most `room` tokens."""
-    chosen: list[tuple[int, Kept]] = []
+def standing(session: Session, before: int, stays: Retention, room: int | None = None) -> tuple[Kept, ...]:
+    """What stays of the messages before this ordinal, in their order. `room`: tokens at most, where there is less."""
+    known = session.usage.calibration
+    most = known.estimated(stays.request + stays.readings)
+    room = most if room is None else min(room, most)
+    asked = [*_request(session, before, min(room, known.estimated(stays.request)))]
+    room -= sum(one.tokens for _, one in asked)
+    shown = _readings(session, before, stays, min(room, known.estimated(stays.readings)))
+    return tuple(one for _, one in sorted([*asked, *shown], key=lambda each: each[0]))
+
+
+def _request(session: Session, before: int, room: int) -> Iterator[tuple[int, Kept]]:
+    """The words that began the task at hand, each with its number."""
+    conversation = session.conversation
+    message = conversation.messages.get(conversation.order.get(session.turn, "")) if session.turn < before else None
+    if message is None:
+        return
+    stood = frozenset(kept(session.plan))
+    texts = [
+        part
+        for _, part in conversation.sent_parts(message)
+        if part.recorded.kind == "text" and not part.recorded.synthetic and _stands(session, part, session.turn, stood)
+    ]
+    if sum(text.recorded.tokens for text in texts) <= room:
+        yield from ((text.number, Kept((text.recorded.part,), text.recorded.tokens)) for text in texts)
+
+
+def _readings(session: Session, before: int, stays: Retention, room: int) -> Iterator[tuple[int, Kept]]:
     ranked = sorted(_ranked(session, before, stays), key=lambda one: (one[0], -one[2].number))
     for _, reading, part in ranked:
         one = _whole(session, reading, part)
         if one is not None and one.tokens <= room:
             room -= one.tokens
-            chosen.append((part.number, one))
-    return tuple(one for _, one in sorted(chosen, key=lambda each: each[0]))
+            yield part.number, one
 
 
 def _ranked(session: Session, before: int, stays: Retention) -> Iterator[tuple[float, Reading, Part]]:
     """The readings that may stay, each with how idle it is beside what its kind may be."""
     conversation, known = session.conversation, session.readings
-    standing = frozenset(kept(session.plan))
+    stood = frozenset(kept(session.plan))
     newer: dict[str, list[tuple[Reading, Part]]] = {}
     for reading in reversed(known.shown):
         part, place = conversation.parts.get(reading.part), conversation.place(reading.part)
-        if part is None or not _stands(session, part, place, standing):
+        if part is None or not _stands(session, part, place, stood):
             continue
         later = newer.setdefault(reading.file, [])
         if any(_shows_again(session, *one, reading, part) for one in later):
@@ -61,10 +86,10 @@ def _ranked(session: Session, before: int, stays: Retention) -> Iterator[tuple[f
             yield idle, reading, part
 
 
-def _stands(session: Session, part: Part, place: int, standing: AbstractSet[str]) -> bool:
+def _stands(session: Session, part: Part, place: int, stood: AbstractSet[str]) -> bool:
     """Whether it is served whole now, and nobody wishes to drop it."""
     name = part.recorded.part
-    is_behind = place >= max(1, session.cut) or (place and name in standing)
+    is_behind = place >= max(1, session.cut) or (place and name in stood)
     return bool(is_behind) and session.plan.is_whole(name) and session.drops.is_free(part.number)
 
 

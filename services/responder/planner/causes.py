@@ -6,7 +6,7 @@ from services.domain.limits import Limits
 from services.domain.retention import Retention, retention
 from services.domain.window import NOTHING, Learned, Threshold, Window, cache_ttl, prompt_tokens, threshold
 from services.domain.window import window as window_of
-from services.responder.lanes.keeping import readings
+from services.responder.lanes.keeping import standing
 from services.responder.planner import controller
 from services.responder.planner.economics import prices_of
 from services.responder.session.state import Session, served_tokens
@@ -123,9 +123,9 @@ def kept_tokens(session: Session, stays: Retention) -> int:
         if tail > known.estimated(stays.tail):
             break
         first = place
-    standing = readings(session, first, stays, known.estimated(stays.readings))
+    stood = standing(session, first, stays)
     history = stays.history_of(max(0, conversation.tokens - tail))
-    return history + known.estimated(stays.tail) + sum(one.tokens for one in standing)
+    return history + known.estimated(stays.tail) + sum(one.tokens for one in stood)
 
 
 def used(session: Session) -> int:

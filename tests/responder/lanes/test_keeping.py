@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,9 +64,35 @@ def test_a_reading_of_the_task_at_hand_stays_where_it_stood_and_a_test_run_goes(
     harness = working()
     call = compressed(harness)
     assert outputs([*call.served]) == ["m2", "m3"]
-    assert [message.id for message in call.served][:4] == ["annals:head:1", "m2", "m3", "m7"]
+    assert [message.id for message in call.served][:4] == ["annals:head:1", "m1", "m2", "m3"]
     assert outputs([*call.served], "test run") == ["m7", "m8", "m9"]
     assert faults(call.served, ()) == []
+
+
+def test_what_the_task_at_hand_is_stays_word_for_word() -> None:
+    call = compressed(working())
+    (words,) = (part.text for message in call.served if message.id == "m1" for part in message.parts)
+    assert words.endswith("Mend the parser.")
+
+
+def test_of_a_long_request_history_tells() -> None:
+    harness = Harness(LIMITS, lanes=(history.LANE, TAGS, DROPS))
+    harness.user("Mend the parser. " * 1_000)
+    for number in range(6):
+        harness.assistant(text_part(f"I run it, {number}."), ran(LINES, call=f"t{number}"))
+    compressed(harness, 5)
+    assert kept(harness) == []
+
+
+def test_what_a_harness_put_beside_a_person_s_words_goes() -> None:
+    harness = Harness(LIMITS, lanes=(history.LANE, TAGS, DROPS))
+    harness.add_message(
+        "user", text_part("Mend the parser."), msgspec.structs.replace(text_part(LINES), synthetic=True)
+    )
+    for number in range(6):
+        harness.assistant(text_part(f"I run it, {number}."), ran(LINES, call=f"t{number}"))
+    compressed(harness, 5)
+    assert kept(harness) == ["m1.0"]
 
 
 def test_it_is_served_as_it_was_over_calls_restarts_a_late_fact_and_the_removal_of_a_neighbour() -> None:
@@ -102,8 +129,8 @@ def test_what_is_kept_counts_as_served() -> None:
 def test_the_harness_deletes_what_was_kept_and_nothing_of_it_is_counted() -> None:
     harness = working()
     compressed(harness)
-    harness.without("m2")
-    harness.without("m3")
+    for name in ("m1", "m2", "m3"):
+        harness.without(name)
     harness.step()
     session = harness.session
     assert before_cut(session.conversation, session.plan) == 0
@@ -115,7 +142,7 @@ def test_what_the_agent_drops_is_not_kept() -> None:
     harness.step()
     harness.drop(harness.session.conversation.parts["m2.0"].number)
     compressed(harness)
-    assert kept(harness) == ["m3.0"]
+    assert kept(harness) == ["m1.0", "m3.0"]
 
 
 def test_what_is_dropped_after_it_was_kept_goes_with_the_next_rebase() -> None:
@@ -131,7 +158,7 @@ def test_a_reading_that_a_later_one_shows_again_goes() -> None:
     harness = working()
     reading(harness, "src/parser.py", "again")
     compressed(harness, 8)
-    assert kept(harness) == ["m3.0"]
+    assert kept(harness) == ["m1.0", "m3.0"]
 
 
 def test_a_file_that_was_changed_stays_only_a_little_longer() -> None:
@@ -142,7 +169,7 @@ def test_a_file_that_was_changed_stays_only_a_little_longer() -> None:
     for number in range(8):
         harness.assistant(text_part("More."), ran(LINES, call=f"more{number}"))
     compressed(harness, 12)
-    assert kept(harness) == ["m3.0"]
+    assert kept(harness) == ["m1.0", "m3.0"]
 
 
 def test_what_was_read_for_an_earlier_task_goes_sooner() -> None:
@@ -153,7 +180,7 @@ def test_what_was_read_for_an_earlier_task_goes_sooner() -> None:
         harness.assistant(text_part("More."), ran(LINES, call=f"more{number}"))
     assert IDLE["earlier"] < 8 * len(LINES) // 4 < IDLE["fresh"]
     compressed(harness, 12)
-    assert kept(harness) == []
+    assert kept(harness) == ["m11.0"]
 
 
 def test_where_the_model_would_refuse_the_prompt_only_what_fits_is_kept() -> None:
@@ -185,8 +212,8 @@ def test_a_model_that_wants_to_see_what_was_thought_before_a_call_sees_it() -> N
     for number in range(6):
         harness.assistant(thought("so"), text_part(f"I run it, {number}."), ran(LINES, call=f"t{number}"))
     call = compressed(harness, 5)
-    assert kept(harness) == ["m2.0", "m2.2"]
-    assert [part.kind for part in call.served[1].parts] == ["reasoning", "tool"]
+    assert kept(harness) == ["m1.0", "m2.0", "m2.2"]
+    assert [part.kind for part in call.served[2].parts] == ["reasoning", "tool"]
 
 
 def test_a_call_and_its_result_in_two_messages_stay_together() -> None:
@@ -197,7 +224,7 @@ def test_a_call_and_its_result_in_two_messages_stay_together() -> None:
     for number in range(6):
         harness.assistant(text_part(f"I run it, {number}."), ran(LINES, call=f"t{number}"))
     call = compressed(harness)
-    assert kept(harness) == ["m2.1", "m3.0"]
+    assert kept(harness) == ["m1.0", "m2.1", "m3.0"]
     assert outputs([*call.served]) == ["m3"]
     assert faults(call.served, ()) == []
 
