@@ -63,10 +63,11 @@ def render_history(
 
 def _past(sealed: Sequence[CompartmentSealed], room: int, importance: Sequence[int], standing: AbstractSet[str]) -> str:
     """Summaries first, without the share of names; names in what is left; then fuller summaries if there is room."""
+    found = names.ranked(sealed)
     summaries = _summaries(sealed, int(room * (1 - NAMES)), importance)
-    listed = names.index(sealed, summaries, _for_names(summaries, room), standing)
+    listed = names.index(found, summaries, _for_names(summaries, room), standing)
     summaries = _summaries(sealed, room - len(listed.encode()) - 2, importance)
-    listed = names.index(sealed, summaries, _for_names(summaries, room), standing)
+    listed = names.index(found, summaries, _for_names(summaries, room), standing)
     text = stacked([summaries, listed])
     return text if len(text.encode()) <= room else ""
 

@@ -1,9 +1,11 @@
 """The names that a history remembers: chosen over all compartments, and told by the file that they are at home in."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from math import log
+
+import msgspec
 
 from schemas.events import CompartmentSealed
 from services.domain.texts.bounds import flat
@@ -17,15 +19,46 @@ OFTEN, RANK = 100, 80
 logarithm of the sum."""
 LONGER = 0.5
 """How much a longer name must be worth more: the power of its length by which its worth is divided."""
+CONSIDERED = 20_000
+"""Names that are looked at, as many of each compartment: those behind them would not be told anyway."""
 LEAST = 8
 """Bytes with which nothing more is told."""
 HOME = "#"
 """Between a file and what is at home in it."""
 
 
-def index(
-    sealed: Sequence[CompartmentSealed], narrative: str, room: int, standing: AbstractSet[str] = frozenset()
-) -> str:
+class Ranked(msgspec.Struct, frozen=True):
+    """Files and names in them, the most telling first: used often, late, and short."""
+
+    order: list[str]
+    homes: dict[str, dict[str, float]]
+    """Name -> the files that it is at home in, with how often it was used there; an empty path: in none."""
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        """Each as the file and the name in it; a file alone has no name in it."""
+        for name in self.order:
+            for home in _best(name, self.homes[name]):
+                yield escaped(flat(home)), "" if base(home) == name else escaped(flat(name))
+
+
+def ranked(sealed: Sequence[CompartmentSealed]) -> Ranked:
+    """The names of all compartments, once each."""
+    used: dict[str, float] = defaultdict(float)
+    late: dict[str, float] = {}
+    homes: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    most = CONSIDERED // max(1, len(sealed))
+    for number, one in enumerate(sealed, start=1):
+        for place, name in enumerate(one.names[:most]):
+            home, own = _parted(name)
+            key, often = own or base(home), OFTEN / (place + RANK)
+            used[key] += often
+            homes[key][home] += often
+            late[key] = number / len(sealed)
+    worth = {name: (log(1 + used[name]) + late[name]) / (len(name) + 1) ** LONGER for name in used}
+    return Ranked(sorted(worth, key=lambda name: (-worth[name], name)), dict(homes))
+
+
+def index(found: Ranked, narrative: str, room: int, standing: AbstractSet[str] = frozenset()) -> str:
     """Lines of at most `room` UTF-8 bytes together. What the narrative says, or a longer name holds, is told once.
 
     `standing`: ends of paths of files that stand in the prompt; what is at home in them is read there.
@@ -33,7 +66,7 @@ def index(
     chosen: dict[str, list[str]] = {}
     known = narrative
     left = room - len(HEADING)
-    for place, own in map(_escaped, _ranked(sealed)):
+    for place, own in found:
         if left < LEAST:
             break
         if (own or place) in known or (own and end_of(place) in standing):
@@ -49,39 +82,12 @@ def index(
     return "\n".join((HEADING, *filter(None, lines))) if any(lines) else ""
 
 
-def _ranked(sealed: Sequence[CompartmentSealed]) -> list[tuple[str, str]]:
-    """Files and names in them, once each, the most telling first: used often, late, and short."""
-    used: dict[str, float] = defaultdict(float)
-    late: dict[str, float] = {}
-    homes: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for number, one in enumerate(sealed, start=1):
-        for place, name in enumerate(one.names):
-            home, own = _parted(name)
-            key, often = own or base(home), OFTEN / (place + RANK)
-            used[key] += often
-            homes[key][home] += often
-            late[key] = number / len(sealed)
-    placed = [
-        ((log(1 + used[name]) + late[name]) / (len(name) + 1) ** LONGER, name, home)
-        for name, places in homes.items()
-        for home in _best(name, places)
-    ]
-    return [
-        (home, "" if base(home) == name else name)
-        for _, name, home in sorted(placed, key=lambda one: (-one[0], one[1:]))
-    ]
-
-
 def _best(name: str, places: dict[str, float]) -> list[str]:
     """Where a name is at home; of files of one name there may be several."""
     known = {home: here for home, here in places.items() if home}
     if any(base(home) == name for home in known):
         return sorted(home for home in known if base(home) == name)
     return [max(sorted(known), key=known.__getitem__)] if known else [""]
-
-
-def _escaped(placed: tuple[str, str]) -> tuple[str, str]:
-    return escaped(flat(placed[0])), escaped(flat(placed[1]))
 
 
 def _parted(name: str) -> tuple[str, str]:

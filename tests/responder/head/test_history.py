@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from schemas.events import CompartmentSealed
 from services.responder.head.excerpt import LEAST, shortened
 from services.responder.head.history import HISTORY, STATE, render_history, state_in
-from services.responder.head.names import HEADING
+from services.responder.head.names import CONSIDERED, HEADING, ranked
 from tests.helpers.conversations import sealed
 from tests.helpers.examples import examples
 
@@ -183,6 +183,13 @@ def test_what_was_used_in_many_places_is_told_before_what_came_last() -> None:
     usual = [sealed(n, n, words=90, names=["a.py#usualName"]) for n in range(1, 9)]
     made = [*usual, sealed(9, 9, words=90, names=["a.py#newestNm"])]
     assert ["- a.py: usualName newestNm"] == listed_in(render_history(made, 1000))
+
+
+def test_of_an_endless_session_a_bounded_number_of_names_is_looked_at_from_all_its_parts() -> None:
+    made = [sealed(n, n, words=1, names=[f"a{n}.py#name{place}Of{n}" for place in range(450)]) for n in range(1, 301)]
+    found = ranked(made)
+    assert 300 <= len(found.order) <= CONSIDERED
+    assert {1, 300} <= {int(name.rpartition("Of")[2]) for name in found.order}
 
 
 def told(names: list[str], standing: AbstractSet[str] = frozenset()) -> list[str]:
