@@ -46,7 +46,7 @@ from services.domain.tools.request import request_of
 from services.domain.tools.shell import categories_of, is_checking, short_command, shown_file
 from services.domain.transcript import commits
 from services.domain.transcript.labels import is_settled
-from services.domain.transcript.names import expressions, names
+from services.domain.transcript.names import expressions, links, names
 from services.domain.transcript.reader import read
 from services.historian.core.rules.summary import summarise
 from services.historian.core.rules.work import counted
@@ -163,7 +163,7 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
         lambda text: hot_lines(after_run(after_search(after_words(HotState(), text), text), "pytest", text, 1)),
     ),
     "the category of a memory": (("domain/memory/classes.py",), lambda text: placed_by_class("decision", text)),
-    "names": (("domain/transcript/names.py",), lambda text: (list(names(text)), list(expressions(text)))),
+    "names": (("domain/transcript/names.py",), lambda text: (list(names(text)), list(expressions(text)), list(links(text)))),
     "labels": (("domain/transcript/labels.py",), is_settled),
     "a person's words without what was put around them": (("domain/texts/clean.py",), cleaned),
     "links": (("domain/texts/bounds.py",), unlinked),

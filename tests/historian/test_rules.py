@@ -9,7 +9,7 @@ from schemas.events.fact import CATEGORIES
 from services.domain.texts.content import RecordedMessage
 from services.domain.texts.paragraphs import Paragraph, opening, paragraphs, sentences
 from services.domain.tokens import tokens
-from services.domain.transcript.names import expressions, mentions, names
+from services.domain.transcript.names import expressions, links, mentions, names
 from services.domain.transcript.reader import read
 from services.historian.core.rules.summary import summarise
 from services.historian.core.summary import ANCHORS, EPISODES, OBSERVATIONS, TITLE, Draft, Summary
@@ -346,6 +346,22 @@ def test_a_file_that_is_named_with_its_path_is_told_with_it() -> None:
     assert [("model.ts", "packages/core/src/model.ts"), ("view.ts", "")] == list(
         mentions("packages/core/src/model.ts and view.ts")
     )
+
+
+def test_pages_are_told_without_scheme_query_and_whom_they_were_asked_as() -> None:
+    asked = "See https://docs.example.com/workers/api/. And http://x.org?q=1, https://me:pass@host/a (https://y.io/a#b)"
+    assert ["docs.example.com/workers/api", "x.org", "y.io/a"] == list(links(asked))
+
+
+def test_pages_that_the_agent_asked_for_are_remembered_and_those_that_it_was_shown_are_not() -> None:
+    recorded = transcript(
+        user("Look it up."),
+        called("f", tool="webfetch", url="https://docs.example.com/workers/api"),
+        resulted("f", "see https://other.example.com/page"),
+    )
+    remembered = only(summary(recorded)).names
+    assert "docs.example.com/workers/api" in remembered
+    assert not any("other.example.com" in name for name in remembered)
 
 
 def test_calls_of_methods_and_words_are_no_names() -> None:

@@ -59,6 +59,17 @@ def expressions(text: str) -> Iterator[str]:
             yield name
 
 
+_LINK = re.compile(r"\bhttps?://([\w.@:\-]{1,60}(?:/[\w.@+~%\-]{1,60}){0,8})")
+
+
+def links(text: str) -> Iterator[str]:
+    """Addresses of pages in their order, without scheme, query and fragment."""
+    for found in _LINK.finditer(text):
+        name = found[1].rstrip(".,:-/")
+        if "@" not in name and len(name) <= LONGEST:
+            yield name
+
+
 def _is_mixed(word: str) -> bool:
     """Whether it has several parts, or is a code."""
     if len(word) > LONGEST or (word.islower() and "_" not in word):

@@ -9,7 +9,7 @@ import msgspec
 
 from services.domain.tools.call import Call
 from services.domain.transcript import commits
-from services.domain.transcript.names import base, expressions, is_file, mentions
+from services.domain.transcript.names import base, expressions, is_file, links, mentions
 from services.historian.core.rules.steps import Step
 from services.historian.core.rules.work import looked_at, relative
 
@@ -80,6 +80,8 @@ class _Tally:
                 self.places[name][relative(own, self.root)] += weight
             elif path and not name.startswith(HOME):
                 self.places[name][path] += weight
+        for name in links(text) if weight >= TOLD else ():
+            self.weights[name] += weight
         for name in _DEFINED.findall(text) if path else ():
             if name in self.weights:
                 self.places[name][path] += DEFINED
