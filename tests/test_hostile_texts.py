@@ -163,7 +163,10 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
         lambda text: hot_lines(after_run(after_search(after_words(HotState(), text), text), "pytest", text, 1)),
     ),
     "the category of a memory": (("domain/memory/classes.py",), lambda text: placed_by_class("decision", text)),
-    "names": (("domain/transcript/names.py",), lambda text: (list(names(text)), list(expressions(text)), list(links(text)))),
+    "names": (
+        ("domain/transcript/names.py",),
+        lambda text: (list(names(text)), list(expressions(text)), list(links(text))),
+    ),
     "labels": (("domain/transcript/labels.py",), is_settled),
     "a person's words without what was put around them": (("domain/texts/clean.py",), cleaned),
     "links": (("domain/texts/bounds.py",), unlinked),
