@@ -8,7 +8,7 @@ from services.domain.retention import Context, Retention, retention
 
 
 @pytest.mark.parametrize(
-    ("usable", "context", "history", "tail", "readings", "request"),
+    ("usable", "context", "history", "tail", "readings", "asked"),
     [
         (56_000, "balanced", 2_800, 3_640, 5_750, 1_680),
         (120_000, "balanced", 6_000, 5_000, 21_750, 2_000),
@@ -20,10 +20,10 @@ from services.domain.retention import Context, Retention, retention
     ],
 )
 def test_a_share_of_the_window_stays(
-    usable: int, context: Context, history: int, tail: int, readings: int, request: int
+    usable: int, context: Context, history: int, tail: int, readings: int, asked: int
 ) -> None:
     made = retention(usable, context)
-    assert (made.history, made.tail, made.readings, made.request) == (history, tail, readings, request)
+    assert (made.history, made.tail, made.readings, made.request) == (history, tail, readings, asked)
 
 
 def numbers(made: Retention) -> list[int]:
