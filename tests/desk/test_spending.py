@@ -20,6 +20,7 @@ from services.kit.model import BudgetExhausted
 from services.kit.spending import Spending
 from services.settings import Model, Settings
 from tests.helpers.broker_world import HARBOUR, connected, facts, kit_of, opened, quick_settings
+from tests.helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.broker
 
@@ -40,7 +41,7 @@ async def spending(bus: Bus) -> AsyncIterator[Spending]:
 
 
 async def order(bus: Bus, command: Command, name: str, address: Address = PROJECT) -> Answer:
-    return await send(bus, address, command, name=name, actor=ROOM)
+    return await send(bus, address, command, name=name, actor=ROOM, wait=PATIENCE)
 
 
 async def test_a_call_is_reserved_and_settled_in_the_projects_own_log(bus: Bus, spending: Spending) -> None:
