@@ -35,7 +35,7 @@ def rebase(view: View) -> Change:
         return Change(held=("history stays as it is: the origin's compartments are not copied yet",))
     first = _first(view)
     stood = _standing(view, first) if first is not None else ()
-    text = _text(view, first, frozenset(one.file for one in stood))
+    text = _text(view, first, frozenset(one.file for one in stood if one.file))
     if text and first is not None and first.recorded.role == "user" and "requires_alternation" in view.able:
         return _waiting(view, f"history waits: the model takes no message of ours in front of {first.recorded.message}")
     head, cut = served(view)

@@ -87,7 +87,7 @@ class OwnInstallation:
             return
         with suppress(psutil.NoSuchProcess):
             main = psutil.Process(self._process.pid)
-            for process in (*main.children(recursive=True), main):
+            for process in (main, *main.children(recursive=True)):  # nothing is left that would start another broker
                 with suppress(psutil.NoSuchProcess):
                     process.kill()
         self._process.wait()

@@ -75,6 +75,20 @@ def test_what_the_task_at_hand_is_stays_word_for_word() -> None:
     assert words.endswith("Mend the parser.")
 
 
+def test_names_that_are_at_home_nowhere_are_told_beside_a_request_that_stays() -> None:
+    harness = working()
+    harness.step()
+    made = seal(harness, 6)
+    harness.append(msgspec.structs.replace(made, names=["src/parser.py#parseLine", "src/log.py#openLog", "MAX_WIDTH"]))
+    harness.use(1_000, "counted")
+    harness.wait(301)
+    head = harness.step().served[0].parts[0].text
+    assert "m1.0" in kept(harness)
+    assert "- elsewhere: MAX_WIDTH" in head
+    assert "- src/log.py: openLog" in head
+    assert "parseLine" not in head
+
+
 def test_of_a_long_request_history_tells() -> None:
     harness = Harness(LIMITS, lanes=(history.LANE, TAGS, DROPS))
     harness.user("Mend the parser. " * 1_000)
