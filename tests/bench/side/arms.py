@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -62,13 +63,11 @@ class OwnInstallation:
 
     async def start(self) -> None:
         """Start it, and return when it answers."""
-        ours = {name: value for name, value in os.environ.items() if not name.startswith("ANNALS_")}
-        env = {**ours, **self._env, "PYTHONPATH": str(ROOT), "ANNALS_DATA": str(self.data)}
         self.data.mkdir(parents=True, exist_ok=True)
         (self.data / "broker.json").unlink(missing_ok=True)
         with self._log.open("ab") as log:
             command = [sys.executable, "-m", "services.edges.cli", "up"]
-            self._process = Popen(command, env=env, stdin=DEVNULL, stdout=log, stderr=STDOUT)  # noqa: ASYNC220 - returns at once
+            self._process = Popen(command, env=self._environment(), stdin=DEVNULL, stdout=log, stderr=STDOUT)  # noqa: ASYNC220 - returns at once
         bus = await self._connected()
         await until(lambda: answers(bus), f"the installation answers; its log is {self._log}", READY)
         await bus.close()
@@ -92,6 +91,15 @@ class OwnInstallation:
                     process.kill()
         self._process.wait()
         self._process = None
+
+    def down(self) -> None:
+        """End what the plugin has started by itself."""
+        command = [sys.executable, "-m", "services.edges.cli", "down"]
+        subprocess.run(command, env=self._environment(), stdout=DEVNULL, check=False)
+
+    def _environment(self) -> dict[str, str]:
+        ours = {name: value for name, value in os.environ.items() if not name.startswith("ANNALS_")}
+        return {**ours, **self._env, "PYTHONPATH": str(ROOT), "ANNALS_DATA": str(self.data)}
 
     async def rebases(self) -> dict[str, int]:
         """How often the prompt was made anew, by cause."""
@@ -143,3 +151,5 @@ async def installation(arm: Arm, root: Path, *, absent: bool = False) -> AsyncIt
         yield made
     finally:
         await asyncio.to_thread(made.kill)
+        if arm.annals and absent:
+            await asyncio.to_thread(made.down)

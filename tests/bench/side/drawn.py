@@ -35,5 +35,5 @@ def draw(rows: Sequence[Row], path: Path) -> None:
     if axes.get_legend_handles_labels()[0]:
         axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path)
+    figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
