@@ -16,12 +16,7 @@ PATIENCE = 10.0
 _answers = msgspec.json.Decoder(Answer)
 
 
-async def send(
-    bus: Bus, address: Address, command: Command, *, name: str, actor: Actor, wait: float = PATIENCE
-) -> Answer:
-    """Send a command and wait for its answer, so many seconds at most.
-
-    `name` is that of the command: a repeated command is one command.
-    """
+async def send(bus: Bus, address: Address, command: Command, *, name: str, actor: Actor) -> Answer:
+    """Send a command and wait for its answer. `name` is that of the command: a repeated command is one command."""
     message = CommandMessage(name, datetime.now(UTC), actor, msgspec.Raw(encode(command)))
-    return _answers.decode(await bus.request(address.command(command.TYPE), encode(message), wait))
+    return _answers.decode(await bus.request(address.command(command.TYPE), encode(message), PATIENCE))

@@ -3,19 +3,21 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack
+from datetime import UTC, datetime
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 from structlog.testing import capture_logs
 
-from schemas.commands import Answer, Command, HistoryOrder, HistoryRebuild, MemoryPropose, SpendReserve
+from schemas.codec import encode
+from schemas.commands import Answer, Command, CommandMessage, HistoryOrder, HistoryRebuild, MemoryPropose, SpendReserve
 from schemas.envelope import Actor, Envelope
 from schemas.events import HistoryOrdered, MemoryReinforced, MemoryWritten, SpendRefused, SpendReserved, SpendSettled
 from schemas.subjects import Address
 from services.desk.worker import Desk
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Appender, Bus, Unreachable
-from services.kit.commands import send
 from services.kit.model import BudgetExhausted
 from services.kit.spending import Spending
 from services.settings import Model, Settings
@@ -41,7 +43,8 @@ async def spending(bus: Bus) -> AsyncIterator[Spending]:
 
 
 async def order(bus: Bus, command: Command, name: str, address: Address = PROJECT) -> Answer:
-    return await send(bus, address, command, name=name, actor=ROOM, wait=PATIENCE)
+    message = CommandMessage(name, datetime.now(UTC), ROOM, msgspec.Raw(encode(command)))
+    return msgspec.json.decode(await bus.request(address.command(command.TYPE), encode(message), PATIENCE), type=Answer)
 
 
 async def test_a_call_is_reserved_and_settled_in_the_projects_own_log(bus: Bus, spending: Spending) -> None:
