@@ -17,6 +17,8 @@ ELSEWHERE = "elsewhere"
 OFTEN, RANK = 100, 80
 """A name at this place of its compartment's list was used as often as `OFTEN / (place + RANK)`. What counts is the
 logarithm of the sum."""
+LATE = 0.25
+"""What the newest compartment adds to that. With 1 what is needed long after it was shown gives way in a small budget."""
 LONGER = 0.5
 """How much a longer name must be worth more: the power of its length by which its worth is divided."""
 CONSIDERED = 20_000
@@ -54,7 +56,7 @@ def ranked(sealed: Sequence[CompartmentSealed]) -> Ranked:
             used[key] += often
             homes[key][home] += often
             late[key] = number / len(sealed)
-    worth = {name: (log(1 + used[name]) + late[name]) / (len(name) + 1) ** LONGER for name in used}
+    worth = {name: (log(1 + used[name]) + LATE * late[name]) / (len(name) + 1) ** LONGER for name in used}
     return Ranked(sorted(worth, key=lambda name: (-worth[name], name)), dict(homes))
 
 
