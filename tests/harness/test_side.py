@@ -16,11 +16,44 @@ from tests.bench.side.drawn import COLOURS, draw
 from tests.bench.side.measured import Answered, Row, measured, ratio, table, texts
 from tests.bench.side.model import PICTURE, _shared, _size
 from tests.bench.side.recordings import Recorded, Step, Turn, Workshop, found, moved, turns
-from tests.bench.side.scenarios import QUICK, Scenario, picture
+from tests.bench.side.scenarios import QUICK, SCENARIOS, Scenario, picture
 from tests.harness.provider.content import Json, encode
 from tests.harness.provider.wire import Request, Usage, receive
 
 PIECES = st.lists(st.binary(max_size=6), max_size=5)
+
+
+AT_MOST = {"K": 1.1, "L": 1.05, "M": 3.0, "F": 0.65}
+"""What a scenario may cost beside OpenCode alone, where it is not `USUAL`."""
+USUAL = 1.0
+
+
+@pytest.mark.harness
+@pytest.mark.house
+async def test_a_short_session_is_made_smaller_on_the_way_and_no_turn_fails(tmp_path: Path) -> None:
+    row = await QUICK[0].play(ARMS["annals"], tmp_path)
+    shutil.rmtree(tmp_path)
+    assert 0 == row.failed_turns == row.invalid == row.lost_steps == row.refused
+    assert row.rebases
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1_800)
+@pytest.mark.harness
+@pytest.mark.house
+@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.usefixtures("foreign")
+async def test_with_annals_no_scenario_fails_a_turn_or_is_dearer(name: str, tmp_path: Path) -> None:
+    alone, annals = [await SCENARIOS[name].play(ARMS[arm], tmp_path / arm) for arm in ("alone", "annals")]
+    shutil.rmtree(tmp_path)
+    rendered = table([alone, annals])
+    assert 0 == annals.failed_turns == annals.invalid == annals.lost_steps, rendered
+    assert annals.refused <= alone.refused, rendered
+    assert (ratio(annals, alone) or 0) <= AT_MOST.get(name, USUAL), rendered
+    if name == "L":
+        assert annals.aside_calls, f"OpenCode compacts by itself while there is no installation:\n{rendered}"
+    else:
+        assert annals.rebases, rendered
 
 
 @pytest.mark.soak

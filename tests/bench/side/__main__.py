@@ -21,6 +21,7 @@ from tests.bench.side.scenarios import QUICK, SCENARIOS, Scenario
 from tests.helpers.recordings import FOREIGN, foreign
 
 FOLDER = ROOT / ".bench" / "side"
+ROWS = "rows.jsonl"
 DEFAULT = "alone,annals"
 
 
@@ -35,9 +36,11 @@ def main() -> int:
     chosen = QUICK if options.quick else [SCENARIOS[name] for name in options.names or SCENARIOS]
     rows = asyncio.run(_played(chosen, arms, folder)) if not options.replay else []
     if options.replay or not (options.names or options.quick):
-        rows += [row for window in WINDOWS for row in replayed(window, arms, folder)]
+        for row in (row for window in WINDOWS for row in replayed(window, arms, folder)):
+            _noted(row, folder)
+            rows.append(row)
     _kept(rows, folder)
-    return int(any(row.failed_turns or row.invalid for row in rows if row.arm != "alone"))
+    return int(any(row.failed_turns or row.invalid or row.lost_steps for row in rows if row.arm != "alone"))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -56,14 +59,22 @@ async def _played(scenarios: Sequence[Scenario], arms: Sequence[str], folder: Pa
         for name in arms:
             root = folder / f"{scenario.setup.name}-{name}"
             rows.append(await scenario.play(ARMS[name], root))
-            sys.stderr.write(f"{msgspec.json.encode(rows[-1]).decode()}\n")
+            _noted(rows[-1], folder)
             shutil.rmtree(root / "opencode", ignore_errors=True)
     return rows
 
 
+def _noted(row: Row, folder: Path) -> None:
+    """Tell and keep a row as soon as it is there: the next may take minutes, and may be broken off."""
+    line = msgspec.json.encode(row).decode()
+    sys.stderr.write(f"{line}\n")
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ROWS).open("a") as kept:
+        kept.write(f"{line}\n")
+
+
 def _kept(rows: Sequence[Row], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "rows.jsonl").write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
     (folder / "table.md").write_text(table(rows))
     draw(rows, folder / "cost-and-sight.svg")
     sys.stdout.write(f"{table(rows)}\nAll of it is in {folder.relative_to(ROOT)}.\n")

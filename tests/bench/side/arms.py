@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -16,6 +15,7 @@ import psutil
 from schemas.asks import Rows, SqlAsk
 from schemas.codec import encode
 from schemas.subjects import ask
+from services.edges.connect.written import STARTS
 from services.kit.bus import Bus
 from services.kit.endpoint import find
 from services.settings import Settings
@@ -92,11 +92,6 @@ class OwnInstallation:
         self._process.wait()
         self._process = None
 
-    def down(self) -> None:
-        """End what the plugin has started by itself."""
-        command = [sys.executable, "-m", "services.edges.cli", "down"]
-        subprocess.run(command, env=self._environment(), stdout=DEVNULL, check=False)
-
     def _environment(self) -> dict[str, str]:
         ours = {name: value for name, value in os.environ.items() if not name.startswith("ANNALS_")}
         return {**ours, **self._env, "PYTHONPATH": str(ROOT), "ANNALS_DATA": str(self.data)}
@@ -126,7 +121,7 @@ async def connect(oc: OpenCode, data: Path, *, steady: bool) -> None:
     output, _ = await process.communicate()
     if process.returncode:
         raise RuntimeError(f"annals setup opencode ended with {process.returncode}: {output.decode()}")
-    more: dict[str, object] = {"deadline_ms": PATIENT} if steady else {"deadline_ms": SHORT, "start": False}
+    more: dict[str, object] = {"deadline_ms": PATIENT} if steady else {"deadline_ms": SHORT, STARTS: False}
     settings = msgspec.json.decode(oc.rooms.settings.read_bytes())
     settings["plugin"] = [_with(entry, more) for entry in settings["plugin"]]
     oc.rooms.settings.write_bytes(msgspec.json.format(msgspec.json.encode(settings)))
@@ -151,5 +146,3 @@ async def installation(arm: Arm, root: Path, *, absent: bool = False) -> AsyncIt
         yield made
     finally:
         await asyncio.to_thread(made.kill)
-        if arm.annals and absent:
-            await asyncio.to_thread(made.down)

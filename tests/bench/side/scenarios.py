@@ -161,7 +161,7 @@ SCENARIOS = {scenario.setup.name: scenario for scenario in _EVERY}
 
 
 QUICK = (
-    _made("quick", "24,000, a recording that comes along", "openai.json", limit=24_000, most=40),
+    _made("quick", "20,000, a recording that comes along", "openai.json", limit=20_000, most=20),
     _made("quick-wedge", "60,000, six files of 45 kB in one step", how=lambda made: _wedged(made, asked=3)),
 )
 """Two short ones for every day: a small window, and a step that is too large for any."""
