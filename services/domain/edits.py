@@ -165,13 +165,17 @@ def _heads(plan: _InForce) -> Iterable[Message]:
 
 
 def _cut(messages: Sequence[Message], plan: _InForce) -> Sequence[Message]:
-    """What is behind the cut, and before it the parts that stay; nothing is inserted into messages before it."""
+    """What is behind the cut, and before it the parts that stay; nothing is inserted into messages before it.
+
+    A call stays with its result or not at all: one of them may have come back as another part.
+    """
     if plan.cut is None:
         return messages
     at = next((index for index, message in enumerate(messages) if message.id == plan.cut.message), 0)
     if not plan.cut.kept:
         return messages[at:]
     kept = frozenset(plan.cut.kept)
+    kept -= {part for pair in _pairs(messages[:at]) if not kept.issuperset(pair) for part in pair}
     plan.pairs = {name: pair for name, pair in plan.pairs.items() if all(one.id != name for one in messages[:at])}
     before = [replace(one, parts=tuple(part for part in one.parts if part.id in kept)) for one in messages[:at]]
     return [*(message for message in before if message.parts), *messages[at:]]

@@ -86,6 +86,17 @@ def test_nothing_is_inserted_behind_what_is_kept_before_a_cut() -> None:
     assert served(CutBefore(message="a", kept=("u.0",)), pair)[1].parts[-1].call == "t"
 
 
+def test_before_a_cut_a_call_stays_with_its_result_or_not_at_all() -> None:
+    call = Message("c", "assistant", (Part("c.0", "text", text="I look."), Part("c.1", "tool_call", call="r")))
+    result = Message("r", "tool", (Part("r.0", "tool_result", call="r", output="FILE"),))
+    again = replace(result, id="r2", parts=(replace(result.parts[0], id="r.1"),))
+    cut = CutBefore(message="l", kept=("c.1", "r.0"))
+    whole = [replace(call, parts=call.parts[1:]), result, LAST]
+    assert whole == apply([USER, call, result, LAST], [cut])
+    assert [LAST] == apply([USER, call, again, LAST], [cut])
+    assert [] == faults(apply([USER, call, again, LAST], [cut]), ())
+
+
 def test_a_cut_before_a_message_that_is_gone_leaves_out_nothing() -> None:
     assert served(CutBefore(message="gone")) == MESSAGES
 

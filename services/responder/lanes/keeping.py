@@ -110,7 +110,7 @@ def _shows_again(session: Session, later: Reading, now: Part, earlier: Reading, 
 def _whole(session: Session, reading: Reading, part: Part) -> Kept | None:
     """The call with its result, and with what was thought before it where the model wants to see that.
 
-    None where the call is not there any more.
+    None where the call is not there any more, or that thought is signed for what stood before it.
     """
     parts = [part]
     if part.recorded.kind != "tool":
@@ -118,8 +118,12 @@ def _whole(session: Session, reading: Reading, part: Part) -> Kept | None:
         if call is None or not session.conversation.place(call):
             return None
         parts.insert(0, session.conversation.parts[call])
-    if session.step is not None and "requires_reasoning_on_tool_calls" in session.step.capabilities:
-        parts = [*_thoughts(session, parts[0]), *parts]
+    able = session.step.capabilities if session.step is not None else ()
+    if "requires_reasoning_on_tool_calls" in able:
+        thoughts = [*_thoughts(session, parts[0])]
+        if "binds_signed_thinking" in able and any(one.recorded.signed for one in thoughts):
+            return None
+        parts = [*thoughts, *parts]
     return Kept(tuple(one.recorded.part for one in parts), sum(one.recorded.tokens for one in parts), reading.file)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ from services.responder.lanes import DROPS, LANES, TAGS, Lane, history
 from services.responder.planner.attribution import attribution
 from services.responder.session.costs import before_cut, cost, heads
 from services.responder.session.state import served_tokens
+from tests.helpers.bound_thinking import thoughts
 from tests.helpers.harness import Call, Harness, edits_of, is_sound, ran, text_part, thought
 from tests.helpers.random_sessions import as_bytes
 from tests.helpers.tool_calls import called, requested, returned
@@ -230,17 +232,57 @@ def test_a_model_that_wants_to_see_what_was_thought_before_a_call_sees_it() -> N
     assert [part.kind for part in call.served[2].parts] == ["reasoning", "tool"]
 
 
-def test_a_call_and_its_result_in_two_messages_stay_together() -> None:
+def test_a_thought_that_is_signed_is_not_kept_for_its_call_behind_other_bytes() -> None:
+    harness = Harness(LIMITS, lanes=(history.LANE, TAGS, DROPS))
+    harness.capabilities = ("requires_reasoning_on_tool_calls", "binds_signed_thinking")
+    harness.user("Mend the parser.")
+    shown = called("read", {"filePath": "src/parser.py"}, FILE)
+    harness.assistant(thought("because", signed=True), text_part("I look."), shown)
+    for number in range(6):
+        harness.assistant(text_part(f"I run it, {number}."), ran("ok", call=f"t{number}"))
+    harness.user("And the lexer.")
+    call = compressed(harness, 5)
+    assert "history" in call.served[0].parts[0].text
+    assert [] == thoughts(call.served)
+
+
+def split() -> Harness:
+    """A harness that tells a call and its result in two messages, after a reading that is to stay."""
     harness = Harness(LIMITS, lanes=(history.LANE, TAGS, DROPS))
     harness.user("Mend the parser.")
     harness.assistant(text_part("I look."), requested("read", {"filePath": "src/parser.py"}, call="r1"))
     harness.add_message("tool", returned("read", call="r1", output=FILE))
     for number in range(6):
         harness.assistant(text_part(f"I run it, {number}."), ran(LINES, call=f"t{number}"))
+    return harness
+
+
+def test_a_call_and_its_result_in_two_messages_stay_together() -> None:
+    harness = split()
     call = compressed(harness)
     assert kept(harness) == ["m1.0", "m2.1", "m3.0"]
     assert outputs([*call.served]) == ["m3"]
     assert faults(call.served, ()) == []
+
+
+@pytest.mark.parametrize("renamed", ["part", "message"])
+@pytest.mark.parametrize("forked", [True, False])
+def test_where_a_result_is_listed_under_another_name_its_call_does_not_stay_alone(renamed: str, forked: bool) -> None:
+    harness = split()
+    compressed(harness)
+    if forked:
+        harness = harness.fork()
+        harness.step()
+    result = harness.messages[2]
+    name = "again" if renamed == "message" else result.message
+    parts = tuple(msgspec.structs.replace(part, message=name, part="again.0") for part in result.parts)
+    harness.messages[2] = msgspec.structs.replace(result, message=name, parts=parts)
+    for _ in range(3):
+        harness.assistant(text_part("On."), ran("ok", call=f"on{len(harness.messages)}"))
+        harness.wait(301)
+        call = harness.step()
+        assert [] == faults(call.raw, ())
+        assert [] == faults(call.served, ())
 
 
 @given(st.integers(4, 7), st.sets(st.integers(2, 9)))
