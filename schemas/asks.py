@@ -47,6 +47,9 @@ class Plan(msgspec.Struct, frozen=True, omit_defaults=True):
     reason: str = ""
     notices: tuple[str, ...] = ()
     """Sentences for the person, not for the model."""
+    full: bool = False
+    """The prompt nears what the model takes, and nobody but the harness can make it smaller in this turn: it may
+    compact by itself."""
 
 
 class SqlAsk(Ask, frozen=True):

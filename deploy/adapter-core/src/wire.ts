@@ -634,6 +634,10 @@ export interface Plan {
    * Sentences for the person, not for the model.
    */
   notices?: string[];
+  /**
+   * The prompt nears what the model takes, and nobody but the harness can make it smaller in this turn: it may compact by itself.
+   */
+  full?: boolean;
 }
 /**
  * One step of a plan's history, as a harness gets it.

@@ -73,7 +73,7 @@ class Transformer:
             return Plan("late", revision=state.revision, reason="the asker has stopped listening")
         metrics.PASSES.labels(made.kind).inc()
         if is_held_back(state, ask.base_revision):
-            made = Pass("replay", notices=made.notices)
+            made = Pass("replay", notices=made.notices, is_full=made.is_full)
             return _reply(state, made, ask.base_revision, ask.base_revision)
         return _reply(state, made, ask.base_revision, state.revision)
 
@@ -187,6 +187,7 @@ def _reply(state: Session, made: Pass, base: int, newest: int) -> Plan:
         tokens_before=state.conversation.tokens,
         tokens_after=max(0, state.conversation.tokens - state.plan.saved),
         notices=tuple(_notices(made)),
+        full=made.is_full,
     )
 
 

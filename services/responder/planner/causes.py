@@ -9,6 +9,7 @@ from services.domain.window import window as window_of
 from services.responder.lanes.keeping import standing
 from services.responder.planner import controller
 from services.responder.planner.economics import prices_of
+from services.responder.provider_rules.signed_thinking import boundary
 from services.responder.session.state import Session, served_tokens
 
 FITTING = 0.97
@@ -65,6 +66,11 @@ class Causes(msgspec.Struct, frozen=True):
     @property
     def any(self) -> bool:
         return bool(self.names)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the coming prompt fills the window so far that room is made between two turns."""
+        return bool(self.window) and 100 * self.prompt >= self.threshold * self.window
 
     @property
     def lasting(self) -> tuple[str, ...]:
@@ -161,7 +167,8 @@ def is_declined(session: Session, limits: Limits, prompt: int) -> bool:
 
 def _excess(session: Session, window: Window, served: int, prompt: int) -> int:
     """Estimated tokens that must go, or the model refuses the prompt."""
-    fits = session.usage.calibration.fitting(int(window.usable * FITTING), DENSER)
+    share = 1.0 if boundary(session) else FITTING  # the newest outputs go then: as few as can be
+    fits = session.usage.calibration.fitting(int(window.usable * share), DENSER)
     if session.waits.overflow and served <= fits:
         return int(served * UNTOLD)
     return max(0, served - fits) if prompt > window.usable or session.waits.overflow else 0

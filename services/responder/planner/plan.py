@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import Literal
 
 import msgspec
@@ -22,12 +23,18 @@ from services.responder.planner.pages import revisions_of
 from services.responder.planner.signatures import thinking_causes
 from services.responder.provider_rules.check import STRUCTURAL, new_faults
 from services.responder.provider_rules.signed_thinking import boundary, place
+from services.responder.session.lane_marks import is_of
 from services.responder.session.state import Session, served_tokens, with_edits
 from services.responder.session.waits import ANSWERED
 
 STUCK = (
     "The prompt is longer than the model takes, and nothing more can be taken out of it. "
     "Summarise the session in your harness, take a larger model, or go on in a new session."
+)
+
+FULL = (
+    "The prompt fills the model's window in a running turn, and the model's signed thinking lets nothing before it "
+    "change: the oldest of the newest outputs are left out. Summarise the session in your harness, or end the turn."
 )
 
 NOTHING_TO_FLUSH = (
@@ -60,6 +67,9 @@ class Pass(msgspec.Struct, frozen=True):
     """... and with this, if it is the same session still."""
     notices: tuple[str, ...] = ()
     """What the person should know."""
+    is_full: bool = False
+    """Whether the prompt nears what the model takes, and a running turn's signed thinking lets nobody make it smaller
+    but the harness, by compacting."""
 
 
 class _Waiting(msgspec.Struct, frozen=True):
@@ -99,12 +109,29 @@ def _warnings(view: View) -> Iterator[str]:
 
 
 def _decided(view: View, all_lanes: Sequence[Lane]) -> Pass:
-    session, limits, lanes = view.session, view.limits, all_lanes
+    session, limits = view.session, view.limits
     step = session.step
     if step is None or session.revisions.planned == step.step:
         return Pass("replay")
     why = causes(session, limits, view.learned)
     why = replace(why, forced=(*why.forced, *thinking_causes(view)))
+    made = _revised(view, all_lanes, why)
+    if not (boundary(session) and why.is_full):
+        return made
+    is_told = not (why.excess and made.kind == "rebase") or _has_evicted(session)
+    return replace(made, is_full=True, notices=made.notices if is_told else (*made.notices, FULL))
+
+
+def _has_evicted(session: Session) -> bool:
+    """Whether outputs of the running turn were left out for want of room before."""
+    conversation = session.conversation
+    newest = chain.from_iterable(map(conversation.sent_parts, conversation.after(session.turn)))
+    return any(is_of(session.plan.content(name), (eviction.NAME,)) for name, _ in newest)
+
+
+def _revised(view: View, all_lanes: Sequence[Lane], why: Causes) -> Pass:
+    """The pass for these causes."""
+    session, limits, lanes = view.session, view.limits, all_lanes
     if not why.any:
         return _extended(view, lanes, _Waiting(kept=why.kept))
     bound = boundary(session)
@@ -115,7 +142,7 @@ def _decided(view: View, all_lanes: Sequence[Lane]) -> Pass:
     if bound:
         why = replace(why, free=())  # they wait for the end of the turn
         view, lanes = replace(view, begin=bound), [lane for lane in lanes if lane.name == eviction.NAME]
-    prices = prices_of(step, limits)
+    prices = prices_of(session.step, limits) if session.step else Prices()
     is_free = (bool(why.free) or "overflow" in why.names) and not boundary(session)
     asked = replace(
         view, causes=frozenset(why.names), is_free=is_free, target=why.target, excess=why.excess, tail=why.tail

@@ -267,7 +267,9 @@ def test_a_call_and_its_result_in_two_messages_stay_together() -> None:
 
 @pytest.mark.parametrize("renamed", ["part", "message"])
 @pytest.mark.parametrize("forked", [True, False])
-def test_where_a_result_is_listed_under_another_name_its_call_does_not_stay_alone(renamed: str, forked: bool) -> None:
+def test_where_a_result_is_listed_under_another_name_its_call_does_not_stay_alone(
+    renamed: str, *, forked: bool
+) -> None:
     harness = split()
     compressed(harness)
     if forked:

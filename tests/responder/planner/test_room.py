@@ -7,8 +7,8 @@ import pytest
 from schemas.inbox import ErrorSeen
 from services.domain.limits import Limits
 from services.responder.lanes import LANES
-from services.responder.planner.plan import STUCK
-from tests.helpers.harness import Call, Harness, cost, ran, rebases, text_part
+from services.responder.planner.plan import FULL, STUCK
+from tests.helpers.harness import Call, Harness, cost, ran, rebases, text_part, thought
 
 BESIDE = 9_000
 """Tokens of system prompt and tools."""
@@ -122,6 +122,33 @@ def test_a_limit_that_nobody_knows_is_learned_by_one_refusal() -> None:
         model.ask()
     assert 60 == model.answered
     assert 1 == model.refused
+
+
+def test_a_turn_of_signed_thinking_that_fills_the_window_is_told_and_is_the_harness_s_to_compact() -> None:
+    """Nothing before a thought may change: without the harness, the agent would see none of its newest outputs."""
+    model = Model(200_000)
+    model.harness.capabilities = ("binds_signed_thinking", "caches_exact_prefix")
+    model.harness.user("Go through these")
+    calls: list[Call] = []
+    for number in range(60):
+        model.harness.assistant(thought("so", signed=True), ran(f"{number} line of it\n" * 1_000, call=f"c{number}"))
+        calls.append(model.ask())
+    full = [number for number, call in enumerate(calls) if call.made.is_full]
+    blind = [number for number, call in enumerate(calls) if call.served[-1].parts[-1].output.startswith("[dropped")]
+    assert 0 == model.refused
+    assert blind
+    assert full == [*range(full[0], 60)]
+    assert full[0] < blind[0]
+    assert [blind[0]] == [number for number, call in enumerate(calls) if FULL in call.made.notices]
+    assert model.count(calls[blind[0]]) > 0.95 * model.limit - 4_096
+
+
+def test_a_turn_without_signed_thinking_is_not_left_to_the_harness() -> None:
+    model = Model(60_000)
+    model.harness.user("Go through these")
+    for _ in range(60):
+        model.reads(8_000)
+        assert not model.ask().made.is_full
 
 
 def test_what_a_person_says_is_never_left_out_and_they_are_told_what_to_do() -> None:
