@@ -155,7 +155,7 @@ def using(prompt: int) -> Act:
 CALLS = st.lists(
     st.tuples(st.sampled_from(TOOLS), st.sampled_from([*ARGUMENTS]), st.sampled_from([*OUTPUTS])),
     min_size=1,
-    max_size=3,
+    max_size=6,
 )
 GROWTH: st.SearchStrategy[Act] = st.one_of(
     st.sampled_from(["go on", "words " * 200]).map(lambda text: lambda harness: harness.user(text)),

@@ -1,7 +1,6 @@
 """The check before a plan is appended: apply it to the known messages, and see what a provider would refuse."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 
 import msgspec
 
@@ -27,7 +26,8 @@ from services.responder.session.state import Session
 
 STRUCTURAL = (OmitArc, OmitMessage, OmitPart)
 NEIGHBOURS = 3
-"""Messages on each side that a torn pair or a broken alternation may show in."""
+"""Messages on each side that a torn pair or a broken alternation may show in, beside those that hold results alone: an
+answer may have any number of calls, and each its result in a message of its own."""
 CONTENT = "content"
 """Stands for a body: the check needs to know that there is one, not what it says."""
 BEGINNING: frozenset[Target] = frozenset({Cut(), *map(HeadSlot, applied.SLOTS)})
@@ -141,7 +141,18 @@ def _windows(conversation: Conversation, places: Sequence[int]) -> list[list[Mes
 
 def _neighbour(conversation: Conversation, places: Iterable[int], place: int) -> int:
     """The place of the last neighbour in this direction, or of the farthest there is."""
-    return next(reversed([place, *islice((near for near in places if near in conversation.order), NEIGHBOURS)]))
+    last, count = place, 0
+    for near in (near for near in places if near in conversation.order):
+        last, count = near, count + (not _is_result(conversation, near))
+        if count == NEIGHBOURS:
+            break
+    return last
+
+
+def _is_result(conversation: Conversation, place: int) -> bool:
+    """Whether the message at this place holds nothing but results of calls."""
+    sent = [part.recorded.kind for _, part in conversation.sent_parts(conversation.messages[conversation.order[place]])]
+    return bool(sent) and all(kind == "tool_result" for kind in sent)
 
 
 def _faults_within(

@@ -65,6 +65,21 @@ def test_where_a_list_begins_is_checked(edits: tuple[AnyEdit, ...], expected: li
     assert refused(split(), *edits) == expected
 
 
+@pytest.mark.parametrize("count", [1, 2, 4, 9])
+def test_a_cut_through_the_results_of_one_answer_is_refused_however_many_there_are(count: int) -> None:
+    harness = Harness()
+    harness.capabilities = ()
+    harness.user("Read the logs.")
+    harness.assistant(*(asked(f"c{number}") for number in range(count)))
+    results = [harness.add_message("tool", answered(f"c{number}", "line\n")) for number in range(count)]
+    harness.assistant(text_part("They are long."))
+    harness.user("Thank you.")
+    harness.step()
+    assert refused(harness, CutBefore(message=results[-1]), head())
+    assert refused(harness, CutBefore(message=results[0]), head())
+    assert not refused(harness, CutBefore(message="m2"), head())
+
+
 def test_a_head_before_a_persons_words_is_refused_where_turns_alternate() -> None:
     harness = split()
     harness.capabilities = ("requires_alternation",)
