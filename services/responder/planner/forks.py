@@ -146,9 +146,11 @@ def _edits(session: Session, origin: Session, shared: Copies) -> tuple[AnyEdit, 
     positions = _positions(session, origin, shared)
     moved = (_moved(edit, shared, positions) for edit in _in_order(origin))
     edits = (*_heads(session, origin, shared), *(edit for edit in moved if edit is not None))
-    if not new_faults(session, edits):
-        return edits
-    return tuple(edit for edit in edits if not isinstance(edit, STRUCTURAL))
+    for faulty in ((), STRUCTURAL, (*STRUCTURAL, CutBefore, SetHead)):
+        left = tuple(edit for edit in edits if not isinstance(edit, faulty))
+        if not new_faults(session, left):
+            return left
+    return ()
 
 
 def _in_order(origin: Session) -> Iterator[AnyEdit]:

@@ -454,6 +454,26 @@ def test_a_model_that_wants_roles_to_alternate_is_served_no_two_messages_of_one_
     assert "user" != call.served[1].role
 
 
+def test_a_reading_that_its_origin_keeps_makes_no_two_answers_in_a_row_where_roles_alternate() -> None:
+    origin = Harness(Limits(threshold=65, protected_tags=1), LANES)
+    origin.user("Mend the parser.")
+    origin.assistant(called("read", {"filePath": "src/parser.py"}, "def parse(line): ...\n" * 30, call="r1"))
+    for number in range(4):
+        origin.user(f"Run it, {number}.")
+        origin.assistant(ran("ok", call=f"t{number}"))
+    origin.step()
+    seal(origin, 5)
+    origin.flush()
+    origin.step()
+    assert origin.session.plan.cut is not None
+    assert origin.session.plan.cut.kept
+    copy = origin.fork()
+    copy.capabilities = ("accepts_empty_content", "requires_alternation")
+    copy.user("another way")
+    call = copy.step()
+    assert set(faults(call.served, copy.capabilities)) <= set(faults(call.raw, copy.capabilities))
+
+
 def test_a_plan_that_is_too_long_for_one_event_is_several() -> None:
     origin = Harness(lanes=LANES)
     origin.user("go")
