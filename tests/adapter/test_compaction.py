@@ -37,6 +37,12 @@ def after(adapter: Adapter, *happenings: Happening, own: object = ON) -> dict[st
         pytest.param([BEGINS, PLANNED, BETWEEN, MISSED, BETWEEN, MISSED, BETWEEN], True, id="two in a row were"),
         pytest.param([BEGINS, PLANNED, GONE, MISSED, PLANNED, BETWEEN, MISSED], False, id="two, but not in a row"),
         pytest.param([BEGINS, PLANNED, MISSED, MISSED, PLANNED, BETWEEN], False, id="it is back"),
+        pytest.param(
+            [BEGINS, MISSED, RESTS, BEGINS, MISSED, RESTS, BEGINS], True, id="it is there and no plan has ever come"
+        ),
+        pytest.param([BEGINS, MISSED, MISSED, RESTS, BEGINS], True, id="that it is there is no plan yet"),
+        pytest.param([["a", "begins", False], RESTS, BEGINS], False, id="it has come between two turns"),
+        pytest.param([["a", "begins", False], PLANNED, BETWEEN], False, id="it has come within a turn"),
         pytest.param([BEGINS, PLANNED, RESTS, ["a", "begins", False]], False, id="it fell between two turns: a moment"),
         pytest.param([BEGINS, ["a", "isLeft", True], PLANNED, BETWEEN], True, id="the session is none of its own"),
         pytest.param([BEGINS, PLANNED, SENT], True, id="what was sent may yet be refused"),
@@ -98,11 +104,12 @@ happening = st.one_of(
 )
 
 
-@given(st.lists(happening, max_size=12))
+@given(st.lists(happening, max_size=12), st.sampled_from([[], [RESTS, BEGINS], [RESTS, ["a", "begins", False]]]))
 def test_two_steps_without_a_plan_are_enough_whatever_was_before(
-    adapter: Adapter, before: list[tuple[str, str, object]]
+    adapter: Adapter, before: list[tuple[str, str, object]], between: list[Happening]
 ) -> None:
-    ending = [BEGINS, ["a", "isLeft", False], MISSED, MISSED, BETWEEN]
+    """And whether they are steps of one turn or of two."""
+    ending = [BEGINS, ["a", "isLeft", False], MISSED, *between, MISSED, BETWEEN]
     assert after(adapter, *map(list, before), *ending)["auto"]
 
 

@@ -11,22 +11,27 @@ export class ContextKeeper {
   phase: Phase = "resting";
   /** The session is none of the service's: it has another mode, or its calls are a helper's. */
   isLeft = false;
+  /** Steps in a row without a plan, over turns: only a plan shows that somebody keeps the context small. */
   private misses = 0;
   private hasPlan = false;
+  /** Nobody was there when the turn began, and nobody has answered since. */
+  private isAlone = false;
 
   /** A turn begins. A service that has answered this session before may be away for a moment. */
   begins(isReachable: boolean): void {
     this.phase = "between";
-    if (!this.hasPlan) this.misses = isReachable ? 0 : MISSES;
+    this.isAlone = !isReachable && !this.hasPlan;
   }
 
   planned(isInTime: boolean): void {
-    this.hasPlan ||= isInTime;
     this.misses = isInTime ? 0 : this.misses + 1;
+    if (!isInTime) return;
+    this.hasPlan = true;
+    this.isAlone = false;
   }
 
   get isServed(): boolean {
-    return !this.isLeft && this.misses < MISSES;
+    return !this.isLeft && !this.isAlone && this.misses < MISSES;
   }
 
   get isBusy(): boolean {
