@@ -33,7 +33,25 @@ calls.compactions = (own, happenings) => {
     else if (method === "phase" || method === "isLeft") keeper[method] = given[0];
     else if (method === "set") config.auto = given[0];
     else keeper[method](...given);
-    return { ...config, away: pure.isAway([...keepers.values()]) };
+    return { ...config, away: [...keepers.values()].some(({ isAway }) => isAway) };
+  });
+};
+/** What the person is told behind each of these happenings, as `[session, method, ...given]`: where, and which words. */
+calls.notices = (mode, happenings) => {
+  const keepers = new Map();
+  let isComing = false;
+  let told = [];
+  const handOver = new pure.HandOver(mode, "OpenCode", () => isComing);
+  return happenings.map(([session, method, given, place = "here"]) => {
+    told = [];
+    const notify = (texts) => told.push(...texts.map((text) => [place, text]));
+    const keeper = keepers.get(session) ?? new pure.ContextKeeper();
+    if (session) keepers.set(session, keeper);
+    if (method === "coming") isComing = given;
+    else if (method === "isLeft") keeper.isLeft = given;
+    else if (method === "rests") keeper.phase = "resting";
+    else handOver[method](keeper, given, notify);
+    return told;
   });
 };
 /** The prompt for a summary, where other plugins said this before and after. */

@@ -5,10 +5,14 @@ import { createInterface } from "node:readline";
 
 const folder = process.argv[2];
 const { buildSync } = createRequire(join(folder, "package.json"))("esbuild");
-const contents = 'export { Adapter } from "./adapter.ts"; export { toolOf } from "./tools.ts";';
+const contents = `
+  export { HandOver } from "@annals/adapter-core/compaction";
+  export { Adapter } from "./adapter.ts";
+  export { toolOf } from "./tools.ts";
+`;
 const stdin = { contents, resolveDir: join(folder, "src") };
 const { outputFiles } = buildSync({ stdin, bundle: true, platform: "node", format: "esm", write: false });
-const { Adapter, toolOf } = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
+const { Adapter, HandOver, toolOf } = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
 
 const BREAKER = { allows: () => true, succeeded() {}, failed() {} };
 
@@ -61,7 +65,8 @@ function begun({ directory, guide, agents = [], options = {}, sessions = [], mes
   const service = { identity, directory, guide, options: { deadline_ms: 60_000, ...options }, log, outbox, broker };
   const build = { version: "1", digest: "" };
   const input = { client, directory, project: { id: "project" } };
-  return { adapter: new Adapter(service, guide, input, build, BREAKER), said };
+  const handOver = new HandOver(options.compaction ?? "managed", "OpenCode", () => false);
+  return { adapter: new Adapter(service, guide, input, build, BREAKER, handOver), said };
 }
 
 const ways = {

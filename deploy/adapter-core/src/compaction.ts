@@ -37,11 +37,11 @@ export class ContextKeeper {
   get isBusy(): boolean {
     return this.phase !== "resting";
   }
-}
 
-/** Whether a session under way waits for a service that does not answer. */
-export function isAway(sessions: readonly ContextKeeper[]): boolean {
-  return sessions.some(({ isBusy, isLeft, isServed }) => isBusy && !isLeft && !isServed);
+  /** The session is under way, and waits for a service that does not answer. */
+  get isAway(): boolean {
+    return this.isBusy && !this.isLeft && !this.isServed;
+  }
 }
 
 /**
@@ -86,23 +86,52 @@ export function summaryPrompt({ brief, previous, context, earlier }: SummaryPart
   return [earlier || TASK, brief, before, ...context].filter(Boolean).join("\n\n");
 }
 
-/** Tells the person, once, that the harness compacts by itself now, and once that it need not any more. */
-export class HandOver {
-  private isAwayTold = false;
+/** Shows notices to the person, where a session is at work. */
+export type Notify = (notices: readonly string[]) => void;
 
-  /** `title` is what people call the harness. */
+/**
+ * Tells the person, once, that the harness compacts by itself now, and once that it need not any more. There is one for
+ * a process, as there is one service: that it is away is no news in the next session or directory.
+ */
+export class HandOver {
+  /** Where the person was told that the service is away, and is told that it is back; nowhere while it is not. */
+  private told: Notify | undefined;
+  /** Sessions of which that was said and that had no plan since: one that never gets any is told of once. */
+  private readonly waiting = new WeakSet<ContextKeeper>();
+
+  /**
+   * `title` is what people call the harness. `isComing`: the service is being started, so that nobody need be told yet.
+   */
   constructor(
     private readonly mode: CompactionMode,
     private readonly title: string,
-    private readonly notify: (notices: readonly string[]) => void,
+    private readonly isComing: () => boolean,
   ) {}
 
-  /** `isComing`: the service is being started, so that nobody need be told yet. */
-  tell(sessions: readonly ContextKeeper[], isComing: boolean): void {
-    const away = isAway(sessions) && !isComing;
-    if (this.mode !== "managed" || away === this.isAwayTold) return;
-    this.isAwayTold = away;
-    this.notify([away ? awayNotice(this.title) : BACK]);
+  /** A turn of this session begins. That the service can be reached is no answer: only a plan is. */
+  begins(keeper: ContextKeeper, isReachable: boolean, notify: Notify): void {
+    keeper.begins(isReachable);
+    if (!isReachable) this.missed(keeper, notify);
+  }
+
+  /** A step of this session had its plan in time, or had not. */
+  planned(keeper: ContextKeeper, isInTime: boolean, notify: Notify): void {
+    keeper.planned(isInTime);
+    if (isInTime) this.answered(keeper);
+    else this.missed(keeper, notify);
+  }
+
+  private missed(keeper: ContextKeeper, notify: Notify): void {
+    if (this.told || this.mode !== "managed" || !keeper.isAway || this.waiting.has(keeper) || this.isComing()) return;
+    this.told = notify;
+    this.waiting.add(keeper);
+    notify([awayNotice(this.title)]);
+  }
+
+  private answered(keeper: ContextKeeper): void {
+    this.waiting.delete(keeper);
+    this.told?.([BACK]);
+    this.told = undefined;
   }
 }
 

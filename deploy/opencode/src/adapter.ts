@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { Breaker } from "@annals/adapter-core/breaker";
-import { type ContextKeeper, HandOver, mayCompact } from "@annals/adapter-core/compaction";
+import { type ContextKeeper, type HandOver, mayCompact, type Notify } from "@annals/adapter-core/compaction";
 import { Documents } from "@annals/adapter-core/documents";
 import { patience } from "@annals/adapter-core/endpoint";
 import { identify } from "@annals/adapter-core/identity";
@@ -17,7 +17,6 @@ import { Copies } from "./copies.ts";
 import type { Origin } from "./forks.ts";
 import type { BusEvent, Client, Entry, PluginInput, Session as Seen } from "./harness.ts";
 import { History } from "./history.ts";
-import { TITLE } from "./identity.ts";
 import { Known } from "./known.ts";
 import { Person } from "./person.ts";
 import { Prompts } from "./prompts.ts";
@@ -40,7 +39,7 @@ export class Adapter {
   private readonly person: Person;
   private readonly history: History;
   private readonly documents: Documents;
-  private readonly handOver: HandOver;
+  private readonly notify: Notify;
   private readonly place: translate.Place;
   private readonly client: Client;
   /** A plugin that changes the same prompts; empty: there is none. */
@@ -52,16 +51,17 @@ export class Adapter {
     input: PluginInput,
     private readonly build: { version: string; digest: string },
     breaker: Pick<Breaker, "allows" | "succeeded" | "failed">,
+    private readonly handOver: HandOver,
   ) {
     this.client = input.client;
     this.history = new History(this.client);
     this.person = new Person(this.client, service.log);
-    const notify = (notices: readonly string[]) => this.person.notify(notices);
+    this.notify = (notices) => this.person.notify(notices);
     const root = input.worktree && input.worktree !== "/" ? input.worktree : input.directory;
     const { id } = input.project ?? {};
     const project = identify(id === "global" ? "" : id, root, service.directory, service.log);
     this.place = { root, vcs: input.project?.vcs ?? "", home: project.home, formerly: project.formerly };
-    this.project = new Project(project.id, service, breaker, notify);
+    this.project = new Project(project.id, service, breaker, this.notify);
     this.documents = new Documents(root, service.log);
     this.known = new Known(this.client, service);
     this.asides = new Asides(this.known.agents, guide);
@@ -73,7 +73,6 @@ export class Adapter {
       (other) => this.session(other),
       (session, event, items) => this.project.report(session.id, event.id ?? randomUUID(), items),
     );
-    this.handOver = new HandOver(this.compactionMode, TITLE, notify);
   }
 
   private get compactionMode() {
@@ -166,10 +165,6 @@ export class Adapter {
     return [...this.sessions.values()].map(({ keeper }) => keeper);
   }
 
-  private tellWhoKeeps(): void {
-    this.handOver.tell(this.keepers, this.service.isComing);
-  }
-
   /** The plugins that OpenCode has loaded. */
   meet(plugins: unknown): void {
     this.rival = rivalOf(plugins);
@@ -188,8 +183,7 @@ export class Adapter {
     ]);
     this.introduce(session);
     session.keeper.isLeft = session.record.mode === "additive";
-    session.keeper.begins(this.project.isReachable);
-    this.tellWhoKeeps();
+    this.handOver.begins(session.keeper, this.project.isReachable, this.notify);
     if (session.record.isKnown && !session.isFollowed) {
       void this.service.log.guarded("filling", () => this.fill(session));
     }
@@ -240,9 +234,9 @@ export class Adapter {
     const { deadline } = this.project;
     this.introduce(session);
     const open = (isWhole: boolean) => this.open(session, entries, isWhole);
-    session.keeper.planned(await this.project.plan(session, deadline, open));
+    const isInTime = await this.project.plan(session, deadline, open);
     session.keeper.isLeft = this.prompts.modeOf(session) === "additive";
-    this.tellWhoKeeps();
+    this.handOver.planned(session.keeper, isInTime, this.notify);
   }
 
   private open(session: Session, entries: Entry[], isWhole: boolean): string {

@@ -3,13 +3,14 @@
 import { Breaker } from "@annals/adapter-core/breaker";
 import { digestOfBundle } from "@annals/adapter-core/bundle";
 import { callLine } from "@annals/adapter-core/calls";
+import { HandOver } from "@annals/adapter-core/compaction";
 import { type Options, patience } from "@annals/adapter-core/endpoint";
 import { Service } from "@annals/adapter-core/service";
 import { withoutTags } from "@annals/adapter-core/tags";
 import { Adapter } from "./adapter.ts";
 import { type Compacting, previousSummary, replacePrompt } from "./compacting.ts";
 import type { BusEvent, Entry, PluginInput } from "./harness.ts";
-import { HARNESS } from "./identity.ts";
+import { HARNESS, TITLE } from "./identity.ts";
 import type { Switches } from "./switches.ts";
 import { toolOf } from "./tools.ts";
 
@@ -27,16 +28,22 @@ interface ToolDefinition {
 /** Milliseconds that the end waits for what is still to be sent; the rest is spooled. */
 const CLOSING = 1000;
 
-/** One connection for all directories of a process. */
-let shared: { service: Service; breaker: Breaker } | undefined;
+/** One connection for all directories of a process, and one voice that tells the person of it. */
+let shared: { service: Service; breaker: Breaker; handOver: HandOver } | undefined;
+
+function sharing(options: Options) {
+  const service = new Service({ harness: HARNESS, bundle: import.meta.url }, options);
+  const handOver = new HandOver(options.compaction ?? "managed", TITLE, () => service.isComing);
+  return { service, breaker: new Breaker(), handOver };
+}
 
 async function server(input: PluginInput, options: Options = {}) {
-  shared ??= { service: new Service({ harness: HARNESS, bundle: import.meta.url }, options), breaker: new Breaker() };
-  const { service, breaker } = shared;
+  shared ??= sharing(options);
+  const { service, breaker, handOver } = shared;
   const { log } = service;
   await service.ready();
   const { guide } = service; // this one for as long as the harness runs: tools and guidance must go together
-  const adapter = new Adapter(service, guide, input, BUILD, breaker);
+  const adapter = new Adapter(service, guide, input, BUILD, breaker, handOver);
   const { tools = [], lines = [] } = guide;
   const modeOf = (session: string) => adapter.session(session).mode;
   return {

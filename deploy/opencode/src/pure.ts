@@ -5,7 +5,7 @@ import type { Entry } from "./harness.ts";
 import { SHAPE } from "./shape.ts";
 
 export { routed } from "@annals/adapter-core/actions";
-export { ContextKeeper, isAway, mayCompact } from "@annals/adapter-core/compaction";
+export { ContextKeeper, HandOver, mayCompact } from "@annals/adapter-core/compaction";
 export { target } from "@annals/adapter-core/language";
 export { mask } from "@annals/adapter-core/mask";
 export * as modes from "@annals/adapter-core/modes";

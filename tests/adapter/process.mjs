@@ -1,0 +1,45 @@
+// Plays, line by line, turns in several directories of one process with the whole plugin, where no service answers.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+const [bundle, options] = [process.argv[2], JSON.parse(process.argv[3])];
+const { default: plugin } = await import(bundle);
+const told = [];
+const hooks = new Map();
+
+async function at(directory) {
+  const client = {
+    app: { agents: async () => ({ data: [] }) },
+    config: { providers: async () => ({}) },
+    session: { get: async () => ({}), list: async () => ({ data: [] }), messages: async () => ({ data: [] }) },
+    tui: { showToast: async ({ body }) => told.push([directory, body.message]) },
+    _client: { get: async () => ({ data: [] }), post: async () => ({ data: [] }) },
+  };
+  if (!hooks.has(directory)) hooks.set(directory, await plugin.server({ client, directory }, options));
+  return hooks.get(directory);
+}
+
+const ways = {
+  /** A turn of one step. */
+  turn: async (directory, sessionID) => {
+    const here = await at(directory);
+    await here["chat.message"]({ sessionID });
+    const info = { id: `${sessionID}.m`, sessionID, role: "user", model: { providerID: "p", modelID: "m" } };
+    const parts = [{ id: `${sessionID}.p`, messageID: info.id, sessionID, type: "text", text: "go" }];
+    await here["experimental.chat.messages.transform"]({}, { messages: [{ info, parts }] });
+    await here.event({ event: { type: "session.idle", properties: { sessionID } } });
+  },
+  /** Until the adapter's log holds this so many times. */
+  logged: async (text, times) => {
+    const path = join(options.state, "adapter.log");
+    const found = () => (existsSync(path) ? readFileSync(path, "utf8").split(text).length - 1 : 0);
+    while (found() < times) await new Promise((resolve) => setTimeout(resolve, 10));
+  },
+};
+for await (const line of createInterface({ input: process.stdin })) {
+  const { way, given } = JSON.parse(line);
+  await ways[way](...given);
+  console.log(JSON.stringify(told.splice(0)));
+}
+process.exit(0); // the plugin tries for ever to connect
