@@ -21,6 +21,7 @@ async function at(directory) {
 }
 
 const ways = {
+  open: async (directory) => void (await at(directory)),
   /** A turn of one step. */
   turn: async (directory, sessionID) => {
     const here = await at(directory);
@@ -30,11 +31,10 @@ const ways = {
     await here["experimental.chat.messages.transform"]({}, { messages: [{ info, parts }] });
     await here.event({ event: { type: "session.idle", properties: { sessionID } } });
   },
-  /** Until the adapter's log holds this so many times. */
-  logged: async (text, times) => {
+  /** Until the adapter's log holds this. */
+  logged: async (text) => {
     const path = join(options.state, "adapter.log");
-    const found = () => (existsSync(path) ? readFileSync(path, "utf8").split(text).length - 1 : 0);
-    while (found() < times) await new Promise((resolve) => setTimeout(resolve, 10));
+    while (!existsSync(path) || !readFileSync(path, "utf8").includes(text)) await new Promise((resolve) => setTimeout(resolve, 10));
   },
 };
 for await (const line of createInterface({ input: process.stdin })) {

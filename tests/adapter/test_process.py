@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.adapter.conftest import ROOT
 
 BUNDLE = ROOT / "deploy" / "opencode" / "dist" / "annals.mjs"
@@ -19,13 +21,17 @@ class Process:
     def __init__(self, running: "subprocess.Popen[str]") -> None:
         self._running = running
 
+    def open(self, directory: Path) -> None:
+        """The harness begins in a directory."""
+        assert [] == self._do("open", str(directory))
+
     def turn(self, directory: Path, session: str) -> list[list[str]]:
         """A turn of one step; where the person was told something, and what."""
         return self._do("turn", str(directory), session)
 
-    def logged(self, text: str, times: int = 1) -> list[list[str]]:
-        """Wait until the adapter has noted this so often."""
-        return self._do("logged", text, times)
+    def logged(self, text: str) -> None:
+        """Wait until the adapter has noted this."""
+        assert [] == self._do("logged", text)
 
     def _do(self, way: str, *given: object) -> list[list[str]]:
         assert self._running.stdin is not None
@@ -57,3 +63,23 @@ def test_in_two_directories_the_person_is_told_once(tmp_path: Path) -> None:
     ((place, notice),) = told
     assert str(first) == place
     assert "OpenCode compacts by itself" in notice
+
+
+@pytest.mark.parametrize("command", [["/there/is/no/such/program"], [""], []], ids=["absent", "empty", "none"])
+def test_where_the_installation_cannot_be_started_the_person_is_told_once(command: list[str], tmp_path: Path) -> None:
+    with started(tmp_path, house={"command": command}) as process:
+        assert_told_once(process, tmp_path)
+
+
+def test_where_the_log_of_the_start_cannot_be_opened_the_person_is_told_once(tmp_path: Path) -> None:
+    (tmp_path / "state" / "launch.log").mkdir(parents=True)
+    with started(tmp_path, house={"command": ["true"]}) as process:
+        assert_told_once(process, tmp_path)
+
+
+def assert_told_once(process: Process, directory: Path) -> None:
+    """Not while the installation may be coming, and then in the first turn without it."""
+    process.open(directory)
+    process.logged("the installation was not started")
+    told = [process.turn(directory, "a"), process.turn(directory, "b"), process.turn(directory, "a")]
+    assert [1, 0, 0] == [len(one) for one in told]

@@ -17,8 +17,9 @@ export interface Installation {
 export async function launch({ command, data }: Installation, said: string, log: Log): Promise<boolean> {
   const [program = "", ...words] = command;
   const env = { ...process.env, ...(data ? { ANNALS_DATA: data } : {}) };
-  const file = openSync(said, "w", 0o600);
+  let file: number | undefined;
   try {
+    file = openSync(said, "w", 0o600);
     const child = spawn(program, words, { env, detached: true, stdio: ["ignore", file, file] });
     const code = new Promise<number | null>((resolve, reject) => {
       child.on("error", reject);
@@ -32,6 +33,6 @@ export async function launch({ command, data }: Installation, said: string, log:
     log.note("the installation was not started", { error: String(error) });
     return false;
   } finally {
-    closeSync(file);
+    if (file !== undefined) closeSync(file);
   }
 }
