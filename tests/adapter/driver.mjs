@@ -54,6 +54,11 @@ calls.notices = (mode, happenings) => {
     return told;
   });
 };
+/** Whether an installation is started at each of these times; `ended`: the start before is over. */
+calls.starts = (happenings) => {
+  const starts = new pure.Starts();
+  return happenings.flatMap((one) => (one === "ended" ? (starts.ended(), []) : [starts.begin(one)]));
+};
 /** The prompt for a summary, where other plugins said this before and after. */
 calls.summaryPrompt = (before, brief, previous, after) => {
   const output = { context: [], prompt: undefined, ...before };

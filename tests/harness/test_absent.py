@@ -1,11 +1,14 @@
 """The installation is absent, or falls when the window is full: OpenCode compacts itself, and only until then."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 import pytest
 
+from services.edges.launcher.detach import command, down
 from services.edges.launcher.run import current
+from services.settings import Settings
 from tests.harness import scenarios
 from tests.harness.connected import plugin, rebases
 from tests.harness.isolation import OPENAI, Json, merged
@@ -22,6 +25,8 @@ from tests.helpers.installation_process import Apart
 
 pytestmark = pytest.mark.harness
 
+START = 120.0
+"""Seconds that an installation has until it serves a session again."""
 LIMIT, OUTPUT = 24_000, 2_000
 """A window that three readings fill."""
 NOTES = {
@@ -216,6 +221,38 @@ async def test_the_adapter_starts_the_installation_where_none_runs_and_a_first_s
         ending = await user.annals("down")
     assert "has ended" in ending.output
     assert [] == provider.faults
+
+
+@pytest.mark.soak
+async def test_an_installation_that_dies_later_is_started_again_and_takes_over(
+    provider: Provider, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    house = {"command": [*command(), "up", "--detach", "--kept-by", "opencode"], "data": str(data)}
+    plugins = [plugin(data, tmp_path / "state", house=house)]
+    try:
+        async with (
+            Apart(data) as installation,
+            OpenCode(tmp_path, provider.url, plugins=plugins, config=config(), files=NOTES) as oc,
+        ):
+            conversation, on = await Conversation.open(oc, provider, "Risen"), Calls(oc)
+            await read(conversation, on, 0)
+            await installation.kill()
+            assert current(data) is None
+            await until(lambda: is_new_tagged(conversation), "the installation serves what is said now", START)
+            run = current(data)
+            assert run is not None
+            assert "opencode" == run.keeper
+            await assert_recorded_once(installation)
+    finally:
+        await asyncio.to_thread(down, Settings(data=data))
+    assert [] == provider.faults
+
+
+async def is_new_tagged(conversation: Conversation) -> bool:
+    """Whether what is said now has a number: a plan in hand has none for it."""
+    await conversation.send("Go on.", Reply(text="On it."))
+    return conversation.provider.of(conversation.session)[-1].texts[-1].startswith("§")
 
 
 async def is_tagged(conversation: Conversation) -> bool:

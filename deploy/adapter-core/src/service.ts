@@ -9,6 +9,7 @@ import type { ClientManifest } from "./language.ts";
 import { launch } from "./launch.ts";
 import { Log } from "./log.ts";
 import { Outbox } from "./outbox.ts";
+import { Starts } from "./starts.ts";
 import { ask } from "./subjects.ts";
 import { unreferenced } from "./timers.ts";
 
@@ -36,8 +37,7 @@ export class Service {
   guide: ClientManifest = { digest: "" };
   private readonly guidePath: string;
   private isFetching = false;
-  /** The installation has been asked to start: nobody need be told yet that it does not answer. */
-  isComing = false;
+  private readonly starts = new Starts();
   private readonly fetched: Promise<void>;
 
   constructor(
@@ -51,7 +51,12 @@ export class Service {
     this.broker = new Broker(options, this.log, identity.harness);
     this.outbox = new Outbox(this.broker, this.log, this.directory);
     this.fetched = new Promise((resolve) => this.broker.onConnected(() => void this.fetchGuide(resolve)));
-    void this.log.guarded("starting the installation", () => this.start());
+    void this.log.guarded("looking for an installation", () => this.begin());
+  }
+
+  /** The installation has been asked to start: nobody need be told yet that it does not answer. */
+  get isComing(): boolean {
+    return this.starts.isUnderWay;
   }
 
   /** Have a guide: that of the service if it answers in time, else the one from before. */
@@ -59,20 +64,30 @@ export class Service {
     await Promise.race([this.fetched, unreferenced(patience(this.options, this.guide.digest ? RESTART : START))]);
   }
 
-  /** Have an installation on this machine, if it is this adapter's to start it, and none answers: a broker alone is none. */
-  private async start(): Promise<void> {
+  /**
+   * Have the installation on this machine started, if that is this adapter's to do. Call it whenever none answers, as
+   * when a turn begins without one: it may have died since. One that runs all the same is left as it is.
+   */
+  async start(): Promise<void> {
     const { house: installation } = this.options;
-    if (!installation) return;
+    if (!installation || !this.starts.begin(performance.now())) return;
+    try {
+      const isStarted = await launch(installation, join(this.directory, "launch.log"), this.log);
+      this.broker.hurry();
+      if (isStarted) await unreferenced(SETTLING);
+    } finally {
+      this.starts.ended();
+    }
+  }
+
+  /** Start it where none answers when the harness begins: a broker alone is none. */
+  private async begin(): Promise<void> {
+    if (!this.options.house) return;
     const isThere = await Promise.race([
       this.fetched.then(() => true),
       this.broker.tried.then((isConnected) => (isConnected ? unreferenced(ANSWER) : undefined)).then(() => false),
     ]);
-    if (isThere) return;
-    this.isComing = true;
-    const isStarted = await launch(installation, join(this.directory, "launch.log"), this.log);
-    this.broker.hurry();
-    if (isStarted) await unreferenced(SETTLING);
-    this.isComing = false;
+    if (!isThere) await this.start();
   }
 
   /** Ask until there is an answer, or no connection any more; the next connection asks again. */

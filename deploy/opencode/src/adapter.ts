@@ -183,7 +183,9 @@ export class Adapter {
     ]);
     this.introduce(session);
     session.keeper.isLeft = session.record.mode === "additive";
-    this.handOver.begins(session.keeper, this.project.isReachable, this.notify);
+    const { isReachable } = this.project;
+    if (!isReachable) void this.service.log.guarded("starting the installation", () => this.service.start());
+    this.handOver.begins(session.keeper, isReachable, this.notify);
     if (session.record.isKnown && !session.isFollowed) {
       void this.service.log.guarded("filling", () => this.fill(session));
     }

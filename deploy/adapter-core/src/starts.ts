@@ -1,0 +1,20 @@
+/** When an installation that does not answer is started: one start at a time, and one a minute at most. Pure. */
+
+const PAUSE = 60_000;
+
+export class Starts {
+  /** A start has begun, and is not known to have failed or to have brought what it should. */
+  isUnderWay = false;
+  private last = Number.NEGATIVE_INFINITY;
+
+  /** Whether to start it now; if so, that has begun, and lasts until it has `ended`. */
+  begin(now: number): boolean {
+    if (this.isUnderWay || now - this.last < PAUSE) return false;
+    [this.isUnderWay, this.last] = [true, now];
+    return true;
+  }
+
+  ended(): void {
+    this.isUnderWay = false;
+  }
+}
