@@ -38,7 +38,7 @@ class Service(msgspec.Struct, frozen=True):
     forget: tuple[tuple[str, ...], ...] = ()
     """Commands for when the file is gone."""
     unload: tuple[tuple[str, ...], ...] = ()
-    """Commands that make the manager read a changed file; they fail where it has read none."""
+    """Commands without which the manager does not start what it has loaded; they fail where it has loaded nothing."""
 
 
 def service(settings: Settings, environment: Mapping[str, str], platform: str = sys.platform) -> Service:
@@ -89,14 +89,13 @@ def install(settings: Settings, environment: Mapping[str, str], *, is_dry: bool 
     if run is not None and run.keeper != "service":
         failure = _ordered(wanted, wanted.enable, environment)
         first = f"an installation {run.line}; `annals down` ends it, and then this has the service start it"
-        return f"{report}; {first}: {_line(wanted.start[-1:])}" + (f" ({failure})" if failure else "")
+        return f"{report}; {first}: {_by_hand(wanted, wanted.start[-1:])}" + (f" ({failure})" if failure else "")
     if run is not None and before == wanted.text:
         return f"{report}, and the installation {run.line}"
-    if before != wanted.text:
-        _ordered(wanted, wanted.unload, environment)
+    _ordered(wanted, wanted.unload, environment)  # an installation that has ended leaves it loaded
     failure = _ordered(wanted, wanted.start, environment)
     if failure:
-        return f"{report}, but {failure}; where it does, run: {_line(wanted.start)}"
+        return f"{report}, but {failure}; where it does, run: {_by_hand(wanted, wanted.start)}"
     when = "the installation is started, now and whenever you log in"
     return f"{report}; {when}. Its settings go into {_variables(environment)}"
 
@@ -136,6 +135,11 @@ def _ordered(wanted: Service, commands: Sequence[Sequence[str]], environment: Ma
             reason = (ran.stderr or ran.stdout).strip().split("\n")[0]
             return f"{wanted.manager} does not do it ({reason or f'exit {ran.returncode}'})"
     return ""
+
+
+def _by_hand(wanted: Service, start: Sequence[Sequence[str]]) -> str:
+    """The line that starts it, whether it is loaded or not."""
+    return "; ".join([*(" ".join(words) for words in wanted.unload), _line(start)])
 
 
 def _line(commands: Sequence[Sequence[str]]) -> str:

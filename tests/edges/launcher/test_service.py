@@ -1,6 +1,7 @@
 """`annals service install` and `remove`, on this system and on one whose manager of services answers."""
 
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -12,7 +13,7 @@ import pytest
 from services.edges.cli import main
 from services.edges.launcher import service as services
 from services.edges.launcher.run import FILE, current, record
-from services.edges.launcher.service import Unsupported, install, remove, service
+from services.edges.launcher.service import Service, Unsupported, install, remove, service
 from services.settings import Settings
 
 MANAGER = """#!/bin/sh
@@ -153,6 +154,46 @@ def test_on_a_mac_it_is_an_agent(machine: Machine, monkeypatch: pytest.MonkeyPat
     assert agent.text == agent.path.read_text()
     assert "is gone" in remove(machine.settings, machine.environment)
     assert [f"bootout {domain}/annals.house"] == machine.calls
+
+
+LAUNCHD = """\
+case "$1" in
+bootstrap)
+  test -e "{loaded}" && echo "Bootstrap failed: 5: Input/output error" >&2 && exit 5
+  : > "{loaded}" ;;
+bootout)
+  test -e "{loaded}" || {{ echo "Boot-out failed: 3: No such process" >&2; exit 3; }}
+  /bin/rm "{loaded}" ;;
+esac
+"""
+"""A manager that loads an agent once, and keeps it loaded when what it has started has ended."""
+
+
+@pytest.fixture
+def agent(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Service:
+    """What is installed on a Mac, whose manager answers."""
+    machine.has("launchctl", LAUNCHD.format(loaded=machine.log.with_name("loaded")))
+    agent = service(machine.settings, machine.environment, "darwin")
+    monkeypatch.setattr(services, "service", lambda *_: agent)
+    return agent
+
+
+def test_on_a_mac_an_agent_whose_installation_has_ended_is_started_again(machine: Machine, agent: Service) -> None:
+    """`annals down` ends the installation, and leaves the agent loaded."""
+    assert "the installation is started" in install(machine.settings, machine.environment)
+    answer = install(machine.settings, machine.environment)
+    assert f"{agent.path} is as it should be; the installation is started" in answer
+
+
+def test_on_a_mac_the_command_to_run_by_hand_starts_an_agent_that_is_loaded(machine: Machine, agent: Service) -> None:
+    install(machine.settings, machine.environment)
+    record(machine.settings.data, "opencode")
+    answer = install(machine.settings, machine.environment)
+    by_hand = answer.partition("has the service start it: ")[2]
+    assert machine.calls
+    subprocess.run(["/bin/sh", "-c", by_hand], env=machine.environment, check=True)
+    domain = f"gui/{os.getuid()}"
+    assert [f"bootout {domain}/annals.house", f"bootstrap {domain} {agent.path}"] == machine.calls
 
 
 def test_elsewhere_it_is_said_that_there_is_none(machine: Machine) -> None:
