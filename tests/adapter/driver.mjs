@@ -30,7 +30,7 @@ calls.compactions = (own, happenings) => {
     const keeper = keepers.get(session) ?? new pure.ContextKeeper();
     if (session) keepers.set(session, keeper);
     if (method === "reachable") isReachable = given[0];
-    else if (method === "phase" || method === "isLeft") keeper[method] = given[0];
+    else if (["phase", "isLeft", "isFull"].includes(method)) keeper[method] = given[0];
     else if (method === "set") config.auto = given[0];
     else keeper[method](...given);
     return { ...config, away: [...keepers.values()].some(({ isAway }) => isAway) };

@@ -12,6 +12,7 @@ Happening = list[Any]
 ON = {"auto": True, "prune": False}
 BEGINS, PLANNED, MISSED = ["a", "begins", True], ["a", "planned", True], ["a", "planned", False]
 SENT, ANSWERED, BETWEEN = ["a", "phase", "sent"], ["a", "phase", "answered"], ["a", "phase", "between"]
+FULL = ["a", "isFull", True]
 RESTS = ["a", "phase", "resting"]
 GONE, BACK = ["", "reachable", False], ["", "reachable", True]
 
@@ -45,6 +46,8 @@ def after(adapter: Adapter, *happenings: Happening, own: object = ON) -> dict[st
         pytest.param([["a", "begins", False], PLANNED, BETWEEN], False, id="it has come within a turn"),
         pytest.param([BEGINS, PLANNED, RESTS, ["a", "begins", False]], False, id="it fell between two turns: a moment"),
         pytest.param([BEGINS, ["a", "isLeft", True], PLANNED, BETWEEN], True, id="the session is none of its own"),
+        pytest.param([BEGINS, PLANNED, FULL, BETWEEN], True, id="it is served, and cannot be made smaller"),
+        pytest.param([BEGINS, PLANNED, FULL, of("b", BEGINS), RESTS], False, id="one that is full rests"),
         pytest.param([BEGINS, PLANNED, SENT], True, id="what was sent may yet be refused"),
         pytest.param([BEGINS, PLANNED, SENT, ANSWERED], False, id="it was not"),
         pytest.param(

@@ -11,6 +11,8 @@ export class ContextKeeper {
   phase: Phase = "resting";
   /** The session is none of the service's: it has another mode, or its calls are a helper's. */
   isLeft = false;
+  /** The service cannot make the prompt smaller in this turn, although it nears what the model takes. */
+  isFull = false;
   /** Steps in a row without a plan, over turns: only a plan shows that somebody keeps the context small. */
   private misses = 0;
   private hasPlan = false;
@@ -46,15 +48,15 @@ export class ContextKeeper {
 
 /**
  * Whether the harness may compact now. The switch is one for all sessions, so the answer is about those of which it may
- * be reading it: where one of them is not served, it may. What is served it leaves alone, except for a prompt that the
- * provider refuses as too long: compacting that is better than a turn that fails.
+ * be reading it: where one of them is not served, or full, it may. What else is served it leaves alone, except for a
+ * prompt that the provider refuses as too long: compacting that is better than a turn that fails.
  */
 export function mayCompact(sessions: readonly ContextKeeper[], isReachable: boolean): boolean {
   const busy = sessions.filter(({ isBusy }) => isBusy);
   if (busy.length === 0) return !isReachable;
   const looked = busy.filter(({ phase }) => phase === "between");
   const sent = busy.filter(({ phase }) => phase === "sent");
-  if ([...looked, ...sent].some(({ isServed }) => !isServed)) return true;
+  if ([...looked, ...sent].some(({ isServed, isFull }) => !isServed || isFull)) return true;
   return sent.length > 0 && looked.length === 0;
 }
 

@@ -8,6 +8,8 @@ import type { SessionRecord } from "./record.ts";
 export class PlanInHand {
   /** The step in hand changed covered messages: what else is frozen may change with it. */
   isRebased = false;
+  /** The step in hand is served, and its prompt can be made no smaller. */
+  isFull = false;
   /** Revisions of a rebase of which the end has not come yet, and the person's message that they came for. */
   private coming: Revision[] = [];
   private comingFor = "";
@@ -20,6 +22,7 @@ export class PlanInHand {
 
   /** A step asks for its plan: what has come of an unfinished rebase counts only for another message of a person. */
   asks(turn: string | undefined): void {
+    this.isFull = false;
     if (this.comingFor === turn) this.coming = [];
     this.comingFor = turn ?? "";
   }
@@ -31,6 +34,7 @@ export class PlanInHand {
 
   /** Take what a reply brings. */
   take(plan: Plan): void {
+    this.isFull ||= plan.full ?? false;
     const { whole, coming } = taken(this.coming, plan);
     this.coming = coming;
     this.record.take(whole);

@@ -238,6 +238,7 @@ export class Adapter {
     const open = (isWhole: boolean) => this.open(session, entries, isWhole);
     const isInTime = await this.project.plan(session, deadline, open);
     session.keeper.isLeft = this.prompts.modeOf(session) === "additive";
+    session.keeper.isFull = isInTime && session.plan.isFull;
     this.handOver.planned(session.keeper, isInTime, this.notify);
   }
 
