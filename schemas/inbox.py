@@ -285,6 +285,8 @@ class StepSeen(Item, frozen=True, tag="step.seen"):
     """Tools that are switched off for this call."""
     variant: str = ""
     """How the model is to reason, where the harness has a choice of that."""
+    compacts: bool = False
+    """Whether the harness compacts a session that fills the window, if the service lets it."""
 
 
 Seen = (

@@ -37,6 +37,8 @@ class StepOpened(Event, frozen=True):
     """Tools that are switched off for this call."""
     variant: str = ""
     """How the model is to reason, where the harness has a choice of that."""
+    compacts: bool = False
+    """Whether the harness compacts a session that fills the window, if the service lets it."""
 
 
 EVENTS: tuple[type[Event], ...] = (StepOpened,)

@@ -79,3 +79,37 @@ async def test_where_thinking_is_preserved_no_rebase_leaves_a_thought_behind_wha
     log = await assert_whole(running, [conversation.session])
     assert [["flush"]] == [rebase.causes for rebase in rebases(log, conversation.session)]
     assert thoughts(provider.of(conversation.session)[-1]) >= 2
+
+
+LIMIT, READINGS = 24_000, 9
+SIZES = {"context": LIMIT, "output": 2_000}
+NOTES = {
+    f"notes/{name}.txt": "".join(f"{line} of note {name}: quinces and late pears\n" for line in range(190))
+    for name in range(READINGS)
+}
+
+
+async def test_a_long_turn_that_fills_the_window_is_compacted_by_opencode_and_the_agent_goes_on_reading(
+    tmp_path: Path, installation: InstallationFactory
+) -> None:
+    """Nothing before a thought may change, so only a new beginning makes room: without it, every new output goes."""
+    config = {"provider": {ANTHROPIC.provider: {"models": {ANTHROPIC.main.name: {"limit": SIZES}}}}}
+    async with (
+        Provider(rules=Rules(preserves_thinking=True)) as provider,
+        connected(tmp_path, installation, provider, ANTHROPIC, config=config) as running,
+    ):
+        oc = running.oc
+        for name, text in NOTES.items():
+            path = oc.workspace / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+        conversation, on = await Conversation.open(oc, provider, "Long"), Calls(oc)
+        steps = [calls(on.read(name), reasoning=f"Next is {name}.") for name in NOTES]
+        answer = await conversation.send("Read all notes.", *steps, Reply(text="Read.", reasoning="That was it."))
+
+        assert "error" not in answer["info"]
+        assert [] == provider.faults
+        prompts = provider.of(conversation.session)
+        assert max(request.usage.prompt for request in prompts) <= LIMIT
+        assert provider.of(conversation.session, "compaction")
+        assert not any(b"[dropped" in request.messages[-1] for request in prompts if request.kind == "main")

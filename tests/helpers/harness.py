@@ -153,6 +153,8 @@ class Harness:
         """Every message that was ever told."""
         self.origin: Harness | None = None
         """The session that this one was copied from."""
+        self.compacts = False
+        """Whether it compacts a session that fills the window."""
         self.names = "m"
         """What the names of its messages begin with."""
 
@@ -308,6 +310,7 @@ class Harness:
             context_limit=self.context_limit,
             capabilities=self.capabilities,
             system_digest=self.system,
+            compacts=self.compacts,
         )
         self.report(*fresh, step)
         self._reported.update({message.message: message for message in fresh})

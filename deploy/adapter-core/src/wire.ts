@@ -408,6 +408,10 @@ export interface StepSeen {
    * How the model is to reason, where the harness has a choice of that.
    */
   variant?: string;
+  /**
+   * Whether the harness compacts a session that fills the window, if the service lets it.
+   */
+  compacts?: boolean;
 }
 /**
  * Who said or decided it.

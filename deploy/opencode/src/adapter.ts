@@ -44,6 +44,8 @@ export class Adapter {
   private readonly client: Client;
   /** A plugin that changes the same prompts; empty: there is none. */
   private rival = "";
+  /** OpenCode compacts a session that fills the window, where no person has switched that off. */
+  private compacts = true;
 
   constructor(
     readonly service: Service,
@@ -157,6 +159,7 @@ export class Adapter {
 
   /** Let OpenCode compact by itself only while the service does not keep the context small. */
   govern(config: { compaction?: Switches }): void {
+    this.compacts = config.compaction?.auto ?? true;
     if (this.compactionMode !== "managed") return;
     config.compaction = governed(config.compaction, () => mayCompact(this.keepers, this.project.isReachable));
   }
@@ -267,6 +270,7 @@ export class Adapter {
       toolset: this.toolset.item()?.digest ?? "",
       denied: this.prompts.denied(session, this.toolset.names),
       variant: variant ?? "",
+      compacts: this.compacts,
     };
   }
 

@@ -34,7 +34,7 @@ STUCK = (
 
 FULL = (
     "The prompt fills the model's window in a running turn, and the model's signed thinking lets nothing before it "
-    "change: the oldest of the newest outputs are left out. Summarise the session in your harness, or end the turn."
+    "change: new outputs are left out. Summarise the session in your harness, or end the turn."
 )
 
 NOTHING_TO_FLUSH = (
@@ -122,6 +122,16 @@ def _decided(view: View, all_lanes: Sequence[Lane]) -> Pass:
     return replace(made, is_full=True, notices=made.notices if is_told else (*made.notices, FULL))
 
 
+def _may_wait(view: View, why: Causes) -> bool:
+    """Whether a running turn with signed thinking, before which nothing may change, goes on as it is.
+
+    A prompt that the model would refuse goes out, too, where the harness compacts then: an agent that sees none of its
+    new outputs is worse off than one with a summary.
+    """
+    step = view.session.step
+    return not why.excess or (step is not None and step.compacts and "overflow" not in why.names)
+
+
 def _has_evicted(session: Session) -> bool:
     """Whether outputs of the running turn were left out for want of room before."""
     conversation = session.conversation
@@ -135,7 +145,7 @@ def _revised(view: View, all_lanes: Sequence[Lane], why: Causes) -> Pass:
     if not why.any:
         return _extended(view, lanes, _Waiting(kept=why.kept))
     bound = boundary(session)
-    if bound and not why.excess:
+    if bound and _may_wait(view, why):
         if why.forced:  # the harness changed what is behind the thinking: nothing before that may change with it
             return _rebased(view, lanes, Causes(forced=why.forced), Collected(after=session))
         return _extended(view, lanes, _Waiting(held=tuple(why.lasting), kept=why.kept))

@@ -256,6 +256,7 @@ def _opened(session: Session, item: StepSeen) -> StepOpened:
         toolset=item.toolset,
         denied=list(item.denied),
         variant=item.variant,
+        compacts=item.compacts,
     )
 
 

@@ -124,23 +124,43 @@ def test_a_limit_that_nobody_knows_is_learned_by_one_refusal() -> None:
     assert 1 == model.refused
 
 
-def test_a_turn_of_signed_thinking_that_fills_the_window_is_told_and_is_the_harness_s_to_compact() -> None:
-    """Nothing before a thought may change: without the harness, the agent would see none of its newest outputs."""
-    model = Model(200_000)
+def thinking(model: Model, steps: int) -> list[Call]:
+    """Steps of one turn, each with a signed thought before a reading."""
     model.harness.capabilities = ("binds_signed_thinking", "caches_exact_prefix")
     model.harness.user("Go through these")
     calls: list[Call] = []
-    for number in range(60):
+    for number in range(steps):
         model.harness.assistant(thought("so", signed=True), ran(f"{number} line of it\n" * 1_000, call=f"c{number}"))
         calls.append(model.ask())
+    return calls
+
+
+def blind(call: Call) -> bool:
+    """Whether the newest output was left out before the model saw it."""
+    return call.served[-1].parts[-1].output.startswith("[dropped")
+
+
+def test_a_turn_of_signed_thinking_that_fills_the_window_loses_new_outputs_and_the_person_is_told_once() -> None:
+    """Nothing before a thought may change."""
+    model = Model(200_000)
+    calls = thinking(model, 60)
     full = [number for number, call in enumerate(calls) if call.made.is_full]
-    blind = [number for number, call in enumerate(calls) if call.served[-1].parts[-1].output.startswith("[dropped")]
+    lost = [number for number, call in enumerate(calls) if blind(call)]
     assert 0 == model.refused
-    assert blind
     assert full == [*range(full[0], 60)]
-    assert full[0] < blind[0]
-    assert [blind[0]] == [number for number, call in enumerate(calls) if FULL in call.made.notices]
-    assert model.count(calls[blind[0]]) > 0.95 * model.limit - 4_096
+    assert full[0] < lost[0]
+    assert [lost[0]] == [number for number, call in enumerate(calls) if FULL in call.made.notices]
+
+
+def test_where_the_harness_compacts_such_a_turn_it_goes_on_as_it_is_and_outputs_go_only_if_that_fails() -> None:
+    model = Model(200_000)
+    model.harness.compacts = True
+    calls = thinking(model, 60)
+    (first, *_) = [number for number, call in enumerate(calls) if blind(call)]
+    assert 1 <= model.refused
+    assert calls[first].made.is_full
+    assert all(not call.made.notices for call in calls[:first])
+    assert model.count(calls[first - 1]) > 0.97 * (model.limit - 4_096)
 
 
 def test_a_turn_without_signed_thinking_is_not_left_to_the_harness() -> None:
