@@ -1,6 +1,7 @@
 """Fixtures that need the world: a real broker, a whole installation, recordings of other projects."""
 
 import os
+import socket
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -11,7 +12,7 @@ import pytest
 import structlog
 from msgspec.structs import replace
 
-from services.edges.launcher.broker import Broker
+from services.edges.launcher.broker import HOST, Broker
 from services.edges.launcher.supervisor import Installation
 from services.kit.bus import Bus, connection
 from services.kit.rooms import ROOMS
@@ -103,6 +104,14 @@ async def bus(broker: Broker) -> AsyncIterator[Bus]:
     connection = await connect(broker)
     yield connection
     await connection.close()
+
+
+@pytest.fixture
+def nowhere() -> Iterator[str]:
+    """An address at which no broker listens, and nobody else either as long as the test lasts: its port is taken."""
+    with socket.socket() as taken:
+        taken.bind((HOST, 0))
+        yield f"nats://{HOST}:{taken.getsockname()[1]}"
 
 
 @asynccontextmanager

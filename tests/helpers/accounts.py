@@ -6,6 +6,8 @@ from services.edges.launcher.broker import PERMISSIONS, Broker, free_port
 from services.kit.endpoint import Endpoint
 
 MAX_PAYLOAD = 1024 * 1024
+TRIES = 3
+"""Servers that are begun before one is missing: a port that was free may be another's when it is listened at."""
 PLAIN = "plain"
 """The account of the users without a number, which nobody but the launcher's own question uses."""
 MANY = 50
@@ -70,10 +72,20 @@ class Accounts:
         """An account that nobody had before."""
         if self._server is None or not self._server.unused:
             self.close()
-            self._count += 1
-            self._server = Server(self._data / f"server{self._count}")
-            await self._server.start()
+            self._server = await self._started()
         return self._server.unused.pop()
+
+    async def _started(self, tries: int = TRIES) -> Server:
+        self._count += 1
+        server = Server(self._data / f"server{self._count}")
+        try:
+            await server.start()
+        except ConnectionError:
+            server.stop()
+            if tries == 1:
+                raise
+            return await self._started(tries - 1)
+        return server
 
     def close(self) -> None:
         if self._server is not None:

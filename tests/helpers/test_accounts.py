@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from schemas.streams import LOG
-from services.edges.launcher.broker import Broker
+from services.edges.launcher.broker import Broker, free_port
 from services.kit.bus import Appender, Bus
 from tests.helpers.accounts import MANY, Accounts
 from tests.helpers.broker_world import connected, facts, titles, wrapped
@@ -24,6 +24,17 @@ async def test_a_server_that_has_no_account_left_is_followed_by_another(tmp_path
     urls = [(await accounts.take()).url for _ in range(MANY + 1)]
     accounts.close()
     assert [MANY, 1] == [urls.count(url) for url in dict.fromkeys(urls)]
+
+
+async def test_a_server_whose_port_is_taken_meanwhile_is_followed_by_another(
+    tmp_path: Path, nowhere: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ports = iter([int(nowhere.rpartition(":")[2]), free_port()])
+    monkeypatch.setattr("tests.helpers.accounts.free_port", lambda: next(ports))
+    monkeypatch.setattr("services.edges.launcher.broker._is_free", lambda _: True)  # as it was a moment ago
+    accounts = Accounts(tmp_path)
+    assert (await accounts.take()).url != nowhere
+    accounts.close()
 
 
 async def test_nobody_stops_what_others_use(broker: Broker) -> None:

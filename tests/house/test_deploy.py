@@ -1,10 +1,9 @@
 import asyncio
+import json
 import os
 import re
 import shutil
-import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,13 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped] # comes with detect-secrets, which needs it
 
-from services.edges.launcher.broker import PERMISSIONS, binary, free_port
+from services.edges.launcher.broker import PERMISSIONS, binary
 from services.kit.bus import Bus, Unreachable
 from services.kit.endpoint import USERS
 from services.kit.rooms import ROOMS
 from services.settings import load
 from services.settings.sources import VARIABLES
-from tests.helpers.waiting import PATIENCE, STEP
+from tests.helpers.waiting import PATIENCE, until
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -210,25 +209,24 @@ def test_a_password_for_people_alone_protects_nothing() -> None:
 
 
 class Running:
-    """A broker with the configuration of its container, on a port and with a store of its own."""
+    """A broker with the configuration of its container, on ports that it finds, and with a store of its own."""
 
     def __init__(self, home: Path, password: str, of_people: str = "") -> None:
-        self.port = free_port()
         script = Path(shutil.copy(DEPLOY / "nats-start.sh", home))
         (home / "nats.conf").write_text(NATS_CONF.replace('"/data"', f'"{home}"'))
-        ports = ["-a", "127.0.0.1", "-p", str(self.port), "-m", str(free_port())]
+        ports = ["-a", "127.0.0.1", "-p", "-1", "-m", "-1", "--ports_file_dir", str(home)]
         self.process = start(*ports, script=script, ANNALS_PASSWORD=password, ANNALS_PERSON_PASSWORD=of_people)
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                raise AssertionError(self.process.communicate())
-            time.sleep(STEP)
+        self._found = home / f"nats-server_{self.process.pid}.ports"
 
     async def connect(self, user: str = "", password: str = "") -> Bus:
-        return await Bus.connect(f"nats://127.0.0.1:{self.port}", "test", user=user, password=password)
+        await until(self._listens)
+        (url,) = json.loads(self._found.read_text())["nats"]
+        return await Bus.connect(url, "test", user=user, password=password)
+
+    def _listens(self) -> bool:
+        """Whether it has written whole where it listens."""
+        assert self.process.poll() is None, self.process.communicate()
+        return self._found.exists() and self._found.read_text().endswith("}")
 
     def stop(self) -> None:
         self.process.terminate()
@@ -272,8 +270,7 @@ async def test_whoever_does_not_know_the_password_is_told_so_at_once(
 async def test_a_harness_may_not_touch_the_log(guarded: Running, subject: str) -> None:
     harness = await guarded.connect("harness", PASSWORD)
     await harness.client.publish(subject, b"")
-    async with asyncio.timeout(5):
-        await harness.forbidden.wait()
+    await asyncio.wait_for(harness.forbidden.wait(), PATIENCE)
 
     await harness.close()
 
@@ -282,12 +279,11 @@ async def test_a_harness_may_not_touch_the_log(guarded: Running, subject: str) -
 async def test_a_harness_may_send_no_command_of_a_project(guarded: Running) -> None:
     harness = await guarded.connect("harness", PASSWORD)
     await harness.client.publish("do.p._.memory.decide", b"{}")
-    async with asyncio.timeout(5):
-        await harness.forbidden.wait()
+    await asyncio.wait_for(harness.forbidden.wait(), PATIENCE)
     await harness.close()
     person = await guarded.connect("person", PASSWORD)
     with pytest.raises(Unreachable, match="nobody serves"):
-        await person.request("do.p._.memory.decide", b"{}", 10)
+        await person.request("do.p._.memory.decide", b"{}", PATIENCE)
     await person.close()
 
 
@@ -323,8 +319,7 @@ async def test_without_a_password_everyone_works_and_the_log_still_cannot_be_del
     anyone = await unguarded.connect()
     await anyone.ensure()
     await anyone.client.publish("$JS.API.STREAM.DELETE.LOG", b"")
-    async with asyncio.timeout(5):
-        await anyone.forbidden.wait()
+    await asyncio.wait_for(anyone.forbidden.wait(), PATIENCE)
 
     assert 1 == await anyone.publish("in.opencode.p.s", b"{}", "a")
     await anyone.close()

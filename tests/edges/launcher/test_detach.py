@@ -13,7 +13,6 @@ import msgspec
 import psutil
 import pytest
 
-from services.edges.launcher.broker import free_port
 from services.edges.launcher.detach import down
 from services.edges.launcher.run import FILE, LOG, Run, current, record
 from services.kit.endpoint import read
@@ -115,9 +114,9 @@ async def test_two_that_start_it_at_once_start_one(machine: Machine) -> None:
     assert all(f"pid {run.pid}" in output for _, output in both)
 
 
-async def test_an_installation_that_cannot_start_says_why_and_where_its_log_is(machine: Machine) -> None:
-    nowhere = {"ANNALS_NATS__URL": f"nats://127.0.0.1:{free_port()}", "ANNALS_NATS__WAIT": "0.2"}
-    status, output = await machine.annals("up", "--detach", **nowhere)
+async def test_an_installation_that_cannot_start_says_why_and_where_its_log_is(machine: Machine, nowhere: str) -> None:
+    away = {"ANNALS_NATS__URL": nowhere, "ANNALS_NATS__WAIT": "0.2"}
+    status, output = await machine.annals("up", "--detach", **away)
     assert 1 == status
     assert str(machine.data / LOG) in output
     assert "no broker" in output.lower() or "cannot" in output.lower() or "refused" in output.lower(), output

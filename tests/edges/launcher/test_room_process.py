@@ -11,7 +11,7 @@ import psutil
 import pytest
 from pydantic import SecretStr
 
-from services.edges.launcher.broker import Broker, free_port
+from services.edges.launcher.broker import Broker
 from services.edges.launcher.fork_server import LOADED
 from services.edges.launcher.room_process import Executed, Forked, Processes, end
 from services.kit.bus import Bus
@@ -25,10 +25,11 @@ pytestmark = [pytest.mark.broker, pytest.mark.own_broker]
 WAYS = pytest.mark.parametrize("way", [Forked, Executed])
 
 
-def on(broker: Broker | None, data: Path) -> dict[str, str]:
-    """The environment of a room on this broker; on none that is there."""
-    nats = Nats(url=f"nats://127.0.0.1:{free_port()}", wait=0.2)
-    if broker is not None:
+def on(broker: Broker | str, data: Path) -> dict[str, str]:
+    """The environment of a room on this broker, or at an address where there is none."""
+    if isinstance(broker, str):
+        nats = Nats(url=broker, wait=0.2)
+    else:
         endpoint = broker.endpoint
         nats = Nats(url=endpoint.url, user="room", password=SecretStr(endpoint.password))
     return {**os.environ, **environment(Settings(data=data, nats=nats))}
@@ -48,9 +49,9 @@ def children() -> list[psutil.Process]:
 
 
 @WAYS
-async def test_a_room_that_cannot_work_ends_with_a_status(way: type[Processes], tmp_path: Path) -> None:
+async def test_a_room_that_cannot_work_ends_with_a_status(way: type[Processes], nowhere: str, tmp_path: Path) -> None:
     async with made(way) as processes:
-        room = await processes.begin("tagger", on(None, tmp_path))
+        room = await processes.begin("tagger", on(nowhere, tmp_path))
         assert 1 == await room.wait()
         room.kill()  # which is gone already
 
@@ -72,11 +73,13 @@ async def _reads(bus: Bus, room: str) -> bool:
     return await bus.lag("IN", room) is not None
 
 
-async def test_a_room_has_the_surroundings_that_it_was_begun_with(broker: Broker, bus: Bus, tmp_path: Path) -> None:
+async def test_a_room_has_the_surroundings_that_it_was_begun_with(
+    broker: Broker, bus: Bus, nowhere: str, tmp_path: Path
+) -> None:
     async with made(Forked) as processes:
-        nowhere = await processes.begin("tagger", on(None, tmp_path))
+        there = await processes.begin("tagger", on(nowhere, tmp_path))
         here = await processes.begin("tagger", on(broker, tmp_path))
-        assert 1 == await nowhere.wait()
+        assert 1 == await there.wait()
         await until(lambda: _reads(bus, "tagger"))
         await end(here)
 
@@ -104,10 +107,10 @@ async def test_one_that_cannot_load_the_rooms_is_told_of(tmp_path: Path) -> None
             await processes.begin("tagger", {"PYTHONPATH": str(tmp_path), "PYTHONHOME": str(tmp_path)})
 
 
-async def test_nothing_is_left_of_what_was_begun_and_not_waited_for(tmp_path: Path) -> None:
+async def test_nothing_is_left_of_what_was_begun_and_not_waited_for(nowhere: str, tmp_path: Path) -> None:
     before = {one.pid for one in children()}
     async with made(Forked) as processes:
-        begin = asyncio.create_task(processes.begin("tagger", on(None, tmp_path)))
+        begin = asyncio.create_task(processes.begin("tagger", on(nowhere, tmp_path)))
         await until(lambda: len(children()) > len(before))
         begin.cancel()
     assert before == {one.pid for one in children()}

@@ -10,7 +10,7 @@ import pytest_asyncio
 from schemas.asks import Hits
 from schemas.events import ProjectIdentified
 from services.edges.arguments import parser
-from services.edges.launcher.broker import Broker, free_port
+from services.edges.launcher.broker import Broker
 from services.edges.search.command import search
 from services.embedder.worker import Embedder
 from services.kit.bus import Appender, Bus
@@ -149,8 +149,10 @@ def test_arguments_that_cannot_be_read_end_in_2(arguments: list[str], capsys: py
     assert "annals search: error: " in capsys.readouterr().err
 
 
-async def test_where_no_house_runs_a_sentence_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run = Ran(Settings(data=tmp_path, nats=Nats(url=f"nats://127.0.0.1:{free_port()}")), tmp_path, capsys)
+async def test_where_no_house_runs_a_sentence_says_so(
+    nowhere: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = Ran(Settings(data=tmp_path, nats=Nats(url=nowhere)), tmp_path, capsys)
     ended = await run("tide table")
     assert (1, "") == (ended.status, ended.out)
     assert "annals up" in ended.error
