@@ -21,6 +21,11 @@ const calls = {
   ...pure.rules,
   apply: (entries, edits) => pure.apply(entries, new Map(edits.map((edit) => [pure.target(edit), edit]))),
 };
+/** Of this process, and all its threads. */
+calls.processorSeconds = () => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+};
 /** What the harness reads in its switch after each of these happenings, as `[session, method, ...given]`. */
 calls.compactions = (own, happenings) => {
   const keepers = new Map();

@@ -7,22 +7,19 @@ from functools import cache
 Clock = Callable[[], float]
 
 
-def bare_operations(work: Callable[[], object], tries: int = 3, clock: Clock = time.process_time) -> float:
-    """How many times as long it takes as a bare operation, at its best of some tries.
-
-    What another process does takes none of this one's time: it is compared by another clock.
-    """
-    return min(seconds(work, clock) for _ in range(tries)) / bare_seconds(clock)
+def bare_operations(work: Callable[[], object], tries: int = 3) -> float:
+    """How many times as long it takes as a bare operation, at its best of some tries."""
+    return min(seconds(work) for _ in range(tries)) / bare_seconds()
 
 
 @cache
-def bare_seconds(clock: Clock = time.process_time) -> float:
+def bare_seconds() -> float:
     """Seconds for summing a million squares, at its best of three tries: measured once in a process."""
-    return min(seconds(lambda: sum(number * number for number in range(1_000_000)), clock) for _ in range(3))
+    return min(seconds(lambda: sum(number * number for number in range(1_000_000))) for _ in range(3))
 
 
 def seconds(work: Callable[[], object], clock: Clock = time.process_time) -> float:
-    """Seconds for doing it once."""
+    """Seconds of a processor for doing it once: by another clock where another process does it."""
     began = clock()
     work()
     return clock() - began
