@@ -11,6 +11,7 @@ import pytest
 
 from tests.adapter.played import DRIVER as HOOKS
 from tests.adapter.played import FOLDER, Harness
+from tests.helpers.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 PURE = ROOT / "deploy" / "opencode" / "dist" / "pure.mjs"
@@ -36,7 +37,7 @@ def adapter() -> Iterator[Adapter]:
 
     yield call
     process.stdin.close()
-    process.wait(10)
+    process.wait(PATIENCE)
     process.stdout.close()
 
 

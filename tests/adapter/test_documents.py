@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from services.responder.answers.client_manifest import DOCUMENT_BYTES
 from tests.adapter.conftest import ROOT
 from tests.helpers.examples import examples
+from tests.helpers.waiting import PATIENCE
 
 FOLDER = ROOT / "deploy" / "adapter-core"
 DRIVER = Path(__file__).with_name("documents.mjs")
@@ -54,7 +55,7 @@ def look() -> Iterator[Look]:
 
     yield at
     process.stdin.close()
-    process.wait(10)
+    process.wait(PATIENCE)
     process.stdout.close()
 
 

@@ -19,7 +19,7 @@ from services.settings import environment
 from tests.commit_indexer.test_worker import QUAY, at, counting, heads, identified, settings, told
 from tests.helpers.broker_world import connected, opened
 from tests.helpers.repositories import Checkout, Made, line
-from tests.helpers.waiting import until
+from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.broker
 
@@ -51,7 +51,7 @@ async def test_a_room_that_is_killed_again_and_again_tells_everything_once(
         process.send_signal(signal.SIGKILL)
         await process.wait()
     process = await running(broker, tmp_path, "--until-idle")
-    assert 0 == await asyncio.wait_for(process.wait(), 60)
+    assert 0 == await asyncio.wait_for(process.wait(), PATIENCE)
     assert {checkout.sha(mark) for mark in range(1, MANY + 1)} == await counting(bus)
     assert [checkout.sha(MANY)] == await heads(bus)
 
@@ -79,7 +79,7 @@ async def test_a_broker_that_is_killed_again_and_again_has_everything_once(
         broker.process.wait()
         await broker.start()
         await until(lambda: bus.connected)
-    await until(lambda: _is_head(bus, checkout.sha(MANY)), 60)
+    await until(lambda: _is_head(bus, checkout.sha(MANY)))
     process.terminate()
     await process.wait()
     assert {checkout.sha(mark) for mark in range(1, MANY + 1)} == await counting(bus)
@@ -102,9 +102,9 @@ async def test_a_git_that_is_killed_at_random_hides_nothing(
     await identified(bus, at(checkout))
     monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
     async with opened(CommitIndexer(), bus, settings(tmp_path)):
-        await until(lambda: _is_head(bus, checkout.sha(400)), 60)
+        await until(lambda: _is_head(bus, checkout.sha(400)))
         checkout.add(Made(500, "Said otherwise", {"z": "1"}, (399,)))
-        await until(lambda: _is_head(bus, checkout.sha(500)), 60)
+        await until(lambda: _is_head(bus, checkout.sha(500)))
     assert {checkout.sha(mark) for mark in (*range(1, 400), 500)} == await counting(bus)
     assert all(one.files and not one.partial for one in await told(bus))
 
@@ -120,8 +120,8 @@ async def test_of_two_rooms_none_tells_what_the_other_has_told(bus: Bus, broker:
     second = await connected(broker)
     rooms = [CommitIndexer(), CommitIndexer()]
     async with opened(rooms[0], bus, settings(tmp_path)), opened(rooms[1], second, settings(tmp_path)):
-        await until(rooms[0].idle, 60)
-        await until(rooms[1].idle, 60)
+        await until(rooms[0].idle)
+        await until(rooms[1].idle)
         checkout.add(*line(30, start=901))
         await until(lambda: _is_head(bus, checkout.sha(930)))
     await second.close()

@@ -25,6 +25,7 @@ from services.desk.worker import Desk
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus
 from tests.helpers.broker_world import HARBOUR, NOON, PERSON, connected, facts, opened, quick_settings, raw
+from tests.helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.broker
 
@@ -48,7 +49,7 @@ async def desk(bus: Bus, tmp_path: Path) -> AsyncIterator[None]:
 
 async def sent(bus: Bus, address: Address, command: Command, actor: Actor, name: str = "c") -> Answer:
     data = encode(CommandMessage(name, NOON, actor, raw(command)))
-    return msgspec.json.decode(await bus.request(address.command(command.TYPE), data, 10), type=Answer)
+    return msgspec.json.decode(await bus.request(address.command(command.TYPE), data, PATIENCE), type=Answer)
 
 
 @pytest.mark.usefixtures("desk")

@@ -26,7 +26,7 @@ from services.edges.launcher.broker import Broker
 from services.kit.bus import Appender, Bus, LogReader, Unreachable
 from services.kit.retry import retrying
 from tests.helpers.broker_world import HARBOUR, NOON, connected, facts, kit_of, opened, quick_settings, stored, wrapped
-from tests.helpers.waiting import until
+from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.broker
 
@@ -50,12 +50,12 @@ async def with_tags(bus: Bus) -> None:
 
 
 async def ask(bus: Bus, data: bytes, command: str = DropQueue.TYPE) -> Answer:
-    return msgspec.json.decode(await bus.request(HARBOUR.command(command), data, 10), type=Answer)
+    return msgspec.json.decode(await bus.request(HARBOUR.command(command), data, PATIENCE), type=Answer)
 
 
 async def send(bus: Bus, command: Command, name: str = "w1", address: Address = HARBOUR) -> Answer:
     data = encode(CommandMessage(name, NOON, AGENT, msgspec.Raw(encode(command))))
-    return msgspec.json.decode(await bus.request(address.command(command.TYPE), data, 10), type=Answer)
+    return msgspec.json.decode(await bus.request(address.command(command.TYPE), data, PATIENCE), type=Answer)
 
 
 async def drops(bus: Bus) -> list[list[int]]:
@@ -139,7 +139,7 @@ async def test_an_unknown_command_is_answered_with_the_known_ones(desk: Bus) -> 
 
 
 async def test_a_subject_that_is_no_command_is_answered(desk: Bus) -> None:
-    answer = msgspec.json.decode(await desk.request("do.harbour", b"{}", 5), type=Answer)
+    answer = msgspec.json.decode(await desk.request("do.harbour", b"{}", PATIENCE), type=Answer)
     assert "'do.harbour' is not do.<project>.<session>.<noun>.<verb>" in answer.text
 
 
@@ -234,7 +234,7 @@ async def test_a_desk_that_was_restarted_knows_what_was_granted(broker: Broker, 
 
 async def patient_send(bus: Bus, command: Command, name: str) -> Answer:
     """Send it until someone takes it: for a moment the broker may still think of the desk that has left."""
-    async for attempt in retrying(Unreachable, seconds=5):
+    async for attempt in retrying(Unreachable, seconds=PATIENCE):
         with attempt:
             return await send(bus, command, name)
     raise AssertionError("patience ends with the last error")
@@ -283,7 +283,7 @@ async def test_a_command_in_hand_is_answered_before_the_desk_hangs_up(broker: Br
     async with kit_of("slow", connection, quick_settings()):
         await connection.serve("do.>", "slow", slowly)
         await connection.client.flush()
-        answer = asyncio.create_task(bus.request("do.x", b"a command", 5))
+        answer = asyncio.create_task(bus.request("do.x", b"a command", PATIENCE))
         await entered.wait()
         closing = asyncio.create_task(connection.close())
         await until(lambda: _is_gone(bus))

@@ -14,6 +14,7 @@ from services.kit.bus import Bus
 from services.kit.embed import embedded
 from services.settings import Embed, Settings
 from tests.helpers.broker_world import opened
+from tests.helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.broker
 
@@ -31,7 +32,7 @@ async def test_texts_of_any_room_become_vectors(bus: Bus, tmp_path: Path) -> Non
 async def test_where_vectors_are_turned_off_it_says_so(bus: Bus, tmp_path: Path) -> None:
     async with opened(Embedder(), bus, Settings(data=tmp_path, embed=Embed(provider="off"))):
         found = await embedded(bus, ["a"])
-        probed = msgspec.json.decode(await bus.request(ask(ProbeAsk.NAME), encode(ProbeAsk()), 5), type=Probed)
+        probed = msgspec.json.decode(await bus.request(ask(ProbeAsk.NAME), encode(ProbeAsk()), PATIENCE), type=Probed)
     assert ("", "off") == (found.model, probed.status)
     assert "turned off" in found.error
 
@@ -43,7 +44,7 @@ async def test_where_no_embedder_runs_the_asker_is_told(bus: Bus) -> None:
 @pytest.mark.parametrize("data", [b"\xff", b"[]", encode(EmbedAsk(("a",) * 99))])
 async def test_what_is_no_question_is_refused_with_a_reason(bus: Bus, tmp_path: Path, data: bytes) -> None:
     async with opened(Embedder(), bus, Settings(data=tmp_path)):
-        reply = msgspec.json.decode(await bus.request(ask(EmbedAsk.NAME), data, 5), type=Embedded)
+        reply = msgspec.json.decode(await bus.request(ask(EmbedAsk.NAME), data, PATIENCE), type=Embedded)
     assert reply.error
 
 

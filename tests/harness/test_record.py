@@ -33,6 +33,7 @@ from tests.harness.scenarios import delegating, planning
 from tests.harness.traffic import Line, Tap, encoded, load
 from tests.harness.transcripts import neutral
 from tests.helpers.recordings import SHIPPED
+from tests.helpers.waiting import PATIENCE
 
 HERE = {"/var/run/9/workspace": WORKSPACE, "/var/run/9": HOME, "http://127.0.0.1:4711": PROVIDER}
 
@@ -101,10 +102,10 @@ async def test_what_is_said_is_heard_once_and_in_order_with_its_answers(bus: Bus
         await tagger.start()
         await bus.publish(written, b"1", "one")
         await worked.get()
-        await bus.request(asked, b"2", 5)
+        await bus.request(asked, b"2", PATIENCE)
         await bus.publish(written, b"1", "one")
         await bus.publish(written, b"3", "two")
-        await bus.request(wanted, b"4", 5)
+        await bus.request(wanted, b"4", PATIENCE)
         await worked.get()
         await tagger.stop()
     await bus.publish(written, b"5", "three")

@@ -14,8 +14,7 @@ from services.kit.bus import Bus, Unreachable
 from services.kit.endpoint import find
 from services.settings import Settings
 from tests.helpers.installation import answers, until
-
-END = 30.0
+from tests.helpers.waiting import PATIENCE
 
 
 class Apart:
@@ -34,7 +33,7 @@ class Apart:
     ) -> None:
         if self._process is not None and self._process.returncode is None:
             self._process.terminate()
-            await asyncio.wait_for(self._process.wait(), END)
+            await asyncio.wait_for(self._process.wait(), PATIENCE)
 
     async def start(self) -> None:
         """Start it, and return when it answers."""

@@ -7,9 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from tests.helpers.waiting import until
-
-SECONDS = 60
+from tests.helpers.waiting import PATIENCE, until
 
 
 class Process:
@@ -37,7 +35,7 @@ class Process:
         return [line for line in self.lines if line["event"] == event]
 
     async def ends(self) -> int:
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(PATIENCE):
             await self.reading
             return await self.process.wait()
 

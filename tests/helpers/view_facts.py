@@ -14,6 +14,7 @@ from schemas.events import Event
 from schemas.subjects import Address
 from services.responder.views.store import Store, view_sources
 from services.responder.views.tables import TABLES
+from tests.helpers.waiting import PATIENCE
 
 MEMORY = "256MB"
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -75,7 +76,7 @@ def commit(store: Store, facts: Sequence[Fact], through: int | None = None) -> N
 
 
 def rows(store: Store, sql: str) -> list[Row]:
-    answer = asyncio.run(store.duck.query(sql, max_rows=10_000, timeout=30))
+    answer = asyncio.run(store.duck.query(sql, max_rows=10_000, timeout=PATIENCE))
     return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
 
 

@@ -24,7 +24,7 @@ from tests.domain.test_secrets import TOKENS
 from tests.helpers.broker_world import HARBOUR, facts, stored
 from tests.helpers.memory_books import named_in
 from tests.helpers.memory_sessions import ADA, PROJECT, Harness, begun, done, heads, rooms
-from tests.helpers.waiting import until
+from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 
@@ -189,7 +189,7 @@ async def _rows(bus: Bus) -> AsyncIterator[str]:
     """All rows of all views, as text."""
     for view in view_sources():
         question = SqlAsk(f'select (v)::varchar from "{view}" v', max_rows=10_000)
-        rows = msgspec.json.decode(await bus.request(ask(SqlAsk.NAME), encode(question), 30.0), type=Rows)
+        rows = msgspec.json.decode(await bus.request(ask(SqlAsk.NAME), encode(question), PATIENCE), type=Rows)
         assert "" == rows.error, f"{view}: {rows.error}"
         for row in rows.rows:
             yield str(row[0])

@@ -130,7 +130,7 @@ async def test_kills_at_any_moment_lose_and_double_nothing(broker: Broker, bus: 
     for number in range(5):
         before = _through(folder)
         async with a_process(broker, folder) as process:
-            await until(lambda seen=before: _through(folder) > seen, 30)
+            await until(lambda seen=before: _through(folder) > seen)
             if number == 2:
                 broker.stop()
                 await broker.start()
@@ -374,14 +374,14 @@ async def test_a_large_table_is_given_its_indexes_by_a_process_of_its_own(bus: B
     async with opened(indexer, bus, settings_of(tmp_path, embed=Embed(), index=limits)):
         for number in range(300):
             await tell(*message(f"m{number}", f"text {number} {LONG}"))
-        await until(indexer.idle, 60)
+        await until(indexer.idle)
         assert indexer.work is not None
         table = indexer.work.index.table("message")
 
         async def has_indexes() -> bool:
             return {"key", "vector"} <= set(await table.indexes())
 
-        await until(has_indexes, 60)
+        await until(has_indexes)
         await tell(*message("late", "late"), removed("m7"))
         await until(indexer.idle)
         assert 300 == len(await rows_of(tmp_path))

@@ -154,7 +154,7 @@ async def test_rows_are_given_their_vectors(bus: Bus, tmp_path: Path) -> None:
     indexer = Indexer()
     async with opened(Embedder(), bus, settings), opened(indexer, bus, settings):
         await tell(*message("m1", "the crane"), *message("m2", "word " * 100))
-        await until(indexer.idle, patience=30)
+        await until(indexer.idle)
         rows = await rows_of(tmp_path, columns=("vector", "vector_beside", "tokens", "tokens_beside"))
         assert [384, 384] == [len(row["vector"]) for row in rows]
         assert [True, False] == [row["vector_beside"] is not None for row in rows]
@@ -175,7 +175,7 @@ async def test_a_text_that_comes_again_when_its_vector_is_forgotten_is_embedded_
     async with opened(Embedder(), bus, settings), opened(indexer, bus, settings):
         for first, end in ((0, 3), (3, 7)):
             await tell(*(event for n in range(first, end) for event in message(f"m{n}", said[n])))
-            await until(indexer.idle, patience=30)
+            await until(indexer.idle)
         rows = await rows_of(tmp_path, columns=("text", "vector"))
     assert said == [row["text"] for row in rows]
     assert {384} == {len(row["vector"]) for row in rows}

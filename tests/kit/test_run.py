@@ -39,7 +39,7 @@ async def opened(bus: Bus) -> list[str]:
 
 async def get(port: object, page: str) -> str:
     def read() -> str:
-        with urlopen(f"http://127.0.0.1:{port}{page}", timeout=60) as reply:
+        with urlopen(f"http://127.0.0.1:{port}{page}", timeout=PATIENCE) as reply:
             return str(reply.read().decode())
 
     return await asyncio.to_thread(read)

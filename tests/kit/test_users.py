@@ -34,7 +34,7 @@ async def desk(bus: Bus) -> Bus:
 @pytest.mark.parametrize("subject", OF_THE_PROJECT)
 async def test_a_harness_sends_no_command_of_a_project_whoever_it_claims_to_be(broker: Broker, subject: str) -> None:
     harness = await connected(broker, "harness")
-    asking = asyncio.create_task(harness.request(subject, CLAIM, 60))
+    asking = asyncio.create_task(harness.request(subject, CLAIM, PATIENCE))
     await asyncio.wait_for(harness.forbidden.wait(), PATIENCE)
     assert not asking.done()
     asking.cancel()
@@ -45,7 +45,7 @@ async def test_a_harness_sends_no_command_of_a_project_whoever_it_claims_to_be(b
 async def test_what_a_harness_sends_shows_the_desk_whose_session_it_is_of(broker: Broker) -> None:
     harness = await connected(broker, "harness")
     subject = HARBOUR.command("memory.decide")
-    assert subject.encode() == await harness.request(subject, CLAIM, 10)
+    assert subject.encode() == await harness.request(subject, CLAIM, PATIENCE)
     await harness.close()
 
 
@@ -54,7 +54,7 @@ async def test_what_a_harness_sends_shows_the_desk_whose_session_it_is_of(broker
 @pytest.mark.parametrize("subject", [*OF_THE_PROJECT, HARBOUR.command("flush.request")])
 async def test_people_and_rooms_send_all_commands(broker: Broker, user: str, subject: str) -> None:
     bus = await connected(broker, user)
-    assert subject.encode() == await bus.request(subject, b"{}", 10)
+    assert subject.encode() == await bus.request(subject, b"{}", PATIENCE)
     await bus.close()
 
 

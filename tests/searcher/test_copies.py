@@ -42,7 +42,7 @@ QUERIES = ("where is the ferry", "when is the horn tried out", "docs/quay.md", "
 
 async def found(bus: Bus, query: str) -> Hits:
     reply = await bus.request(
-        ask(SearchAsk.NAME, "harbour"), encode(SearchAsk("harbour", query, limit=30, as_of=99)), 20
+        ask(SearchAsk.NAME, "harbour"), encode(SearchAsk("harbour", query, limit=30, as_of=99)), PATIENCE
     )
     return msgspec.json.decode(reply, type=Hits)
 
@@ -90,7 +90,7 @@ async def test_what_is_taken_away_or_changed_is_copied_no_longer(bus: Bus, tmp_p
         await copied(searcher, len(ROWS))
         await index.remove("message", "ref in ('m6', 'm13')")
         await index.write([said("The ferry 20 has sunk", "m20", ordinal=21, seq=70)])
-        await bus.request(ask(SearchAsk.NAME, "harbour"), encode(SearchAsk("harbour", "ferry", min_seq=70)), 20)
+        await bus.request(ask(SearchAsk.NAME, "harbour"), encode(SearchAsk("harbour", "ferry", min_seq=70)), PATIENCE)
         await copied(searcher, len(ROWS) - 2)
         hits = (await found(bus, "which ferry has sunk")).hits
     assert "The ferry 20 has sunk" == hits[0].fragment

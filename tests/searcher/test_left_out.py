@@ -64,7 +64,7 @@ async def test_what_the_asker_has_before_them_is_left_out_until_it_is_dropped(
         assert RULE in head
         child = await begun(bus, "opencode", "child", "subagent")
         assert [] == heads(await child.step(serving))
-        await until(indexer.idle, patience=30)
+        await until(indexer.idle)
 
         (rule,) = (one.id for one in (await asked(bus, "list")).memories)
         both = {said, rule}

@@ -18,6 +18,7 @@ from services.settings import Settings
 from tests.helpers.broker_world import opened
 from tests.helpers.search_index import MadeIndex
 from tests.helpers.search_rows import row, said
+from tests.helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.broker
 
@@ -58,7 +59,7 @@ class Asking:
 
     async def __call__(self, query: str, project: str = "harbour", to: str = "", **more: Any) -> Hits:  # noqa: ANN401 - fields of the question
         question = encode(SearchAsk(project, query, **more))
-        reply = await self._bus.request(ask(SearchAsk.NAME, to or project), question, 20)
+        reply = await self._bus.request(ask(SearchAsk.NAME, to or project), question, PATIENCE)
         return msgspec.json.decode(reply, type=Hits)
 
 
@@ -239,5 +240,5 @@ async def test_what_the_index_has_not_read_yet_is_told(asking: Asking) -> None:
 @pytest.mark.usefixtures("asking")
 async def test_what_is_no_question_is_refused_with_a_reason(bus: Bus) -> None:
     for data in (b"\xff", b"{}", b'{"project": "harbour", "query": 7}'):
-        reply = msgspec.json.decode(await bus.request(ask(SearchAsk.NAME, "harbour"), data, 5), type=Hits)
+        reply = msgspec.json.decode(await bus.request(ask(SearchAsk.NAME, "harbour"), data, PATIENCE), type=Hits)
         assert reply.error

@@ -26,7 +26,7 @@ from services.settings import Limits, Settings
 from services.tagger.worker import Tagger
 from tests.helpers.broker_world import HARBOUR, NOON, connected, facts, opened, quick_settings, wrapped
 from tests.helpers.compressed_sessions import Session, reported_session, settings
-from tests.helpers.waiting import until
+from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.broker
 
@@ -59,7 +59,7 @@ class Team:
         return step.step
 
     async def answer(self, question: SessionAsk | TransformAsk | SqlAsk) -> bytes:
-        return await self._bus.request(ask(question.NAME, HARBOUR.project), encode(question), 10.0)
+        return await self._bus.request(ask(question.NAME, HARBOUR.project), encode(question), PATIENCE)
 
     async def window(self, address: Address) -> str:
         """What a person is told of a session's window."""

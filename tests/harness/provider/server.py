@@ -16,10 +16,10 @@ from tests.harness.provider.frames import Answer, usage_of
 from tests.harness.provider.rules import Rules, faults
 from tests.harness.provider.script import Reply, Script
 from tests.harness.provider.wire import Kind, Request, receive
+from tests.helpers.waiting import PATIENCE
 
 _T = TypeVar("_T")
 
-PATIENCE = 30.0
 LARGEST = 256 * 1024 * 1024
 GOODBYE = 0.2
 """Seconds that answers still under way have when the server closes."""
