@@ -17,10 +17,13 @@ from tests.harness.opencode import OpenCode
 from tests.harness.provider import Provider
 from tests.helpers.installation import Fact, connect, facts, recorded_twice, settle, until
 
-DEADLINE_MS = 60_000
-"""How long a model call waits for its plan here: far longer than with people, so that a busy machine fails no test."""
-PATIENCE = 40
-"""How many times as long as with people the adapter waits for a service that is there, for the same reason."""
+WIDE: Mapping[str, object] = {"deadline_ms": 60_000, "patience": 40}
+"""How long a model call waits for its plan here, and how many times as long as with people the adapter waits else.
+
+A busy machine fails no test then. Where nobody is there to be waited for, a test has the windows of people: `USUAL`.
+"""
+USUAL: Mapping[str, object] = {"patience": 1}
+"""For the adapter's own windows only: who asks for a plan where nobody is there is told so at once."""
 
 
 class Connected(msgspec.Struct, frozen=True):
@@ -58,8 +61,8 @@ class Connected(msgspec.Struct, frozen=True):
 
 
 def plugin(data: Path, state: Path, **options: object) -> Plugin:
-    """The adapter's entry in OpenCode's settings."""
-    usual = {"broker": str(data / "broker.json"), "state": str(state), "deadline_ms": DEADLINE_MS}
+    """The adapter's entry in OpenCode's settings, with wide windows unless the options say otherwise."""
+    usual = {"broker": str(data / "broker.json"), "state": str(state), **WIDE}
     return [source("opencode").as_uri(), {**usual, **options}]
 
 
@@ -79,7 +82,6 @@ async def connected(
     `config` is merged into the settings of OpenCode that the scenarios need.
     """
     state = root / "state"
-    options = {"patience": PATIENCE, **options}
     async with installation(root / "data", **(settings or {})) as running:
         bus = await connect(running)
         wanted = merged(scenarios.CONFIG, config or {})

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from services.edges.connect.bundle import source
 from services.edges.launcher.detach import command, down
 from services.edges.launcher.run import current
 from services.settings import Settings
 from tests.harness import scenarios
-from tests.harness.connected import plugin, rebases
+from tests.harness.connected import USUAL, WIDE, plugin, rebases
 from tests.harness.isolation import OPENAI, Json, merged
 from tests.harness.opencode import OpenCode
 from tests.harness.provider import Provider, Script
@@ -65,9 +66,10 @@ def config(**changes: object) -> Json:
     return merged(scenarios.CONFIG, {"provider": {OPENAI.provider: {"models": {OPENAI.main.name: model}}}, **changes})
 
 
-def harness(root: Path, provider: Provider, files: Mapping[str, str] = NOTES, **changes: object) -> OpenCode:
-    plugins = [plugin(root / "data", root / "state")]
-    return OpenCode(root, provider.url, plugins=plugins, config=config(**changes), files=files)
+def harness(root: Path, provider: Provider, options: Mapping[str, object] = WIDE, **changes: object) -> OpenCode:
+    """OpenCode with our plugin, and its options; `changes` are those of OpenCode's own settings."""
+    plugins = [plugin(root / "data", root / "state", **options)]
+    return OpenCode(root, provider.url, plugins=plugins, config=config(**changes), files=NOTES)
 
 
 async def read(conversation: Conversation, on: Calls, *names: int, calls_of: int = 1) -> None:
@@ -98,7 +100,7 @@ async def test_an_installation_that_is_absent_from_the_start_and_comes_later(
     provider: Provider, window: Window, tmp_path: Path
 ) -> None:
     """It takes over ten seconds of a processor: the window is filled twice, alone and served."""
-    async with harness(tmp_path, provider) as oc:
+    async with harness(tmp_path, provider, USUAL) as oc:
         conversation, on = await Conversation.open(oc, provider, "Alone"), Calls(oc)
         await read(conversation, on, *range(8))
         alone = compactions(conversation)
@@ -162,7 +164,7 @@ async def test_a_prompt_that_is_refused_fails_no_turn_while_the_installation_ans
 
 
 async def test_who_has_switched_compaction_off_keeps_it_off(provider: Provider, tmp_path: Path) -> None:
-    async with harness(tmp_path, provider, compaction={"auto": False}) as oc:
+    async with harness(tmp_path, provider, USUAL, compaction={"auto": False}) as oc:
         assert not await compacts(oc)
 
 
@@ -196,7 +198,8 @@ async def test_the_adapter_starts_the_installation_where_none_runs_and_a_first_s
     provider: Provider, tmp_path: Path
 ) -> None:
     """It takes over ten seconds of a processor: all rooms are loaded anew, those of search included."""
-    oc = OpenCode(tmp_path, provider.url, config=config(), files=NOTES, keeps_settings=True)
+    ours = [source("opencode").as_uri(), {**WIDE}]  # what somebody has set there stays when setup does the rest
+    oc = OpenCode(tmp_path, provider.url, plugins=[ours], config=config(), files=NOTES, keeps_settings=True)
     oc.configure()
     user = User(oc, tmp_path / "data")
     try:

@@ -11,7 +11,7 @@ from schemas.events import AdapterConnected, SessionOpened, StepOpened, UsageSam
 from services.responder.answers.client_manifest import MANIFEST
 from tests.conftest import running_installation
 from tests.harness import scenarios
-from tests.harness.connected import PATIENCE, Connected, plugin, rebases
+from tests.harness.connected import Connected, plugin, rebases
 from tests.harness.isolation import OPENAI, Json, Plugin, merged
 from tests.harness.opencode import OpenCode
 from tests.harness.provider import Provider, Reply, Request
@@ -39,7 +39,7 @@ async def living(root: Path, provider: Provider, *others: Plugin, **options: obj
     state = root / "state"
     async with running_installation(root / "data") as installation:
         bus = await connect(installation)
-        plugins = [*others, plugin(installation.data, state, patience=PATIENCE, **options)]
+        plugins = [*others, plugin(installation.data, state, **options)]
         config = merged(scenarios.CONFIG, {"agent": AGENTS})
         async with OpenCode(root, provider.url, family=OPENAI, plugins=plugins, config=config) as oc:
             try:

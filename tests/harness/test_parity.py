@@ -14,7 +14,7 @@ from services.edges.client.cost import CACHED, NEW
 from services.kit import endpoint
 from tests.conftest import InstallationFactory
 from tests.harness import scenarios
-from tests.harness.connected import Connected, assert_whole, connected, plugin, rebases
+from tests.harness.connected import USUAL, Connected, assert_whole, connected, plugin, rebases
 from tests.harness.isolation import ANTHROPIC, Family, Json
 from tests.harness.line import Line
 from tests.harness.opencode import OpenCode
@@ -122,7 +122,7 @@ async def test_what_a_run_could_not_say_is_said_by_the_next_one(
         assert written is not None
         async with Line(int(written.url.rpartition(":")[2])) as line:
             endpoint.write(far, msgspec.structs.replace(written, url=line.url))
-            oc = OpenCode(tmp_path, provider.url, plugins=[plugin(far, state)], config=scenarios.CONFIG)
+            oc = OpenCode(tmp_path, provider.url, plugins=[plugin(far, state, **USUAL)], config=scenarios.CONFIG)
 
             def last(_: Request) -> Reply:
                 line.fall_silent()

@@ -22,7 +22,7 @@ from tests.harness.opencode import OpenCode
 from tests.harness.provider import Provider, Reply
 from tests.harness.scripted import Calls, Conversation, calls
 from tests.harness.test_plain import breaks
-from tests.helpers.installation import connect
+from tests.helpers.installation import connect, until
 from tests.helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.harness
@@ -30,7 +30,6 @@ pytestmark = pytest.mark.harness
 OURS = {tool.name for tool in TOOLS}
 THEIRS = ".gitignore"
 """What OpenCode writes beside its settings by itself, at its first start."""
-TRIES = 10
 
 
 class Ended(msgspec.Struct, frozen=True):
@@ -85,11 +84,14 @@ class User:
 
 async def tagged(conversation: Conversation, provider: Provider) -> list[str]:
     """Go on until a step's plan is there in time: a machine may be too slow for some, and those are left unedited."""
-    for _ in range(TRIES):
+    texts: list[str] = []
+
+    async def is_tagged() -> bool:
         await conversation.send("Thanks.", Reply(text="Gladly."))
-        texts = [text for text in provider.of(conversation.session)[-1].texts if text]
-        if texts[-1].startswith("§"):
-            break
+        texts[:] = [text for text in provider.of(conversation.session)[-1].texts if text]
+        return texts[-1].startswith("§")
+
+    await until(is_tagged, "a step's plan is there in time")
     return texts
 
 

@@ -74,7 +74,7 @@ export class Service {
     try {
       const isStarted = await launch(installation, join(this.directory, "launch.log"), this.log);
       this.broker.hurry();
-      if (isStarted) await unreferenced(SETTLING);
+      if (isStarted) await unreferenced(patience(this.options, SETTLING));
     } finally {
       this.starts.ended();
     }
@@ -85,7 +85,9 @@ export class Service {
     if (!this.options.house) return;
     const isThere = await Promise.race([
       this.fetched.then(() => true),
-      this.broker.tried.then((isConnected) => (isConnected ? unreferenced(ANSWER) : undefined)).then(() => false),
+      this.broker.tried
+        .then((isConnected) => (isConnected ? unreferenced(patience(this.options, ANSWER)) : undefined))
+        .then(() => false),
     ]);
     if (!isThere) await this.start();
   }
