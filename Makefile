@@ -22,7 +22,7 @@ PROMISES := not soak and not recorded
 MORE := soak or recorded or ($(PURE))
 UNSTEADY := 3
 IN_FILES := -q -n auto --dist loadfile --no-loadscope-reorder --durations=10
-RULES := tests/domain tests/test_docs.py
+RULES := tests/domain tests/test_docs.py tests/test_patience.py
 CODE := schemas services tests
 SPELLED := $(VENV)/.spelled
 READ := -name '*.py' -o -name '*.md' -o -name '*.sql' -o -name '*.mjs'

@@ -39,7 +39,7 @@ def settings() -> Settings:
 async def spending(bus: Bus) -> AsyncIterator[Spending]:
     """The budget of a project with 1,000 tokens and 1 USD a day, at an open desk."""
     async with opened(Desk(), bus, settings()):
-        yield Spending(bus, PROJECT.project, "historian", patience=0.2)
+        yield Spending(bus, PROJECT.project, "historian")
 
 
 async def order(bus: Bus, command: Command, name: str, address: Address = PROJECT) -> Answer:

@@ -20,7 +20,6 @@ from tests.harness.isolation import OPENAI, Family, Json, Model, Plugin, Rooms, 
 from tests.harness.workspace import write
 
 START = 60.0
-END = 10.0
 _LISTENING = re.compile(r"listening on (http://\S+)")
 
 
@@ -211,7 +210,7 @@ async def _end_all(process: Process, how: Callable[[psutil.Process], None]) -> N
         if process.returncode is None:
             how(main)
     try:
-        async with asyncio.timeout(END):
+        async with asyncio.timeout(PATIENCE):
             await process.wait()
     except TimeoutError:
         process.kill()
