@@ -6,11 +6,13 @@ A test that fails among others and passes alone is named, in the closing lines a
 fails twice, or more than MOST that are unsteady, fail the run.
 """
 
+import ctypes
 import os
 import secrets
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -30,6 +32,8 @@ ROUND = "TESTS_ROUND"
 """The environment variable by which processes know each other that one round of tests has started."""
 PASSED, FAILED = 0, 1
 """Pytest's exit codes that tell of tests; all others tell that it could not run as it was asked."""
+BURYING = 0.01
+"""Seconds between two looks for what has ended."""
 SILENCE = 900.0
 """Seconds without an end of any test after which a round is ended: the runner waits for a process that fell."""
 NOISE = 20
@@ -39,6 +43,9 @@ ENDING = 60.0
 """Seconds in which a process has ended that is interrupted or killed."""
 LINE = 200
 """Characters that are shown of a reason."""
+
+ADOPTS = 36
+"""Linux's PR_SET_CHILD_SUBREAPER: a process that is given, in init's place, what loses its parent below it."""
 
 Reasons = Mapping[str, str]
 """Tests that were not seen to pass, and why."""
@@ -84,12 +91,31 @@ def run(arguments: Sequence[str]) -> tuple[int, Reasons]:
     name = secrets.token_hex(8)
     command = [sys.executable, "-m", "pytest", "-p", __spec__.name, *arguments]
     PROGRESS.touch()
+    _adopt()
     try:
         with subprocess.Popen(command, env={**os.environ, ROUND: name}) as process:
+            threading.Thread(target=_bury, args=(process,), daemon=True).start()
             status = _ended(process)
     finally:
         _end_all(left_of(name))
     return status, msgspec.json.decode(RESULTS.read_bytes(), type=dict[str, str]) if RESULTS.exists() else {}
+
+
+def _adopt() -> None:
+    """Become the parent of whatever loses its own: what a test has started is never out of sight. Linux alone can."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(ADOPTS, 1, 0, 0, 0)
+
+
+def _bury(process: "subprocess.Popen[bytes]") -> None:
+    """While this one runs, wait for what was adopted and ends, as init does: nobody shall find a zombie there."""
+    while process.returncode is None:
+        with suppress(ChildProcessError):
+            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | os.WNOHANG)
+            if ended is not None and ended.si_pid != process.pid:
+                os.waitpid(ended.si_pid, 0)
+                continue
+        time.sleep(BURYING)
 
 
 def _ended(process: "subprocess.Popen[bytes]") -> int:
@@ -118,16 +144,17 @@ def _end_all(left: Sequence[psutil.Process]) -> None:
 
 
 def left_of(name: str) -> list[psutil.Process]:
-    """The processes that a round has started and that still run, this one's own family apart."""
-    mine = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.pid not in mine and process.environ().get(ROUND) == name:
-                found.append(process)
-        except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
-            continue
-    return found
+    """The processes that a round has started and that still run: what descends from this one, or says so itself."""
+    mine = psutil.Process()
+    family, below = {mine, *mine.parents()}, {*mine.children(recursive=True)}
+    return [one for one in psutil.process_iter() if one not in family and _is_left(one, below, name)]
+
+
+def _is_left(process: psutil.Process, below: set[psutil.Process], name: str) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE and (process in below or process.environ().get(ROUND) == name)
+    except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
+        return False
 
 
 def main(most: int, arguments: Sequence[str]) -> int:

@@ -15,7 +15,7 @@ from tests.again import FAILED, NOISE, PROGRESS, UNSTEADY
 
 PROJECT = Path(__file__).parents[1]
 ONCE = """
-import os, pathlib, signal, subprocess, sys
+import os, pathlib, signal, subprocess, sys, time
 
 def first(name):
     seen = pathlib.Path(name)
@@ -70,6 +70,35 @@ def test_leaves_a_process_behind():
     assert "test_unsteady: AssertionError: the first time it fails" in ended.stdout
     assert ended.stdout.endswith("0 failed twice, 2 unsteady (at most 3 are let through)\n")
     assert not is_running(int((suite.folder / "left").read_text()))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody adopts what has lost its parent")
+def test_what_knows_nothing_of_the_round_is_ended_too_when_its_test_dies(suite: Suite) -> None:
+    ended = suite.run(
+        """
+def test_its_process_dies():
+    if first("dies"):
+        left = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], env={}, start_new_session=True)
+        pathlib.Path("left").write_text(str(left.pid))
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+    )
+    assert 0 == ended.returncode, ended.stdout
+    assert "ending what a test left running" in ended.stdout
+    assert not is_running(int((suite.folder / "left").read_text()))
+
+
+def test_what_has_lost_its_parent_and_ends_is_gone(suite: Suite) -> None:
+    """As on a machine where no round runs: whoever waits for its end would wait in vain."""
+    ended = suite.run(
+        """
+def test_orphan():
+    orphan = int(subprocess.check_output(["sh", "-c", "sleep 0.1 >/dev/null & echo $!"]))
+    while pathlib.Path("/proc", str(orphan)).exists():
+        time.sleep(0.01)
+"""
+    )
+    assert 0 == ended.returncode, ended.stdout
 
 
 def test_what_fails_twice_fails_the_run(suite: Suite) -> None:
