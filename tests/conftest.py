@@ -21,6 +21,7 @@ from tests.helpers import recordings
 from tests.helpers.accounts import MAX_PAYLOAD, Accounts
 from tests.helpers.examples import use_profile
 from tests.helpers.shared_rooms import Shared
+from tests.helpers.surroundings import SETTINGS
 
 WITHOUT_SEARCH = tuple(room for room in ROOMS if room not in {"commit_indexer", "embedder", "indexer", "searcher"})
 """Search loads libraries for seconds; most tests are not on it."""
@@ -29,6 +30,9 @@ InstallationFactory = Callable[..., AbstractAsyncContextManager[Installation]]
 
 
 def pytest_configure() -> None:
+    """What a developer has set is none of a test's business: what no test sets is as it is by default."""
+    for name in {name for name in os.environ if name.startswith(SETTINGS)} - {recordings.FOREIGN}:
+        del os.environ[name]
     use_profile()
 
 

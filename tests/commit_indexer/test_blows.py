@@ -19,6 +19,7 @@ from services.settings import environment
 from tests.commit_indexer.test_worker import QUAY, at, counting, heads, identified, settings, told
 from tests.helpers.broker_world import connected, opened
 from tests.helpers.repositories import Checkout, Made, line
+from tests.helpers.surroundings import surroundings
 from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.broker
@@ -31,7 +32,7 @@ async def running(broker: Broker, tmp_path: Path, *words: str) -> asyncio.subpro
     known = environment(settings(tmp_path, every=0.1))
     known |= {"ANNALS_NATS__URL": broker.endpoint.url, "ANNALS_NATS__PASSWORD": broker.endpoint.password}
     return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "services.commit_indexer", *words, env={**os.environ, **known}
+        sys.executable, "-m", "services.commit_indexer", *words, env=surroundings(tmp_path / "home") | known
     )
 
 

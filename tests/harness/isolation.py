@@ -9,12 +9,12 @@ from typing import Any, Literal
 import msgspec
 
 from tests.harness import installed
+from tests.helpers.surroundings import surroundings
 
 Json = dict[str, Any]
 Plugin = str | list[Any]
 """A file's address, or that and its options."""
 
-_OURS = ("OPENCODE_", "XDG_", "ANNALS_")
 _OFF = (
     "DISABLE_AUTOUPDATE",
     "DISABLE_MODELS_FETCH",
@@ -103,10 +103,9 @@ class Rooms(msgspec.Struct, frozen=True):
 
     def environment(self, extra: Mapping[str, str]) -> dict[str, str]:
         """The variables that the harness sees: none of the developer's own settings."""
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
+        inherited = surroundings(self.home)
         path = os.pathsep.join([str(installed.ripgrep().parent), inherited.get("PATH", "")])
         rooms = {
-            "HOME": self.home,
             "OPENCODE_TEST_HOME": self.home,
             "XDG_CONFIG_HOME": self.config,
             "XDG_DATA_HOME": self.data,

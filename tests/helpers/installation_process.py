@@ -1,7 +1,6 @@
 """`annals up` as people run it: in a process of its own, which can be killed with all that it started."""
 
 import asyncio
-import os
 import sys
 from asyncio.subprocess import DEVNULL, Process
 from pathlib import Path
@@ -14,6 +13,7 @@ from services.kit.bus import Bus, Unreachable
 from services.kit.endpoint import find
 from services.settings import Settings
 from tests.helpers.installation import answers, until
+from tests.helpers.surroundings import surroundings
 from tests.helpers.waiting import PATIENCE
 
 
@@ -37,7 +37,12 @@ class Apart:
 
     async def start(self) -> None:
         """Start it, and return when it answers."""
-        environment = {**os.environ, "ANNALS_DATA": str(self.settings.data), "ANNALS_LOGS__LEVEL": "warning"}
+        data = self.settings.data
+        environment = {
+            **surroundings(data.with_name("home")),
+            "ANNALS_DATA": str(data),
+            "ANNALS_LOGS__LEVEL": "warning",
+        }
         command = (sys.executable, "-m", "services.edges.cli", "up")
         self._process = await asyncio.create_subprocess_exec(*command, env=environment, stdin=DEVNULL, stderr=DEVNULL)
         await until(self.answers, "the installation answers")

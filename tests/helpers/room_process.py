@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from tests.helpers.surroundings import surroundings
 from tests.helpers.waiting import PATIENCE, until
 
 
@@ -43,14 +44,14 @@ class Process:
 @asynccontextmanager
 async def room(name: str, data: Path, *arguments: str, module: str = "", **settings: str) -> AsyncIterator[Process]:
     """One room on the broker of a data directory, until the end of the block. `module`: what is run in its place."""
-    environment = {"ANNALS_DATA": str(data), "ANNALS_LOGS__FORMAT": "json", "PYTHONWARNINGS": "error::ResourceWarning"}
+    given = {"ANNALS_DATA": str(data), "ANNALS_LOGS__FORMAT": "json", "PYTHONWARNINGS": "error::ResourceWarning"}
     started = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         module or f"services.{name}",
         *arguments,
         stderr=asyncio.subprocess.PIPE,
-        env=environment | settings,
+        env=surroundings(data / "home") | given | settings,
         cwd=Path(__file__).parents[2],
     )
     process = Process(started)

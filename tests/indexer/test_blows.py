@@ -30,6 +30,7 @@ from services.settings import Index as Limits
 from tests.helpers.accounts import Accounts
 from tests.helpers.broker_world import connected, opened
 from tests.helpers.indexed_sessions import Teller, listed, message, removed, rows_of
+from tests.helpers.surroundings import surroundings
 from tests.helpers.waiting import until
 
 pytestmark = pytest.mark.broker
@@ -102,7 +103,7 @@ sys.exit(run(Indexer, []))
 @asynccontextmanager
 async def a_process(broker: Broker, folder: Path) -> AsyncIterator[asyncio.subprocess.Process]:
     endpoint = broker.endpoint
-    variables = {
+    variables = surroundings(folder / "home") | {
         "ANNALS_DATA": str(folder),
         "ANNALS_NATS__URL": endpoint.url,
         "ANNALS_NATS__PASSWORD": str(endpoint.password),

@@ -17,6 +17,7 @@ from services.edges.launcher.detach import down
 from services.edges.launcher.run import FILE, LOG, Run, current, record
 from services.kit.endpoint import read
 from services.settings import Settings
+from tests.helpers.surroundings import surroundings
 
 pytestmark = pytest.mark.house
 
@@ -33,7 +34,7 @@ class Machine:
 
     def __init__(self, data: Path) -> None:
         self.data = data
-        self.environment = {**os.environ, "ANNALS_DATA": str(data)}
+        self.environment = {**surroundings(data.with_name("home")), "ANNALS_DATA": str(data)}
 
     async def annals(self, *words: str, here: Path | None = None, **variables: str) -> tuple[int, str]:
         process = await asyncio.create_subprocess_exec(

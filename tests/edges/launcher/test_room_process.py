@@ -1,7 +1,6 @@
 """The processes of rooms: how they begin and end, and what becomes of them when what they are copies of falls."""
 
 import asyncio
-import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,6 +17,7 @@ from services.kit.bus import Bus
 from services.kit.rooms import ROOMS
 from services.settings import Settings, environment
 from services.settings.groups import Nats
+from tests.helpers.surroundings import surroundings
 from tests.helpers.waiting import until
 
 pytestmark = [pytest.mark.broker, pytest.mark.own_broker]
@@ -32,7 +32,7 @@ def on(broker: Broker | str, data: Path) -> dict[str, str]:
     else:
         endpoint = broker.endpoint
         nats = Nats(url=endpoint.url, user="room", password=SecretStr(endpoint.password))
-    return {**os.environ, **environment(Settings(data=data, nats=nats))}
+    return {**surroundings(data / "home"), **environment(Settings(data=data, nats=nats))}
 
 
 @asynccontextmanager

@@ -1,0 +1,14 @@
+"""What the processes of a test see of this machine: nothing that its developer has set."""
+
+import os
+from pathlib import Path
+
+SETTINGS = ("ANNALS_", "OPENCODE_", "XDG_")
+"""How the variables begin by which people set what is tested, or say where their settings are."""
+
+
+def surroundings(home: Path) -> dict[str, str]:
+    """The variables of this process without those, and with a home of its own, which is made."""
+    home.mkdir(parents=True, exist_ok=True)
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(SETTINGS)}
+    return {**inherited, "HOME": str(home)}
