@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -43,3 +44,9 @@ def test_what_a_page_links_to_is_there(page: Path) -> None:
 def test_a_place_in_the_code_that_a_page_names_is_there(page: Path) -> None:
     named = {place.rstrip("/") for place in PLACE.findall(FENCE.sub("", page.read_text("utf-8")))}
     assert [] == sorted(place for place in named if not BUILT & {*Path(place).parts} and not (ROOT / place).exists())
+
+
+def test_every_marker_is_told() -> None:
+    markers = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]["markers"]
+    table = re.findall(r"^\| `(\w+)` \| [^|]+ \|$", (ROOT / "docs" / "testing.md").read_text(), re.MULTILINE)
+    assert [marker.partition(":")[0] for marker in markers] == table
