@@ -1,15 +1,12 @@
 """The pass: from a session's state to the next revision of its plan, or to none."""
 
 from collections.abc import Iterator, Sequence
-from functools import partial
-from itertools import chain
 from typing import Literal
 
 import msgspec
 
 from schemas.events import Event, PlanExtended, PlanRebased
 from schemas.plan import AnyEdit, CutBefore, PartContent, Restore, SetHead, Target, Withdraw, target
-from services.domain.conversation import Message
 from services.domain.limits import Prices
 from services.domain.window import prompt_tokens, window
 from services.responder.lanes import LANES, Lane, View, eviction
@@ -17,24 +14,20 @@ from services.responder.lanes.base import emptying
 from services.responder.lanes.index import Index
 from services.responder.planner import controller
 from services.responder.planner.causes import Causes, causes
-from services.responder.planner.compose import Collected, collect, guarded, last_wins
+from services.responder.planner.compose import Collected, collect, last_wins
 from services.responder.planner.economics import prices_of
+from services.responder.planner.extending import Extension, extension
+from services.responder.planner.full_turns import FULL, has_evicted, may_wait
 from services.responder.planner.pages import revisions_of
 from services.responder.planner.signatures import thinking_causes
-from services.responder.provider_rules.check import STRUCTURAL, new_faults
+from services.responder.provider_rules.check import new_faults
 from services.responder.provider_rules.signed_thinking import boundary, place
-from services.responder.session.lane_marks import is_of
 from services.responder.session.state import Session, served_tokens, with_edits
 from services.responder.session.waits import ANSWERED
 
 STUCK = (
     "The prompt is longer than the model takes, and nothing more can be taken out of it. "
     "Summarise the session in your harness, take a larger model, or go on in a new session."
-)
-
-FULL = (
-    "The prompt fills the model's window in a running turn, and the model's signed thinking lets nothing before it "
-    "change: new outputs are left out. Summarise the session in your harness, or end the turn."
 )
 
 NOTHING_TO_FLUSH = (
@@ -84,13 +77,6 @@ class _Waiting(msgspec.Struct, frozen=True):
     notices: tuple[str, ...] = ()
 
 
-class Extension(msgspec.Struct, frozen=True):
-    """Edits of messages that no call has sent before."""
-
-    edits: tuple[AnyEdit, ...]
-    faults: tuple[str, ...]
-
-
 def decide(view: View, lanes: Sequence[Lane] = LANES) -> Pass:
     """Replay what is served already, extend it to what is new, or rebase it."""
     made = _decided(replace(view, emptying=emptying(lanes)), lanes)
@@ -118,25 +104,8 @@ def _decided(view: View, all_lanes: Sequence[Lane]) -> Pass:
     made = _revised(view, all_lanes, why)
     if not (boundary(session) and why.is_full):
         return made
-    is_told = not (why.excess and made.kind == "rebase") or _has_evicted(session)
-    return replace(made, is_full=True, notices=made.notices if is_told else (*made.notices, FULL))
-
-
-def _may_wait(view: View, why: Causes) -> bool:
-    """Whether a running turn with signed thinking, before which nothing may change, goes on as it is.
-
-    A prompt that the model would refuse goes out, too, where the harness compacts then: an agent that sees none of its
-    new outputs is worse off than one with a summary.
-    """
-    step = view.session.step
-    return not why.excess or (step is not None and step.compacts and "overflow" not in why.names)
-
-
-def _has_evicted(session: Session) -> bool:
-    """Whether outputs of the running turn were left out for want of room before."""
-    conversation = session.conversation
-    newest = chain.from_iterable(map(conversation.sent_parts, conversation.after(session.turn)))
-    return any(is_of(session.plan.content(name), (eviction.NAME,)) for name, _ in newest)
+    is_news = why.excess and made.kind == "rebase" and not has_evicted(session)
+    return replace(made, is_full=True, notices=(*made.notices, FULL) if is_news else made.notices)
 
 
 def _revised(view: View, all_lanes: Sequence[Lane], why: Causes) -> Pass:
@@ -145,7 +114,7 @@ def _revised(view: View, all_lanes: Sequence[Lane], why: Causes) -> Pass:
     if not why.any:
         return _extended(view, lanes, _Waiting(kept=why.kept))
     bound = boundary(session)
-    if bound and _may_wait(view, why):
+    if bound and may_wait(view, why):
         if why.forced:  # the harness changed what is behind the thinking: nothing before that may change with it
             return _rebased(view, lanes, Causes(forced=why.forced), Collected(after=session))
         return _extended(view, lanes, _Waiting(held=tuple(why.lasting), kept=why.kept))
@@ -223,30 +192,6 @@ def _extended(view: View, lanes: Sequence[Lane], waiting: _Waiting) -> Pass:
         kept=waiting.kept,
     )
     return Pass("extend", revisions_of(decision, edits), found, notices=waiting.notices)
-
-
-def extension(view: View, lanes: Sequence[Lane]) -> Extension:
-    """What the lanes want of new messages. What a provider would refuse is left out, and so is what was sent before."""
-    session = view.session
-    kept = session.step.kept if session.step else 0
-    fresh = list(session.conversation.after(max(kept, session.cut - 1)))
-    edits: list[AnyEdit] = []
-    faults: list[str] = []
-    for lane in lanes:
-        wanted: tuple[AnyEdit, ...] = guarded(lane.name, faults, partial(_wanted, lane, view, fresh), ())
-        for edit in wanted:
-            if kept and place(session, edit) <= kept:
-                faults.append(f"the lane {lane.name} wanted to edit {target(edit)}, which was sent before")
-            else:
-                edits.append(edit)
-    refused = new_faults(session, edits)
-    if refused:
-        edits = [edit for edit in edits if not isinstance(edit, STRUCTURAL)]
-    return Extension(last_wins(edits), (*faults, *refused))
-
-
-def _wanted(lane: Lane, view: View, fresh: Sequence[Message]) -> tuple[AnyEdit, ...]:
-    return tuple(lane.extend(view, fresh)) if lane.works(view) else ()
 
 
 def _forgone(session: Session) -> tuple[AnyEdit, ...]:

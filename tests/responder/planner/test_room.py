@@ -7,7 +7,8 @@ import pytest
 from schemas.inbox import ErrorSeen
 from services.domain.limits import Limits
 from services.responder.lanes import LANES
-from services.responder.planner.plan import FULL, STUCK
+from services.responder.planner.full_turns import FULL
+from services.responder.planner.plan import STUCK
 from tests.helpers.harness import Call, Harness, cost, ran, rebases, text_part, thought
 
 BESIDE = 9_000

@@ -1,0 +1,44 @@
+"""What the lanes want of messages that no call has sent before."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import msgspec
+
+from schemas.plan import AnyEdit, target
+from services.domain.conversation import Message
+from services.responder.lanes import Lane, View
+from services.responder.planner.compose import guarded, last_wins
+from services.responder.provider_rules.check import STRUCTURAL, new_faults
+from services.responder.provider_rules.signed_thinking import place
+
+
+class Extension(msgspec.Struct, frozen=True):
+    """Edits of messages that no call has sent before."""
+
+    edits: tuple[AnyEdit, ...]
+    faults: tuple[str, ...]
+
+
+def extension(view: View, lanes: Sequence[Lane]) -> Extension:
+    """What the lanes want of new messages. What a provider would refuse is left out, and so is what was sent before."""
+    session = view.session
+    kept = session.step.kept if session.step else 0
+    fresh = list(session.conversation.after(max(kept, session.cut - 1)))
+    edits: list[AnyEdit] = []
+    faults: list[str] = []
+    for lane in lanes:
+        wanted: tuple[AnyEdit, ...] = guarded(lane.name, faults, partial(_wanted, lane, view, fresh), ())
+        for edit in wanted:
+            if kept and place(session, edit) <= kept:
+                faults.append(f"the lane {lane.name} wanted to edit {target(edit)}, which was sent before")
+            else:
+                edits.append(edit)
+    refused = new_faults(session, edits)
+    if refused:
+        edits = [edit for edit in edits if not isinstance(edit, STRUCTURAL)]
+    return Extension(last_wins(edits), (*faults, *refused))
+
+
+def _wanted(lane: Lane, view: View, fresh: Sequence[Message]) -> tuple[AnyEdit, ...]:
+    return tuple(lane.extend(view, fresh)) if lane.works(view) else ()
