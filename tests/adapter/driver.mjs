@@ -61,7 +61,7 @@ calls.notices = (mode, happenings) => {
 };
 /** Whether an installation is started at each of these times; `ended`: the start before is over. */
 calls.starts = (happenings) => {
-  const starts = new pure.Starts();
+  const starts = new pure.Starts(60_000);
   return happenings.flatMap((one) => (one === "ended" ? (starts.ended(), []) : [starts.begin(one)]));
 };
 /** The prompt for a summary, where other plugins said this before and after. */

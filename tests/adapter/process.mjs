@@ -1,5 +1,5 @@
 // Plays, line by line, turns in several directories of one process with the whole plugin, where no service answers.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
@@ -35,6 +35,10 @@ const ways = {
   logged: async (text) => {
     const path = join(options.state, "adapter.log");
     while (!existsSync(path) || !readFileSync(path, "utf8").includes(text)) await new Promise((resolve) => setTimeout(resolve, 10));
+  },
+  /** Until this file has so many bytes. */
+  written: async (path, size) => {
+    while (!existsSync(path) || statSync(path).size < size) await new Promise((resolve) => setTimeout(resolve, 10));
   },
 };
 for await (const line of createInterface({ input: process.stdin })) {

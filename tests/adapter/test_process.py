@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from services.edges.launcher.run import FILE as RECORD
 from tests.adapter.conftest import ROOT
 
 BUNDLE = ROOT / "deploy" / "opencode" / "dist" / "annals.mjs"
@@ -32,6 +33,10 @@ class Process:
     def logged(self, text: str) -> None:
         """Wait until the adapter has noted this."""
         assert [] == self._do("logged", text)
+
+    def written(self, path: Path, size: int) -> None:
+        """Wait until this file has so many bytes."""
+        assert [] == self._do("written", str(path), size)
 
     def _do(self, way: str, *given: object) -> list[list[str]]:
         assert self._running.stdin is not None
@@ -75,6 +80,21 @@ def test_where_the_log_of_the_start_cannot_be_opened_the_person_is_told_once(tmp
     (tmp_path / "state" / "launch.log").mkdir(parents=True)
     with started(tmp_path, house={"command": ["true"]}) as process:
         assert_told_once(process, tmp_path)
+
+
+def test_an_installation_that_has_died_is_started_again_and_one_that_was_ended_is_not(tmp_path: Path) -> None:
+    begun, data = tmp_path / "begun", tmp_path / "data"
+    data.mkdir()
+    house = {"command": ["sh", "-c", f"echo >> '{begun}'"], "data": str(data)}
+    with started(tmp_path, house=house, patience=0) as process:
+        process.open(tmp_path)
+        process.written(begun, 1)
+        for session in "abc":
+            process.turn(tmp_path, session)
+        (data / RECORD).write_text("{}")
+        process.turn(tmp_path, "d")
+        process.written(begun, 2)
+    assert 2 == begun.stat().st_size
 
 
 def assert_told_once(process: Process, directory: Path) -> None:

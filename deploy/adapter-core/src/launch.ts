@@ -1,13 +1,22 @@
 /** Starts the installation of Annals on this machine, where setup has said how. */
 
 import { spawn } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
+import { join } from "node:path";
 import type { Log } from "./log.ts";
 
 export interface Installation {
   command: string[];
   /** Its data directory. */
   data?: string;
+}
+
+/** What an installation writes down of itself in its data directory, and takes away when it is ended. */
+const RECORD = "house.json";
+
+/** Whether it has died, or runs: one that somebody has ended, as with `annals down`, has left nothing of itself. */
+export function hasDied({ data }: Installation): boolean {
+  return data !== undefined && existsSync(join(data, RECORD));
 }
 
 /**

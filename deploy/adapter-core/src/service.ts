@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { Broker } from "./broker.ts";
 import { type Options, patience, stateDirectory } from "./endpoint.ts";
 import type { ClientManifest } from "./language.ts";
-import { launch } from "./launch.ts";
+import { hasDied, launch } from "./launch.ts";
 import { Log } from "./log.ts";
 import { Outbox } from "./outbox.ts";
 import { Starts } from "./starts.ts";
@@ -22,6 +22,8 @@ const GUIDE_RETRY = 2000;
 const ANSWER = 5000;
 /** Milliseconds that an installation which was started has to serve its first plans. */
 const SETTLING = 10_000;
+/** Milliseconds from one start to the next at least. */
+const PAUSE = 60_000;
 
 /** Who an adapter is: its harness, as subjects and files name it, and the address of the bundle that it runs from. */
 export interface Identity {
@@ -37,13 +39,14 @@ export class Service {
   guide: ClientManifest = { digest: "" };
   private readonly guidePath: string;
   private isFetching = false;
-  private readonly starts = new Starts();
+  private readonly starts: Starts;
   private readonly fetched: Promise<void>;
 
   constructor(
     readonly identity: Identity,
     readonly options: Options,
   ) {
+    this.starts = new Starts(patience(options, PAUSE));
     this.directory = stateDirectory(options, identity.harness);
     this.log = new Log(this.directory);
     this.guidePath = join(this.directory, "guide.json");
@@ -64,11 +67,13 @@ export class Service {
     await Promise.race([this.fetched, unreferenced(patience(this.options, this.guide.digest ? RESTART : START))]);
   }
 
-  /**
-   * Have the installation on this machine started, if that is this adapter's to do. Call it whenever none answers, as
-   * when a turn begins without one: it may have died since. One that runs all the same is left as it is.
-   */
-  async start(): Promise<void> {
+  /** Call it when a turn begins and no installation answers: one that has died is started again. */
+  async restart(): Promise<void> {
+    if (this.options.house && hasDied(this.options.house)) await this.start();
+  }
+
+  /** Have the installation on this machine started, if that is this adapter's to do. One that runs is left as it is. */
+  private async start(): Promise<void> {
     const { house: installation } = this.options;
     if (!installation || !this.starts.begin(performance.now())) return;
     try {

@@ -187,7 +187,7 @@ export class Adapter {
     this.introduce(session);
     session.keeper.isLeft = session.record.mode === "additive";
     const { isReachable } = this.project;
-    if (!isReachable) void this.service.log.guarded("starting the installation", () => this.service.start());
+    if (!isReachable) void this.service.log.guarded("starting the installation", () => this.service.restart());
     this.handOver.begins(session.keeper, isReachable, this.notify);
     if (session.record.isKnown && !session.isFollowed) {
       void this.service.log.guarded("filling", () => this.fill(session));
