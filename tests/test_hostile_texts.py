@@ -33,6 +33,7 @@ from services.domain.search.rows import head, needs_beside, tail
 from services.domain.search.telling import told_memories
 from services.domain.search.words import words
 from services.domain.secrets import mask
+from services.domain.texts.abridged import abridged, octets, with_rules
 from services.domain.texts.bounds import beginning, shortened, unlinked, unposed
 from services.domain.texts.clean import cleaned, without_injected
 from services.domain.texts.content import Piece, RecordedMessage
@@ -173,6 +174,10 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
     "the beginning of a text": ((), lambda text: beginning(text, len(text) - 1)),
     "a shorter text": ((), lambda text: shortened(text, LENGTH // 2)),
     "a line that poses as a person's": ((), unposed),
+    "a person's words in less room": (
+        ("domain/texts/abridged.py",),
+        lambda text: (abridged(text, len(text) // 2), with_rules(f"{text} {text[:1_000]}", LENGTH, octets)),
+    ),
     "commits that are spoken of": (("domain/transcript/commits.py",), lambda text: commits.mentioned(f"commit {text}")),
     "a fault": (("domain/tools/outcome.py",), lambda text: (fault(text), exited(text, text))),
     "a plain output": (("domain/tools/call.py",), plain_output),

@@ -614,3 +614,93 @@ def test_no_line_of_a_fullest_tier_is_told_twice_or_leaves_code_open(recorded: t
         lines = [line for line in draft.p1.splitlines() if line.startswith("- ")]
         assert len(lines) == len(set(lines))
         assert "```" not in draft.p1
+
+
+# What a person forbids and asks for comes first
+
+VAULT = "Keep the theme after a restart, and never touch the backups in the vault."
+AUDIT = "Do not delete the audit table under any circumstances."
+ORDERED = (
+    "The reports need a title and a date. Always sort them by the name of the customer. "
+    "The sums must be in cents. Their footer is fine as it is. Do not change the header."
+)
+SORTED_RULES = (
+    "Always sort them by the name of the customer.",
+    "The sums must be in cents.",
+    "Do not change the header.",
+)
+
+
+def decisions(count: int) -> str:
+    """So many decisions of an agent, none of which says what another one does."""
+    words = [
+        f"{first}{second}" for first in "bcdfghkl" for second in ("anto", "elar", "iv", "oru", "umin", "yst", "ek")
+    ]
+    picked = (words[(at * 7 + step) % len(words)] for at in range(count) for step in (0, at % 5 + 1, at // 5 + 9))
+    return "\n\n".join(
+        f"Decision: `{one}_{at}` holds {other} for {third}, because {one}{other} was lost there."
+        for at, (one, other, third) in enumerate(zip(picked, picked, picked, strict=True))
+    )
+
+
+def quoted(text: str) -> str:
+    """A person's words in a tier."""
+    return "\n".join(line for line in text.splitlines() if line.startswith("U: "))
+
+
+@pytest.mark.parametrize("count", [5, 60])
+@pytest.mark.parametrize(
+    ("request_", "rules"), [(VAULT, ("never touch the backups in the vault.",)), (ORDERED, SORTED_RULES)]
+)
+def test_no_number_of_decisions_crowds_out_what_a_person_rules(
+    request_: str, rules: tuple[str, ...], count: int
+) -> None:
+    edit = tool("edit", "ok", path="/w/src/theme.py", oldText="x", newText="def keep(): ...")
+    draft = only(summary(transcript(user(request_), agent(decisions(count), edit), agent(decisions(count)))))
+    assert all(rule in quoted(draft.p1) for rule in rules), draft.p1
+    assert any(rule in quoted(draft.p2) for rule in rules), draft.p2
+    assert "Decision: " in draft.p1
+
+
+@pytest.mark.parametrize("count", [5, 60])
+@pytest.mark.parametrize("sentences_", [3, 8, 40])
+def test_a_rule_at_the_end_of_a_long_request_is_kept(sentences_: int, count: int) -> None:
+    wishes = [f"The report number {n} has a title, a date and a sum that is told in words." for n in range(sentences_)]
+    draft = only(summary(transcript(user(" ".join((*wishes, AUDIT))), agent(decisions(count)))))
+    assert wishes[0][:40] in quoted(draft.p1)
+    assert AUDIT in quoted(draft.p1)
+    assert AUDIT in quoted(draft.p2)
+
+
+def test_a_rule_at_the_end_of_a_long_sentence_is_kept() -> None:
+    told = ", ".join(f"the report number {n} has a title and a date" for n in range(20))
+    draft = only(
+        summary(transcript(user(f"I looked at it and {told}, and please never touch the vault."), agent("ok")))
+    )
+    assert "please never touch the vault." in quoted(draft.p1)
+
+
+def test_each_of_many_rules_of_many_messages_is_kept() -> None:
+    filling = "The list is long and it tells of many things that are of no weight. " * 6
+    rules = [f"Never write to the folder number {n} of {name}." for n, name in enumerate(("anna", "boris", "clara"))]
+    said = [message for rule in rules for message in (user(f"{filling}{rule}"), agent(decisions(5)))]
+    p1 = "\n".join(one.p1 for one in summary(transcript(*said)).compartments)
+    assert all(rule in quoted(p1) for rule in rules), p1
+
+
+def test_a_rule_before_a_question_is_one() -> None:
+    filling = "The list is long and it tells of many things that are of no weight. " * 6
+    draft = only(summary(transcript(user(f"{filling}{AUDIT} Can you do that?"), agent(decisions(60)))))
+    assert AUDIT in quoted(draft.p1)
+
+
+def test_of_two_rules_that_contradict_each_other_both_are_told() -> None:
+    recorded = transcript(
+        user("Always write the sums of all reports in cents."),
+        agent("Done as you say."),
+        user("Never write the sums of all reports in cents."),
+        agent("Done as you say."),
+    )
+    p1 = only(summary(recorded)).p1
+    assert "U: Always write the sums of all reports in cents." in p1
+    assert "U: Never write the sums of all reports in cents." in p1

@@ -1,10 +1,11 @@
 """Which sentences there is room for, and how they are set: in their order, what stands together on one line."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 import msgspec
 
+from services.domain.texts.abridged import octets, rules_in, with_rules
 from services.domain.texts.bounds import beginning, flat
 from services.domain.texts.sentences import alike, words
 from services.historian.core.rules.key_sentences import AGENT, PERSON, KeySentence
@@ -20,27 +21,64 @@ _SET = 5
 _STOPS = " .;,\u3002\uff1b\uff0c"
 
 
+class _Offer(msgspec.Struct, frozen=True):
+    """A sentence, or of a person's message only its rules, and how many bytes all may have together with it."""
+
+    at: int
+    sentence: KeySentence
+    most: int
+    only_rules: bool = False
+
+
 def chosen(sentences: Sequence[KeySentence], room: int) -> list[KeySentence]:
-    """The weightiest that do not repeat each other and fit in so many bytes, in their order."""
+    """The weightiest that do not repeat each other and fit in so many bytes, in their order.
+
+    However much else there is to tell, half of the room is a person's.
+    """
     taken: dict[int, KeySentence] = {}
-    known: dict[str, list[frozenset[str]]] = {}
+    known: dict[int, frozenset[str]] = {}
     heads: set[tuple[str, int]] = set()
-    for at in sorted(range(len(sentences)), key=lambda at: (-sentences[at].weight, at)):
-        sentence = sentences[at]
-        if sentence.weight <= 0:
-            break
-        own = words(f"{sentence.head} {sentence.text}") if sentence.listed else words(sentence.text)
-        key = (sentence.who, sentence.paragraph)
-        left = room - (0 if key in heads else len(sentence.head.encode()) + _SET) - _SET
-        fitting = _fitting(sentence, left)
-        others = known.get(sentence.who, []) if sentence.who else []
-        if fitting is None or any(alike(own, other) >= (EQUAL if sentence.listed else SAME) for other in others):
+    size = 0
+    for one in _offers(sentences, room):
+        key = (one.sentence.who, one.sentence.paragraph)
+        held = octets(taken[one.at].text) if one.at in taken else 0
+        around = (0 if one.at in taken else _SET) + (0 if key in heads else octets(one.sentence.head) + _SET)
+        fitting = _fitting(one.sentence, one.most - size + held - around)
+        if fitting is None or octets(fitting.text) <= held or _is_repeated(one, sentences, known):
             continue
-        taken[at] = fitting
-        known.setdefault(sentence.who, []).append(own)
+        taken[one.at] = fitting
+        known[one.at] = _words(one.sentence)
         heads.add(key)
-        room = left - len(fitting.text.encode())
+        size += octets(fitting.text) - held + around
     return [taken[at] for at in sorted(taken)]
+
+
+def _is_repeated(offer: _Offer, sentences: Sequence[KeySentence], known: Mapping[int, frozenset[str]]) -> bool:
+    """Whether someone has said the same in what is taken. A rule is another one by a single word."""
+    who = offer.sentence.who
+    own = _words(offer.sentence)
+    least = EQUAL if offer.sentence.listed else SAME
+    others = (its for at, its in known.items() if who and sentences[at].who == who and at != offer.at)
+    return any(own <= other if offer.only_rules else alike(own, other) >= least for other in others)
+
+
+def _words(sentence: KeySentence) -> frozenset[str]:
+    return words(f"{sentence.head} {sentence.text}" if sentence.listed else sentence.text)
+
+
+def _offers(sentences: Sequence[KeySentence], room: int) -> Iterator[_Offer]:
+    """Of a person first the rules, then the rest, each up to half of the room; then everything by what it weighs.
+
+    What was cut for want of room is offered once more.
+    """
+    ranked = sorted(range(len(sentences)), key=lambda at: (-sentences[at].weight, at))
+    order = [at for at in ranked if sentences[at].weight > 0]
+    persons = [at for at in order if sentences[at].who == PERSON]
+    for at in persons:
+        if rules := sentences[at].rule and rules_in(sentences[at].text):
+            yield _Offer(at, msgspec.structs.replace(sentences[at], text=rules), max(room // 2, LEAST), only_rules=True)
+    yield from (_Offer(at, sentences[at], room // 2) for at in persons)
+    yield from (_Offer(at, sentences[at], room) for at in order)
 
 
 def lines(sentences: Sequence[KeySentence]) -> list[str]:
@@ -56,14 +94,14 @@ def lines(sentences: Sequence[KeySentence]) -> list[str]:
 
 
 def _fitting(sentence: KeySentence, room: int) -> KeySentence | None:
-    """The sentence, or the beginning of it; none where there is no room."""
-    size = len(sentence.text.encode())
+    """The sentence, or the rules and the beginning of it; none where there is no room."""
+    size = octets(sentence.text)
     if size <= room:
         return sentence
-    if room < LEAST:
-        return None
-    cut = beginning(sentence.text, room * len(sentence.text) // size - 2)
-    return msgspec.structs.replace(sentence, text=cut)
+    cut = with_rules(sentence.text, room, octets) if sentence.rule else ""
+    if not cut and room >= LEAST:
+        cut = beginning(sentence.text, room * len(sentence.text) // size - 2)
+    return msgspec.structs.replace(sentence, text=cut) if cut else None
 
 
 def _set(who: str, group: Sequence[KeySentence], head: str) -> Iterator[str]:

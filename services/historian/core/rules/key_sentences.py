@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from services.domain.texts import phrase_patterns
+from services.domain.texts.abridged import abridged, is_rule, rules_in
 from services.domain.texts.bounds import beginning, flat, unlinked
 from services.domain.texts.paragraphs import opening, paragraphs, sentences
 from services.domain.texts.sentences import LONGEST, is_fence, is_informative, is_speech
@@ -175,7 +176,7 @@ def _whole(text: str, step: Step) -> list[KeySentence]:
     is_trivial = len(plain) <= TRIVIAL and plain.isascii()
     if sum(one.isalpha() for one in plain) < LETTERS:
         return [KeySentence(plain, 0.0, step.first, PERSON)]
-    rule = bool(phrase_patterns.RULE.search(plain)) and not plain.endswith(_QUESTION)
+    rule = bool(rules_in(plain))
     return [KeySentence(plain, 1.0 if is_trivial else 6.0 + rule, step.first, PERSON, rule=rule)]
 
 
@@ -187,7 +188,7 @@ def _from_person(text: str, step: Step) -> Iterator[KeySentence]:
         for number, item in enumerate(found.items):
             is_fault = not is_speech(item) and bool(_FAULT.search(item)) and not has_fault
             has_fault = has_fault or is_fault
-            rule = bool(phrase_patterns.RULE.search(item)) and not item.endswith(_QUESTION)
+            rule = is_rule(item)
             if not (is_speech(item) or is_fault or found.listed):
                 continue
             weight = 2.0 if is_speech(item) else 2.5 if is_fault else 1.0
@@ -196,7 +197,7 @@ def _from_person(text: str, step: Step) -> Iterator[KeySentence]:
                 200, max(0, len(item) - 200)
             )
             weight += 1.5 * (found is every[-1] and number + 1 == len(found.items) and is_speech(item))
-            text = beginning(item, LONGEST)
+            text = abridged(item, LONGEST)
             where = (paragraph, number, found.head, found.listed)
             yield KeySentence(text, weight, step.first, PERSON, *where, rule=rule)
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from services.domain.texts.abridged import abridged
 from services.domain.texts.bounds import beginning
 from services.domain.texts.sentences import is_informative
 from services.domain.transcript.labels import is_settled
@@ -93,7 +94,7 @@ def _second(unit: Read) -> str:
     """What was wanted, the best that was sentences, and what came of it."""
     replace = msgspec.structs.replace
     requests = sorted(unit.sentences.persons, key=lambda one: -one.weight)[:1]
-    quotes = [replace(one, text=beginning(one.text, SHORT_QUOTE), head="") for one in requests]
+    quotes = [replace(one, text=abridged(one.text, SHORT_QUOTE), head="") for one in requests]
     reports = [one for one in unit.sentences.agents if _is_brief(one)]
     done = [*_short(unit.done), *(one for one in actions(unit.done, unit.found, unit.plan) if _is_short(one))]
     return "\n".join(lines(chosen([*quotes, *reports, *done], SECOND)))

@@ -1,0 +1,86 @@
+"""A person's words in less room: how they begin, and above all the rules that they give."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby, pairwise
+
+from services.domain.texts import phrase_patterns
+from services.domain.texts.bounds import beginning
+
+_SIGN = " … "
+"""Stands where something is left out."""
+_SENTENCE = re.compile(r"(?<=[.!?;…])(?<!&amp;)(?<!&lt;)(?<!&gt;)\s+|(?<=\s/)\s|(?<=[。\uff01\uff1f\uff1b])")
+"""Where a sentence ends, or a line that was put to others with a stroke. A sign that is escaped ends none."""
+_CLAUSE = re.compile(r"(?<=[,:])\s+|(?<=\s[—–-])\s|(?<=[\uff0c\uff1a])")  # noqa: RUF001 - dashes of prose
+_QUESTION = ("?", "\uff1f")
+
+Size = Callable[[str], int]
+
+
+def octets(text: str) -> int:
+    """Its length in UTF-8."""
+    return len(text.encode())
+
+
+def is_rule(sentence: str) -> bool:
+    """Whether it says how it is to be or not to be, and does not ask."""
+    return phrase_patterns.RULE.search(sentence) is not None and not sentence.rstrip().endswith(_QUESTION)
+
+
+def rules_in(text: str) -> str:
+    """Those of its sentences that give a rule, with signs where others are left out."""
+    sentences = _parts(text, _SENTENCE)
+    return _told(sentences, [at for at, one in enumerate(sentences) if is_rule(one)])
+
+
+def abridged(text: str, most: int) -> str:
+    """At most so many characters: its rules and how it begins; without a rule, or room for one, only its beginning."""
+    return (rules_in(text) and with_rules(text, most)) or beginning(text, most)
+
+
+def with_rules(text: str, most: int, size: Size = len) -> str:
+    """At most so much of it: its rules in their order, then as many clauses from its beginning on as there is room for.
+
+    Nothing is cut within a clause: it may be that none fits.
+    """
+    if size(text) <= most:
+        return text
+    sentences = [_parts(one, _CLAUSE) for one in _parts(text, _SENTENCE)]
+    clauses = [clause for one in sentences for clause in one]
+    room = most - size(_SIGN)
+    kept: set[int] = set()
+    for rule in _rules(sentences):
+        cost = size("".join(clauses[rule.start : rule.stop])) + size(_SIGN)
+        if cost <= room and kept.isdisjoint(rule):
+            kept.update(rule)
+            room -= cost
+    for at, clause in enumerate(clauses):
+        room -= 0 if at in kept else size(clause)
+        if room < 0:
+            break
+        kept.add(at)
+    return _told(clauses, sorted(kept))
+
+
+def _rules(sentences: Sequence[Sequence[str]]) -> Iterator[range]:
+    """The clauses of each rule: its whole sentence, and behind that only what follows from where it is one."""
+    first = 0
+    for sentence in sentences:
+        last = first + len(sentence)
+        if is_rule("".join(sentence)):
+            yield range(first, last)
+            yield range(next((at for at in range(first, last) if is_rule(sentence[at - first])), first), last)
+        first = last
+
+
+def _parts(text: str, separator: re.Pattern[str]) -> list[str]:
+    """All of a text, each part with what separates it from the next."""
+    edges = [0, *(found.end() for found in separator.finditer(text)), len(text)]
+    return [text[start:end] for start, end in pairwise(edges) if start < end]
+
+
+def _told(parts: Sequence[str], kept: Sequence[int]) -> str:
+    """The parts that are kept, in order, with a sign behind which others are left out."""
+    runs = groupby(enumerate(kept), key=lambda pair: pair[1] - pair[0])
+    told = _SIGN.join("".join(parts[at] for _, at in run).strip(" /,…") for _, run in runs)
+    return f"{told} …" if kept and kept[-1] + 1 < len(parts) else told
