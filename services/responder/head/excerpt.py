@@ -1,7 +1,12 @@
 """The fullest tier of a compartment with some of its lines left out, where it is too long to be shown whole."""
 
+from collections.abc import Iterator, Sequence
+
+from services.domain.texts.abridged import octets, rules_in, with_rules
 from services.domain.transcript.labels import is_settled
 
+QUOTE = "U: "
+"""How a line of what the user wrote begins."""
 LEAST = 1_300
 """Bytes of a fullest tier that need no shortening: about what one has on average."""
 
@@ -10,24 +15,48 @@ def shortened(full: str, brief: str, most: int) -> str:
     """At most `most` bytes, but at least LEAST, and never less than the next tier.
 
     What the user wrote comes first, then what was decided and what is open, then what was done, then what was said,
-    from the end on: that tells how it stands.
+    from the end on: that tells how it stands. Of what is too long, the user's rules and the beginning take at most half
+    of the room.
     """
-    room = max(most, LEAST, len(brief.encode()))
-    if len(full.encode()) <= room:
+    room = max(most, LEAST, octets(brief))
+    if octets(full) <= room:
         return full
-    lines = full.splitlines()
-    kept: set[int] = set()
-    for at in sorted(range(len(lines)), key=lambda at: (_rank(lines[at], at), at)):
-        cost = len(lines[at].encode()) + 1
-        if cost <= room:
-            kept.add(at)
-            room -= cost
-    text = "\n".join(lines[at] for at in sorted(kept))
-    return text if len(text.encode()) >= len(brief.encode()) else brief
+    kept: dict[int, str] = {}
+    size = 0
+    for at, line, bound in _offers(full.splitlines(), room):
+        held = octets(kept[at]) + 1 if at in kept else 0
+        left = bound - size + held - 1
+        fitting = line if octets(line) <= left else _abridged(line, left) if bound < room else ""
+        if octets(fitting) + 1 > max(held, 1):
+            kept[at] = fitting
+            size += octets(fitting) + 1 - held
+    text = "\n".join(kept[at] for at in sorted(kept))
+    return text if octets(text) >= octets(brief) else brief
+
+
+def _offers(lines: Sequence[str], room: int) -> Iterator[tuple[int, str, int]]:
+    """Lines in the order in which they are taken, each with how many bytes all may have together with it.
+
+    First the heading, then the rules of the user, what else they wrote, and everything.
+    """
+    quotes = [(at, line) for at, line in enumerate(lines) if line.startswith(QUOTE)]
+    if not lines[0].startswith(QUOTE):
+        yield 0, lines[0], room
+    for at, line in quotes:
+        if rules := rules_in(line.removeprefix(QUOTE)):
+            yield at, f"{QUOTE}{rules}", room // 2
+    yield from ((at, line, room // 2) for at, line in quotes)
+    yield from ((at, lines[at], room) for at in sorted(range(len(lines)), key=lambda at: (_rank(lines[at], at), at)))
+
+
+def _abridged(line: str, most: int) -> str:
+    """So much of what the user wrote; empty where none fits, or someone else wrote it."""
+    words = with_rules(line.removeprefix(QUOTE), most - len(QUOTE), octets) if line.startswith(QUOTE) else ""
+    return f"{QUOTE}{words}" if words else ""
 
 
 def _rank(line: str, at: int) -> tuple[int, int]:
-    if line.startswith("U: ") or not at:
+    if line.startswith(QUOTE) or not at:
         return 0, 0
     if is_settled(line):
         return 1, 0

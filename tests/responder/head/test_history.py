@@ -1,5 +1,7 @@
 import re
 from collections.abc import Set as AbstractSet
+from html import unescape
+from xml.sax.saxutils import escape
 
 import pytest
 from hypothesis import given, settings
@@ -247,3 +249,44 @@ def test_what_was_decided_and_what_is_open_stays_longer_than_what_was_said_and_d
     ]
     text = shortened("\n".join(lines), "short", 1)
     assert {lines[0], *lines[41:44]} <= set(text.splitlines())
+
+
+FORBIDDEN = "Do not delete the audit table under any circumstances."
+
+
+@pytest.mark.parametrize("count", [8, 30, 200])
+def test_a_rule_at_the_end_of_a_long_request_stays_in_the_shortest_excerpt(count: int) -> None:
+    wishes = " ".join(f"The report number {n} has a title, a date and a sum, R&D <too>." for n in range(count))
+    lines = [
+        f"U: {escape(f'{wishes} {FORBIDDEN}')}",
+        *(f"- Decision: the number {n} is told in words." for n in range(40)),
+    ]
+    text = shortened("\n".join(lines), "short", 1)
+    quoted = text.splitlines()[0]
+    assert len(text.encode()) <= LEAST
+    assert quoted.startswith("U: The report number 0 has a title")
+    assert FORBIDDEN in quoted
+    assert escape(unescape(quoted)) == quoted
+
+
+def test_the_rules_of_all_requests_come_before_what_else_was_wished() -> None:
+    wishes = [f"U: {f'The wish number {n} is this, and it is told in many words. ' * 9}" for n in range(9)]
+    rules = [f"U: {f'The list number {n} is long. ' * 40}Never write to the folder number {n}." for n in range(6)]
+    text = shortened("\n".join((*wishes, *rules, "- Decision: SQLite.")), "short", 1)
+    assert len(text.encode()) <= LEAST
+    assert all(f"Never write to the folder number {n}." in text for n in range(6))
+
+
+def test_a_long_request_without_a_rule_is_told_from_its_beginning() -> None:
+    wishes = " ".join(f"The report number {n} has a title, a date and a sum." for n in range(60))
+    text = shortened(f"U: {wishes}\n- It is so.", "short", 1)
+    assert text.startswith("U: The report number 0 has a title, a date and a sum. The report number 1 ")
+    assert len(text.encode()) <= LEAST
+
+
+def test_a_heading_and_what_was_decided_stay_with_any_number_of_rules() -> None:
+    rules = [f"{f'Never write to the folder number {n}. ' * 3}" for n in range(60)]
+    decided = "- Decision: SQLite with one file a team."
+    kept = shortened("\n".join(("## 1-9 Title", f"U: {' '.join(rules)}", decided)), "short", 1).splitlines()
+    assert ["## 1-9 Title", decided] == [kept[0], kept[-1]]
+    assert kept[1].startswith("U: Never write to the folder number 0.")
