@@ -694,6 +694,22 @@ def test_a_rule_before_a_question_is_one() -> None:
     assert AUDIT in quoted(draft.p1)
 
 
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "Never delete /var/backups/2026-01-01.tar.gz!",
+        "Do not delete `public.audit_2024_01` or `public.audit_2024_02`.",
+        "You mustn't rename id_2_a, id_2_b, id_2_c.",
+        "Don't push (yet).",
+    ],
+)
+@pytest.mark.parametrize("break_", [" ", "\n", "\n\n"])
+def test_a_rule_is_kept_though_it_consists_of_names(rule: str, break_: str) -> None:
+    wishes = [f"The report number {n} has a title, a date and a sum that is told in words." for n in range(12)]
+    draft = only(summary(transcript(user(break_.join((*wishes, rule))), agent(decisions(60)))))
+    assert rule in quoted(draft.p1)
+
+
 def test_of_two_rules_that_contradict_each_other_both_are_told() -> None:
     recorded = transcript(
         user("Always write the sums of all reports in cents."),

@@ -37,6 +37,8 @@ _WONDERS = re.compile(
 )
 """A thought that is not at its end."""
 _FAULT = re.compile(r"\b\w*(?:Error|Exception)\b|\b(?:error|fatal|failed|cannot)\b", re.IGNORECASE)
+_NAME = re.compile(r"[\d/_`]")
+"""What stands in the name of a file, a table or a setting, and in no word."""
 _QUESTION = ("?", "\uff1f")
 
 
@@ -189,17 +191,24 @@ def _from_person(text: str, step: Step) -> Iterator[KeySentence]:
             is_fault = not is_speech(item) and bool(_FAULT.search(item)) and not has_fault
             has_fault = has_fault or is_fault
             rule = is_rule(item)
-            if not (is_speech(item) or is_fault or found.listed):
+            is_said = is_speech(item) or (rule and _is_ruling(item))
+            if not (is_said or is_fault or found.listed):
                 continue
-            weight = 2.0 if is_speech(item) else 2.5 if is_fault else 1.0
+            weight = 2.0 if is_said else 2.5 if is_fault else 1.0
             weight += 3.0 * (not paragraph and number < FIRST) + 0.7 * (not number) + 2.5 * rule
             weight += 0.5 * bool(rule and phrase_patterns.LASTING.search(item)) - 0.003 * min(
                 200, max(0, len(item) - 200)
             )
-            weight += 1.5 * (found is every[-1] and number + 1 == len(found.items) and is_speech(item))
+            weight += 1.5 * (found is every[-1] and number + 1 == len(found.items) and is_said)
             text = abridged(item, LONGEST)
             where = (paragraph, number, found.head, found.listed)
             yield KeySentence(text, weight, step.first, PERSON, *where, rule=rule)
+
+
+def _is_ruling(item: str) -> bool:
+    """Whether a rule is a person's though there are few letters in it: for its short words, or the names in it."""
+    plain = " ".join(word for word in item.split() if not _NAME.search(word))
+    return phrase_patterns.RULE.match(item) is not None or is_speech(plain)
 
 
 def _anything(step: Step) -> Iterator[str]:
