@@ -720,3 +720,10 @@ def test_of_two_rules_that_contradict_each_other_both_are_told() -> None:
     p1 = only(summary(recorded)).p1
     assert "U: Always write the sums of all reports in cents." in p1
     assert "U: Never write the sums of all reports in cents." in p1
+
+
+def test_a_short_rule_that_is_exclaimed_is_no_mere_exclamation() -> None:
+    wishes = [f"The report number {n} has a title, a date and a sum that is told in words." for n in range(12)]
+    draft = only(summary(transcript(user(" ".join(("Great!", "Do not push!", *wishes))), agent("ok"))))
+    assert "U: Do not push!" in quoted(draft.p1)
+    assert "Great!" not in draft.p1

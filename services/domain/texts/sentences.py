@@ -2,6 +2,8 @@
 
 import re
 
+from services.domain.texts import phrase_patterns
+
 SHORTEST, LONGEST = 12, 420
 """UTF-8 bytes of what says something by itself, and characters of what is kept of a sentence."""
 FEW, FEWEST = 4, 2
@@ -9,7 +11,7 @@ FEW, FEWEST = 4, 2
 SPEECH = 0.75
 """The share of letters, from which on a line is no data."""
 EXCLAIMED, SHORT = 4, 45
-"""Words and characters up to which an exclamation before other sentences says nothing."""
+"""Words and characters up to which an exclamation before other sentences says nothing, unless it is a rule."""
 _PASTED = re.compile(
     r"^\s*(?:at \S+ ?\(|\[?\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|[\w.]+Error:|Traceback|[$>%] |\d+: )|\S:\d+:\d|[;{}]$|=>"
 )
@@ -78,4 +80,5 @@ def alike(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def _exclaimed(piece: str) -> bool:
-    return piece.endswith(("!", "\uff01")) and len(piece.split()) <= EXCLAIMED and len(piece) <= SHORT
+    is_short = len(piece.split()) <= EXCLAIMED and len(piece) <= SHORT
+    return is_short and piece.endswith(("!", "\uff01")) and not phrase_patterns.RULE.search(piece)
