@@ -2,7 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby, pairwise
+
+import msgspec
 
 from services.domain.texts import phrase_patterns
 from services.domain.texts.bounds import beginning
@@ -17,6 +20,14 @@ _QUESTION = ("?", "\uff1f")
 Size = Callable[[str], int]
 
 
+class _Sentence(msgspec.Struct, frozen=True):
+    clauses: tuple[str, ...]
+    """With what separates each from the next."""
+    is_rule: bool = False
+    ruling: int = 0
+    """The clause that makes it a rule."""
+
+
 def octets(text: str) -> int:
     """Its length in UTF-8."""
     return len(text.encode())
@@ -29,8 +40,8 @@ def is_rule(sentence: str) -> bool:
 
 def rules_in(text: str) -> str:
     """Those of its sentences that give a rule, with signs where others are left out."""
-    sentences = _parts(text, _SENTENCE)
-    return _told(sentences, [at for at, one in enumerate(sentences) if is_rule(one)])
+    sentences = _sentences(text)
+    return _told(["".join(one.clauses) for one in sentences], [at for at, one in enumerate(sentences) if one.is_rule])
 
 
 def abridged(text: str, most: int) -> str:
@@ -45,8 +56,8 @@ def with_rules(text: str, most: int, size: Size = len) -> str:
     """
     if size(text) <= most:
         return text
-    sentences = [_parts(one, _CLAUSE) for one in _parts(text, _SENTENCE)]
-    clauses = [clause for one in sentences for clause in one]
+    sentences = _sentences(text)
+    clauses = [clause for one in sentences for clause in one.clauses]
     room = most - size(_SIGN)
     kept: set[int] = set()
     for rule in _rules(sentences):
@@ -62,14 +73,27 @@ def with_rules(text: str, most: int, size: Size = len) -> str:
     return _told(clauses, sorted(kept))
 
 
-def _rules(sentences: Sequence[Sequence[str]]) -> Iterator[range]:
+@lru_cache(maxsize=1024)  # a history tells the same words again whenever it is rendered
+def _sentences(text: str) -> tuple[_Sentence, ...]:
+    return tuple(_sentence(_parts(one, _CLAUSE)) for one in _parts(text, _SENTENCE))
+
+
+def _sentence(clauses: Sequence[str]) -> _Sentence:
+    if not is_rule("".join(clauses)):
+        return _Sentence(tuple(clauses))
+    return _Sentence(
+        tuple(clauses), is_rule=True, ruling=next((at for at, one in enumerate(clauses) if is_rule(one)), 0)
+    )
+
+
+def _rules(sentences: Sequence[_Sentence]) -> Iterator[range]:
     """The clauses of each rule: its whole sentence, and behind that only what follows from where it is one."""
     first = 0
-    for sentence in sentences:
-        last = first + len(sentence)
-        if is_rule("".join(sentence)):
+    for one in sentences:
+        last = first + len(one.clauses)
+        if one.is_rule:
             yield range(first, last)
-            yield range(next((at for at in range(first, last) if is_rule(sentence[at - first])), first), last)
+            yield range(first + one.ruling, last)
         first = last
 
 
