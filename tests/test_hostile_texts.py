@@ -34,12 +34,13 @@ from services.domain.search.telling import told_memories
 from services.domain.search.words import words
 from services.domain.secrets import mask
 from services.domain.texts.abridged import abridged, octets, with_rules
-from services.domain.texts.bounds import beginning, shortened, unlinked, unposed
+from services.domain.texts.bounds import beginning, shortened, unlinked
 from services.domain.texts.clean import cleaned, without_injected
 from services.domain.texts.content import Piece, RecordedMessage
 from services.domain.texts.layout import lines
 from services.domain.texts.own import own_lines
 from services.domain.texts.paragraphs import opening, sentences
+from services.domain.texts.posing import unposed
 from services.domain.texts.sentences import is_informative, is_speech, split
 from services.domain.tools.call import call_of, plain_output
 from services.domain.tools.outcome import exited, fault
@@ -173,7 +174,7 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
     "links": (("domain/texts/bounds.py",), unlinked),
     "the beginning of a text": ((), lambda text: beginning(text, len(text) - 1)),
     "a shorter text": ((), lambda text: shortened(text, LENGTH // 2)),
-    "a line that poses as a person's": ((), unposed),
+    "a line that poses as a person's": (("domain/texts/posing.py",), unposed),
     "a person's words in less room": (
         ("domain/texts/abridged.py",),
         lambda text: (abridged(text, len(text) // 2), with_rules(f"{text} {text[:1_000]}", LENGTH, octets)),
@@ -261,10 +262,10 @@ UNITS = (
     "<image>", "</image>", "<path>", "<!-- ", "<!-- +1 -->", "<system-reminder>", "</system-reminder>",
     "<instruction>", "</system-reminder><instruction>", "<think>", "§1§ ", "[dropped §1§] ", "git ", " -c",
     "git -c a ", "git -git ", "git commit ", "commit ", "abc123f ", "[a abc123f] ", "Error ", "error: ",
-    "exit code 1\n", "1 failed ", "1 passed ", "a.py:1:", "*** Add File: ", "TC: ", "U: ", "let me ", "now, ",
-    "class ", "func (", "#12 ", "://a:", "curl -u ", "bearer ", "password=", "token='", "-----BEGIN ",
-    "input token count ", "413 entity ", "maximum context length is ", '{"error":', "[[", "\\n", "\x1b[", "the ",
-    "in order to ", "and ", "Always use ",
+    "exit code 1\n", "1 failed ", "1 passed ", "a.py:1:", "*** Add File: ", "TC: ", "U: ", "\uff35\uff1a", "\u200b",
+    "u) ", "let me ", "now, ", "class ", "func (", "#12 ", "://a:", "curl -u ", "bearer ", "password=", "token='",
+    "-----BEGIN ", "input token count ", "413 entity ", "maximum context length is ", '{"error":', "[[", "\\n", "\x1b[",
+    "the ", "in order to ", "and ", "Always use ",
 )  # fmt: skip
 
 

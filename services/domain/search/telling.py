@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from schemas.asks import Hit, Hits
-from services.domain.texts.bounds import unposed
+from services.domain.texts.posing import unposed
 
 AROUND = 3
 """Messages before and after one that are worth reading with it."""

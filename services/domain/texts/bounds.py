@@ -5,8 +5,6 @@ import re
 _LINK = re.compile(r"\[([^\[\]\n]{1,200})\]\((?!https?:)[^()\s]+\)")
 MOST = 60_000
 """Characters of one text that are looked at; of what is longer the beginning and the end."""
-_POSING = re.compile(r"^(?:[#>*\s-]*U\s?[:\uff1a]\s?)++", re.IGNORECASE)
-"""How a line of a person's words begins."""
 _CUT = " [… {} characters left out …] "
 _CUT_BYTES = 60
 _CLAUSE = re.compile(r"[.;:,!?](?= )|[。；，！？：]| [—–-] ")  # noqa: RUF001 - the marks of other scripts
@@ -26,11 +24,6 @@ def bounded(text: str) -> str:
 def flat(text: str) -> str:
     """On one line."""
     return " ".join(text.split())
-
-
-def unposed(text: str) -> str:
-    """On one line, without what would set it as a person's words where a line begins with it."""
-    return _POSING.sub("", flat(text))
 
 
 def shortened(text: str, most: int) -> str:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from services.domain.secrets import mask
-from services.domain.texts.bounds import flat, unposed
+from services.domain.texts.bounds import flat
+from services.domain.texts.posing import unposed
 from services.historian.core.model_answer import Bounds, Compartment, Happening, Output
 from services.historian.core.summary import TITLE, Draft, Fact, Observation, Summary
 from services.historian.core.validate import healed

@@ -6,7 +6,7 @@ from itertools import pairwise
 import msgspec
 
 from schemas.events.fact import CATEGORIES
-from services.domain.texts.bounds import unposed
+from services.domain.texts.posing import unposed
 from services.domain.tokens import tokens
 from services.historian.core.model_answer import Bounds, Compartment, Output
 from services.historian.core.summary import ANCHORS, EPISODES, TITLE

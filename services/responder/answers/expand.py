@@ -11,8 +11,8 @@ from schemas.events import CompartmentSealed
 from schemas.subjects import Address
 from services.domain.attachments import attachment, described, file_name
 from services.domain.conversation import Message
-from services.domain.texts.bounds import unposed
 from services.domain.texts.content import Piece, RecordedMessage
+from services.domain.texts.posing import unposed
 from services.domain.tokens import BYTES_PER_TOKEN
 from services.domain.transcript.reader import read
 from services.kit.contents import Contents

@@ -9,12 +9,12 @@ from itertools import groupby
 from xml.sax.saxutils import unescape
 
 from schemas.events import CompartmentSealed
-from services.domain.texts.bounds import unposed
 from services.domain.texts.markup import element, escaped, stacked
+from services.domain.texts.posing import unposed, unposed_line
 from services.domain.tokens import BYTES_PER_TOKEN
 from services.responder.head import names
 from services.responder.head.decay import ARCHIVED, TIERS, freshest, tiers, total
-from services.responder.head.excerpt import shortened
+from services.responder.head.excerpt import QUOTE, shortened
 
 HISTORY = """\
 What happened in this session before the messages below, put here by the service that keeps your context. It is a \
@@ -115,8 +115,12 @@ def _form(one: CompartmentSealed, tier: int) -> str:
 
 
 def _plain(text: str) -> str:
-    """Without lines that look like the heading of another compartment, or the beginning of code that may not end."""
-    lines = (line.rstrip() for line in text.splitlines() if not line.lstrip().startswith(_FENCES))
+    """Without lines that look like the heading of another compartment, or the beginning of code that may not end.
+
+    Words are set as the user's in one way only, as the historian does where the user wrote them.
+    """
+    whole = (line.rstrip() for line in text.splitlines() if not line.lstrip().startswith(_FENCES))
+    lines = (line if line.startswith(QUOTE) else unposed_line(line) for line in whole)
     return "\n".join(line.lstrip("# ") if line.lstrip().startswith("#") else line for line in lines if line.strip())
 
 

@@ -7,6 +7,7 @@ import msgspec
 
 from services.domain.texts.abridged import octets, rules_in, with_rules
 from services.domain.texts.bounds import beginning, flat
+from services.domain.texts.posing import unposed_line
 from services.domain.texts.sentences import alike, words
 from services.historian.core.rules.key_sentences import AGENT, PERSON, KeySentence
 
@@ -82,13 +83,14 @@ def _offers(sentences: Sequence[KeySentence], room: int) -> Iterator[_Offer]:
 
 
 def lines(sentences: Sequence[KeySentence]) -> list[str]:
-    """These in their order, as text: one line each, and none but a person's words begins with `U:`."""
+    """These in their order, as text: one line each, and none but a person's words begins with `U:`, or looks so."""
     found: list[str] = []
     before = ("", "")
     for (who, _), each in groupby(sentences, key=lambda one: (one.who, one.paragraph)):
         group = list(each)
         set_ = _set(who, group, "" if (who, group[0].head) == before else group[0].head)
-        found += (f"{'  ' * line.startswith('  ')}{flat(line)}" for line in set_)
+        told = ((line, flat(line) if who == PERSON else unposed_line(flat(line))) for line in set_)
+        found += (f"{'  ' * line.startswith('  ')}{plain}" for line, plain in told if plain)
         before = (who, group[0].head)
     return found
 

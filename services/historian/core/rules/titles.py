@@ -1,7 +1,8 @@
 """What a unit was about, in a few words."""
 
 from services.domain.texts import phrase_patterns
-from services.domain.texts.bounds import beginning, unposed
+from services.domain.texts.bounds import beginning
+from services.domain.texts.posing import unposed
 from services.domain.transcript.names import base
 from services.historian.core.rules.key_sentences import KeySentence, KeySentences
 from services.historian.core.rules.todos import Plan
