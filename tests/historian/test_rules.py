@@ -11,6 +11,8 @@ from services.domain.texts.paragraphs import Paragraph, opening, paragraphs, sen
 from services.domain.tokens import tokens
 from services.domain.transcript.names import expressions, links, mentions, names
 from services.domain.transcript.reader import read
+from services.historian.core.rules.choice import chosen
+from services.historian.core.rules.key_sentences import PERSON, KeySentence
 from services.historian.core.rules.summary import summarise
 from services.historian.core.summary import ANCHORS, EPISODES, OBSERVATIONS, TITLE, Draft, Summary
 from tests.helpers.conversations import (
@@ -727,3 +729,10 @@ def test_a_short_rule_that_is_exclaimed_is_no_mere_exclamation() -> None:
     draft = only(summary(transcript(user(" ".join(("Great!", "Do not push!", *wishes))), agent("ok"))))
     assert "U: Do not push!" in quoted(draft.p1)
     assert "Great!" not in draft.p1
+
+
+def test_what_only_resembles_the_rules_of_a_long_message_is_told_as_well() -> None:
+    long = f"The list {'is long and it tells of things that are of no weight and ' * 6}ends. Do not push it."
+    plain = "I do push it to the branch as I see fit, and so it is not your task."
+    wanted = [KeySentence(long, 7.0, who=PERSON, rule=True), KeySentence(plain, 6.0, who=PERSON, paragraph=1)]
+    assert ["Do not push it.", plain] == [one.text for one in chosen(wanted, 300)]

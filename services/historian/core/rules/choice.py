@@ -37,7 +37,8 @@ def chosen(sentences: Sequence[KeySentence], room: int) -> list[KeySentence]:
     However much else there is to tell, half of the room is a person's.
     """
     taken: dict[int, KeySentence] = {}
-    known: dict[int, frozenset[str]] = {}
+    said = [_words(one) for one in sentences]
+    ruled: dict[int, frozenset[str]] = {}
     heads: set[tuple[str, int]] = set()
     size = 0
     for one in _offers(sentences, room):
@@ -45,22 +46,30 @@ def chosen(sentences: Sequence[KeySentence], room: int) -> list[KeySentence]:
         held = octets(taken[one.at].text) if one.at in taken else 0
         around = (0 if one.at in taken else _SET) + (0 if key in heads else octets(one.sentence.head) + _SET)
         fitting = _fitting(one.sentence, one.most - size + held - around)
-        if fitting is None or octets(fitting.text) <= held or _is_repeated(one, sentences, known):
+        if fitting is None or octets(fitting.text) <= held or _is_repeated(one, taken, said, ruled):
             continue
         taken[one.at] = fitting
-        known[one.at] = _words(one.sentence)
+        if one.only_rules:
+            ruled[one.at] = _words(one.sentence)
         heads.add(key)
         size += octets(fitting.text) - held + around
     return [taken[at] for at in sorted(taken)]
 
 
-def _is_repeated(offer: _Offer, sentences: Sequence[KeySentence], known: Mapping[int, frozenset[str]]) -> bool:
+def _is_repeated(
+    offer: _Offer,
+    taken: Mapping[int, KeySentence],
+    said: Sequence[frozenset[str]],
+    ruled: Mapping[int, frozenset[str]],
+) -> bool:
     """Whether someone has said the same in what is taken. A rule is another one by a single word."""
     who = offer.sentence.who
-    own = _words(offer.sentence)
+    if offer.only_rules:
+        own = _words(offer.sentence)
+        return any(own <= other for other in ruled.values())
     least = EQUAL if offer.sentence.listed else SAME
-    others = (its for at, its in known.items() if who and sentences[at].who == who and at != offer.at)
-    return any(own <= other if offer.only_rules else alike(own, other) >= least for other in others)
+    others = (said[at] for at, one in taken.items() if who and one.who == who and at != offer.at)
+    return any(alike(said[offer.at], other) >= least for other in others)
 
 
 def _words(sentence: KeySentence) -> frozenset[str]:
