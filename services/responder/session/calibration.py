@@ -29,6 +29,8 @@ class Calibration(msgspec.Struct, frozen=True):
     estimate: int = 0
     density: float = 1.0
     """Counted tokens for one of the estimate."""
+    is_presumed: bool = False
+    """Whether another model's tokens were counted."""
 
     def prompt(self, estimate: int, denser: float = 1.0) -> int:
         """What a whole prompt with messages of this estimate will count, if what is new is so much denser."""
@@ -59,12 +61,29 @@ def refused(known: Calibration, refusal: OverflowDetected, estimate: int) -> Cal
     return _counted(known, refusal.used or max(refusal.limit + 1, known.prompt(estimate)), estimate)
 
 
+def presumed(known: Calibration) -> Calibration:
+    """What another model is presumed to count, of which nothing is known."""
+    return replace(known, is_presumed=known.counted > 0)
+
+
 def _counted(known: Calibration, counted: int, estimate: int) -> Calibration:
     if not 0 < counted <= MAX_CONTEXT:
         return known
+    return Calibration(counted, estimate, _density(known, counted, estimate))
+
+
+def _density(known: Calibration, counted: int, estimate: int) -> float:
+    """What a token of the estimate counts, with this count."""
     growth = estimate - known.estimate
-    density = known.density
+    if known.is_presumed:  # two models count the same text
+        expected = known.prompt(estimate)
+        is_text = 2 * known.density * estimate >= expected
+        return _bounded(known.density * counted / expected) if is_text else known.density
     if known.counted and growth >= LEAST_GROWTH:
-        found = min(max((counted - known.counted) / growth, THINNEST), DENSEST)
-        density = (1 - WEIGHT) * density + WEIGHT * found
-    return Calibration(counted, estimate, density)
+        found = _bounded((counted - known.counted) / growth)
+        return (1 - WEIGHT) * known.density + WEIGHT * found
+    return known.density
+
+
+def _bounded(density: float) -> float:
+    return min(max(density, THINNEST), DENSEST)

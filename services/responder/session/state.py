@@ -233,6 +233,7 @@ def _step_opened(session: Session, event: StepOpened, envelope: Envelope) -> Ses
         calls=now,
         thinking=thinking.changed_from(session.thinking, session.conversation, first, event.last),
         revisions=revisions.opened(session.revisions, event.served, served_tokens(session)),
+        usage=usage.opened(session.usage, event),
         failing=session.failed,
         failed=None,
     )

@@ -1,12 +1,16 @@
-"""What providers have counted of a session's prompts."""
+"""What providers have counted of a session's prompts, model by model."""
+
+from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
 from datetime import datetime
 
 import msgspec
 
 from schemas.envelope import Envelope
-from schemas.events import OverflowDetected, UsageSampled
+from schemas.events import OverflowDetected, StepOpened, UsageSampled
 from services.domain.conversation import Conversation, precedes
+from services.domain.fold import Map
+from services.domain.window import Model
 from services.responder.session import calibration
 from services.responder.session.calibration import Calibration
 
@@ -18,13 +22,30 @@ class Usage(msgspec.Struct, frozen=True):
 
     sample: UsageSampled | None = None
     at: datetime | None = None
+    model: Model | None = None
+    """The model in work; none: no call was made yet."""
     calibration: Calibration = Calibration()
+    """Its calibration: of one that was never in work, the one of the model before it ..."""
+    others: Map[Model, Calibration] = Map()
+    """... and those of the models that were in work before."""
+
+
+def opened(usage: Usage, event: StepOpened) -> Usage:
+    """A model is called: what was counted of it before holds again."""
+    model = (event.provider, event.model)
+    if usage.model is None or usage.model == model:
+        return replace(usage, model=model)
+    known = usage.others.get(model) or calibration.presumed(usage.calibration)
+    others = usage.others.discard(model).insert(usage.model, usage.calibration)
+    return replace(usage, model=model, calibration=known, others=others)
 
 
 def answered(usage: Usage, event: UsageSampled, envelope: Envelope, sent: int) -> Usage:
     """A model has answered a prompt of so many estimated tokens."""
-    known = calibration.answered(usage.calibration, event, sent)
-    return replace(usage, sample=event, at=envelope.at, calibration=known)
+    counted = replace(usage, sample=event, at=envelope.at)
+    if _is_of_another(usage, event):
+        return counted
+    return replace(counted, calibration=calibration.answered(usage.calibration, event, sent))
 
 
 def is_late(usage: Usage, conversation: Conversation, event: UsageSampled) -> bool:
@@ -34,4 +55,11 @@ def is_late(usage: Usage, conversation: Conversation, event: UsageSampled) -> bo
 
 def refused(usage: Usage, event: OverflowDetected, sent: int) -> Usage:
     """A prompt of so many estimated tokens was too long."""
+    if _is_of_another(usage, event):
+        return usage
     return replace(usage, calibration=calibration.refused(usage.calibration, event, sent))
+
+
+def _is_of_another(usage: Usage, event: UsageSampled | OverflowDetected) -> bool:
+    """Whether it speaks of a model that was in work before: the prompt of that call is not the newest one."""
+    return bool(event.model) and (event.provider, event.model) in usage.others

@@ -4,7 +4,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.events import OverflowDetected, UsageSampled
-from services.responder.session.calibration import BESIDE, DENSEST, THINNEST, Calibration, answered, refused
+from services.responder.session.calibration import (
+    BESIDE,
+    DENSEST,
+    THINNEST,
+    Calibration,
+    answered,
+    presumed,
+    refused,
+)
 
 
 def counted(tokens: int) -> UsageSampled:
@@ -68,3 +76,15 @@ def test_whatever_was_counted_a_prompt_that_is_made_to_fit_fits(
     assert known.prompt(served) > 0
     fitting = known.fitting(most)
     assert fitting == 0 or known.prompt(fitting) <= most + DENSEST
+
+
+def test_a_model_that_has_counted_nothing_is_presumed_to_count_as_the_one_before() -> None:
+    known = presumed(answered(Calibration(), counted(50_000), 40_000))
+    assert 60_000 == known.prompt(50_000)
+    assert 1.5 == answered(known, counted(90_000), 50_000).density
+    assert 1.0 == presumed(Calibration()).density
+
+
+def test_the_first_count_of_a_model_tells_nothing_of_density_where_most_of_the_prompt_is_no_text() -> None:
+    known = presumed(answered(Calibration(), counted(10_000), 1_000))
+    assert 1.0 == answered(known, counted(20_000), 1_000).density

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from schemas.inbox import ErrorSeen
-from services.domain.limits import Limits
+from services.domain.limits import Limits, Prices
 from services.responder.lanes import LANES
 from services.responder.planner.full_turns import FULL
 from services.responder.planner.plan import STUCK
@@ -33,6 +33,11 @@ class Model:
 
     def count(self, call: Call) -> int:
         return BESIDE + int(cost(call.served) * self.density)
+
+    def switch(self, name: str, limit: int, density: float) -> None:
+        """Another model goes on."""
+        self.harness.model, self.harness.context_limit = name, limit
+        self.limit, self.density = limit, density
 
     def ask(self) -> Call:
         """One call, sent again after each refusal, which ends some time."""
@@ -179,3 +184,44 @@ def test_what_a_person_says_is_never_left_out_and_they_are_told_what_to_do() -> 
     call = model.harness.step()
     assert STUCK in call.made.notices
     assert not rebases(call.made)
+
+
+def grown(thin: int, dense: int, *, goes_on: str) -> tuple[Model, Call]:
+    """Two models know a session, of which one lets it grow to some 65,000 estimated tokens; the newest call.
+
+    What counts 1.0 with the model `thin` counts 1.8 with `dense`, which take so many tokens. Nothing goes for its
+    price.
+    """
+    model = Model(thin)
+    model.harness.limits = Limits(prices={"default": Prices(read=0.0, write=1.0)})
+    models = {"thin": (thin, 1.0), "dense": (dense, 1.8)}
+    model.harness.user("Go through these")
+    for name in ("thin", "dense", "thin", goes_on):
+        model.switch(name, *models[name])
+        for _ in range(3):
+            model.reads(8_000)
+            model.ask()
+    model.reads(*[50_000] * 4)
+    return model, model.ask()
+
+
+def test_a_prompt_that_only_another_model_takes_is_made_to_fit_before_it_is_sent() -> None:
+    model, before = grown(200_000, 120_000, goes_on="thin")
+    model.switch("dense", 120_000, 1.8)
+    assert model.count(before) > 120_000
+    model.reads(400)
+    call = model.ask()
+    assert ("model", "force") == call.causes
+    assert 0 == model.refused
+    assert model.count(call) > 25_000
+
+
+def test_nothing_goes_for_a_model_that_counts_less_than_the_one_before() -> None:
+    model, before = grown(100_000, 200_000, goes_on="dense")
+    assert model.count(before) > 100_000
+    model.switch("thin", 100_000, 1.0)
+    model.reads(400)
+    call = model.ask()
+    assert 0 == model.refused
+    assert "force" not in call.causes
+    assert cost(call.served) > cost(before.served)
