@@ -43,6 +43,8 @@ class Learned(msgspec.Struct, frozen=True):
     """Tokens: the least that was told."""
     accepted: Map[Model, int] = Map()
     """Tokens of the longest prompt that it has answered."""
+    refused: Map[Model, int] = Map()
+    """Tokens of the shortest prompt, as presumed, that it has refused without a limit."""
     model: Model | None = None
     """The model in work; none: it was not said yet."""
     shared: Map[Model, int] = Map()
@@ -72,6 +74,17 @@ def evolve(learned: Learned, event: Event) -> Learned:
             return _answered(learned, _model_of(event, learned), prompt_tokens(event))
         case _:
             return learned
+
+
+def bounded(learned: Learned, model: Model, refused: int) -> Learned:
+    """With the tokens, as presumed, of the shortest prompt that a model has refused without a limit; 0: there is none.
+
+    How long a prompt was that went out only the responder knows, which has planned it.
+    """
+    if refused == (learned.refused.get(model) or 0):
+        return learned
+    without = learned.refused.discard(model)
+    return replace(learned, refused=without.insert(model, refused) if refused else without)
 
 
 def _model_of(event: OverflowDetected | UsageSampled, learned: Learned) -> Model | None:
@@ -117,13 +130,16 @@ class Window(msgspec.Struct, frozen=True):
 def window(step: StepOpened, learned: Learned, limits: Limits) -> Window:
     """What a person has set holds before what the harness says; a smaller limit that the provider told, before both.
 
-    A limit that the model has answered a longer prompt than is wrong, unless a person has set it.
+    A limit that the model has answered a longer prompt than is wrong, unless a person has set it. Where nobody knows a
+    limit, what was refused without a word of it was beyond it.
     """
     context, source = _declared(step, limits)
     accepted = learned.accepted.get((step.provider, step.model)) or 0
-    found = _refused(step, learned, source)
+    found, bound = _refused(step, learned, source), _bound(step, learned, source)
     if found and (found < context or source == "default"):
         context, source = found, "learned"
+    elif bound and max(bound, accepted) < context:
+        context, source = max(bound, accepted), "learned"
     elif context < accepted and source != "settings":
         context, source = accepted, "accepted"
     return Window(context, _reserve(step, context, limits), source)
@@ -139,6 +155,12 @@ def _refused(step: StepOpened, learned: Learned, source: Source) -> int:
     if own or source == "settings" or shared < (learned.accepted.get(model) or 0):
         return own
     return shared
+
+
+def _bound(step: StepOpened, learned: Learned, source: Source) -> int:
+    """The most that it may take by what it has refused without a limit, where nobody knows better; 0: nothing."""
+    refused = learned.refused.get((step.provider, step.model)) or 0
+    return refused - 1 if source == "default" and refused > MIN_CONTEXT else 0
 
 
 def _declared(step: StepOpened, limits: Limits) -> tuple[int, Source]:

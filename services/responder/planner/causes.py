@@ -10,6 +10,7 @@ from services.responder.lanes.keeping import standing
 from services.responder.planner import controller
 from services.responder.planner.economics import prices_of
 from services.responder.provider_rules.signed_thinking import boundary
+from services.responder.session.calibration import Calibration, within
 from services.responder.session.state import Session, served_tokens
 
 FITTING = 0.97
@@ -24,8 +25,8 @@ JUDGED = 1_000
 """Estimated tokens by which a prompt has grown when it is judged anew what a rebase would keep."""
 TAIL_MESSAGES = 100
 """Messages at most that are looked through for where the newest ones begin that stay."""
-UNTOLD = 0.25
-"""Share of a refused prompt that goes where the refusal says neither how long it was nor what the model takes."""
+UNTOLD, MOST_UNTOLD = 0.05, 0.6
+"""Share of a refused prompt that goes at least, and at most, where the refusal does not say how long it was."""
 
 
 class Causes(msgspec.Struct, frozen=True):
@@ -86,14 +87,15 @@ def causes(session: Session, limits: Limits, shared: Learned = NOTHING) -> Cause
     window = window_of(step, session.learned.beside(shared), limits)
     begins = threshold(step, window, limits)
     served = served_tokens(session)
-    prompt = session.usage.calibration.prompt(served, DENSER)
+    known = within(session.usage.calibration, window)
+    prompt = known.prompt(served, DENSER)
     stays = retention(window.usable, limits.context)
     at_turn = not is_mid_turn(session)
     is_judged = at_turn or _has_moved(session, served)
     kept = kept_tokens(session, stays) if is_judged else session.revisions.course.kept
     pressing = _pressure(session, limits, window, begins, prompt, kept)
     late = tuple(sorted(session.waits.held))
-    excess = _excess(session, window, served, prompt)
+    excess = _excess(session, known, window, served, prompt)
     return Causes(
         forced=tuple(sorted(session.calls.reasons)),
         free=tuple(_free(session, limits)),
@@ -102,9 +104,9 @@ def causes(session: Session, limits: Limits, shared: Learned = NOTHING) -> Cause
         sample=session.usage.sample.message if pressing and session.usage.sample else "",
         used=used(session),
         prompt=prompt,
-        target=_target(pressing, session, window, begins, served - DEEP * kept, excess),
+        target=_target(pressing, served, known, window, begins, served - DEEP * kept, excess),
         excess=excess,
-        tail=session.usage.calibration.estimated(stays.tail) if pressing else 0,
+        tail=known.estimated(stays.tail) if pressing else 0,
         kept=kept if is_judged else 0,
         at_turn=at_turn,
         window=window.usable,
@@ -165,17 +167,28 @@ def is_declined(session: Session, limits: Limits, prompt: int) -> bool:
     return bool(session.waits.declined) and abs(prompt - session.waits.declined) < limits.min_reclaim
 
 
-def _excess(session: Session, window: Window, served: int, prompt: int) -> int:
+def _excess(session: Session, known: Calibration, window: Window, served: int, prompt: int) -> int:
     """Estimated tokens that must go, or the model refuses the prompt."""
     share = 1.0 if boundary(session) else FITTING  # the newest outputs go then: as few as can be
-    fits = session.usage.calibration.fitting(int(window.usable * share), DENSER)
-    if session.waits.overflow and served <= fits:
-        return int(served * UNTOLD)
+    fits = known.fitting(int(window.usable * share), DENSER)
+    if session.waits.overflow and (known.is_least or served <= fits):
+        fits = min(fits, _presumed_to_fit(known, served))
     return max(0, served - fits) if prompt > window.usable or session.waits.overflow else 0
 
 
+def _presumed_to_fit(known: Calibration, refused: int) -> int:
+    """Estimated tokens of a prompt that is answered, where nobody says how much too long this one was."""
+    return int(min(max(known.answered, refused * (1 - MOST_UNTOLD)), refused * (1 - UNTOLD)))
+
+
 def _target(
-    pressing: tuple[str, ...], session: Session, window: Window, begins: Threshold, deep: int, excess: int
+    pressing: tuple[str, ...],
+    served: int,
+    known: Calibration,
+    window: Window,
+    begins: Threshold,
+    deep: int,
+    excess: int,
 ) -> int:
     """Estimated tokens that a rebase should reclaim, so that the next one is far away. `deep`: at its deepest."""
     if not pressing:
@@ -183,7 +196,7 @@ def _target(
     share = ROOM if "force" in pressing or "overflow" in pressing else begins.percent / 100
     if pressing == ("cost",):
         share = 1.0
-    room = served_tokens(session) - session.usage.calibration.fitting(int(window.usable * share))
+    room = served - known.fitting(int(window.usable * share))
     return max(0, deep, room, excess)
 
 

@@ -12,6 +12,7 @@ from services.domain.window import Window, cache_ttl, threshold
 from services.responder.planner import controller
 from services.responder.planner.causes import is_declined, is_latched, is_mid_turn, kept_tokens
 from services.responder.planner.economics import prices_of
+from services.responder.session.calibration import within
 from services.responder.session.state import Session, served_tokens
 
 PAID = 100.0
@@ -39,7 +40,7 @@ class Outlook(msgspec.Struct, frozen=True):
 def outlook(session: Session, step: StepOpened, window: Window, limits: Limits) -> Outlook:
     """`step`: the session's newest. `window`: what its model takes."""
     begins = threshold(step, window, limits)
-    prompt = session.usage.calibration.prompt(served_tokens(session))
+    prompt = within(session.usage.calibration, window).prompt(served_tokens(session))
     prices = prices_of(step, limits)
     kept = kept_tokens(session, retention(window.usable, limits.context))
     share = controller.TURN if not is_mid_turn(session) else 1.0

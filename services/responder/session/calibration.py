@@ -7,7 +7,7 @@ estimates differ, times what a token of the estimate has been found to count.
 import msgspec
 
 from schemas.events import OverflowDetected, UsageSampled
-from services.domain.window import MAX_CONTEXT, prompt_tokens
+from services.domain.window import MAX_CONTEXT, Window, prompt_tokens
 
 replace = msgspec.structs.replace
 
@@ -31,6 +31,12 @@ class Calibration(msgspec.Struct, frozen=True):
     """Counted tokens for one of the estimate."""
     is_presumed: bool = False
     """Whether another model's tokens were counted."""
+    is_least: bool = False
+    """Whether that was a refusal without a number: the prompt had at least so many tokens."""
+    answered: int = 0
+    """The estimate for the newest prompt that was answered; 0: none was."""
+    refused: int = 0
+    """What the shortest prompt is presumed to have counted that was refused without a number; 0: none was."""
 
     def prompt(self, estimate: int, denser: float = 1.0) -> int:
         """What a whole prompt with messages of this estimate will count, if what is new is so much denser."""
@@ -53,23 +59,44 @@ class Calibration(msgspec.Struct, frozen=True):
 
 def answered(known: Calibration, usage: UsageSampled, estimate: int) -> Calibration:
     """A model has answered a prompt. `estimate`: of the messages that were served."""
-    return _counted(known, prompt_tokens(usage), estimate)
+    counted = prompt_tokens(usage)
+    bound = 0 if counted > known.refused else known.refused
+    return replace(_counted(known, counted, estimate), answered=estimate, refused=bound)
 
 
 def refused(known: Calibration, refusal: OverflowDetected, estimate: int) -> Calibration:
     """A prompt was too long. Where the refusal does not say how long it was, it was at least longer than the limit."""
-    return _counted(known, refusal.used or max(refusal.limit + 1, known.prompt(estimate)), estimate)
+    expected = known.prompt(estimate)
+    if refusal.used or refusal.limit:
+        return _counted(known, refusal.used or max(refusal.limit + 1, expected), estimate)
+    if known.is_least and estimate >= known.estimate:
+        return known
+    return replace(
+        known,
+        counted=expected,
+        estimate=estimate,
+        is_least=True,
+        refused=min(expected, known.refused or expected),
+    )
+
+
+def within(known: Calibration, window: Window) -> Calibration:
+    """The same where it is known what the model takes: what it has refused was longer than that."""
+    if not known.is_least or window.source == "default":
+        return known
+    return replace(known, counted=max(known.counted, window.context + 1))
 
 
 def presumed(known: Calibration) -> Calibration:
     """What another model is presumed to count, of which nothing is known."""
-    return replace(known, is_presumed=known.counted > 0)
+    return Calibration(known.counted, known.estimate, known.density, is_presumed=known.counted > 0)
 
 
 def _counted(known: Calibration, counted: int, estimate: int) -> Calibration:
     if not 0 < counted <= MAX_CONTEXT:
         return known
-    return Calibration(counted, estimate, _density(known, counted, estimate))
+    density = _density(known, counted, estimate)
+    return replace(known, counted=counted, estimate=estimate, density=density, is_presumed=False, is_least=False)
 
 
 def _density(known: Calibration, counted: int, estimate: int) -> float:
@@ -79,7 +106,7 @@ def _density(known: Calibration, counted: int, estimate: int) -> float:
         expected = known.prompt(estimate)
         is_text = 2 * known.density * estimate >= expected
         return _bounded(known.density * counted / expected) if is_text else known.density
-    if known.counted and growth >= LEAST_GROWTH:
+    if known.counted and not known.is_least and growth >= LEAST_GROWTH:
         found = _bounded((counted - known.counted) / growth)
         return (1 - WEIGHT) * known.density + WEIGHT * found
     return known.density

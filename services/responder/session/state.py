@@ -168,7 +168,7 @@ def _evolved(before: Session, event: Event, envelope: Envelope) -> Session:
             return replace(session, heritage=replace(session.heritage, has_own_history=True))
         case OverflowDetected():
             counted = usage.refused(session.usage, event, session.revisions.sent)
-            return replace(session, usage=counted, waits=replace(session.waits, overflow=envelope.seq))
+            return _with_usage(session, counted, overflow=envelope.seq)
         case SignatureRefused():
             return replace(
                 session,
@@ -222,7 +222,12 @@ def _usage_sampled(session: Session, event: UsageSampled, envelope: Envelope) ->
     if usage.is_late(session.usage, session.conversation, event):
         return session
     counted = usage.answered(session.usage, event, envelope, session.revisions.sent)
-    return replace(session, usage=counted, waits=replace(session.waits, overflow=0))
+    return _with_usage(session, counted, overflow=0)
+
+
+def _with_usage(session: Session, counted: Usage, overflow: int) -> Session:
+    learned = usage.learned_beside(counted, session.learned)
+    return replace(session, usage=counted, learned=learned, waits=replace(session.waits, overflow=overflow))
 
 
 def _step_opened(session: Session, event: StepOpened, envelope: Envelope) -> Session:

@@ -10,7 +10,7 @@ from schemas.envelope import Envelope
 from schemas.events import OverflowDetected, StepOpened, UsageSampled
 from services.domain.conversation import Conversation, precedes
 from services.domain.fold import Map
-from services.domain.window import Model
+from services.domain.window import Learned, Model, bounded
 from services.responder.session import calibration
 from services.responder.session.calibration import Calibration
 
@@ -58,6 +58,11 @@ def refused(usage: Usage, event: OverflowDetected, sent: int) -> Usage:
     if _is_of_another(usage, event):
         return usage
     return replace(usage, calibration=calibration.refused(usage.calibration, event, sent))
+
+
+def learned_beside(usage: Usage, learned: Learned) -> Learned:
+    """What the session has learned of limits, with what the model in work has refused without saying why."""
+    return learned if usage.model is None else bounded(learned, usage.model, usage.calibration.refused)
 
 
 def _is_of_another(usage: Usage, event: UsageSampled | OverflowDetected) -> bool:

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.events import OverflowDetected, UsageSampled
+from services.domain.window import Window
 from services.responder.session.calibration import (
     BESIDE,
     DENSEST,
@@ -12,6 +13,7 @@ from services.responder.session.calibration import (
     answered,
     presumed,
     refused,
+    within,
 )
 
 
@@ -53,6 +55,25 @@ def test_a_refusal_without_a_count_was_longer_than_the_limit() -> None:
     known = answered(Calibration(), counted(50_000), 40_000)
     assert 60_001 == refused(known, OverflowDetected(limit=60_000), 41_000).prompt(41_000)
     assert 70_000 == refused(known, OverflowDetected(limit=60_000), 60_000).prompt(60_000)
+
+
+def test_a_refusal_without_any_number_was_longer_than_what_the_model_takes() -> None:
+    known = refused(answered(Calibration(), counted(50_000), 40_000), OverflowDetected(), 41_000)
+    assert 51_000 == known.prompt(41_000)
+    assert 60_001 == within(known, Window(60_000, 8_000, "harness")).prompt(41_000)
+    assert 51_000 == within(known, Window(40_000, 8_000, "harness")).prompt(41_000)
+    assert known == within(known, Window(128_000, 0, "default"))
+    assert known == refused(known, OverflowDetected(), 45_000)
+    assert 60_001 == within(refused(known, OverflowDetected(), 39_000), Window(60_000, 0, "harness")).prompt(39_000)
+
+
+def test_what_was_refused_without_a_number_is_remembered_until_a_longer_prompt_is_answered() -> None:
+    known = refused(answered(Calibration(), counted(50_000), 40_000), OverflowDetected(), 50_000)
+    assert 60_000 == known.refused
+    known = answered(known, counted(55_000), 45_000)
+    assert 60_000 == known.refused
+    assert 57_000 == refused(known, OverflowDetected(), 47_000).refused
+    assert 0 == answered(known, counted(60_001), 52_000).refused
 
 
 def test_what_new_text_may_count_more_is_asked_for_where_it_matters() -> None:

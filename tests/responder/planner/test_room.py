@@ -14,12 +14,21 @@ from tests.helpers.harness import Call, Harness, cost, ran, rebases, text_part, 
 BESIDE = 9_000
 """Tokens of system prompt and tools."""
 LIMITS = Limits()
+COUNTED = "prompt is too long: {count} tokens > {limit} maximum"
+LIMITED = "This model's maximum context length is {limit} tokens."
+BARE = "Your input exceeds the context window of this model. Please adjust your input and try again."
+SERVER = "the request exceeds the available context size. try increasing the context size or enable context shift"
+UNTOLD = (BARE, SERVER)
+WORDINGS = (COUNTED, LIMITED, *UNTOLD)
+"""How providers refuse a prompt that is too long: with its length, with what they take, or with neither."""
 
 
 class Model:
     """Counts what it is sent, refuses what is too long, and says so as providers do."""
 
-    def __init__(self, limit: int, *, density: float = 1.0, reports: bool = True) -> None:
+    def __init__(
+        self, limit: int, *, density: float = 1.0, reports: bool = True, beside: int = BESIDE, words: str = COUNTED
+    ) -> None:
         self.harness = Harness(LIMITS, LANES)
         self.harness.context_limit = limit
         self.harness.capabilities = ("accepts_empty_content", "caches_exact_prefix")
@@ -27,12 +36,20 @@ class Model:
         self.limit = limit
         self.density = density
         self.reports = reports
+        self.beside = beside
+        self.words = words
         self.refused = 0
+        self.refused_again = 0
+        """Calls that were refused more than once."""
         self.answered = 0
         self.calls = 0
 
     def count(self, call: Call) -> int:
-        return BESIDE + int(cost(call.served) * self.density)
+        return self.beside + int(cost(call.served) * self.density)
+
+    def reported(self, count: int) -> int:
+        """What it says that it has counted."""
+        return count
 
     def switch(self, name: str, limit: int, density: float) -> None:
         """Another model goes on."""
@@ -41,16 +58,17 @@ class Model:
 
     def ask(self) -> Call:
         """One call, sent again after each refusal, which ends some time."""
-        for _ in range(8):
+        for attempt in range(8):
             call = self.harness.step()
             count = self.count(call)
             if count <= self.limit:
                 self.answered += 1
                 if self.reports:
-                    self.harness.use(count, f"a{self.answered}")
+                    self.harness.use(self.reported(count), f"a{self.answered}")
                 return call
             self.refused += 1
-            self.harness.report(ErrorSeen(text=f"prompt is too long: {count} tokens > {self.limit} maximum"))
+            self.refused_again += attempt == 1
+            self.harness.report(ErrorSeen(text=self.words.format(count=count, limit=self.limit)))
         raise AssertionError("the session never answers again")
 
     def reads(self, *sizes: int) -> None:
@@ -98,16 +116,54 @@ def test_the_newest_of_what_was_read_stays() -> None:
     assert 1 <= shown.count(False) < 6
 
 
-@pytest.mark.parametrize("density", [0.8, 1.2, 1.6])
-def test_dense_text_is_refused_once_at_most(density: float) -> None:
+def work(model: Model, calls: int = 120) -> None:
+    """The agent reads small and large files, one or several at once."""
     random.seed(7)
-    model = Model(60_000, density=density)
     model.harness.user("Look at all of these")
-    for _ in range(120):
+    for _ in range(calls):
         model.reads(*(random.choice((400, 2_000, 9_000, 30_000)) for _ in range(random.choice((1, 1, 2, 4)))))
         model.ask()
+
+
+@pytest.mark.parametrize("words", WORDINGS)
+@pytest.mark.parametrize("density", [0.8, 1.2, 1.6])
+def test_dense_text_is_refused_once_at_most(density: float, words: str) -> None:
+    model = Model(60_000, density=density, words=words)
+    work(model)
     assert 120 == model.answered
     assert model.refused <= 1
+
+
+@pytest.mark.parametrize("words", [COUNTED, LIMITED])
+@pytest.mark.parametrize("density", [0.8, 1.6, 2.5])
+def test_a_limit_that_a_refusal_names_is_learned_by_it(density: float, words: str) -> None:
+    model = Model(60_000, density=density, words=words)
+    model.harness.context_limit = 0
+    work(model)
+    assert 1 == model.refused
+
+
+@pytest.mark.parametrize("words", UNTOLD)
+@pytest.mark.parametrize("reports", [True, False])
+@pytest.mark.parametrize("density", [0.8, 1.2, 1.6, 2.5])
+def test_a_limit_that_no_refusal_names_is_learned_by_a_few(density: float, reports: bool, words: str) -> None:  # noqa: FBT001
+    model = Model(60_000, density=density, reports=reports, words=words)
+    model.harness.context_limit = 0
+    work(model)
+    assert 120 == model.answered
+    assert 1 <= model.refused <= 4
+    assert 0 == model.refused_again
+
+
+@pytest.mark.parametrize("words", WORDINGS)
+@pytest.mark.parametrize("beside", [25_000, 45_000])
+def test_tools_that_nobody_has_counted_are_learned_by_one_refusal(beside: int, words: str) -> None:
+    model = Model(60_000, reports=False, beside=beside, words=words)
+    model.harness.user("Go through these")
+    for _ in range(80):
+        model.reads(40_000)
+        model.ask()
+    assert 1 == model.refused
 
 
 def test_a_provider_that_reports_no_usage_gets_no_prompt_that_is_too_long() -> None:
