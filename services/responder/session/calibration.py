@@ -17,6 +17,8 @@ LEAST_GROWTH = 1_500
 """Estimated tokens between two counts from which on they tell how dense the text is."""
 THINNEST, DENSEST = 0.5, 4.0
 """Counted tokens for one of the estimate: from plain English to long hashes."""
+WHOLE = 0.2
+"""Counted tokens for one of the estimate: with fewer it was not the whole prompt that was counted."""
 WEIGHT = 0.5
 """Of the newest measure of the density, beside those before."""
 
@@ -58,10 +60,16 @@ class Calibration(msgspec.Struct, frozen=True):
 
 
 def answered(known: Calibration, usage: UsageSampled, estimate: int) -> Calibration:
-    """A model has answered a prompt. `estimate`: of the messages that were served."""
+    """A model has answered a prompt. `estimate`: of the messages that were served.
+
+    Some providers count only what their caches did not hold: such a count says nothing of the whole prompt.
+    """
     counted = prompt_tokens(usage)
+    is_whole = counted >= WHOLE * estimate
+    if is_whole or not known.counted:
+        known = _counted(known, counted if is_whole else int(THINNEST * estimate), estimate)
     bound = 0 if counted > known.refused else known.refused
-    return replace(_counted(known, counted, estimate), answered=estimate, refused=bound)
+    return replace(known, answered=estimate, refused=bound)
 
 
 def refused(known: Calibration, refusal: OverflowDetected, estimate: int) -> Calibration:

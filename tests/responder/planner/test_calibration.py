@@ -76,6 +76,13 @@ def test_what_was_refused_without_a_number_is_remembered_until_a_longer_prompt_i
     assert 0 == answered(known, counted(60_001), 52_000).refused
 
 
+def test_a_count_far_below_the_estimate_is_not_of_the_whole_prompt() -> None:
+    known = answered(Calibration(), counted(50_000), 40_000)
+    assert 52_000 == answered(known, counted(300), 42_000).prompt(42_000)
+    assert 21_000 == answered(Calibration(), counted(300), 42_000).prompt(42_000)
+    assert 10_000 == answered(known, counted(10_000), 42_000).prompt(42_000)
+
+
 def test_what_new_text_may_count_more_is_asked_for_where_it_matters() -> None:
     known = answered(Calibration(), counted(20_000), 10_000)
     assert 20_000 + 11_500 == known.prompt(20_000, 1.15)

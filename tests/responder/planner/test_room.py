@@ -166,6 +166,21 @@ def test_tools_that_nobody_has_counted_are_learned_by_one_refusal(beside: int, w
     assert 1 == model.refused
 
 
+class Uncached(Model):
+    """It tells only what its cache did not hold."""
+
+    def reported(self, count: int) -> int:  # noqa: ARG002 - whatever was counted
+        return 300
+
+
+@pytest.mark.parametrize("words", WORDINGS)
+def test_a_count_of_what_was_not_cached_is_not_taken_for_the_whole_prompt(words: str) -> None:
+    model = Uncached(32_000, words=words)
+    work(model, 60)
+    assert model.refused <= 4
+    assert 0 == model.refused_again
+
+
 def test_a_provider_that_reports_no_usage_gets_no_prompt_that_is_too_long() -> None:
     model = Model(100_000, reports=False)
     model.harness.user("Go through these")
