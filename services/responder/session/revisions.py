@@ -26,7 +26,13 @@ class Revisions(msgspec.Struct, frozen=True):
     served: int = 0
     """The newest one that a model call is known to have gone out with."""
     sent: int = 0
-    """Estimated tokens of what the newest call was served."""
+    """Estimated tokens of what the newest call was served, if what was planned for it has reached the harness ..."""
+    held: int = 0
+    """... the revision that the harness is known to have held before that ..."""
+    unplanned: int = 0
+    """... the tokens of that call with this one, -1 where nobody knows them ..."""
+    whole: int = 0
+    """... and without any."""
     course: Course = Course()
     """The calls since the newest rebase."""
     rebased_step: str = ""
@@ -40,13 +46,33 @@ class Revisions(msgspec.Struct, frozen=True):
         """The revisions behind this one, in order."""
         return tuple(self.made[number] for number in range(base + 1, self.newest + 1))
 
+    def gone_out(self, served: int) -> int:
+        """Estimated tokens of what the newest call went out with, where that was this revision; -1: nobody knows.
 
-def opened(revisions: Revisions, served: int, prompt: int) -> Revisions:
-    """A model is called with a prompt of so many tokens. `served`: the revision it goes out with; -1: not known."""
+        A revision below 0 is not known: then what was planned is presumed to have reached the harness.
+        """
+        if served < 0 or served == self.newest:
+            return self.sent
+        return self.unplanned if served == self.held else -1
+
+    def is_rebase_lost(self, served: int) -> bool:
+        """Whether the newest call went out with a revision before the newest rebase."""
+        return served >= 0 and any(revision.causes for revision in self.behind(served))
+
+
+def opened(revisions: Revisions, served: int, prompt: int, whole: int) -> Revisions:
+    """A model is called with a prompt of so many tokens; `whole`: without any plan.
+
+    `served`: the revision that the call before went out with; -1: not known.
+    """
+    is_behind, before = 0 <= served < revisions.newest, revisions.gone_out(served)
     return replace(
         revisions,
         served=served if served >= 0 else revisions.served,
         sent=prompt,
+        held=served if is_behind else revisions.newest,
+        unplanned=(before + whole - revisions.whole if before >= 0 else -1) if is_behind else prompt,
+        whole=whole,
         course=revisions.course.after(prompt),
     )
 

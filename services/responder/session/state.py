@@ -232,16 +232,27 @@ def _with_usage(session: Session, counted: Usage, overflow: int) -> Session:
 
 def _step_opened(session: Session, event: StepOpened, envelope: Envelope) -> Session:
     now = calls.opened(session.calls, event, envelope)
+    session = _known_to_be_served(session, event.served)
     first = thinking.first_change(session.step, event, system_changed=now.system_changed)
     return replace(
         session,
         calls=now,
         thinking=thinking.changed_from(session.thinking, session.conversation, first, event.last),
-        revisions=revisions.opened(session.revisions, event.served, served_tokens(session)),
+        revisions=revisions.opened(
+            session.revisions, event.served, served_tokens(session), session.conversation.tokens
+        ),
         usage=usage.opened(session.usage, event),
         failing=session.failed,
         failed=None,
     )
+
+
+def _known_to_be_served(session: Session, served: int) -> Session:
+    """It is told what the call before went out with. A rebase that it did not have may be all that it wanted."""
+    gone_out = session.revisions.gone_out(served)
+    overflow = 0 if session.revisions.is_rebase_lost(served) else session.waits.overflow
+    counted = session.usage if gone_out == session.revisions.sent else usage.corrected(session.usage, gone_out)
+    return _with_usage(session, counted, overflow)
 
 
 def _planned(session: Session, event: PlanExtended | PlanRebased, envelope: Envelope) -> Session:

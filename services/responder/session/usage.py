@@ -28,16 +28,20 @@ class Usage(msgspec.Struct, frozen=True):
     """Its calibration: of one that was never in work, the one of the model before it ..."""
     others: Map[Model, Calibration] = Map()
     """... and those of the models that were in work before."""
+    before: Calibration = Calibration()
+    """The calibration before the newest call, and ..."""
+    count: UsageSampled | OverflowDetected | None = None
+    """... what its provider has counted or refused of it."""
 
 
 def opened(usage: Usage, event: StepOpened) -> Usage:
     """A model is called: what was counted of it before holds again."""
     model = (event.provider, event.model)
     if usage.model is None or usage.model == model:
-        return replace(usage, model=model)
+        return replace(usage, model=model, before=usage.calibration, count=None)
     known = usage.others.get(model) or calibration.presumed(usage.calibration)
     others = usage.others.discard(model).insert(usage.model, usage.calibration)
-    return replace(usage, model=model, calibration=known, others=others)
+    return replace(usage, model=model, calibration=known, others=others, before=known, count=None)
 
 
 def answered(usage: Usage, event: UsageSampled, envelope: Envelope, sent: int) -> Usage:
@@ -45,7 +49,7 @@ def answered(usage: Usage, event: UsageSampled, envelope: Envelope, sent: int) -
     counted = replace(usage, sample=event, at=envelope.at)
     if _is_of_another(usage, event):
         return counted
-    return replace(counted, calibration=calibration.answered(usage.calibration, event, sent))
+    return replace(counted, calibration=calibration.answered(usage.calibration, event, sent), count=event)
 
 
 def is_late(usage: Usage, conversation: Conversation, event: UsageSampled) -> bool:
@@ -57,7 +61,18 @@ def refused(usage: Usage, event: OverflowDetected, sent: int) -> Usage:
     """A prompt of so many estimated tokens was too long."""
     if _is_of_another(usage, event):
         return usage
-    return replace(usage, calibration=calibration.refused(usage.calibration, event, sent))
+    return replace(usage, calibration=calibration.refused(usage.calibration, event, sent), count=event)
+
+
+def corrected(usage: Usage, gone_out: int) -> Usage:
+    """The newest call went out otherwise than planned, with so many estimated tokens; -1: nobody knows how many."""
+    known = usage.before
+    match usage.count:
+        case UsageSampled() if gone_out >= 0:
+            known = calibration.answered(known, usage.count, gone_out)
+        case OverflowDetected() if gone_out >= 0:
+            known = calibration.refused(known, usage.count, gone_out)
+    return replace(usage, calibration=known)
 
 
 def learned_beside(usage: Usage, learned: Learned) -> Learned:

@@ -5,11 +5,12 @@ import random
 import pytest
 
 from schemas.inbox import ErrorSeen
+from schemas.plan import PrefixText
 from services.domain.limits import Limits, Prices
 from services.responder.lanes import LANES
 from services.responder.planner.full_turns import FULL
 from services.responder.planner.plan import STUCK
-from tests.helpers.harness import Call, Harness, cost, ran, rebases, text_part, thought
+from tests.helpers.harness import Call, Harness, cost, edits_of, ran, rebases, text_part, thought
 
 BESIDE = 9_000
 """Tokens of system prompt and tools."""
@@ -246,6 +247,49 @@ def test_a_turn_without_signed_thinking_is_not_left_to_the_harness() -> None:
     for _ in range(60):
         model.reads(8_000)
         assert not model.ask().made.is_full
+
+
+@pytest.mark.parametrize("words", WORDINGS)
+def test_a_refusal_of_a_prompt_without_its_rebase_takes_nothing_more_out(words: str) -> None:
+    model = Model(100_000, words=words)
+    model.harness.limits = Limits(prices={"default": Prices(read=0.0, write=1.0)})
+    model.harness.user("Go through these")
+    for _ in range(22):
+        model.reads(16_000)
+        model.ask()
+    model.reads(64_000)
+    lost = model.harness.step(takes=0)
+    assert ["force"] == rebases(lost.made)[0].causes
+    assert model.count(lost) > 100_000
+    model.harness.report(ErrorSeen(text=words.format(count=model.count(lost), limit=model.limit)))
+    model.reads(400)
+    call = model.harness.step()
+    assert ("force",) == call.causes
+    assert not rebases(call.made)
+    assert all(isinstance(edit, PrefixText) for edit in edits_of(call.made))
+    assert model.count(call) < 100_000
+
+
+def test_the_count_of_a_prompt_without_its_rebase_does_not_make_the_text_seem_dense() -> None:
+    model = Model(200_000)
+    model.harness.limits = Limits(protected_tags=1)
+    model.harness.user("Go through these")
+    for _ in range(10):
+        model.reads(16_000)
+        model.ask()
+    model.harness.drop(*range(2, 10))
+    model.harness.flush()
+    lost = model.harness.step(takes=0)
+    for number in range(3):
+        model.harness.use(model.count(lost), f"lost{number}")
+        model.reads(400)
+        lost = model.harness.step(takes=0)
+    model.harness.use(model.count(lost), "lost")
+    model.reads(400)
+    call = model.ask()
+    assert model.count(call) < model.count(lost) - 20_000
+    known = call.state.usage.calibration
+    assert abs(known.prompt(cost(call.served)) - model.count(call)) < 500
 
 
 def test_what_a_person_says_is_never_left_out_and_they_are_told_what_to_do() -> None:
