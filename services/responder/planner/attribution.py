@@ -5,7 +5,6 @@ from msgspec.structs import replace
 
 from services.domain.conversation import Message
 from services.domain.edits import SLOTS
-from services.responder.session.calibration import BESIDE
 from services.responder.session.costs import before_cut, cost
 from services.responder.session.plan_state import added_by
 from services.responder.session.state import Session, served_tokens
@@ -51,7 +50,7 @@ def attribution(session: Session) -> Attribution:
 def beside(session: Session) -> int:
     """Tokens of the system prompt and the tools."""
     known = session.usage.calibration
-    return max(0, known.counted - int(known.estimate * known.density)) if known.counted else BESIDE
+    return max(0, known.counted - int(known.estimate * known.density)) if known.counted else known.beside
 
 
 def _calls(session: Session, message: Message) -> Message:

@@ -24,6 +24,7 @@ from schemas.events import (
     SignatureRefused,
     StepOpened,
     TagAssigned,
+    ToolsetChanged,
     UsageSampled,
 )
 from schemas.plan import AnyEdit
@@ -170,11 +171,8 @@ def _evolved(before: Session, event: Event, envelope: Envelope) -> Session:
             counted = usage.refused(session.usage, event, session.revisions.sent)
             return _with_usage(session, counted, overflow=envelope.seq)
         case SignatureRefused():
-            return replace(
-                session,
-                waits=replace(session.waits, refused=envelope.seq),
-                thinking=replace(session.thinking, signed=0),
-            )
+            waiting = replace(session.waits, refused=envelope.seq)
+            return replace(session, waits=waiting, thinking=replace(session.thinking, signed=0))
         case DropRequested(tags=tags):
             return replace(
                 session,
@@ -185,6 +183,8 @@ def _evolved(before: Session, event: Event, envelope: Envelope) -> Session:
             return replace(session, waits=replace(session.waits, flush=envelope.seq))
         case HintDecided():
             return replace(session, hint=event)
+        case ToolsetChanged():
+            return replace(session, usage=usage.offered(session.usage, event))
         case HistoryFailed():
             return replace(session, failed=event)
         case _:

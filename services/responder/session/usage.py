@@ -2,17 +2,18 @@
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import msgspec
 
 from schemas.envelope import Envelope
-from schemas.events import OverflowDetected, StepOpened, UsageSampled
+from schemas.events import OverflowDetected, StepOpened, ToolsetChanged, UsageSampled
 from services.domain.conversation import Conversation, precedes
 from services.domain.fold import Map
 from services.domain.window import Learned, Model, bounded
 from services.responder.session import calibration
-from services.responder.session.calibration import Calibration
+from services.responder.session.calibration import SYSTEM, Calibration
 
 replace = msgspec.structs.replace
 
@@ -28,6 +29,8 @@ class Usage(msgspec.Struct, frozen=True):
     """Its calibration: of one that was never in work, the one of the model before it ..."""
     others: Map[Model, Calibration] = Map()
     """... and those of the models that were in work before."""
+    tools: ToolsetChanged | None = None
+    """The tools that a model is offered; none: not known."""
     before: Calibration = Calibration()
     """The calibration before the newest call, and ..."""
     count: UsageSampled | OverflowDetected | None = None
@@ -37,11 +40,25 @@ class Usage(msgspec.Struct, frozen=True):
 def opened(usage: Usage, event: StepOpened) -> Usage:
     """A model is called: what was counted of it before holds again."""
     model = (event.provider, event.model)
-    if usage.model is None or usage.model == model:
-        return replace(usage, model=model, before=usage.calibration, count=None)
-    known = usage.others.get(model) or calibration.presumed(usage.calibration)
-    others = usage.others.discard(model).insert(usage.model, usage.calibration)
+    known, others = usage.calibration, usage.others
+    if usage.model is not None and usage.model != model:
+        known = others.get(model) or calibration.presumed(known)
+        others = others.discard(model).insert(usage.model, usage.calibration)
+    known = _beside(known, usage.tools, event.denied)
     return replace(usage, model=model, calibration=known, others=others, before=known, count=None)
+
+
+def offered(usage: Usage, event: ToolsetChanged) -> Usage:
+    """From now on a model is offered these tools."""
+    return replace(usage, tools=event, calibration=_beside(usage.calibration, event))
+
+
+def _beside(known: Calibration, tools: ToolsetChanged | None, denied: Sequence[str] = ()) -> Calibration:
+    """With what stands beside the messages, as its size was estimated: all but the tools that are switched off."""
+    if tools is None:
+        return known
+    sizes = zip(tools.names, tools.tokens, strict=False)
+    return replace(known, beside=SYSTEM + sum(size for name, size in sizes if name not in denied))
 
 
 def answered(usage: Usage, event: UsageSampled, envelope: Envelope, sent: int) -> Usage:

@@ -22,6 +22,7 @@ from schemas.events import (
     SessionRenamed,
     TodoCaptured,
     ToolRan,
+    ToolsetChanged,
     UsageSampled,
 )
 from schemas.inbox import SessionSeen, UsageSeen
@@ -38,7 +39,7 @@ from services.responder.answers.session_report import MAX_LINES, report
 from services.responder.lanes.drops import placeholder, truncated
 from services.responder.lanes.prefix import SHOWS_TAGS, tag
 from services.responder.planner.attribution import attribution
-from services.responder.session.calibration import BESIDE
+from services.responder.session.calibration import BESIDE, SYSTEM
 from services.responder.session.session_activity import (
     MAX_FAILURES,
     MAX_FILES,
@@ -255,6 +256,17 @@ def test_before_a_provider_has_counted_the_system_prompt_is_presumed() -> None:
     answer = report(harness.session, LIMITS, 0)
     assert "presumed: the provider has counted no prompt yet" in answer
     assert "**Cache**" not in answer
+
+
+def test_tools_that_are_told_are_presumed_by_their_size_but_those_that_are_switched_off() -> None:
+    harness = Harness()
+    harness.append(ToolsetChanged(digest="d", names=["read", "bash"], tokens=[9_000, 4_000]))
+    harness.user("go")
+    harness.step()
+    assert SYSTEM + 13_000 == attribution(harness.session).system
+    assert harness.session.step is not None
+    harness.append(replace(harness.session.step, step="s2", denied=["bash"]))
+    assert SYSTEM + 9_000 == attribution(harness.session).system
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from schemas.inbox import ErrorSeen
+from schemas.inbox import ErrorSeen, ToolSeen, ToolsSeen
 from schemas.plan import PrefixText
 from services.domain.limits import Limits, Prices
 from services.responder.lanes import LANES
@@ -165,6 +165,17 @@ def test_tools_that_nobody_has_counted_are_learned_by_one_refusal(beside: int, w
         model.reads(40_000)
         model.ask()
     assert 1 == model.refused
+
+
+@pytest.mark.parametrize("beside", [25_000, 45_000])
+def test_tools_that_the_harness_has_told_are_no_surprise(beside: int) -> None:
+    model = Model(60_000, reports=False, beside=beside, words=BARE)
+    model.harness.report(ToolsSeen("d", (ToolSeen("everything", "x" * 4 * (beside - 3_000)),)))
+    model.harness.user("Go through these")
+    for _ in range(40):
+        model.reads(40_000)
+        model.ask()
+    assert 0 == model.refused
 
 
 class Uncached(Model):
