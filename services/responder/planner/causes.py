@@ -50,6 +50,8 @@ class Causes(msgspec.Struct, frozen=True):
     """Estimated tokens to reclaim ..."""
     excess: int = 0
     """... and those without which the model would refuse the prompt."""
+    fitting: int = 0
+    """Estimated tokens that the model takes, where the prompt has more; 0: it has not."""
     tail: int = 0
     """Estimated tokens of the newest messages that a prompt is to keep ..."""
     kept: int = 0
@@ -106,6 +108,7 @@ def causes(session: Session, limits: Limits, shared: Learned = NOTHING) -> Cause
         prompt=prompt,
         target=_target(pressing, served, known, window, begins, served - DEEP * kept, excess),
         excess=excess,
+        fitting=known.fitting(window.usable, DENSER) if excess else 0,
         tail=known.estimated(stays.tail) if pressing else 0,
         kept=kept if is_judged else 0,
         at_turn=at_turn,

@@ -241,7 +241,8 @@ def _rebased(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) ->
     refused = new_faults(session, edits) if fresh.edits else ()
     if refused:  # each of them is sound alone: what is new is served as it is
         fresh, edits = Extension((), (*fresh.faults, *refused)), made.edits
-    economics = made.economics
+    economics, after = made.economics, served_tokens(with_edits(made.after, fresh.edits))
+    notices = (STUCK,) if why.fitting and after > why.fitting else ()
     decision = PlanRebased(
         revision=session.revision + 1,
         step=session.step.step if session.step else "",
@@ -250,7 +251,7 @@ def _rebased(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) ->
         dropped=list(made.dropped),
         held=list(made.held),
         tokens_before=served_tokens(session),
-        tokens_after=served_tokens(with_edits(made.after, fresh.edits)),
+        tokens_after=after,
         tokens_held=session.conversation.tokens,
         sample=why.sample,
         used=why.used,
@@ -267,4 +268,5 @@ def _rebased(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) ->
         came=round(session.revisions.course.net(prices), 1),
         kept=why.kept,
     )
-    return Pass("rebase", revisions_of(decision, edits), tuple(dict.fromkeys([*fresh.faults, *made.faults])))
+    found = tuple(dict.fromkeys([*fresh.faults, *made.faults]))
+    return Pass("rebase", revisions_of(decision, edits), found, notices=notices)

@@ -351,3 +351,17 @@ def test_nothing_goes_for_a_model_that_counts_less_than_the_one_before() -> None
     assert 0 == model.refused
     assert "force" not in call.causes
     assert cost(call.served) > cost(before.served)
+
+
+@pytest.mark.parametrize(("words", "is_stuck"), [(60_000, True), (30_000, False)])
+def test_a_person_is_told_with_the_rebase_that_does_not_make_enough_room(words: int, is_stuck: bool) -> None:  # noqa: FBT001
+    model = Model(60_000)
+    model.harness.user("Read this, and then see what I write")
+    model.reads(*[20_000] * 4)
+    model.ask()
+    model.harness.user("word " * words)
+    call = model.harness.step()
+    (rebase,) = rebases(call.made)
+    assert "force" in rebase.causes
+    assert is_stuck == (model.count(call) > 60_000)
+    assert is_stuck == (STUCK in call.made.notices)
