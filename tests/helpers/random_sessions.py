@@ -1,7 +1,7 @@
 """Sessions in which anything happens, played with a lane that drops by itself, and what must hold in all of them."""
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise, takewhile
+from itertools import accumulate, pairwise, takewhile
 
 import msgspec
 from hypothesis import HealthCheck, settings
@@ -258,10 +258,15 @@ def as_bytes(messages: Sequence[Message]) -> list[bytes]:
 
 
 def _spares(moment: Moment, limits: Limits, name: str) -> None:
-    """What is protected, unless the model would refuse the prompt, and every word of a person or an agent."""
-    state = moment.call.state
-    fits = not causes(state, limits).excess
-    guarded = protected(state.conversation, limits.protected_tags)
+    """What is protected, unless the model would refuse the prompt, and every word of a person or an agent.
+
+    Where room is short, no more is protected than a prompt is to keep of its newest messages.
+    """
+    state, why = moment.call.state, causes(moment.call.state, limits)
+    fits = not why.excess
+    newest = sorted(protected(state.conversation, limits.protected_tags), reverse=True)
+    sizes = accumulate(state.conversation.parts[state.conversation.numbered[tag]].recorded.tokens for tag in newest)
+    guarded = {tag for tag, size in zip(newest, sizes, strict=True) if size <= why.tail or not why.tail}
     for edit in edits_of(moment.call.made):
         if edit.lane == name:
             for part in touched([edit]):

@@ -1,7 +1,7 @@
 """Answers of tools go by age and, under pressure, in turn: the cheapest to get again first, in each tier the oldest."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from schemas.inbox import Mode
 from services.domain.limits import Limits
@@ -9,7 +9,8 @@ from services.responder.lanes import eviction
 from services.responder.lanes.base import Change
 from services.responder.lanes.eviction import SUBAGENT_AGE
 from tests.helpers.harness import Harness, text_part
-from tests.helpers.random_sessions import STORIES, Story, holds, play, wildly
+from tests.helpers.random_sessions import STORIES, Story, calling, compacting, holds, idling, play, wildly
+from tests.helpers.random_sessions import using as counting
 from tests.helpers.tool_calls import LINES, after_a_pause, answers, called, view_of, with_lane
 
 EVICTION = eviction.LANE
@@ -161,7 +162,20 @@ def test_once_decided_nothing_of_it_is_decided_again() -> None:
     assert eviction.rebase(view_of(harness.session, harness.limits)).edits == ()
 
 
+NO_ROOM = Story(
+    around=[
+        ([], [idling]),
+        ([calling("words", [("read", "a", "big")])], []),
+        ([calling("words", [("bash", "a", "lines"), ("read", "a", "big")])], [compacting, counting(90_000)]),
+    ],
+    abilities=("accepts_empty_content",),
+    protected=3,
+)
+"""What is protected is longer than what a prompt is to keep."""
+
+
 @wildly
+@example(NO_ROOM)
 @given(STORIES)
 def test_whatever_happens_what_was_decided_stays(story: Story) -> None:
     moments = play(story, EVICTION, auto_drop_tool_age=4)
