@@ -52,7 +52,7 @@ def drop(
     sound = _sound(view, drop_plans)
     return Change(
         edits=tuple(signed_off(edit, lane) for drop_plan in sound for edit in drop_plan.edits),
-        dropped=tuple(drop_plan.wanted.part.number for drop_plan in sound),
+        dropped=tuple(number for drop_plan in sound if (number := drop_plan.wanted.part.number)),
         reclaimed=sum(drop_plan.saving for drop_plan in sound),
     )
 
@@ -94,4 +94,4 @@ def _answer_only(one: Wanted) -> DropPlan:
 
 def signed_off(edit: AnyEdit, lane: str) -> AnyEdit:
     """The edit as this lane's."""
-    return replace(edit, lane=lane, by=tuple(dict.fromkeys(edit.by)))
+    return replace(edit, lane=lane, by=tuple(dict.fromkeys(filter(None, edit.by))))

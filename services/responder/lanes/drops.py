@@ -179,7 +179,8 @@ def has_meaning(part: Part) -> bool:
 
 
 def placeholder(number: int) -> str:
-    return f"[dropped §{number}§]"
+    """What stands for a dropped output. `number`: its tag; 0: it has none, as no failure has."""
+    return f"[dropped §{number}§]" if number else "[dropped]"
 
 
 def truncated(number: int, text: str) -> str:

@@ -1,6 +1,7 @@
 """The lane that makes room: answers of tools go by age and, under pressure, the cheapest to get again first.
 
-Where the model would refuse the prompt, nothing is protected: then the oldest go, down to what fits.
+Where the model would refuse the prompt, nothing is protected: then the oldest go, failures among them, down to what
+fits.
 """
 
 from collections.abc import Container, Iterator, Sequence
@@ -10,7 +11,10 @@ from services.domain.conversation import Part
 from services.domain.tools.names import WAYFINDERS, WORKERS, plain
 from services.responder.lanes.base import PRESSING, Change, Lane, View
 from services.responder.lanes.dropping import calls, drop
+from services.responder.lanes.index import Finder, IsMeant
 from services.responder.lanes.tool_pairs import Wanted
+from services.responder.session.reclaim import OUTPUTS
+from services.responder.session.state import Session
 
 NAME = "eviction"
 TIERS = 3
@@ -60,7 +64,22 @@ def _newest(view: View) -> Container[int]:
 
 def _all_that_fits(view: View) -> Change:
     """Only what fits stays: the newest."""
-    return drop(view, NAME, (), spare=[Wanted(part) for part in _changeable(view)], enough=view.excess)
+    place = view.session.conversation.place
+    outputs = sorted([*_changeable(view), *_failures(view)], key=lambda part: place(part.recorded.part))
+    return drop(view, NAME, (), spare=[Wanted(part) for part in outputs], enough=view.excess)
+
+
+def _failures(view: View) -> Iterator[Part]:
+    """The outputs of failed calls that are served and may be changed. They have no tag."""
+    for seen in view.index.parts(NAME):
+        name = seen.part.recorded.part
+        if view.is_served(name) and view.session.conversation.place(name) >= view.begin:
+            yield seen.part
+
+
+def _finds(_: Session) -> IsMeant:
+    """Outputs of tools that have failed."""
+    return lambda part: part.recorded.status == "error"
 
 
 def _changeable(view: View) -> Iterator[Part]:
@@ -89,4 +108,4 @@ def _tier(tool: str) -> int:
     return 1 if name in WORKERS else 0
 
 
-LANE = Lane(NAME, rebase=rebase, order=140, empties=True)
+LANE = Lane(NAME, rebase=rebase, order=140, empties=True, finder=Finder(_finds, kinds=OUTPUTS))

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from msgspec.structs import replace
 
 from schemas.inbox import ErrorSeen, ToolSeen, ToolsSeen
 from schemas.plan import PrefixText
@@ -365,3 +366,31 @@ def test_a_person_is_told_with_the_rebase_that_does_not_make_enough_room(words: 
     assert "force" in rebase.causes
     assert is_stuck == (model.count(call) > 60_000)
     assert is_stuck == (STUCK in call.made.notices)
+
+
+def test_failures_that_do_not_fit_go_the_oldest_first() -> None:
+    model = Model(60_000)
+    model.harness.user("Build it")
+    for number in range(3):
+        failure = ran(f"error {number}\n" * 12_000, call=f"f{number}")
+        model.harness.assistant(replace(failure, status="error"), ran("done", call=f"d{number}"))
+        model.ask()
+    call = model.ask()
+    outputs = [part.output for message in call.served for part in message.parts if part.call.startswith("f")]
+    assert ["[dropped]", "[dropped]"] == outputs[:2]
+    assert outputs[2].startswith("error 2")
+    assert 0 == model.refused
+
+
+def test_one_failure_that_is_longer_than_the_window_ends_no_session() -> None:
+    model = Model(60_000)
+    model.harness.user("Build it")
+    model.ask()
+    model.harness.assistant(replace(ran("error\n" * 40_000), status="error"))
+    call = model.ask()
+    assert STUCK not in call.made.notices
+    assert 0 == model.refused
+    for _ in range(3):
+        model.reads(400)
+        assert cost(model.ask().served) < 2_000
+    assert model.harness.folded() == model.harness.session
