@@ -305,7 +305,7 @@ def hurry(asked: World, name: str) -> None:
 
 
 class Watch:
-    """A clock that goes on by itself while nobody looks: so many seconds with each try."""
+    """A clock that goes on with each try alone, by so many seconds."""
 
     def __init__(self, step: float) -> None:
         self._step = step
