@@ -20,8 +20,10 @@ CLOCKS = frozenset({"time", "monotonic", "perf_counter", "time_ns", "monotonic_n
 """Clocks that go on while others have the processor."""
 
 NOBODY = "what is waited for does not come, however long one waits"
+NO_PAUSE = "it is the pause between two starts that is none"
 AGAIN = "it is asked again and again, for a minute"
 ALLOWED: Mapping[str, str] = {
+    "adapter/test_process.py::test_what_has_died_is_started_again_and_what_was_ended_is_not": NO_PAUSE,
     "desk/test_spending.py::test_without_a_desk_nothing_is_granted_and_a_settlement_is_given_up_aloud": NOBODY,
     "desk/test_worker.py::_is_gone": AGAIN,
     "harness/test_provider.py::test_waiting_for_a_request_that_does_not_come_says_what_came": NOBODY,

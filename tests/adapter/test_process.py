@@ -82,7 +82,7 @@ def test_where_the_log_of_the_start_cannot_be_opened_the_person_is_told_once(tmp
         assert_told_once(process, tmp_path)
 
 
-def test_an_installation_that_has_died_is_started_again_and_one_that_was_ended_is_not(tmp_path: Path) -> None:
+def test_what_has_died_is_started_again_and_what_was_ended_is_not(tmp_path: Path) -> None:
     begun, data = tmp_path / "begun", tmp_path / "data"
     data.mkdir()
     house = {"command": ["sh", "-c", f"echo >> '{begun}'"], "data": str(data)}
