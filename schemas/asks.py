@@ -48,7 +48,7 @@ class Plan(msgspec.Struct, frozen=True, omit_defaults=True):
     notices: tuple[str, ...] = ()
     """Sentences for the person, not for the model."""
     full: bool = False
-    """The prompt nears what the model takes, and nobody but the harness can make it smaller in this turn: it may
+    """The prompt is longer than the model takes, and nobody but the harness can make it smaller in this turn: it may
     compact by itself."""
 
 

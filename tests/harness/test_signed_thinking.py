@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from schemas.events import SignatureRefused
+from services.responder.planner.full_turns import BLIND
 from services.settings import Limits
 from tests.conftest import InstallationFactory
 from tests.harness.connected import Connected, assert_whole, connected, rebases
@@ -81,7 +82,7 @@ async def test_where_thinking_is_preserved_no_rebase_leaves_a_thought_behind_wha
     assert thoughts(provider.of(conversation.session)[-1]) >= 2
 
 
-LIMIT, READINGS = 24_000, 9
+LIMIT, READINGS = 24_000, 8 + BLIND
 SIZES = {"context": LIMIT, "output": 2_000}
 NOTES = {
     f"notes/{name}.txt": "".join(f"{line} of note {name}: quinces and late pears\n" for line in range(190))
@@ -92,7 +93,7 @@ NOTES = {
 async def test_a_long_turn_that_fills_the_window_is_compacted_by_opencode_and_the_agent_goes_on_reading(
     tmp_path: Path, installation: InstallationFactory
 ) -> None:
-    """Nothing before a thought may change, so only a new beginning makes room: without it, every new output goes."""
+    """Nothing before a thought may change, so only a new beginning makes room: without it, each new output goes."""
     config = {"provider": {ANTHROPIC.provider: {"models": {ANTHROPIC.main.name: {"limit": SIZES}}}}}
     async with (
         Provider(rules=Rules(preserves_thinking=True)) as provider,
@@ -112,4 +113,6 @@ async def test_a_long_turn_that_fills_the_window_is_compacted_by_opencode_and_th
         prompts = provider.of(conversation.session)
         assert max(request.usage.prompt for request in prompts) <= LIMIT
         assert provider.of(conversation.session, "compaction")
-        assert not any(b"[dropped" in request.messages[-1] for request in prompts if request.kind == "main")
+        unseen = [b"[dropped" in request.messages[-1] for request in prompts if request.kind == "main"]
+        assert BLIND == sum(unseen)
+        assert not any(unseen[-3:])

@@ -11,7 +11,7 @@ export class ContextKeeper {
   phase: Phase = "resting";
   /** The session is none of the service's: it has another mode, or its calls are a helper's. */
   isLeft = false;
-  /** The service cannot make the prompt smaller in this turn, although it nears what the model takes. */
+  /** The service cannot make the prompt smaller in this turn, although it is longer than the model takes. */
   isFull = false;
   /** Steps in a row without a plan, over turns: only a plan shows that somebody keeps the context small. */
   private misses = 0;

@@ -639,7 +639,7 @@ export interface Plan {
    */
   notices?: string[];
   /**
-   * The prompt nears what the model takes, and nobody but the harness can make it smaller in this turn: it may compact by itself.
+   * The prompt is longer than the model takes, and nobody but the harness can make it smaller in this turn: it may compact by itself.
    */
   full?: boolean;
 }

@@ -9,7 +9,6 @@ from services.domain.window import window as window_of
 from services.responder.lanes.keeping import standing
 from services.responder.planner import controller
 from services.responder.planner.economics import prices_of
-from services.responder.provider_rules.signed_thinking import boundary
 from services.responder.session.calibration import Calibration, within
 from services.responder.session.state import Session, served_tokens
 
@@ -69,11 +68,6 @@ class Causes(msgspec.Struct, frozen=True):
     @property
     def any(self) -> bool:
         return bool(self.names)
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the coming prompt fills the window so far that room is made between two turns."""
-        return bool(self.window) and 100 * self.prompt >= self.threshold * self.window
 
     @property
     def lasting(self) -> tuple[str, ...]:
@@ -172,8 +166,7 @@ def is_declined(session: Session, limits: Limits, prompt: int) -> bool:
 
 def _excess(session: Session, known: Calibration, window: Window, served: int, prompt: int) -> int:
     """Estimated tokens that must go, or the model refuses the prompt."""
-    share = 1.0 if boundary(session) else FITTING  # the newest outputs go then: as few as can be
-    fits = known.fitting(int(window.usable * share), DENSER)
+    fits = known.fitting(int(window.usable * FITTING), DENSER)
     if session.waits.overflow and (known.is_least or served <= fits):
         fits = min(fits, _presumed_to_fit(known, served))
     return max(0, served - fits) if prompt > window.usable or session.waits.overflow else 0

@@ -1,9 +1,11 @@
 """A running turn whose signed thinking lets nothing before it change, and whose prompt fills the model's window."""
 
-from itertools import chain
+from collections.abc import Iterable
 
-from services.responder.lanes import View, eviction
+from schemas.plan import AnyEdit
+from services.responder.lanes import eviction
 from services.responder.planner.causes import Causes
+from services.responder.provider_rules.signed_thinking import place
 from services.responder.session.lane_marks import is_of
 from services.responder.session.state import Session
 
@@ -13,18 +15,35 @@ FULL = (
 )
 
 
-def may_wait(view: View, why: Causes) -> bool:
-    """Whether a running turn with signed thinking, before which nothing may change, goes on as it is.
-
-    A prompt that the model would refuse goes out, too, where the harness compacts then: an agent that sees none of its
-    new outputs is worse off than one with a summary.
-    """
-    step = view.session.step
-    return not why.excess or (step is not None and step.compacts and "overflow" not in why.names)
+BLIND = 5
+"""Steps of a turn of which new outputs are left out at most where the harness compacts: looking at those again costs
+about what a summary costs, and a turn may end before."""
 
 
-def has_evicted(session: Session) -> bool:
-    """Whether outputs of the running turn were left out for want of room before."""
-    conversation = session.conversation
-    newest = chain.from_iterable(map(conversation.sent_parts, conversation.after(session.turn)))
-    return any(is_of(session.plan.content(name), (eviction.NAME,)) for name, _ in newest)
+def blinds(session: Session, edits: Iterable[AnyEdit]) -> bool:
+    """Whether something is left out with these that the model has not seen yet."""
+    sent = session.step.kept if session.step is not None else 0
+    return any(0 < sent < place(session, edit) for edit in edits)
+
+
+def is_the_harness_s(session: Session, why: Causes) -> bool:
+    """Whether the harness is to compact a prompt that is too long, so that it may go out as it is."""
+    return _compacts(session) and "overflow" not in why.names and _blinded(session) >= BLIND
+
+
+def is_to_be_told(session: Session) -> bool:
+    """Whether a person must see to it, and does not know that yet."""
+    return not _compacts(session) and not _blinded(session)
+
+
+def _compacts(session: Session) -> bool:
+    return session.step is not None and session.step.compacts
+
+
+def _blinded(session: Session) -> int:
+    """Messages of the running turn of which outputs were left out for want of room."""
+    conversation, plan = session.conversation, session.plan
+    return sum(
+        any(is_of(plan.content(name), (eviction.NAME,)) for name, _ in conversation.sent_parts(message))
+        for message in conversation.after(session.turn)
+    )

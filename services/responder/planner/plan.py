@@ -17,7 +17,7 @@ from services.responder.planner.causes import Causes, causes
 from services.responder.planner.compose import Collected, collect, last_wins
 from services.responder.planner.economics import prices_of
 from services.responder.planner.extending import Extension, extension
-from services.responder.planner.full_turns import FULL, has_evicted, may_wait
+from services.responder.planner.full_turns import FULL, blinds, is_the_harness_s, is_to_be_told
 from services.responder.planner.pages import revisions_of
 from services.responder.planner.signatures import thinking_causes
 from services.responder.provider_rules.check import new_faults
@@ -61,8 +61,8 @@ class Pass(msgspec.Struct, frozen=True):
     notices: tuple[str, ...] = ()
     """What the person should know."""
     is_full: bool = False
-    """Whether the prompt nears what the model takes, and a running turn's signed thinking lets nobody make it smaller
-    but the harness, by compacting."""
+    """Whether the prompt is longer than the model takes, and a running turn's signed thinking lets nobody make it
+    smaller but the harness, by compacting."""
 
 
 class _Waiting(msgspec.Struct, frozen=True):
@@ -95,33 +95,23 @@ def _warnings(view: View) -> Iterator[str]:
 
 
 def _decided(view: View, all_lanes: Sequence[Lane]) -> Pass:
-    session, limits = view.session, view.limits
+    session, limits, lanes = view.session, view.limits, all_lanes
     step = session.step
     if step is None or session.revisions.planned == step.step:
         return Pass("replay")
     why = causes(session, limits, view.learned)
     why = replace(why, forced=(*why.forced, *thinking_causes(view)))
-    made = _revised(view, all_lanes, why)
-    if not (boundary(session) and why.is_full):
-        return made
-    is_news = why.excess and made.kind == "rebase" and not has_evicted(session)
-    return replace(made, is_full=True, notices=(*made.notices, FULL) if is_news else made.notices)
-
-
-def _revised(view: View, all_lanes: Sequence[Lane], why: Causes) -> Pass:
-    """The pass for these causes."""
-    session, limits, lanes = view.session, view.limits, all_lanes
     if not why.any:
         return _extended(view, lanes, _Waiting(kept=why.kept))
     bound = boundary(session)
-    if bound and may_wait(view, why):
+    if bound and not why.excess:
         if why.forced:  # the harness changed what is behind the thinking: nothing before that may change with it
             return _rebased(view, lanes, Causes(forced=why.forced), Collected(after=session))
         return _extended(view, lanes, _Waiting(held=tuple(why.lasting), kept=why.kept))
     if bound:
         why = replace(why, free=())  # they wait for the end of the turn
         view, lanes = replace(view, begin=bound), [lane for lane in lanes if lane.name == eviction.NAME]
-    prices = prices_of(session.step, limits) if session.step else Prices()
+    prices = prices_of(step, limits)
     is_free = (bool(why.free) or "overflow" in why.names) and not boundary(session)
     asked = replace(
         view, causes=frozenset(why.names), is_free=is_free, target=why.target, excess=why.excess, tail=why.tail
@@ -129,9 +119,19 @@ def _revised(view: View, all_lanes: Sequence[Lane], why: Causes) -> Pass:
     made = collect(asked, lanes, prices)
     if made.needs:
         return Pass("rebase", needs=made.needs, index=made.index, faults=made.faults)
+    if bound and blinds(session, made.edits):
+        return _full(view, all_lanes, why, made)
     if why.forced or (made.edits and _is_worth_it(view, why, made)):
         return _rebased(view, all_lanes, why, made)
     return _extended(view, all_lanes, _declined(why, made))
+
+
+def _full(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) -> Pass:
+    """What is new has to go unseen, unless the harness makes room."""
+    if is_the_harness_s(view.session, why):
+        return replace(_extended(view, lanes, _Waiting(kept=why.kept)), is_full=True)
+    told = _rebased(view, lanes, why, made)
+    return replace(told, notices=(*told.notices, FULL)) if is_to_be_told(view.session) else told
 
 
 def _is_worth_it(view: View, why: Causes, made: Collected) -> bool:

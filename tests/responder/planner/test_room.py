@@ -9,7 +9,7 @@ from schemas.inbox import ErrorSeen, ToolSeen, ToolsSeen
 from schemas.plan import PrefixText
 from services.domain.limits import Limits, Prices
 from services.responder.lanes import LANES
-from services.responder.planner.full_turns import FULL
+from services.responder.planner.full_turns import BLIND, FULL
 from services.responder.planner.plan import STUCK
 from tests.helpers.harness import Call, Harness, cost, edits_of, ran, rebases, text_part, thought
 
@@ -234,23 +234,34 @@ def test_a_turn_of_signed_thinking_that_fills_the_window_loses_new_outputs_and_t
     """Nothing before a thought may change."""
     model = Model(200_000)
     calls = thinking(model, 60)
-    full = [number for number, call in enumerate(calls) if call.made.is_full]
     lost = [number for number, call in enumerate(calls) if blind(call)]
     assert 0 == model.refused
-    assert full == [*range(full[0], 60)]
-    assert full[0] < lost[0]
     assert [lost[0]] == [number for number, call in enumerate(calls) if FULL in call.made.notices]
+    assert not any(call.made.is_full for call in calls)
 
 
-def test_where_the_harness_compacts_such_a_turn_it_goes_on_as_it_is_and_outputs_go_only_if_that_fails() -> None:
+def test_where_the_harness_compacts_it_gets_such_a_turn_behind_a_few_steps_and_outputs_go_on_if_that_fails() -> None:
     model = Model(200_000)
     model.harness.compacts = True
     calls = thinking(model, 60)
-    (first, *_) = [number for number, call in enumerate(calls) if blind(call)]
-    assert 1 <= model.refused
-    assert calls[first].made.is_full
-    assert all(not call.made.notices for call in calls[:first])
-    assert model.count(calls[first - 1]) > 0.97 * (model.limit - 4_096)
+    (full, *_) = [number for number, call in enumerate(calls) if call.made.is_full]
+    assert BLIND == sum(map(blind, calls[:full]))
+    assert model.count(calls[full]) > model.limit - 4_096
+    assert not any(FULL in call.made.notices for call in calls)
+
+
+def test_what_has_been_seen_behind_the_newest_thought_goes_before_the_harness_compacts() -> None:
+    model = Model(100_000)
+    model.harness.compacts = True
+    model.harness.capabilities = ("binds_signed_thinking", "caches_exact_prefix")
+    model.harness.user("Go through these")
+    model.harness.assistant(thought("so", signed=True), text_part("I read them all."))
+    for _ in range(60):
+        model.reads(8_000)
+        call = model.ask()
+        assert not call.made.is_full
+        assert not blind(call)
+    assert 0 == model.refused
 
 
 def test_a_turn_without_signed_thinking_is_not_left_to_the_harness() -> None:
