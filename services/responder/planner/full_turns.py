@@ -15,7 +15,7 @@ FULL = (
 )
 
 
-BLIND = 5
+BLIND = 10
 """Steps of a turn of which new outputs are left out at most where the harness compacts: looking at those again costs
 about what a summary costs, and a turn may end before."""
 

@@ -243,7 +243,7 @@ def test_a_turn_of_signed_thinking_that_fills_the_window_loses_new_outputs_and_t
 def test_where_the_harness_compacts_it_gets_such_a_turn_behind_a_few_steps_and_outputs_go_on_if_that_fails() -> None:
     model = Model(200_000)
     model.harness.compacts = True
-    calls = thinking(model, 60)
+    calls = thinking(model, 80)
     (full, *_) = [number for number, call in enumerate(calls) if call.made.is_full]
     assert BLIND == sum(map(blind, calls[:full]))
     assert model.count(calls[full]) > model.limit - 4_096
