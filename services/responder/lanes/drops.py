@@ -8,6 +8,7 @@ from services.domain.conversation import Message, Part, output_tokens
 from services.domain.tokens import tokens
 from services.responder.lanes.base import Change, Lane, View
 from services.responder.provider_rules.check import new_faults
+from services.responder.session.costs import is_sent
 from services.responder.session.state import Session
 
 NAME = "drops"
@@ -28,18 +29,16 @@ def extend(view: View, messages: Sequence[Message]) -> Iterable[AnyEdit]:
 
 def _shown(session: Session, dropped: Iterable[str]) -> Iterator[ReplaceText | ReplaceOutput]:
     """What was dropped and is shown nevertheless: in a message that is listed again, or in a part with another id."""
-    first = session.cut or 1
     for name in dropped:
         is_shown = session.plan.is_whole(name) or is_torn(session, session.plan.altered.get(name))
-        if is_shown and session.conversation.place(name) >= first:
+        if is_shown and is_sent(session.conversation, session.plan, name):
             part = session.conversation.parts[name]
             yield _replaced(session, name, part, (part.seq, part.tag_seq))
 
 
 def rebase(view: View) -> Change:
     """Serve the queued drops that newer tags have pushed out of protection, and those that are served no more."""
-    session, limits, first = view.session, view.limits, view.session.cut or 1
-    spared = view.spared
+    session, limits, spared = view.session, view.limits, view.spared
     edits: list[AnyEdit] = [*_shown(session, _not_hidden(session))]
     dropped: list[int] = []
     reclaimed = 0
@@ -51,7 +50,7 @@ def rebase(view: View) -> Change:
             continue
         dropped.append(number)
         name = session.conversation.numbered.get(number, "")
-        if session.conversation.place(name) >= first:
+        if is_sent(session.conversation, session.plan, name):
             edit, saving = dropped_part(session, name, session.conversation.parts[name], seq, gone)
             edits.append(edit)
             reclaimed += saving

@@ -6,7 +6,6 @@ as they are, so that no summary changes what is to be done.
 """
 
 from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
 
 import msgspec
 
@@ -14,7 +13,7 @@ from services.domain.conversation import Part
 from services.domain.retention import Kind, Retention
 from services.domain.tools.uses import covers
 from services.responder.lanes.drops import call_of
-from services.responder.session.costs import kept
+from services.responder.session.costs import is_sent
 from services.responder.session.readings import Reading
 from services.responder.session.state import Session
 
@@ -49,11 +48,10 @@ def _request(session: Session, before: int, room: int) -> Iterator[tuple[int, Ke
     message = conversation.messages.get(conversation.order.get(session.turn, "")) if session.turn < before else None
     if message is None:
         return
-    stood = frozenset(kept(session.plan))
     texts = [
         part
         for _, part in conversation.sent_parts(message)
-        if part.recorded.kind == "text" and not part.recorded.synthetic and _stands(session, part, session.turn, stood)
+        if part.recorded.kind == "text" and not part.recorded.synthetic and _stands(session, part)
     ]
     if sum(text.recorded.tokens for text in texts) <= room:
         yield from ((text.number, Kept((text.recorded.part,), text.recorded.tokens)) for text in texts)
@@ -71,11 +69,10 @@ def _readings(session: Session, before: int, stays: Retention, room: int) -> Ite
 def _ranked(session: Session, before: int, stays: Retention) -> Iterator[tuple[float, Reading, Part]]:
     """The readings that may stay, each with how idle it is beside what its kind may be."""
     conversation, known = session.conversation, session.readings
-    stood = frozenset(kept(session.plan))
     newer: dict[str, list[tuple[Reading, Part]]] = {}
     for reading in reversed(known.shown):
         part, place = conversation.parts.get(reading.part), conversation.place(reading.part)
-        if part is None or not _stands(session, part, place, stood):
+        if part is None or not _stands(session, part):
             continue
         later = newer.setdefault(reading.file, [])
         if any(_shows_again(session, *one, reading, part) for one in later):
@@ -86,11 +83,11 @@ def _ranked(session: Session, before: int, stays: Retention) -> Iterator[tuple[f
             yield idle, reading, part
 
 
-def _stands(session: Session, part: Part, place: int, stood: AbstractSet[str]) -> bool:
+def _stands(session: Session, part: Part) -> bool:
     """Whether it is served whole now, and nobody wishes to drop it."""
     name = part.recorded.part
-    is_behind = place >= max(1, session.cut) or (place and name in stood)
-    return bool(is_behind) and session.plan.is_whole(name) and session.drops.is_free(part.number)
+    is_free = session.plan.is_whole(name) and session.drops.is_free(part.number)
+    return is_free and is_sent(session.conversation, session.plan, name)
 
 
 def _kind(session: Session, reading: Reading, place: int) -> Kind:

@@ -145,7 +145,7 @@ def _pressure(
     if session.waits.overflow:
         return ("overflow",)
     share = window.percent(prompt)
-    if is_declined(session, limits, prompt) or (prompt <= window.usable and is_latched(session)):
+    if prompt <= window.usable and (is_declined(session, limits, prompt) or is_latched(session)):
         return ()
     if share >= begins.force:
         return ("force",)

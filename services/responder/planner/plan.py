@@ -13,7 +13,7 @@ from services.responder.lanes import LANES, Lane, View, eviction
 from services.responder.lanes.base import emptying
 from services.responder.lanes.index import Index
 from services.responder.planner import controller
-from services.responder.planner.causes import Causes, causes
+from services.responder.planner.causes import Causes, causes, is_declined
 from services.responder.planner.compose import Collected, collect, last_wins
 from services.responder.planner.economics import prices_of
 from services.responder.planner.extending import Extension, extension
@@ -123,7 +123,7 @@ def _decided(view: View, all_lanes: Sequence[Lane]) -> Pass:
         return _full(view, all_lanes, why, made)
     if why.forced or (made.edits and _is_worth_it(view, why, made)):
         return _rebased(view, all_lanes, why, made)
-    return _extended(view, all_lanes, _declined(why, made))
+    return _extended(view, all_lanes, _declined(view, why, made))
 
 
 def _full(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) -> Pass:
@@ -139,8 +139,10 @@ def _is_worth_it(view: View, why: Causes, made: Collected) -> bool:
     session, limits, economics = view.session, view.limits, made.economics
     if why.free:
         return economics.reclaimed > 0 or (made.has_more and set(why.free) != {"idle"})
+    if why.excess:
+        return economics.reclaimed > 0
     if economics.reclaimed < limits.min_reclaim:
-        return bool(why.excess) and economics.reclaimed > 0
+        return False
     if why.urgent:
         return True
     if not economics.pays or economics.steps < SURE * economics.break_even or session.step is None:
@@ -155,12 +157,14 @@ def _is_worth_it(view: View, why: Causes, made: Collected) -> bool:
     )
 
 
-def _declined(why: Causes, made: Collected) -> _Waiting:
-    is_stuck, is_flushed = "overflow" in why.names, "flush" in why.names
-    notices = {STUCK: is_stuck or why.excess, NOTHING_TO_FLUSH: is_flushed}
+def _declined(view: View, why: Causes, made: Collected) -> _Waiting:
+    """What it was weighed for need not be weighed again, unless the running turn has left little that may change."""
+    is_told = is_declined(view.session, view.limits, why.prompt)
+    is_stuck = "overflow" in why.names or (why.excess and not is_told)
+    notices = {STUCK: is_stuck, NOTHING_TO_FLUSH: "flush" in why.names}
     return _Waiting(
         held=tuple(cause for cause in why.names if cause in ANSWERED),
-        declined=why.prompt if why.pressure else 0,
+        declined=why.prompt if why.pressure and not boundary(view.session) else 0,
         kept=why.kept,
         faults=made.faults,
         notices=tuple(notice for notice, is_due in notices.items() if is_due),

@@ -25,6 +25,12 @@ def kept(plan: PlanState) -> tuple[str, ...]:
     return plan.cut.kept if plan.cut is not None else ()
 
 
+def is_sent(conversation: Conversation, plan: PlanState, name: str) -> bool:
+    """Whether a part is listed, and behind the cut or kept before it."""
+    place = conversation.place(name)
+    return place > 0 and (place >= first_kept(conversation, plan) or name in kept(plan))
+
+
 def served_tokens(conversation: Conversation, plan: PlanState) -> int:
     """What the prompt costs, system prompt and tools aside."""
     return max(0, conversation.tokens - plan.saved + plan.added)
@@ -57,7 +63,7 @@ def with_edits(conversation: Conversation, plan: PlanState, made: Iterable[AnyEd
     """The plan with these edits in force, and what all edits save and add then."""
     after, affected = entered(plan, made, conversation)
     if after.cut != plan.cut:
-        moved = _moved_over(conversation, first_kept(conversation, plan), first_kept(conversation, after))
+        moved = moved_over(conversation, first_kept(conversation, plan), first_kept(conversation, after))
         affected |= dict.fromkeys([*moved, *kept(plan), *kept(after)])
     return replace(
         after, saved=plan.saved + _saving(conversation, after, affected) - _saving(conversation, plan, affected)
@@ -80,13 +86,13 @@ def _affected(before: Conversation, after: Conversation, plan: PlanState, event:
         case MessageListed(messages=names) | MessageRemoved(messages=names):
             known = [after.messages[name] for name in names if name in after.messages]
             parts = [part for message in known for part in message.parts]
-            moved = _moved_over(after, first_kept(before, plan), first_kept(after, plan))
+            moved = moved_over(after, first_kept(before, plan), first_kept(after, plan))
             return dict.fromkeys([*parts, *moved])
         case _:
             return ()
 
 
-def _moved_over(conversation: Conversation, before: int, after: int) -> Iterator[str]:
+def moved_over(conversation: Conversation, before: int, after: int) -> Iterator[str]:
     """The parts of the messages that stand on the other side of the cut than they stood."""
     for ordinal in range(min(before, after), max(before, after)):
         message = conversation.messages.get(conversation.order.get(ordinal, ""))

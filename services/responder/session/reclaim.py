@@ -18,6 +18,7 @@ from schemas.events import (
 )
 from schemas.plan import AnyEdit, AppendText, OmitArc, PartContent, PrefixText, WholeMessage, target
 from services.domain.conversation import Conversation, output_tokens
+from services.responder.session import costs
 from services.responder.session.drops import Drops
 from services.responder.session.lane_marks import mark_of
 from services.responder.session.plan_state import PlanState
@@ -81,7 +82,7 @@ def worth(session: Outputs, name: str) -> int:
     part, plan = session.conversation.parts.get(name), session.plan
     if part is None or part.recorded.kind not in OUTPUTS or not part.number:
         return 0
-    if not session.drops.is_free(part.number) or not session.conversation.place(name):
+    if not session.drops.is_free(part.number) or not costs.is_sent(session.conversation, plan, name):
         return 0
     if not plan.is_whole(name) or part.recorded.message in plan.left_out:
         return 0
@@ -123,12 +124,20 @@ def _affected(before: Outputs, after: Outputs, event: Event) -> Iterator[str]:
         case MessageListed(messages=names) | MessageRemoved(messages=names):
             for name in names:
                 yield from _parts_of(after, name)
+            yield from costs.moved_over(after.conversation, _first_kept(before), _first_kept(after))
         case DropRequested(tags=tags):
             yield from _numbered(after, tags)
         case PlanExtended(revision=revision, inherited=numbers) | PlanRebased(revision=revision, dropped=numbers):
             yield from _numbered(after, numbers)
             for edit in after.revisions.made[revision].edits:
                 yield from _edited(before, after, edit)
+            if after.plan.cut != before.plan.cut:
+                yield from costs.moved_over(after.conversation, _first_kept(before), _first_kept(after))
+                yield from (*costs.kept(before.plan), *costs.kept(after.plan))
+
+
+def _first_kept(session: Outputs) -> int:
+    return costs.first_kept(session.conversation, session.plan)
 
 
 def _numbered(session: Outputs, numbers: Iterable[int]) -> Iterator[str]:

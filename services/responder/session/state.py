@@ -286,13 +286,13 @@ def _extended(session: Session, event: PlanExtended, envelope: Envelope) -> Sess
     if event.origin:
         session = replace(session, heritage=replace(session.heritage, inherited=event.revision))
     more_waits = any(seq > event.as_of for seq in taken.queued.values())
-    is_flushed = not taken.queued and not _history_waits(session)
-    now = waits.extended(session.waits, event, more_waits=more_waits, is_flushed=is_flushed)
+    waits_still = any(seq <= event.as_of for seq in taken.queued.values()) or _history_waits(session, event.as_of)
+    now = waits.extended(session.waits, event, more_waits=more_waits, is_flushed=not waits_still)
     return replace(session, drops=taken, waits=now)
 
 
-def _history_waits(session: Session) -> bool:
-    """Whether other compartments are in force than those that are served."""
+def _history_waits(session: Session, as_of: int) -> bool:
+    """Whether other compartments were in force at a position of the log than those that are served."""
     head, history = session.plan.heads.get(HISTORY), session.history
-    served = head.by if head is not None else ()
-    return served != tuple(history.positions.get(one.compartment, 0) for one in history.sealed)
+    positions = (history.positions.get(one.compartment, 0) for one in history.sealed)
+    return (head.by if head is not None else ()) != tuple(seq for seq in positions if seq <= as_of)

@@ -41,13 +41,15 @@ def rebased(waits: Waits, event: PlanRebased) -> Waits:
 def extended(waits: Waits, event: PlanExtended, *, more_waits: bool, is_flushed: bool) -> Waits:
     """An extension says of the rebase that was not made: what waits on, and what there is nothing to do about.
 
+    What had waited for the end of a turn was weighed with the one that was declined, and would not pay later either.
+
     `more_waits`: drops were asked for since its decision; `is_flushed`: nothing waits that a flush could apply.
     """
     return replace(
         waits,
         flush=_left(waits.flush, event, is_flushed or "flush" in event.held),
         overflow=_left(waits.overflow, event, "overflow" in event.held),
-        held=waits.held | (set(event.held) - ANSWERED),
+        held=(frozenset() if event.declined else waits.held) | (set(event.held) - ANSWERED),
         declined=0 if event.declined and more_waits else (event.declined or waits.declined),
     )
 

@@ -299,3 +299,27 @@ def test_with_all_lanes_what_is_kept_stays_valid_and_steady(last: int, dropped: 
     assert as_bytes(calls[1].served)[: len(calls[0].served)] == as_bytes(calls[0].served)
     assert harness.session == harness.folded()
     assert any(isinstance(edit, CutBefore) for edit in edits_of(calls[0].made))
+
+
+def test_what_stays_and_is_dropped_while_history_waits_is_shown_no_more() -> None:
+    """A copy holds the cut of its origin until the compartments are its own."""
+    harness = working(LANES)
+    compressed(harness)
+    harness.assistant(text_part("done"))
+    copy = harness.fork()
+    copy.user("another way")
+    copy.assistant(ran("Q" * 8000, call="w"))
+    copy.step()
+    copy.use(9000)
+    stood = kept(copy)
+    for number in range(4):
+        copy.assistant(ran("Q" * 8000, call=f"w{number}"))
+    copy.step()
+    copy.drop(*(copy.session.conversation.parts[name].number for name in stood[1:]))
+    copy.flush()
+    call = copy.step()
+
+    assert ("flush",) == call.causes
+    assert copy.session.awaits_history
+    left = [name for name in kept(copy) if copy.session.plan.is_whole(name)]
+    assert [*stood[:1]] == left

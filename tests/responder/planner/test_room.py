@@ -12,6 +12,7 @@ from services.responder.lanes import LANES
 from services.responder.planner.full_turns import BLIND, FULL
 from services.responder.planner.plan import STUCK
 from tests.helpers.harness import Call, Harness, cost, edits_of, ran, rebases, text_part, thought
+from tests.helpers.tool_calls import called
 
 BESIDE = 9_000
 """Tokens of system prompt and tools."""
@@ -23,6 +24,41 @@ SERVER = "the request exceeds the available context size. try increasing the con
 UNTOLD = (BARE, SERVER)
 WORDINGS = (COUNTED, LIMITED, *UNTOLD)
 """How providers refuse a prompt that is too long: with its length, with what they take, or with neither."""
+
+
+@pytest.mark.parametrize("request_tokens", [50_000, 52_000, 54_000])
+def test_what_was_declined_near_the_limit_is_weighed_again_before_the_prompt_is_too_long(request_tokens: int) -> None:
+    harness = Harness(LIMITS, LANES)
+    harness.context_limit = 60_000
+    harness.user("w " * (2 * request_tokens))
+    for number in range(30):
+        call = harness.step()
+        assert (number, 3_500 + cost(call.served)) <= (number, 60_000)
+        harness.use(3_500 + cost(call.served), message=f"u{number}")
+        harness.assistant(called("bash", {"command": f"c{number}"}, f"{number} " * 900, call=f"k{number}"))
+
+
+@pytest.mark.parametrize("pause", [10, 400])
+def test_a_pause_in_a_turn_that_binds_takes_nothing_from_what_comes_behind_it(pause: int) -> None:
+    """Four hundred seconds: the cache is dead, and nothing may change before the signed thought."""
+    harness = Harness(LIMITS, LANES)
+    harness.context_limit = 60_000
+    harness.capabilities = ("accepts_empty_content", "binds_signed_thinking", "caches_exact_prefix")
+    harness.user("go")
+    for name in ("x", "y"):
+        harness.assistant(thought("w", signed=True), called("bash", {"command": name}, "X" * 2000, call=name))
+        harness.wait(pause)
+        harness.step()
+        harness.use(4_000)
+    harness.assistant(text_part("done"))
+    for number in range(50):
+        harness.wait(10)
+        harness.user(f"next {number}")
+        call = harness.step()
+        assert 3_500 + cost(call.served) < 45_000
+        assert call.made.notices == ()
+        harness.use(3_500 + cost(call.served), message=f"u{number}")
+        harness.assistant(called("bash", {"command": f"c{number}"}, f"{number}" * 2_500, call=f"k{number}"))
 
 
 class Model:

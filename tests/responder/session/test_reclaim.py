@@ -4,7 +4,7 @@ from hypothesis import given
 
 from schemas.codec import encode_edits
 from schemas.events import PlanExtended
-from schemas.plan import AnyEdit, OmitArc, ReplaceOutput, Restore
+from schemas.plan import AnyEdit, Cut, CutBefore, OmitArc, ReplaceOutput, Restore, Withdraw
 from services.domain.tokens import tokens
 from services.responder.lanes import DROPS, TAGS, Lane, eviction, reclaim_nudge, todo
 from services.responder.session.reclaim import OUTPUTS, worth
@@ -155,6 +155,24 @@ def test_a_call_that_is_left_out_with_its_answer_counts_when_it_is_served_again(
     assert (200, 2, 2) == counts(harness)
 
 
+def test_what_history_stands_for_counts_no_more_unless_it_stays() -> None:
+    harness = working(OUTPUT, OUTPUT, OUTPUT)
+    plan(harness, CutBefore(message="m4", kept=("m3.0",)))
+    assert (200, 2, 3) == counts(harness)
+    plan(harness, CutBefore(message="m4"))
+    assert (100, 1, 4) == counts(harness)
+    plan(harness, Withdraw(what=str(Cut())))
+    assert (300, 3, 2) == counts(harness)
+
+
+def test_what_was_cut_away_counts_when_the_message_of_the_cut_is_gone() -> None:
+    harness = working(OUTPUT, OUTPUT, OUTPUT)
+    plan(harness, CutBefore(message="m4"))
+    harness.without("m4")
+    harness.step()
+    assert (200, 2, 2) == counts(harness)
+
+
 def recount(session: Session) -> tuple[int, int]:
     """The same from scratch, the slow way."""
     found = [worth(session, name) for name in session.conversation.parts]
@@ -174,10 +192,15 @@ def slow(session: Session) -> int:
             and is_numbered
             and is_whole
             and not is_left_out
-            and session.conversation.place(name)
+            and (session.conversation.place(name) >= max(1, session.cut) or name in _kept(session))
         ):
             total += tokens(part.recorded.bytes) + part.recorded.attachment_tokens
     return total
+
+
+def _kept(session: Session) -> frozenset[str]:
+    cut = session.plan.cut
+    return frozenset(cut.kept if cut is not None else ()) & {*session.conversation.parts}
 
 
 @wildly
