@@ -18,9 +18,10 @@ from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus
 from services.kit.room import Room
 from services.settings import Memory
-from tests.helpers.broker_world import HARBOUR, NOON, facts
+from tests.helpers.broker_world import HARBOUR, NOON
 from tests.helpers.compressed_sessions import text
-from tests.helpers.memory_sessions import PATIENCE, PROJECT, Harness, asked, begun, done, rooms
+from tests.helpers.memory_sessions import PATIENCE, Harness, asked, begun, done, rooms
+from tests.helpers.memory_writers import judged
 from tests.helpers.waiting import until
 from tests.responder.test_memory_on_broker import OTHER, RULE
 
@@ -60,10 +61,6 @@ async def summarised(session: Harness, serving: Sequence[Room], number: int, *li
     for room in serving:
         await until(room.idle)
     return (await judged(session.bus))[before:]
-
-
-async def judged(bus: Bus) -> list[MemoryJudged]:
-    return [one for one in await facts(bus, PROJECT) if isinstance(one, MemoryJudged)]
 
 
 async def listed(bus: Bus) -> dict[str, MemoryEntry]:

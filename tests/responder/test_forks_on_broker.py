@@ -1,7 +1,7 @@
 """Copies of sessions on a real broker: what the rooms make of them together, and again from the log alone."""
 
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -37,6 +37,7 @@ from services.settings import Limits
 from services.tagger.worker import Tagger
 from tests.helpers.broker_world import HARBOUR, NOON, connected, facts, opened, wrapped
 from tests.helpers.compressed_sessions import WORDS, ran, settings, text
+from tests.helpers.random_sessions import alike
 from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.broker
@@ -156,11 +157,6 @@ async def compressed(bus: Bus, serving: Rooms) -> tuple[Harness, list[Message]]:
 
 async def any_of(bus: Bus, address: Address, kind: type) -> bool:
     return any(isinstance(event, kind) for event in await facts(bus, address))
-
-
-def alike(messages: Sequence[Message]) -> list[Message]:
-    """The messages as a provider sees them: it knows no ids."""
-    return [replace(one, id="", parts=tuple(replace(part, id="") for part in one.parts)) for one in messages]
 
 
 async def test_a_copy_goes_on_as_its_origin_and_so_it_does_from_the_log_alone(

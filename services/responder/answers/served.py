@@ -3,11 +3,10 @@
 from collections.abc import Awaitable, Callable, Iterator
 
 from schemas.asks import Served, ServedAsk
-from schemas.subjects import Address
 from services.domain.conversation import Message
 from services.domain.texts.markup import escaped
-from services.responder.answers.base import Context, Question, session_of
-from services.responder.projections.book import BOOK, Remembered
+from services.responder.answers.base import Context, Question, remembered_of, session_of
+from services.responder.projections.book import Remembered
 from services.responder.session.state import Session
 
 
@@ -49,7 +48,7 @@ def _compressed(session: Session) -> Iterator[str]:
 def _open(context: Context) -> Callable[[ServedAsk], Awaitable[Served]]:
     async def answer(ask: ServedAsk) -> Served:
         session = await session_of(context.cache, ask)
-        return served(session, await context.cache.state(BOOK, Address(ask.project)))
+        return served(session, await remembered_of(context.cache, ask.project))
 
     return answer
 

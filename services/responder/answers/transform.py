@@ -33,7 +33,7 @@ from services.responder.projections.documents import DOCUMENTS, Captured
 from services.responder.projections.learned_limits import LEARNED_LIMITS
 from services.responder.projections.session import SESSION
 from services.responder.provider_rules.signed_thinking import is_held_back
-from services.responder.session.state import Session
+from services.responder.session.state import Session, served_tokens
 from services.responder.session_cache import SessionCache
 from services.responder.steps import Steps
 
@@ -185,7 +185,7 @@ def _reply(state: Session, made: Pass, base: int, newest: int) -> Plan:
         revisions=tuple(page),
         more=len(page) < len(revisions),
         tokens_before=state.conversation.tokens,
-        tokens_after=max(0, state.conversation.tokens - state.plan.saved),
+        tokens_after=served_tokens(state),
         notices=tuple(_notices(made)),
         full=made.is_full,
     )

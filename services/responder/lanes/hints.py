@@ -27,8 +27,6 @@ class NoteStatus(msgspec.Struct, frozen=True):
 
     deferred: int = 0
     """Notes that wait for their time."""
-    ready: int = 0
-    """Those whose condition has come true."""
     triggered_in: str = ""
     """The person's message at which something happened that makes it worth to look; empty: nothing did."""
     is_read: bool = False
@@ -58,7 +56,7 @@ def note_decision(notes: NoteStatus) -> Literal["none", "wait", "cancel", "remin
     if notes.triggered_in == notes.newest:
         return "wait"
     is_too_soon = notes.seconds_since is not None and notes.seconds_since < COOLDOWN
-    if is_too_soon or notes.is_read or notes.deferred + notes.ready == 0:
+    if is_too_soon or notes.is_read or not notes.deferred:
         return "cancel"
     return "remind"
 
@@ -67,13 +65,9 @@ def note_reminder(notes: NoteStatus) -> str:
     """What is appended to the person's newest message; empty: nothing."""
     if note_decision(notes) != "remind":
         return ""
-    counts = [
-        f"{count} {kind} {'note' if count == 1 else 'notes'}"
-        for count, kind in ((notes.deferred, "deferred"), (notes.ready, "ready"))
-        if count
-    ]
+    count = f"{notes.deferred} deferred {'note' if notes.deferred == 1 else 'notes'}"
     text = (
-        f"This session has {' and '.join(counts)}. A piece of work seems to be done: read them with `ctx_memory` "
+        f"This session has {count}. A piece of work seems to be done: read them with `ctx_memory` "
         "(action read) when it suits, and see whether their time has come. This is a notice of the service that keeps "
         "your context, and no request."
     )

@@ -34,7 +34,7 @@ def attribution(session: Session) -> Attribution:
     """What the prompt is made of now."""
     sent = list(session.conversation.after(max(0, session.cut - 1)))
     calls = cost(session.conversation, session.plan, [_calls(session, message) for message in sent])
-    calls += before_cut(session.conversation, session.plan)
+    calls += before_cut(session.conversation, session.plan, lambda part: bool(part.tool))
     documents, history = (added_by(session.plan.heads.get(slot)) for slot in SLOTS)
     words = max(0, served_tokens(session) - documents - history - calls)
     density = session.usage.calibration.density

@@ -1,6 +1,6 @@
 """What a prompt costs under the edits in force, as estimated, and what each of them saves of it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
@@ -46,11 +46,13 @@ def cost(conversation: Conversation, plan: PlanState, messages: Iterable[Message
     return whole
 
 
-def before_cut(conversation: Conversation, plan: PlanState) -> int:
-    """What the parts cost that stay although they stand before the cut."""
+def before_cut(
+    conversation: Conversation, plan: PlanState, is_meant: Callable[[PartRecorded], bool] = lambda _: True
+) -> int:
+    """What the parts cost that stay although they stand before the cut: those that are meant."""
     first = first_kept(conversation, plan)
     known = (conversation.parts.get(name) for name in kept(plan) if 0 < conversation.place(name) < first)
-    served = [part.recorded for part in known if part is not None]
+    served = [part.recorded for part in known if part is not None and is_meant(part.recorded)]
     return sum(one.tokens - _saved_of(plan, one) + added_by(plan.ends.get(one.part)) for one in served)
 
 

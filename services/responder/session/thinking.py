@@ -26,6 +26,8 @@ class Thinking(msgspec.Struct, frozen=True):
     """Ordinal of the newest message that a person wrote."""
     signed: int = 0
     """Ordinal of the newest message with signed thinking that stands behind what it was thought behind."""
+    latest: int = 0
+    """Ordinal of the newest message that ever had signed thinking, wherever that stands; 0: there was none."""
     void: Void | None = None
     """Where signed thinking stands that does not, because the harness changed what is before it."""
 
@@ -36,7 +38,8 @@ def with_part(thinking: Thinking, conversation: Conversation, event: PartRecorde
     if not message.present:
         return thinking
     if event.signed:
-        thinking = replace(thinking, signed=max(thinking.signed, message.ordinal))
+        newest = max(thinking.signed, message.ordinal)
+        thinking = replace(thinking, signed=newest, latest=max(thinking.latest, newest))
     if message.recorded.role == "user" and is_written(event):
         thinking = replace(thinking, turn=max(thinking.turn, message.ordinal))
     return thinking
@@ -52,7 +55,7 @@ def with_listed(thinking: Thinking, conversation: Conversation, event: MessageLi
             turn = max(turn, ordinal)
         if any(part.signed for part in parts):
             signed = max(signed, ordinal)
-    return replace(thinking, turn=turn, signed=signed)
+    return replace(thinking, turn=turn, signed=signed, latest=max(thinking.latest, signed))
 
 
 def bounded(thinking: Thinking, conversation: Conversation) -> Thinking:
@@ -72,6 +75,8 @@ def changed_from(thinking: Thinking, conversation: Conversation, first: int | No
     if first is None:
         return thinking
     signed = newest_signed(conversation, thinking.turn + 1, first - 1) if thinking.signed >= first else thinking.signed
+    if not thinking.latest or first > thinking.latest:
+        return replace(thinking, signed=signed)  # no thought stands there
     return replace(thinking, signed=signed, void=joined(thinking.void, first, last))
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from schemas.asks import ClientManifest, ClientManifestAsk, Plan, TransformAsk
 from schemas.codec import encode
 from schemas.inbox import DocumentSeen, Listed, SessionSeen, StepSeen
-from schemas.plan import AnyEdit, AppendText, SetHead
+from schemas.plan import AnyEdit
 from schemas.streams import INBOUND_BODIES
 from schemas.subjects import ask
 from services.edges.launcher.broker import Broker
@@ -25,6 +25,7 @@ from services.settings import Limits
 from services.tagger.worker import Tagger
 from tests.helpers.broker_world import HARBOUR, connected, opened, quick_settings
 from tests.helpers.compressed_sessions import Session, text
+from tests.helpers.memory_sessions import heads, notices
 from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.broker
@@ -78,14 +79,6 @@ class Harness:
         assert "ready" == plan.status, plan.reason
         self.revision = plan.revision
         return tuple(edit for revision in plan.revisions for edit in revision.edits)
-
-
-def heads(edits: tuple[AnyEdit, ...]) -> list[str]:
-    return [edit.text for edit in edits if isinstance(edit, SetHead)]
-
-
-def notices(edits: tuple[AnyEdit, ...]) -> list[str]:
-    return [edit.text for edit in edits if isinstance(edit, AppendText)]
 
 
 async def test_key_files_are_served_as_captured_until_a_rebase_takes_in_what_has_changed(

@@ -22,15 +22,14 @@ def test_two_deferred_notes_are_told_of_behind_the_next_message() -> None:
 
 
 @pytest.mark.parametrize(
-    ("deferred", "ready", "text"),
+    ("deferred", "text"),
     [
-        (1, 0, "has 1 deferred note."),
-        (0, 1, "has 1 ready note."),
-        (3, 2, "has 3 deferred notes and 2 ready notes."),
+        (1, "has 1 deferred note."),
+        (3, "has 3 deferred notes."),
     ],
 )
-def test_notes_are_counted_by_kind(deferred: int, ready: int, text: str) -> None:
-    assert text in note_reminder(replace(DUE, deferred=deferred, ready=ready))
+def test_notes_are_counted(deferred: int, text: str) -> None:
+    assert text in note_reminder(replace(DUE, deferred=deferred))
 
 
 @pytest.mark.parametrize(
@@ -42,7 +41,6 @@ def test_notes_are_counted_by_kind(deferred: int, ready: int, text: str) -> None
         (replace(DUE, seconds_since=900), "remind"),
         (replace(DUE, seconds_since=None), "remind"),
         (replace(DUE, deferred=0), "cancel"),
-        (replace(DUE, deferred=0, ready=1), "remind"),
         (replace(DUE, is_read=True), "cancel"),
     ],
 )

@@ -140,6 +140,9 @@ def test_what_is_kept_counts_as_served() -> None:
     assert before_cut(session.conversation, session.plan) > 2 * len(FILE) // 5
     assert served_tokens(session) == behind + heads(session.plan) + before_cut(session.conversation, session.plan)
     assert attribution(session).tool_calls > len(FILE) // 2
+    request = next(name for name in kept(harness) if not session.conversation.parts[name].recorded.tool)
+    shown = before_cut(session.conversation, session.plan, lambda part: bool(part.tool))
+    assert shown + session.conversation.parts[request].recorded.tokens <= before_cut(session.conversation, session.plan)
 
 
 def test_the_harness_deletes_what_was_kept_and_nothing_of_it_is_counted() -> None:

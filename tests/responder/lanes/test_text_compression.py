@@ -15,6 +15,7 @@ from services.responder.lanes import DROPS, LANES, TAGS, View, text_compression
 from services.responder.session.revisions import Revisions
 from services.responder.text_compression.tiers import FULL, LITE, ULTRA, compress
 from tests.helpers.harness import Call, Harness, ran, replace, text_part, thought
+from tests.helpers.random_sessions import removing
 from tests.helpers.stripping import (
     ABILITIES,
     Act,
@@ -24,7 +25,6 @@ from tests.helpers.stripping import (
     dropping,
     is_steady,
     pausing,
-    removing,
     text_of,
     view_of,
 )

@@ -29,7 +29,7 @@ from services.responder.lanes.drops import placeholder
 from services.responder.planner.forks import CAUSE
 from services.responder.session.state import Session, served_tokens
 from tests.helpers.harness import Harness, edits_of, extensions, is_sound, ran, rebases, text_part, thought
-from tests.helpers.random_sessions import ABILITIES
+from tests.helpers.random_sessions import ABILITIES, alike
 from tests.helpers.tool_calls import called
 from tests.responder.lanes.test_history import WORDS, seal
 from tests.responder.test_byte_identity import AROUND, GROWTH, Act, Around, begun, bounded
@@ -37,11 +37,6 @@ from tests.responder.test_byte_identity import AROUND, GROWTH, Act, Around, begu
 pytestmark = pytest.mark.slow
 
 BIG = "line\n" * 2000
-
-
-def alike(messages: Sequence[Message]) -> list[Message]:
-    """The messages as a provider sees them: it knows no ids."""
-    return [replace(one, id="", parts=tuple(replace(part, id="") for part in one.parts)) for one in messages]
 
 
 def begins_with(longer: Sequence[Message], shorter: Sequence[Message]) -> bool:

@@ -158,9 +158,9 @@ def test_nothing_before_thoughts_that_hold_is_changed_with_what_the_harness_chan
     harness = thinking()
     calls = begun(harness)
     calls.append(harness.step())
-    answers(harness, call="a")
+    harness.assistant(thought(signed=True), ran(BIG, call="a"))
     calls.append(harness.step())
-    harness.drop(1)
+    harness.drop(harness.session.conversation.last_number)
     harness.flush()
     cut_off = harness.assistant(text_part("I"))
     calls.append(harness.step())
@@ -421,3 +421,13 @@ def test_no_thought_is_ever_served_behind_other_bytes(
 
     assert refusals(calls) == []
     assert harness.folded() == harness.session
+
+
+def test_where_nobody_thought_no_thought_is_void_when_the_system_prompt_changes() -> None:
+    harness = thinking()
+    for system in ("v1", "v2"):
+        harness.system = system
+        harness.assistant(text_part("I see."))
+        harness.step()
+    assert harness.session.calls.system_changed
+    assert harness.session.thinking.void is None

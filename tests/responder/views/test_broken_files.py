@@ -14,7 +14,7 @@ import pytest
 
 from schemas.events import DropRequested
 from services.responder.views import files
-from services.responder.views.duck import BadQuery, Connection, DuckError
+from services.responder.views.duck import BadQuery, DuckError
 from services.responder.views.files import ASIDE, Files
 from services.responder.views.store import PREFIX, file_name
 from tests.helpers.recorded_log import RecordedLog
@@ -202,11 +202,6 @@ def full_disk(longest: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-def doubled(db: Connection) -> None:
-    """Write more than there is room for."""
-    db.execute("insert into drop_requested from drop_requested")
 
 
 @pytest.fixture(autouse=True)

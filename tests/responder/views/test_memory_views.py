@@ -65,9 +65,6 @@ def store() -> Iterator[Store]:
     close(opened)
 
 
-JUDGED = ("candidate", "verdict", "memory", "seq")
-
-
 def book_of(events: Sequence[Event]) -> Book:
     """The book after these facts, at the positions that the views have them at."""
     return reduce(lambda book, fact: evolve(book, fact[1], fact[0]), numbered(events), Book())
