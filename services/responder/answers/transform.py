@@ -116,7 +116,8 @@ class Transformer:
         origin = await self._origin(address, state)
         made = decide(view, origin)
         if made.needs:
-            made = decide(replace(view, texts=await self._texts(state, made.needs)), origin)
+            known = view.index if origin is not None else made.index
+            made = decide(replace(view, texts=await self._texts(state, made.needs), index=known), origin)
         return made
 
     async def _documents(self, project: str) -> tuple[Document, ...]:
