@@ -25,4 +25,4 @@ for await (const line of createInterface({ input: process.stdin })) {
   await service.outbox.flushed();
   console.log(JSON.stringify(served ?? null));
 }
-await service.broker.close();
+process.exit(0); // the connection is made again for ever

@@ -1,36 +1,59 @@
-// What the adapter's spool holds after each of the given happenings, with a broker that takes nothing.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+// What the adapter's spool holds after each of the given happenings, with a broker that takes nothing at first.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { core, disk, made, pass, settled } from "./disk.mjs";
 
-const [folder, root, happenings] = process.argv.slice(2);
-const { buildSync } = createRequire(join(folder, "package.json"))("esbuild");
-const stdin = { contents: 'export { Outbox } from "./outbox.ts";', resolveDir: join(folder, "..", "adapter-core", "src") };
-const { outputFiles } = buildSync({ stdin, bundle: true, platform: "node", format: "esm", write: false });
-const { Outbox } = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
-
-mkdirSync(root, { recursive: true });
-const directory = mkdtempSync(join(root, "state-"));
+const [folder, directory, happenings] = process.argv.slice(2);
+const { Outbox } = await core(folder, "outbox");
+const said = { sent: [], taken: [], notes: [] };
+const refused = new Set(["*"]);
+let underWay; // what the broker has neither taken nor refused
 const broker = {
   connected: true,
   onConnected() {},
-  async publish() {
-    throw new Error("the connection was closed");
+  async publish(_subject, _data, id) {
+    said.sent.push(id);
+    if (underWay) await new Promise((_, reject) => underWay.push(reject));
+    if (refused.has("*") || refused.has(id)) throw new Error("the connection was closed");
+    said.taken.push(id);
   },
 };
-const outbox = new Outbox(broker, { note() {} }, directory);
+const log = { note: (what) => said.notes.push(what) };
+let outbox;
+const begin = () => {
+  outbox ??= new Outbox(broker, log, made(directory));
+  return outbox;
+};
 
+const kept = join(directory, "spool");
 const spooled = () =>
-  readdirSync(join(directory, "spool"))
-    .flatMap((name) => readFileSync(join(directory, "spool", name), "utf8").split("\n").slice(0, -1))
-    .map((line) => JSON.parse(line).id);
+  (existsSync(kept) ? readdirSync(kept) : [])
+    .flatMap((name) => readFileSync(join(kept, name), "utf8").split("\n"))
+    .flatMap((line) => {
+      try {
+        return [JSON.parse(line).id];
+      } catch {
+        return []; // what was cut off
+      }
+    });
 
+const ways = {
+  begin,
+  noticed: () => void (broker.connected = false),
+  disk: (state) => void (disk.state = state),
+  refuses: (...ids) => (refused.clear(), ids.forEach((id) => refused.add(id))),
+  pass,
+  silent: () => void (underWay = []),
+  closed: () => {
+    for (const reject of underWay) reject(new Error("the connection was closed"));
+    underWay = undefined;
+  },
+  put: (...ids) => ids.forEach((id) => begin().put({ subject: "in", id, data: "{}" })),
+};
 const found = [];
-for (const happening of JSON.parse(happenings)) {
-  if (happening === "noticed") broker.connected = false;
-  else outbox.put({ subject: "in", id: happening, data: "{}" });
-  await new Promise((resolve) => setImmediate(resolve));
-  found.push(spooled());
+for (const [way, ...given] of JSON.parse(happenings)) {
+  await ways[way](...given);
+  await settled();
+  found.push({ spooled: spooled(), writes: disk.writes, ...structuredClone(said) });
 }
 console.log(JSON.stringify(found));
-process.exit(0);

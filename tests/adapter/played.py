@@ -1,6 +1,7 @@
 """A session in the adapter, hook by hook, as OpenCode plays it."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -39,10 +40,11 @@ class Harness:
         self._positions: dict[str, int] = {}
         self.start()
 
-    def start(self, **options: object) -> None:
-        """Begin anew with what is kept on disk."""
+    def start(self, *, breaks: bool = False, **options: object) -> None:
+        """Begin anew with what is kept on disk; `breaks`: nothing is asked for a while where nobody answers."""
         guide = msgspec.to_builtins(MANIFEST)
-        self._do("begin", {"directory": str(self._directory), "guide": guide, "agents": AGENTS, "options": options})
+        given = {"directory": str(self._directory), "guide": guide, "agents": AGENTS, "options": options}
+        self._do("begin", {**given, "breaks": breaks})
         self._do("prepare", "s")
 
     def _do(self, way: str, *given: object) -> Any:  # noqa: ANN401 - JSON
@@ -105,6 +107,28 @@ class Harness:
         self._message("assistant", text, **who, tokens={"input": tokens}, time={"created": 1, "completed": 2}, **info)
         self.hear("message.updated", info=self.entries[-1]["info"])
 
+    @property
+    def may_compact(self) -> bool:
+        """Whether OpenCode reads in its configuration that it may compact now."""
+        return bool(self._do("compacts"))
+
+    @property
+    def restarts(self) -> int:
+        """How often the installation was to be started until now."""
+        return int(self._do("restarts"))
+
+    def pass_time(self, seconds: int) -> None:
+        self._do("later", seconds * 1000)
+
+    def is_written_to(self, session: str = "s") -> None:
+        """A message is put into a session; whether it is to be answered nobody knows yet."""
+        self._do("prepare", session)
+
+    def send(self, session: str) -> None:
+        """A model call of another session is under way."""
+        info = {"id": f"{session}.m", "sessionID": session, "role": "user", "agent": "build"}
+        self._do("serve", [{"info": info, "parts": []}])
+
     def compacts(self) -> None:
         self._do("compact", "s")
 
@@ -131,3 +155,13 @@ class Harness:
 
 def event(name: str, kind: str, **properties: object) -> Json:
     return {"id": name, "type": kind, "properties": {"sessionID": "s", **properties}}
+
+
+def on_disk(what: str, directory: Path, *happenings: list[Any]) -> list[Json]:
+    """What the core's outbox or record says behind each of these happenings, with its files in this directory."""
+    node = shutil.which("node")
+    assert node, "node is missing; the adapter is built with it: install Node.js 20 or later"
+    driver = Path(__file__).with_name(f"{what}.mjs")
+    command = [node, str(driver), str(FOLDER), str(directory), json.dumps(happenings)]
+    found: list[Json] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return found

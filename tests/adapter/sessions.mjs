@@ -6,18 +6,20 @@ import { createInterface } from "node:readline";
 const folder = process.argv[2];
 const { buildSync } = createRequire(join(folder, "package.json"))("esbuild");
 const contents = `
+  export { Breaker } from "@annals/adapter-core/breaker";
   export { HandOver } from "@annals/adapter-core/compaction";
   export { Adapter } from "./adapter.ts";
   export { toolOf } from "./tools.ts";
 `;
 const stdin = { contents, resolveDir: join(folder, "src") };
 const { outputFiles } = buildSync({ stdin, bundle: true, platform: "node", format: "esm", write: false });
-const { Adapter, HandOver, toolOf } = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
+const { Adapter, Breaker, HandOver, toolOf } = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
 
-const BREAKER = { allows: () => true, succeeded() {}, failed() {} };
+const BREAKER = { allows: () => true, isSilent: false, succeeded() {}, failed() {} };
 
-function begun({ directory, guide, agents = [], options = {}, sessions = [], messages = {} }) {
+function begun({ directory, guide, agents = [], options = {}, sessions = [], messages = {}, breaks = false }) {
   const said = { ids: [], items: [], subjects: [], questions: [], notices: [], answers: [], histories: [] };
+  said.restarts = 0;
   const log = {
     note() {},
     async guarded(_, work) {
@@ -63,10 +65,14 @@ function begun({ directory, guide, agents = [], options = {}, sessions = [], mes
   };
   const identity = { harness: "opencode", bundle: "" };
   const service = { identity, directory, guide, options: { deadline_ms: 60_000, ...options }, log, outbox, broker };
+  service.restart = async () => void (said.restarts += 1);
   const build = { version: "1", digest: "" };
   const input = { client, directory, project: { id: "project" } };
   const handOver = new HandOver(options.compaction ?? "managed", "OpenCode", () => false);
-  return { adapter: new Adapter(service, guide, input, build, BREAKER, handOver), said };
+  const adapter = new Adapter(service, guide, input, build, breaks ? new Breaker() : BREAKER, handOver);
+  const config = {};
+  adapter.govern(config);
+  return { adapter, config, said };
 }
 
 const ways = {
@@ -88,6 +94,14 @@ const ways = {
   serve: ({ adapter }, entries) => adapter.serve(entries),
   call: ({ adapter }, tool, given, context) =>
     toolOf(adapter.service, "project", tool, (id) => adapter.session(id).mode).execute(given, context),
+  /** Whether OpenCode reads in its configuration that it may compact now. */
+  compacts: ({ config }) => config.compaction.auto,
+  /** How often the installation was to be started until now. */
+  restarts: ({ said }) => said.restarts,
+  later: (_, milliseconds) => {
+    const { now } = Date;
+    Date.now = () => now() + milliseconds;
+  },
   system: ({ adapter }, session, system) => adapter.adjustSystem(session, system),
 };
 const place = {};

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from services.edges.launcher.broker import Broker
 from services.edges.launcher.run import FILE as RECORD
 from tests.adapter.conftest import ROOT
 
@@ -48,12 +49,12 @@ class Process:
 
 
 @contextmanager
-def started(root: Path, **options: object) -> Iterator[Process]:
-    """A process whose plugin finds no broker."""
+def started(root: Path, broker: dict[str, object] | None = None, **options: object) -> Iterator[Process]:
+    """A process whose plugin finds this broker, or none."""
     node = shutil.which("node")
     assert node, "node is missing; the adapter is built with it: install Node.js 20 or later"
     said = {"broker": str(root / "broker.json"), "state": str(root / "state"), "patience": 0.01, **options}
-    (root / "broker.json").write_text('{"url": "nats://127.0.0.1:1"}')
+    (root / "broker.json").write_text(json.dumps(broker or {"url": "nats://127.0.0.1:1"}))
     command = [node, str(DRIVER), BUNDLE.as_uri(), json.dumps(said)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
         yield Process(running)
@@ -93,6 +94,28 @@ def test_what_has_died_is_started_again_and_what_was_ended_is_not(tmp_path: Path
             process.turn(tmp_path, session)
         (data / RECORD).write_text("{}")
         process.turn(tmp_path, "d")
+        process.written(begun, 2)
+    assert 2 == begun.stat().st_size
+
+
+@pytest.mark.broker
+@pytest.mark.own_broker
+async def test_of_what_only_the_broker_is_left_is_started_again_when_nobody_answers(
+    broker: Broker, tmp_path: Path
+) -> None:
+    begun, data = tmp_path / "begun", tmp_path / "data"
+    data.mkdir()
+    (data / RECORD).write_text("{}")
+    house = {"command": ["sh", "-c", f"echo >> '{begun}'"], "data": str(data)}
+    left = broker.endpoint_of("harness")
+    found = {"url": left.url, "passwords": {"harness": left.password}}
+    with started(tmp_path, found, house=house, patience=0, deadline_ms=60_000) as process:
+        process.open(tmp_path)
+        process.written(begun, 1)
+        process.logged("Z connected")
+        process.logged("the installation was started")
+        for session in "abc":
+            process.turn(tmp_path, session)
         process.written(begun, 2)
     assert 2 == begun.stat().st_size
 

@@ -11,6 +11,7 @@ from services.edges.launcher.detach import command, down
 from services.edges.launcher.run import current
 from services.settings import Settings
 from tests.harness import scenarios
+from tests.harness.api import Refused
 from tests.harness.connected import USUAL, WIDE, plugin, rebases
 from tests.harness.isolation import OPENAI, Json, merged
 from tests.harness.opencode import OpenCode
@@ -152,7 +153,11 @@ async def test_an_installation_that_is_killed_when_the_window_is_nearly_full_and
 async def test_a_prompt_that_is_refused_fails_no_turn_while_the_installation_answers(
     provider: Provider, tmp_path: Path
 ) -> None:
+    """Nor where the person has asked for the status of another session meanwhile: that is no turn."""
     async with Apart(tmp_path / "data"), harness(tmp_path, provider) as oc:
+        resting = await Conversation.open(oc, provider, "Resting")
+        with pytest.raises(Refused):  # OpenCode reports any end of a command without a model call so
+            await oc.command(resting.session, "ctx-status")
         conversation, on = await Conversation.open(oc, provider, "Refused"), Calls(oc)
         await read(conversation, on, 0)
         assert not await compacts(oc)

@@ -3,6 +3,8 @@
 const FAILURES = 3;
 const FIRST_PAUSE = 5000;
 const LONGEST_PAUSE = 60_000;
+/** Failures in a row after which nobody is thought to be there: one may be a hiccup. */
+const SILENCE = 2;
 
 export class Breaker {
   private failures = 0;
@@ -11,6 +13,11 @@ export class Breaker {
 
   allows(now: number): boolean {
     return now >= this.until;
+  }
+
+  /** Nobody has answered several times in a row. A pause ends by itself; this only by an answer. */
+  get isSilent(): boolean {
+    return this.failures >= SILENCE;
   }
 
   succeeded(): void {

@@ -16,7 +16,6 @@ const NAME_IN_USE = /already|exists/i;
 
 export class Broker {
   private connection: NatsConnection | undefined;
-  private closed = false;
   private listeners: (() => void)[] = [];
   private wake: () => void = () => {};
   private tell: (isConnected: boolean) => void = () => {};
@@ -73,11 +72,6 @@ export class Broker {
     }
   }
 
-  async close(): Promise<void> {
-    this.closed = true;
-    await this.connection?.drain();
-  }
-
   /** Try again at once: there is a broker now. */
   hurry(): void {
     this.wake();
@@ -96,7 +90,7 @@ export class Broker {
 
   private async stayConnected(): Promise<void> {
     let wait = FIRST_WAIT;
-    while (!this.closed) {
+    for (;;) {
       try {
         this.connection = await open(endpoint(this.options), this.name);
         wait = FIRST_WAIT;

@@ -1,39 +1,32 @@
 /** The outbox: what is reported leaves in order; what the broker cannot take now waits on disk, in the spool. */
 
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Broker } from "./broker.ts";
 import type { Log } from "./log.ts";
+import { type InboundMessage, Spool, type Unconfirmed } from "./spool.ts";
 import { unreferenced } from "./timers.ts";
 
 /** Messages under way at once. */
 const WINDOW = 64;
 const RETRY = 200;
-const LINE = "\n";
+/** Of so many rounds in which the broker takes nothing, one tries another message than the oldest. */
+const OTHERS = 10;
 
-/** A message that is to be published, with the id that makes a second copy harmless. */
-export interface InboundMessage {
-  subject: string;
-  id: string;
-  data: string;
-  /** Long bodies that it refers to: they are kept before it leaves. */
-  bodies?: Record<string, string>;
-}
-
-interface Waiting {
-  message: InboundMessage;
+interface Waiting extends Unconfirmed {
   state: "waiting" | "sent" | "settled";
-  isKept: boolean;
 }
 
 export class Outbox {
   private readonly queue: Waiting[] = [];
   /** Index of the oldest that has not been sent. */
   private next = 0;
-  private readonly file: string;
   private underWay = 0;
   private isPumping = false;
-  private isSpooled = false;
+  /** Something has come, or has ended, since the pump last looked. */
+  private isWanted = false;
+  private isResting = false;
+  /** Rounds in a row in which the broker took nothing. */
+  private failures = 0;
+  private readonly spool: Spool;
   private emptied: (() => void)[] = [];
 
   constructor(
@@ -41,13 +34,10 @@ export class Outbox {
     private readonly log: Log,
     directory: string,
   ) {
-    const folder = join(directory, "spool");
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    this.file = join(folder, `${process.pid}-${crypto.randomUUID().slice(0, 8)}.jsonl`);
-    const left = adopted(folder, log);
-    for (const message of left.messages) this.queue.push({ message, state: "waiting", isKept: false });
-    if (this.queue.length > 0) this.write();
-    for (const file of left.files) rmSync(file, { force: true });
+    this.spool = new Spool(directory, log, () => this.queue.filter((one) => one.state !== "settled"));
+    for (const message of this.spool.adopted()) this.queue.push({ message, state: "waiting", isKept: false });
+    if (this.queue.length > 0) this.spool.write();
+    else this.spool.clear();
     broker.onConnected(() => void this.pump());
   }
 
@@ -57,8 +47,8 @@ export class Outbox {
 
   put(message: InboundMessage): void {
     this.queue.push({ message, state: "waiting", isKept: false });
-    if (this.broker.connected) void this.pump();
-    else this.keep();
+    if (!this.broker.connected || this.failures > 0) this.spool.keep();
+    void this.pump();
   }
 
   /** Resolves when everything is with the broker. */
@@ -68,29 +58,44 @@ export class Outbox {
 
   /** Have all that waits on disk, for the next life of this adapter. */
   close(): void {
-    if (this.queue.length > 0) this.write();
+    if (this.queue.length > 0) this.spool.write();
   }
 
   private async pump(): Promise<void> {
+    this.isWanted = true;
     if (this.isPumping) return;
     this.isPumping = true;
     try {
-      await this.sendAll();
+      while (this.isWanted) {
+        this.isWanted = false;
+        await this.sendAll();
+      }
     } finally {
       this.isPumping = false;
     }
   }
 
   private async sendAll(): Promise<void> {
-    for (;;) {
-      while (this.queue[this.next] && this.queue[this.next]?.state !== "waiting") this.next += 1;
-      const next = this.queue[this.next];
-      if (!next || !this.broker.connected || this.underWay >= WINDOW) return;
-      if (next.message.bodies && !(await this.keepBodies(next.message))) return;
+    while (this.broker.connected && !this.isResting && this.underWay < this.window) {
+      const next = this.following();
+      if (!next || (next.message.bodies && !(await this.keepBodies(next.message)))) return;
       next.state = "sent";
       this.underWay += 1;
       void this.send(next);
     }
+  }
+
+  /** After a failure one message goes ahead: only when the broker takes it the others follow. */
+  private get window(): number {
+    return this.failures > 0 ? 1 : WINDOW;
+  }
+
+  /** The oldest that waits; at times, after many failures, one behind it: one that is never taken stops no other. */
+  private following(): Waiting | undefined {
+    while (this.queue[this.next] && this.queue[this.next]?.state !== "waiting") this.next += 1;
+    if (this.failures === 0 || this.failures % OTHERS !== 0) return this.queue[this.next];
+    const oldest = this.queue.slice(this.next, this.next + WINDOW).filter(({ state }) => state === "waiting");
+    return oldest[(this.failures / OTHERS) % oldest.length];
   }
 
   private async keepBodies(message: InboundMessage): Promise<boolean> {
@@ -98,9 +103,7 @@ export class Outbox {
       for (const [reference, text] of Object.entries(message.bodies ?? {})) await this.broker.keep(reference, text);
       return true;
     } catch (error) {
-      this.log.note("a body could not be kept", { id: message.id, error: String(error) });
-      this.keep();
-      void unreferenced(RETRY).then(() => this.pump());
+      this.failed("a body could not be kept", message, error);
       return false;
     }
   }
@@ -110,16 +113,28 @@ export class Outbox {
     try {
       await this.broker.publish(subject, data, id);
       entry.state = "settled";
+      this.failures = 0;
     } catch (error) {
-      this.log.note("not published", { id, error: String(error) });
       entry.state = "waiting"; // the ids make what has arrived after all harmless
       this.next = Math.min(this.next, this.queue.indexOf(entry));
-      this.keep();
-      await unreferenced(RETRY);
+      this.failed("not published", entry.message, error);
     }
     this.underWay -= 1;
     this.clear();
     void this.pump();
+  }
+
+  /** Keep what waits, and try again in a while. What fails meanwhile belongs to the same round, and is kept already. */
+  private failed(what: string, { id }: InboundMessage, error: unknown): void {
+    this.spool.keep();
+    if (this.isResting) return;
+    this.log.note(what, { id, waiting: this.queue.length, error: String(error) });
+    this.failures += 1;
+    this.isResting = true;
+    void unreferenced(RETRY).then(() => {
+      this.isResting = false;
+      void this.pump();
+    });
   }
 
   private clear(): void {
@@ -128,76 +143,7 @@ export class Outbox {
     this.queue.splice(0, gone);
     this.next = Math.max(0, this.next - gone);
     if (this.queue.length > 0) return;
-    if (this.isSpooled) {
-      rmSync(this.file, { force: true });
-      this.isSpooled = false;
-    }
+    this.spool.clear();
     for (const resolve of this.emptied.splice(0)) resolve();
-  }
-
-  /** Have on disk all that waits: behind what the file holds, what was put while the broker still seemed to be there. */
-  private keep(): void {
-    if (!this.isSpooled) {
-      this.write();
-      return;
-    }
-    const fresh = this.open().filter((one) => !one.isKept);
-    this.onDisk(fresh, () => appendFileSync(this.file, linesOf(fresh), { mode: 0o600 }));
-  }
-
-  /** Make the file hold just what waits. */
-  private write(): void {
-    const open = this.open();
-    this.onDisk(open, () => {
-      writeFileSync(`${this.file}.draft`, linesOf(open), { mode: 0o600 });
-      renameSync(`${this.file}.draft`, this.file);
-      this.isSpooled = true;
-    });
-  }
-
-  private open(): Waiting[] {
-    return this.queue.filter((one) => one.state !== "settled");
-  }
-
-  private onDisk(kept: Waiting[], work: () => void): void {
-    try {
-      work();
-      for (const one of kept) one.isKept = true;
-    } catch (error) {
-      this.log.note("the spool cannot be written; what waits is in memory only", { error: String(error) });
-    }
-  }
-}
-
-const linesOf = (entries: Waiting[]) => entries.map((one) => JSON.stringify(one.message) + LINE).join("");
-
-/** What earlier lives of this adapter left behind; a line that was not written to its end counts for nothing. */
-function adopted(folder: string, log: Log): { messages: InboundMessage[]; files: string[] } {
-  const files: string[] = [];
-  const messages: InboundMessage[] = [];
-  for (const name of readdirSync(folder).sort()) {
-    if (!name.includes(".jsonl") || name.endsWith(".draft") || isAlive(ownerOf(name))) continue;
-    const mine = join(folder, `${name}.${process.pid}`);
-    try {
-      renameSync(join(folder, name), mine); // of two that start at once one is faster
-      const lines = readFileSync(mine, "utf8").split(LINE).slice(0, -1);
-      messages.push(...lines.map((line) => JSON.parse(line) as InboundMessage));
-      files.push(mine);
-    } catch (error) {
-      log.note("a spool file was not read", { name, error: String(error) });
-    }
-  }
-  return { messages, files };
-}
-
-/** The process that writes a spool file, or that was about to take it over. */
-const ownerOf = (name: string) => Number.parseInt(name.includes(".jsonl.") ? (name.split(".").at(-1) ?? "") : name, 10);
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

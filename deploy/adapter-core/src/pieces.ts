@@ -10,7 +10,7 @@ import {
   type StepSeen,
 } from "./language.ts";
 import { masked } from "./mask.ts";
-import type { InboundMessage } from "./outbox.ts";
+import type { InboundMessage } from "./spool.ts";
 import { wellFormed } from "./texts.ts";
 
 const BODIES = ["text", "input", "output"] as const;

@@ -32,12 +32,17 @@ export class Project {
   constructor(
     readonly id: string,
     private readonly service: Connection,
-    private readonly breaker: Pick<Breaker, "allows" | "succeeded" | "failed">,
+    private readonly breaker: Pick<Breaker, "allows" | "isSilent" | "succeeded" | "failed">,
     private readonly notify: (notices: readonly string[]) => void,
   ) {}
 
   get isReachable(): boolean {
     return this.service.broker.connected && this.breaker.allows(Date.now());
+  }
+
+  /** Nobody has answered of late, whether or not it is time to ask again: a broker alone is no installation. */
+  get isSilent(): boolean {
+    return !this.service.broker.connected || this.breaker.isSilent;
   }
 
   /** Report items of a session. `name` makes the messages' ids: the same name again is taken once. */

@@ -1,8 +1,9 @@
 /** What is kept of a session over restarts: the plan in hand, the frozen date, and how far its events were told. */
 
-import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Edit, type Mode, type Revision, target } from "./language.ts";
+import { append, read, replace } from "./lines.ts";
 import type { Log } from "./log.ts";
 
 /** Lines after which the file is written anew. */
@@ -35,6 +36,8 @@ export class SessionRecord {
   sent = "";
   /** Whether an earlier life left something. */
   isKnown = false;
+  /** The file lacks a line, or has half of one. */
+  private isBehind = false;
   private readonly path: string;
 
   constructor(
@@ -85,29 +88,41 @@ export class SessionRecord {
 
   private load(): void {
     try {
-      const lines = readFileSync(this.path, "utf8").split("\n").slice(0, -1); // the last may not be whole
-      for (const line of lines) this.fold(JSON.parse(line) as Line);
-      if (lines.length > MANY) this.rewrite();
+      const { values, bad, hasGap, isEnded } = read<Line>(this.path);
+      for (const line of values) this.fold(line);
+      if (bad > 0) this.mend(bad, hasGap);
+      if (bad > 0 || !isEnded || values.length > MANY) this.save(() => replace(this.path, [this.whole()]));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
       this.log.note("a session's plan was not read; it is fetched anew", { path: this.path, error: String(error) });
-      [this.revision, this.seq, this.told] = [0, -1, ""];
-      this.edits.clear();
     }
   }
 
-  private rewrite(): void {
-    const { revision, told, seq, date, sent } = this;
-    const modes = { ...(this.mode && { mode: this.mode }), ...(this.guidance && { guidance: this.guidance }) };
-    const whole: Line = { revision, edits: [...this.edits.values()], told, seq, date, sent, ...modes };
-    writeFileSync(`${this.path}.draft`, `${JSON.stringify(whole)}\n`, { mode: 0o600 });
-    renameSync(`${this.path}.draft`, this.path);
+  /** A line that was lost may have held a revision: the last one is asked for again anyway, one before it never is. */
+  private mend(lines: number, hasGap: boolean): void {
+    this.log.note("lines of a session's record were cut off, and are passed over", { path: this.path, lines });
+    if (!hasGap) return;
+    this.revision = 0;
+    this.edits.clear();
   }
 
+  private whole(): Line {
+    const { revision, told, seq, date, sent } = this;
+    const modes = { ...(this.mode && { mode: this.mode }), ...(this.guidance && { guidance: this.guidance }) };
+    return { revision, edits: [...this.edits.values()], told, seq, date, sent, ...modes };
+  }
+
+  /** A line that is missing between two others would be missed for ever: after a failure all of it is written. */
   private append(line: Line): void {
+    this.save(() => (this.isBehind ? replace(this.path, [this.whole()]) : append(this.path, [line])));
+  }
+
+  private save(work: () => void): void {
     try {
-      appendFileSync(this.path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+      work();
+      this.isBehind = false;
     } catch (error) {
+      this.isBehind = true;
       this.log.note("a session's plan is kept in memory only", { path: this.path, error: String(error) });
     }
   }

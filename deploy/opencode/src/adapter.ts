@@ -16,6 +16,7 @@ import { Asides, systemKey } from "./asides.ts";
 import { Copies } from "./copies.ts";
 import type { Origin } from "./forks.ts";
 import type { BusEvent, Client, Entry, PluginInput, Session as Seen } from "./harness.ts";
+import { STARTS } from "./heard.ts";
 import { History } from "./history.ts";
 import { Known } from "./known.ts";
 import { Person } from "./person.ts";
@@ -52,7 +53,7 @@ export class Adapter {
     guide: ClientManifest,
     input: PluginInput,
     private readonly build: { version: string; digest: string },
-    breaker: Pick<Breaker, "allows" | "succeeded" | "failed">,
+    breaker: Pick<Breaker, "allows" | "isSilent" | "succeeded" | "failed">,
     private readonly handOver: HandOver,
   ) {
     this.client = input.client;
@@ -115,8 +116,8 @@ export class Adapter {
     if (typeof child === "string") this.asides.delegate(child);
     const items = session.hear(event);
     this.report(session, event, items);
+    if (event.properties?.status?.type === "busy") this.begin(session);
     if (event.type === "session.idle") {
-      session.isBusy = false;
       session.keeper.phase = "resting";
       void this.service.log.guarded("resting", () => this.rest(session));
     }
@@ -185,13 +186,18 @@ export class Adapter {
       this.service.log.guarded("telling documents", () => this.tellDocuments(session)),
     ]);
     this.introduce(session);
-    session.keeper.isLeft = session.record.mode === "additive";
-    const { isReachable } = this.project;
-    if (!isReachable) void this.service.log.guarded("starting the installation", () => this.service.restart());
-    this.handOver.begins(session.keeper, isReachable, this.notify);
+    if (this.project.isSilent) void this.service.log.guarded("starting the installation", () => this.service.restart());
     if (session.record.isKnown && !session.isFollowed) {
       void this.service.log.guarded("filling", () => this.fill(session));
     }
+  }
+
+  /** OpenCode is at work on a session. A message alone begins no turn: plugins put some that nobody is to answer. */
+  private begin(session: Session): void {
+    const { keeper } = session;
+    if (keeper.isBusy) return;
+    keeper.isLeft = session.record.mode === "additive";
+    this.handOver.begins(keeper, this.project.isReachable, this.notify);
   }
 
   private introduce(session: Session): void {
@@ -220,7 +226,7 @@ export class Adapter {
   /** The messages of the next model call, as they are served. */
   async serve(entries: Entry[]): Promise<Entry[]> {
     const session = this.session(entries[0]?.info.sessionID ?? "");
-    session.isBusy = true;
+    this.begin(session);
     session.plan.isRebased = false;
     if (session.isCompacting) {
       session.isCompacting = false;
@@ -292,11 +298,3 @@ export class Adapter {
     return (await this.project.brief(id)) || session.brief;
   }
 }
-
-const STARTS = new Set([
-  "session.created",
-  "session.updated",
-  "message.updated",
-  "message.part.updated",
-  "session.idle",
-]);

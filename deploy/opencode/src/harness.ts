@@ -95,6 +95,7 @@ export interface BusEvent {
     messageID?: string;
     partID?: string;
     error?: Failure;
+    status?: { type?: string };
     todos?: { content?: string; status?: string; priority?: string }[];
   };
 }

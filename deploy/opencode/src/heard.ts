@@ -2,6 +2,15 @@
 
 import type { BusEvent, Info } from "./harness.ts";
 
+/** Events by which a session that nobody knows yet becomes known. */
+export const STARTS = new Set([
+  "session.created",
+  "session.updated",
+  "message.updated",
+  "message.part.updated",
+  "session.idle",
+]);
+
 interface Newest {
   id: string;
   count: number;

@@ -14,7 +14,7 @@ export class Person {
 
   /** Show a text to the person, in the session; the model never sees it. */
   async show(session: Session, text: string): Promise<void> {
-    if (session.isBusy) return this.notify([text]); // a message would become the one that the model answers
+    if (session.keeper.isBusy) return this.notify([text]); // a message would become the one that the model answers
     const { agent, model } = session.user ?? {};
     const parts = [{ type: "text", text, ignored: true }];
     await this.client.session.prompt({ path: { id: session.id }, body: { noReply: true, parts, agent, model } });

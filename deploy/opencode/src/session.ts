@@ -21,8 +21,6 @@ export class Session {
   origin: Origin | undefined;
   /** The newest message of a person: it names the agent and the model. */
   user: Info | undefined;
-  /** A turn is under way. */
-  isBusy = false;
   isIntroduced = false;
   isFollowed = false;
   /** The next transform is that of the harness's own compaction. */

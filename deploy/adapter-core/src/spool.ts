@@ -1,0 +1,147 @@
+/** The spool: what the broker cannot take now is on disk, in one file of this process. */
+
+import { mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { append, read, replace } from "./lines.ts";
+import type { Log } from "./log.ts";
+import { unreferenced } from "./timers.ts";
+
+/** Milliseconds until a disk that took nothing is tried again: at first, and at most. */
+const FIRST_PAUSE = 1000;
+const LONGEST_PAUSE = 60_000;
+
+/** A message that is to be published, with the id that makes a second copy harmless. */
+export interface InboundMessage {
+  subject: string;
+  id: string;
+  data: string;
+  /** Long bodies that it refers to: they are kept before it leaves. */
+  bodies?: Record<string, string>;
+}
+
+/** One that has not been confirmed; it becomes kept when the spool holds it. */
+export interface Unconfirmed {
+  message: InboundMessage;
+  isKept: boolean;
+}
+
+export class Spool {
+  private readonly folder: string;
+  private readonly file: string;
+  /** Files of earlier lives, until this one's file holds what they do. */
+  private left: string[] = [];
+  private isThere = false;
+  /** The file's last line may have been cut off. */
+  private isTorn = false;
+  private isPaused = false;
+  private pause = FIRST_PAUSE;
+
+  /** `waiting`: all that is to be kept, in order. */
+  constructor(
+    directory: string,
+    private readonly log: Log,
+    private readonly waiting: () => Unconfirmed[],
+  ) {
+    this.folder = join(directory, "spool");
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    this.file = join(this.folder, `${process.pid}-${crypto.randomUUID().slice(0, 8)}.jsonl`);
+  }
+
+  /** Have on disk all that waits: behind what the file holds, what it does not. While the disk takes nothing: later. */
+  keep(): void {
+    if (this.isPaused) return;
+    if (this.isThere) this.add();
+    else this.write();
+  }
+
+  /** Make the file hold just what waits. */
+  write(): void {
+    const all = this.waiting();
+    this.onDisk(all, () => {
+      replace(this.file, messagesOf(all));
+      this.isThere = true;
+      this.isTorn = false;
+      this.forgetLeft();
+    });
+  }
+
+  /** Nothing waits any more. */
+  clear(): void {
+    if (this.isThere) rmSync(this.file, { force: true });
+    this.isThere = false;
+    this.forgetLeft();
+  }
+
+  /** What earlier lives of this adapter left behind. A line that cannot be read was cut off: it costs itself alone. */
+  adopted(): InboundMessage[] {
+    return readdirSync(this.folder)
+      .sort()
+      .filter((name) => name.includes(".jsonl") && !name.endsWith(".draft") && !isAlive(ownerOf(name)))
+      .flatMap((name) => this.adopt(name));
+  }
+
+  private adopt(name: string): InboundMessage[] {
+    const mine = join(this.folder, `${name}.${process.pid}`);
+    try {
+      renameSync(join(this.folder, name), mine); // of two that start at once one is faster
+      const { values, bad } = read<InboundMessage>(mine);
+      if (bad > 0) this.log.note("lines of a spool file were cut off, and are passed over", { name, lines: bad });
+      this.left.push(mine);
+      return values;
+    } catch (error) {
+      this.log.note("a spool file was not read", { name, error: String(error) });
+      return [];
+    }
+  }
+
+  private add(): void {
+    const fresh = this.waiting().filter(({ isKept }) => !isKept);
+    if (fresh.length === 0) return;
+    this.onDisk(fresh, () => {
+      const { isTorn } = this;
+      this.isTorn = true; // until all of it is there
+      append(this.file, messagesOf(fresh), isTorn);
+      this.isTorn = false;
+    });
+  }
+
+  private forgetLeft(): void {
+    for (const file of this.left.splice(0)) rmSync(file, { force: true });
+  }
+
+  private onDisk(kept: Unconfirmed[], work: () => void): void {
+    try {
+      work();
+      for (const one of kept) one.isKept = true;
+      this.pause = FIRST_PAUSE;
+    } catch (error) {
+      this.log.note("the spool cannot be written; what waits is in memory only", { error: String(error) });
+      this.rest();
+    }
+  }
+
+  /** Each attempt writes all that waits while the harness stands still: a full disk is tried ever more seldom. */
+  private rest(): void {
+    if (this.isPaused) return;
+    this.isPaused = true;
+    void unreferenced(this.pause).then(() => {
+      this.isPaused = false;
+      if (this.waiting().length > 0) this.keep();
+    });
+    this.pause = Math.min(this.pause * 2, LONGEST_PAUSE);
+  }
+}
+
+const messagesOf = (entries: Unconfirmed[]) => entries.map(({ message }) => message);
+
+/** The process that writes a spool file, or that was about to take it over. */
+const ownerOf = (name: string) => Number.parseInt(name.includes(".jsonl.") ? (name.split(".").at(-1) ?? "") : name, 10);
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
