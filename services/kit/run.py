@@ -37,6 +37,7 @@ def run(room: type[Room], arguments: list[str] | None = None) -> int:
     parser.add_argument("--with-parent", type=int, help="end when the process of this id, which started this one, ends")
     options = parser.parse_args(arguments)
     _refuse_mixed_packages()
+    os.umask(0o077)  # what a room writes down is what people said: nobody else reads it
     loaded = load()
     settings = loaded.settings
     configure(room.NAME, level=settings.logs.level, as_json=settings.logs.format == "json")
@@ -65,9 +66,8 @@ async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool,
     stop = asyncio.Event()
     watchdog = Watchdog(settings.loop.hung_after)
     watches = [asyncio.create_task(one) for one in (watchdog.watch(), _until_orphaned(parent, stop))]
-    loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
     endpoint = find(settings)
     async with AsyncExitStack() as stack:
         name, wait = room_class.NAME, settings.nats.wait
@@ -77,14 +77,14 @@ async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool,
         room = room_class()
         kit = Kit(room_class.NAME, bus, LogReader(bus), Appender(bus), settings, stack, logger())
         await room.open(kit)
-        server, port = metrics.serve(settings.http.host, settings.http.port, lambda: _health(room, bus, watchdog))
+        try:
+            server, port = metrics.serve(settings.http.host, settings.http.port, lambda: _health(room, bus, watchdog))
+        except OSError as error:
+            raise Failed(f"ANNALS_HTTP__PORT cannot be had ({error}); set another, or 0 for a free one") from error
         stack.callback(server.server_close)
         stack.callback(server.shutdown)
         kit.log.info("open", port=port)
-        if until_idle:
-            await _until_idle(room, stop, kit)
-        else:
-            await _until_stopped(stop, kit)
+        await (_until_idle(room, stop, kit) if until_idle else _until_stopped(stop, kit))
         kit.log.info("closing")
     for watch in watches:
         watch.cancel()
@@ -121,12 +121,11 @@ async def _until_stopped(stop: asyncio.Event, kit: Kit) -> None:
 
 
 def _check(kit: Kit) -> None:
-    bus = kit.bus
     if kit.failed.is_set():
         raise Failed("a part of this room failed, so that it ends; the line before says why")
-    if bus.lost.is_set():
+    if kit.bus.lost.is_set():
         raise Unreachable("the broker ended the connection, or has another log; the line before says which")
-    if bus.forbidden.is_set():
+    if kit.bus.forbidden.is_set():
         raise Unreachable("the broker refuses what this room must do; check its user's permissions in nats.conf")
 
 

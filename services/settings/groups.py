@@ -17,7 +17,7 @@ from services.domain.limits import Commits, History, Limits, Memory
 
 def default_data_dir() -> Path:
     """`$XDG_DATA_HOME/annals`, or what that is by default."""
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "annals"
+    return Path(os.path.realpath(Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "annals"))
 
 
 class Nats(msgspec.Struct, frozen=True):
@@ -231,7 +231,8 @@ class Http(msgspec.Struct, frozen=True):
     host: str = "127.0.0.1"
     """Address to listen on. Nothing secret is served, but keep it on loopback or a private network."""
     port: Annotated[int, Meta(ge=0, le=65_535)] = 0
-    """Port for `/healthz` and `/metrics`; 0: any free one (its room prints it)."""
+    """Port for `/healthz` and `/metrics`; 0: any free one (its room prints it). `annals up` gives it to the first room
+    by the alphabet, and to each further one the next."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

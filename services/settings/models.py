@@ -40,12 +40,17 @@ def typed(kind: Any) -> Any:  # noqa: ANN401 - whatever an annotation may be
     if kind in {int, float}:  # true is no number
         return Annotated[kind, BeforeValidator(lambda given: str(given) if isinstance(given, bool) else given)]
     if kind is Path:
-        return Annotated[str, AfterValidator(lambda text: Path(os.path.expanduser(text)))]  # noqa: PTH111 - never raises
+        return Annotated[str, AfterValidator(placed)]
     if origin is Annotated:
         return Annotated[typed(inner[0]), Field(**{name: getattr(inner[1], name) for name in (*BOUNDS, "pattern")})]
     if origin is None or origin is Literal:
         return kind
     return (Union if origin is UnionType else origin)[tuple(map(typed, inner))]
+
+
+def placed(text: str) -> Path:
+    """A path as every process means it, wherever it is started and whatever links lead there."""
+    return Path(os.path.realpath(os.path.expanduser(text)))  # noqa: PTH111 - pathlib's raises for an unknown user
 
 
 def model_of(struct: type[msgspec.Struct], base: type[M]) -> type[M]:

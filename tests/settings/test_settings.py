@@ -95,6 +95,22 @@ def test_the_users_file_is_where_the_system_keeps_configuration(tmp_path: Path) 
     assert (Path("~/kept").expanduser(), ()) == (loaded.settings.data, loaded.problems)
 
 
+@pytest.mark.parametrize("written", ["kept", "link", "other/../kept", "{here}/link"])
+def test_the_data_directory_is_the_same_by_whatever_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str
+) -> None:
+    (tmp_path / "link").symlink_to("kept")
+    monkeypatch.chdir(tmp_path)
+    loaded = load({"HOME": str(tmp_path), "ANNALS_DATA": written.format(here=tmp_path)})
+    assert ((tmp_path / "kept").resolve(), ()) == (loaded.settings.data, loaded.problems)
+
+
+def test_the_data_directory_is_none_that_cannot_be() -> None:
+    loaded = load({"HOME": "/nowhere", "ANNALS_DATA": "a\0b"})
+    assert Settings().data == loaded.settings.data
+    assert ["ANNALS_DATA"] == [problem.where.split()[0] for problem in loaded.problems]
+
+
 @pytest.mark.parametrize(
     ("variable", "text", "sentence"),
     [

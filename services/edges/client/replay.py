@@ -1,11 +1,12 @@
 """`annals replay`: recorded sessions through an installation, as live ones would go, and what came of it."""
 
 import asyncio
+import signal
 import sys
 import tempfile
 import uuid
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import msgspec
@@ -24,6 +25,7 @@ from services.edges.client.player import DEFAULT_LIMIT, OUTPUT_LIMIT, Played, Pl
 from services.edges.client.readers import read
 from services.edges.client.report import Report, lines, report, table
 from services.edges.client.transcript import Transcript, Unreadable
+from services.edges.launcher.signals import asked_to_end
 from services.edges.launcher.supervisor import Installation
 from services.kit.bus import Bus, Unreachable
 from services.kit.endpoint import find
@@ -113,16 +115,22 @@ async def borrowed_installation(settings: Settings) -> AsyncIterator[Bus]:
         yield bus
         await bus.close()
         return
-    with tempfile.TemporaryDirectory(prefix="annals-", ignore_cleanup_errors=True) as folder:
+    with asked_to_end((signal.SIGTERM, signal.SIGHUP)) as asked, _folder() as data:
         logs = msgspec.structs.replace(settings.logs, level="warning")
-        async with Installation(
-            msgspec.structs.replace(settings, data=Path(folder), logs=logs)
-        ).running() as installation:
+        async with Installation(msgspec.structs.replace(settings, data=data, logs=logs)).running() as installation:
             endpoint = installation.endpoint
             bus = await Bus.connect(endpoint.url, "replay", user=endpoint.user, password=endpoint.password)
             await _ready(bus)
             yield bus
             await bus.close()
+    if asked:
+        raise SystemExit(128 + asked[0])
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="annals-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder).resolve()
 
 
 async def _ready(bus: Bus) -> None:

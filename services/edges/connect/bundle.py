@@ -5,6 +5,7 @@ from pathlib import Path
 
 from services.edges.connect import files
 from services.edges.connect.written import BUNDLE
+from services.edges.launcher.run import private
 
 _HERE = Path(__file__).parent
 
@@ -58,6 +59,7 @@ def is_fresh(data: Path, harness: str) -> bool:
 
 
 def bring(data: Path, harness: str) -> None:
-    """Make the copy what this installation has."""
+    """Make the copy what this installation has. The data directory may be made for it."""
+    private(data)
     if not is_fresh(data, harness):
         files.write(copy_of(data, harness), source(harness).read_bytes())

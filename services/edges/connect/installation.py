@@ -19,6 +19,9 @@ GIB = 1024**3
 LITTLE = 2 * GIB
 TOO_LITTLE = GIB // 4
 START = "start the installation with `annals up --detach`"
+AFRESH = "make room, then `annals down` and `annals up`"
+"""A broker whose disk was full refuses what it is given until it is started anew, whatever room there is."""
+REFUSED = "the broker's log says why: nats.log; where its disk is full, or was"
 LOGS = "its log lines say why: in the terminal of `annals up`, or in house.log beside its data"
 
 
@@ -55,6 +58,8 @@ class Disk(msgspec.Struct, frozen=True):
     free: int
     readable_by_others: bool = False
     """Whether others could read the broker's passwords."""
+    is_open: bool = False
+    """Whether others could look into the directory."""
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -89,15 +94,25 @@ def judge(seen: Seen) -> tuple[Finding, ...]:
 def judge_disk(disk: Disk) -> tuple[Finding, ...]:
     free = f"{disk.free / GIB:.1f} GiB are free at {disk.path}"
     if disk.free < TOO_LITTLE:
-        space = ill("disk", free, "make room: the broker refuses what it cannot keep")
+        space = ill("disk", free, f"{AFRESH}: the broker refuses what it cannot keep until it is started anew")
     elif disk.free < LITTLE:
         space = doubtful("disk", free, "make room soon: the log only grows")
     else:
         space = well("disk", free)
+    return (_passwords(disk), _folder(disk), space)
+
+
+def _passwords(disk: Disk) -> Finding:
     if not disk.readable_by_others:
-        return (well("passwords", "only their owner can read the broker's passwords"), space)
+        return well("passwords", "only their owner can read the broker's passwords")
     path = f"{disk.path}/broker.json"
-    return (ill("passwords", f"others can read the passwords in {path}", f"`chmod 600 {path}`"), space)
+    return ill("passwords", f"others can read the passwords in {path}", f"`chmod 600 {path}`")
+
+
+def _folder(disk: Disk) -> Finding:
+    if not disk.is_open:
+        return well("data", f"only its owner can look into {disk.path}")
+    return ill("data", f"others can read what is kept in {disk.path}", f"`chmod 700 {disk.path}`")
 
 
 def _judge(seen: Seen) -> Iterator[Finding]:
@@ -200,7 +215,7 @@ def _round_trips(seen: Seen) -> Iterator[Finding]:
     if seen.harness.error:
         yield ill("user harness", *_split(seen.harness.error))
         return
-    yield _trip("published", seen.inbound, "what a harness publishes is kept", "the broker's log says why: nats.log")
+    yield _trip("published", seen.inbound, "what a harness publishes is kept", f"{REFUSED}: {AFRESH}")
     if seen.taken.text or seen.taken.error:
         yield _trip("read", seen.taken, "the tagger has read it", "see the findings on the tagger")
     yield _trip("asked", seen.asked, "the responder answers", "see the findings on the responder")

@@ -2,11 +2,11 @@
 
 import asyncio
 import shutil
-import stat
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TypeVar
 from uuid import uuid4
 
@@ -22,7 +22,7 @@ from schemas.streams import BUCKETS, DEAD, IN, STREAMS
 from schemas.subjects import Address, ask
 from services.edges.connect.installation import Disk, Kept, Running, Seen, Timed
 from services.edges.launcher.room_status import RoomStatus, read_status
-from services.edges.launcher.run import current
+from services.edges.launcher.run import OTHERS, current
 from services.kit.bus import BrokerError, Bus, Lag, TooLarge, Unreachable
 from services.kit.endpoint import FILE, Endpoint, find, read
 from services.settings import Settings
@@ -61,12 +61,20 @@ def disk(settings: Settings) -> Disk:
     place = settings.data.resolve()
     while not place.exists():
         place = place.parent
+    return Disk(
+        str(settings.data),
+        shutil.disk_usage(place).free,
+        readable_by_others=_is_open(settings.data / FILE),
+        is_open=_is_open(settings.data),
+    )
+
+
+def _is_open(path: Path) -> bool:
+    """Whether others than its owner may do anything with it."""
     try:
-        mode = (settings.data / FILE).stat().st_mode
-    except FileNotFoundError:
-        mode = 0
-    open_to_others = bool(mode & (stat.S_IRWXG | stat.S_IRWXO))
-    return Disk(str(settings.data), shutil.disk_usage(place).free, readable_by_others=open_to_others)
+        return bool(path.stat().st_mode & OTHERS)
+    except OSError:  # there is none, or it is kept from us, too
+        return False
 
 
 async def rows(settings: Settings, sql: str) -> Rows | None:

@@ -8,10 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import psutil
-
 from schemas.streams import BUCKETS, STREAMS
 from schemas.subjects import WHOLE_PROJECT
+from services.edges.launcher.leftover import CONFIG, end_leftover, note
+from services.edges.launcher.run import private
 from services.kit.bus import BrokerError, Bus, Unreachable
 from services.kit.endpoint import USERS, Endpoint, Written, read, write
 from services.kit.files import write_whole
@@ -19,9 +19,15 @@ from services.kit.logs import logger
 from services.kit.retry import retrying
 
 PATIENCE = 10.0
+"""Seconds that it has to end."""
+RECOVERY = 600.0
+"""Seconds that it has to read its store: a large one takes minutes after a power cut, and on a slow disk."""
+RESERVE = 256 * 1024 * 1024
+"""Bytes that are left free on the disk, for all that is not in the store."""
 SYNC = "always"
 """Every write is on disk before it is confirmed: a power cut loses nothing that was confirmed."""
 HOST = "127.0.0.1"
+LOG = "nats.log"
 _STREAMS = [stream.name for stream in STREAMS]
 _BUCKETS = [f"OBJ_{bucket.name}" for bucket in BUCKETS]
 ROOM_DENIED = [f"$JS.API.STREAM.{verb}.{name}" for verb in ("UPDATE", "DELETE") for name in (*_STREAMS, *_BUCKETS)]
@@ -86,35 +92,53 @@ class Broker:
         return Endpoint(self.url, user, self._passwords[user])
 
     async def start(self) -> None:
-        """Start, and return when it answers with JetStream ready."""
-        self._data.mkdir(parents=True, exist_ok=True)
+        """Start, and return when it answers with JetStream ready. Where it does not come to that, none is left."""
+        private(self._data)
         end_leftover(self._data)  # before its port is looked at: harnesses come back to the same one
         if not _is_free(self._port):
             self._port = free_port()
-        config = self._data / "nats.conf"
+        config = self._data / CONFIG
         write_whole(config, json.dumps(self._config(), indent=2).encode(), mode=0o600)
-        with (self._data / "nats.log").open("ab") as log:
+        with (self._data / LOG).open("ab") as log:
             self._process = subprocess.Popen(  # noqa: ASYNC220, S603 - it returns at once; our own program
                 [binary(), "-c", str(config)], stdout=log, stderr=log, start_new_session=True
             )
-        await self._ready()
-        write(self._data, Written(self.url, self._passwords, self._process.pid))
+        try:
+            note(self._data, self._process.pid)  # before all else: whoever comes after a kill must find it
+            await self._ready()
+            write(self._data, Written(self.url, self._passwords, self._process.pid))
+        except BaseException:
+            self.stop()
+            raise
 
     async def _ready(self) -> None:
-        async for attempt in retrying(Unreachable, BrokerError, seconds=PATIENCE):
-            with attempt:
-                if self._process is None or self._process.poll() is not None:
-                    raise ConnectionError(f"nats-server ended at once; {self._data / 'nats.log'} says why")
-                bus = await Bus.connect(self.url, "launcher", user="room", password=self._passwords["room"], wait=1.0)
-                await bus.js.account_info()
-                await bus.close()
+        """As soon as it answers. It is waited for as long as it lives, but not for ever."""
+        try:
+            async for attempt in retrying(Unreachable, BrokerError, seconds=RECOVERY):
+                with attempt:
+                    await self._ask()
+        except (Unreachable, BrokerError) as error:
+            raise Unreachable(
+                f"nats-server has not opened its store within {RECOVERY:.0f} s and was ended; {self._data / LOG} says "
+                "how far it came: see that the disk is well, and run `annals up` again"
+            ) from error
+
+    async def _ask(self) -> None:
+        if self._process is None or self._process.poll() is not None:
+            raise ConnectionError(f"nats-server ended before it answered; {self._data / LOG} says why")
+        bus = await Bus.connect(self.url, "launcher", user="room", password=self._passwords["room"], wait=1.0)
+        try:
+            await bus.js.account_info()
+        finally:
+            await bus.close()
 
     def _config(self) -> dict[str, object]:
+        store = self._data / "jetstream"
         return {
             "listen": f"{HOST}:{self._port}",
             "server_name": "annals",
             "max_payload": self._max_payload,
-            "jetstream": {"store_dir": str(self._data / "jetstream"), "sync_interval": SYNC},
+            "jetstream": {"store_dir": str(store), "sync_interval": SYNC, "max_file_store": most_kept(store)},
             "authorization": {
                 "users": [
                     {"user": user, "password": self._passwords[user], "permissions": permissions}
@@ -136,18 +160,15 @@ class Broker:
             self._process.wait()
 
 
-def end_leftover(data: Path) -> bool:
-    """End a server that a killed supervisor left behind: two on one store would ruin it. Whether there was one."""
-    known = read(data)
-    if known is None or not psutil.pid_exists(known.pid):
-        return False
-    process = psutil.Process(known.pid)
-    if str(data / "nats.conf") not in process.cmdline():
-        return False
-    logger().warning("ending the broker that a killed supervisor left behind", pid=known.pid)
-    process.terminate()
-    process.wait(PATIENCE)
-    return True
+def most_kept(store: Path) -> int:
+    """Bytes that may come to be in a store: what is free on its disk, but for a reserve, and what it has already.
+
+    So the broker refuses a message at once, where a full disk would leave it without an answer. By itself it would take
+    three quarters of what is free when it starts, and a store that has more than that would refuse all that is new.
+    """
+    free = shutil.disk_usage(store if store.exists() else store.parent).free
+    kept = sum(path.stat().st_size for path in store.rglob("*") if path.is_file())
+    return kept + free - min(RESERVE, free // 4)
 
 
 def _port_of(known: Written) -> int:

@@ -12,8 +12,8 @@ import psutil
 from schemas.asks import StatusAsk
 from schemas.codec import encode
 from schemas.subjects import ask
-from services.edges.launcher.broker import end_leftover
-from services.edges.launcher.run import LOG, Busy, Keeper, current, forget, owned
+from services.edges.launcher.leftover import end_leftover
+from services.edges.launcher.run import LOG, Busy, Keeper, current, forget, owned, private
 from services.kit.bus import Bus, Unreachable
 from services.kit.endpoint import find
 from services.settings import Settings
@@ -58,7 +58,7 @@ async def detach(settings: Settings, keeper: Keeper, here: Path) -> str:
 
 
 def _spawn(data: Path, keeper: Keeper, here: Path) -> "subprocess.Popen[bytes]":
-    data.mkdir(parents=True, exist_ok=True)
+    private(data)
     path = data / LOG
     if path.exists() and path.stat().st_size > LONGEST:
         path.replace(path.with_suffix(".log.old"))
@@ -116,10 +116,16 @@ def down(settings: Settings) -> str:
     run = current(data)
     if run is None:
         return _swept(data)
-    process = psutil.Process(run.pid)
-    process.terminate()
     try:
+        process = psutil.Process(run.pid)
+        process.terminate()
         process.wait(END)
+    except psutil.NoSuchProcess:
+        pass  # it has ended by itself meanwhile
+    except psutil.AccessDenied as error:
+        raise Failed(
+            f"the installation (pid {run.pid}) is another user's; end it as the one that started it"
+        ) from error
     except psutil.TimeoutExpired as error:
         raise Failed(
             f"the installation (pid {run.pid}) does not end within {END:.0f} s; its log lines say why"

@@ -136,11 +136,13 @@ class Forked:
     async def _connected(self, environment: Mapping[str, str]) -> socket.socket:
         """A connection to a fork server."""
         ours, theirs = socket.socketpair()
-        with theirs:
+        with contextlib.ExitStack() as unused, theirs:
+            unused.enter_context(ours)
             command = (sys.executable, "-m", "services.edges.launcher.fork_server", str(theirs.fileno()))
             self._server = await asyncio.create_subprocess_exec(
                 *command, env=environment, pass_fds=(theirs.fileno(),), start_new_session=True
             )
+            unused.pop_all()  # it is in use now
         return ours
 
     async def _read(self, reader: asyncio.StreamReader) -> None:

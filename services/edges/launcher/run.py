@@ -1,6 +1,8 @@
 """Which process runs the installation of a data directory, kept apart from one that only has its number now."""
 
 import fcntl
+import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -15,6 +17,9 @@ FILE = "house.json"
 LOCK = "lock"
 LOG = "house.log"
 """Where an installation without a terminal writes its log lines."""
+
+OWNERS = 0o700
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 Keeper = str
 """Who sees to the process: a terminal, a service, nobody, or a harness by its name."""
@@ -31,7 +36,7 @@ class Run(msgspec.Struct, frozen=True):
 
     pid: int
     began: float
-    """When its process began, as the system counts: see `_began`."""
+    """When its process began, as the system counts: see `started_at`."""
     keeper: Keeper
     at: datetime
     project: str = ""
@@ -48,10 +53,21 @@ class Busy(RuntimeError):
     """Another installation has this data directory."""
 
 
+def private(data: Path) -> None:
+    """Have a data directory that its owner alone can look into: one that is missing is made, one of ours corrected.
+
+    What people said to their agents is in it, and some of its files are made by programs that let everybody read them.
+    """
+    data.mkdir(mode=OWNERS, parents=True, exist_ok=True)
+    found = data.stat()
+    if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) & OTHERS:
+        data.chmod(stat.S_IMODE(found.st_mode) & ~OTHERS)
+
+
 @contextmanager
 def owned(data: Path) -> Iterator[None]:
     """Have a data directory for this process alone. Raises `Busy`."""
-    data.mkdir(parents=True, exist_ok=True)
+    private(data)
     with (data / LOCK).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -63,7 +79,7 @@ def owned(data: Path) -> Iterator[None]:
 def record(data: Path, keeper: Keeper, project: Path | None = None) -> None:
     """Write down that this process runs the installation."""
     pid = psutil.Process().pid
-    run = Run(pid, _began(pid), keeper, datetime.now(UTC), str(project or ""))
+    run = Run(pid, started_at(pid), keeper, datetime.now(UTC), str(project or ""))
     write_whole(data / FILE, msgspec.json.encode(run))
 
 
@@ -75,15 +91,18 @@ def current(data: Path) -> Run | None:
     """The installation that runs here. What a killed one left behind counts for none, whoever has its number now."""
     try:
         run = msgspec.json.decode((data / FILE).read_bytes(), type=Run)
-        return run if _began(run.pid) == run.began else None
-    except (FileNotFoundError, msgspec.DecodeError, psutil.NoSuchProcess):
+        return run if started_at(run.pid) == run.began else None
+    except (FileNotFoundError, msgspec.DecodeError, psutil.Error):
         return None
 
 
-def _began(pid: int) -> float:
-    """In ticks since the boot where the system counts them, since a clock that is set moves the time of day."""
+def started_at(pid: int) -> float:
+    """When a process began, as far as it runs still; below zero where it has ended and nobody has waited for it.
+
+    In ticks since the boot where the system counts them, since a clock that is set moves the time of day.
+    """
     try:
         state, *rest = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return float(psutil.Process(pid).create_time())
-    return -1.0 if state in "ZX" else float(rest[18])  # one that nobody has waited for yet has ended all the same
+    return -1.0 if state in "ZX" else float(rest[18])

@@ -12,12 +12,15 @@ import msgspec
 
 from services.edges.launcher import units
 from services.edges.launcher.detach import command
-from services.edges.launcher.run import LOG, current
+from services.edges.launcher.run import LOG, current, private
 from services.settings import Settings
 
 PATIENCE = 90.0
 VARIABLES = Path("annals") / "environment"
-"""Below the configuration home: the settings of an installation that no shell starts, as `NAME=value`, one a line."""
+"""Below the configuration home: variables for an installation that the service starts, as `NAME=value`, one a line.
+
+Nobody else reads it: what a shell or a harness starts has the variables of that.
+"""
 
 
 class Unsupported(RuntimeError):
@@ -81,7 +84,7 @@ def install(settings: Settings, environment: Mapping[str, str], *, is_dry: bool 
     if is_dry:
         return _difference(wanted.path, before, wanted.text) + "nothing was changed: this was a dry run"
     if before != wanted.text:
-        settings.data.mkdir(parents=True, exist_ok=True)
+        private(settings.data)
         wanted.path.parent.mkdir(parents=True, exist_ok=True)
         wanted.path.write_text(wanted.text)
     report = f"{wanted.path} is written" if before != wanted.text else f"{wanted.path} is as it should be"

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import signal
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,8 +12,9 @@ from pydantic import SecretStr
 from services.edges.launcher import run
 from services.edges.launcher.broker import Broker
 from services.edges.launcher.room_process import Processes, end, processes
-from services.edges.launcher.room_status import RoomStatus, remove_status, write_status
-from services.kit.bus import Bus, Unreachable
+from services.edges.launcher.room_status import FILE, RoomStatus, remove_status, write_status
+from services.edges.launcher.signals import asked_to_end, to_its_end
+from services.kit.bus import Bus
 from services.kit.endpoint import Endpoint, find
 from services.kit.logs import logger
 from services.kit.rooms import ROOMS
@@ -24,6 +24,7 @@ BACKOFF = 0.2
 MOST_BACKOFF = 10.0
 HEALTHY_AFTER = 10.0
 """Seconds after which a room counts as started well."""
+LAST_PORT = 65_535
 
 
 class Installation:
@@ -44,6 +45,7 @@ class Installation:
         self.status: dict[str, RoomStatus] = {}
         self.broker: Broker | None = None
         self._processes = begun_by or processes()
+        self._keepers: list[asyncio.Task[None]] = []
         self._stopping = False
 
     @property
@@ -69,19 +71,29 @@ class Installation:
     @asynccontextmanager
     async def _started(self) -> AsyncIterator[None]:
         """The broker and the rooms, in a directory that is ours."""
-        if not self._settings.nats.url:
-            nats = self._settings.nats
-            self.broker = Broker(self.data, port=nats.port, max_payload=nats.max_payload)
-            await self.broker.start()
-        keepers = []
         try:
+            if not self._settings.nats.url:
+                nats = self._settings.nats
+                self.broker = Broker(self.data, port=nats.port, max_payload=nats.max_payload)
+                await self.broker.start()
             await self._ensure_streams()
-            keepers = [asyncio.create_task(self._keep(room)) for room in self._rooms]
+            self._keepers = [asyncio.create_task(self._keep(room)) for room in self._rooms]
             if self.broker is not None:
-                keepers.append(asyncio.create_task(self._keep_broker(self.broker)))
+                self._keepers.append(asyncio.create_task(self._keep_broker(self.broker)))
             yield
         finally:
-            await self._stop(keepers)
+            await to_its_end(self._stop())
+
+    async def fails(self) -> None:
+        """Wait for what must not happen: that who keeps a room or the broker running fails. Raises what it failed of.
+
+        Nobody would begin that room again, though all else went on.
+        """
+        done, _ = await asyncio.wait(self._keepers, return_when=asyncio.FIRST_EXCEPTION)
+        for keeper in done:
+            if not keeper.cancelled() and (error := keeper.exception()):
+                logger().error("who keeps a part of the installation running failed, so that all of it ends")
+                raise error
 
     async def _ensure_streams(self) -> None:
         endpoint = self.endpoint
@@ -106,9 +118,9 @@ class Installation:
     async def _run(self, room: str) -> int | None:
         """Run a room once; its exit status, where one is known."""
         try:
-            process = await self._processes.begin(room, self._environment())
-        except ConnectionError as error:
-            logger().error(str(error), room=room)
+            process = await self._processes.begin(room, self._environment(room))
+        except OSError as error:  # what it is a copy of fell, or the system has no process, file or room left
+            logger().error(f"a room could not be begun ({error})", unbegun=room)
             return None
         known = self.status.get(room)
         status = RoomStatus(process.pid, known.restarts + 1 if known else 0, known.last_exit if known else None)
@@ -122,47 +134,64 @@ class Installation:
         return status.last_exit
 
     async def _keep_broker(self, broker: Broker) -> None:
+        """Look after the broker; when it falls, start it again, later each time that this fails."""
+        backoff = BACKOFF
         while not self._stopping:
             process = broker.process
             if process is not None and process.poll() is not None:
                 logger().error("the broker fell, starting it again", exit=process.returncode)
                 try:
                     await broker.start()
-                except Unreachable as error:
-                    logger().error(str(error))
-            await asyncio.sleep(BACKOFF)
+                    backoff = BACKOFF
+                except OSError as error:  # `Unreachable` is one, and so is a full disk
+                    backoff = min(MOST_BACKOFF, backoff * 2)
+                    logger().error(f"the broker could not be started ({error})", seconds=round(backoff, 1))
+            await asyncio.sleep(backoff)
 
-    def _environment(self) -> Mapping[str, str]:
+    def _environment(self, room: str) -> Mapping[str, str]:
         endpoint = self.endpoint
         user = endpoint.user or "room"
         reached = replace(self._settings.nats, url=endpoint.url, user=user, password=SecretStr(endpoint.password))
-        return {**os.environ, **environment(replace(self._settings, nats=reached))}
+        http = replace(self._settings.http, port=self._port(room))
+        return {**os.environ, **environment(replace(self._settings, nats=reached, http=http))}
+
+    def _port(self, room: str) -> int:
+        """Where a room tells how it is: with a port that is set, the first room has that, and each one the next."""
+        first = self._settings.http.port
+        port = first + self._rooms.index(room)
+        return port if first and port <= LAST_PORT else 0
 
     def _write_status(self) -> None:
-        write_status(self.data, self.status)
+        """Where there is no room on the disk, rooms go on all the same, and only `annals status` knows less."""
+        try:
+            write_status(self.data, self.status)
+        except OSError as error:
+            logger().warning(f"which rooms run cannot be written down ({error})", file=FILE)
 
-    async def _stop(self, keepers: "Sequence[asyncio.Task[None]]") -> None:
+    async def _stop(self) -> None:
         """Rooms first, so that what they hold is written; then the broker."""
         self._stopping = True
-        for keeper in keepers:
-            keeper.cancel()
-        await asyncio.gather(*keepers, return_exceptions=True)
-        await self._processes.close()
-        if self.broker is not None:
-            self.broker.stop()
-        remove_status(self._settings.data)
+        try:
+            for keeper in self._keepers:
+                keeper.cancel()
+            await asyncio.gather(*self._keepers, return_exceptions=True)
+            await self._processes.close()
+        finally:
+            if self.broker is not None:
+                self.broker.stop()
+            remove_status(self._settings.data)
 
 
 async def up(settings: Settings, keeper: run.Keeper = "terminal", project: Path | None = None) -> None:
     """Run the installation until someone asks it to stop. `project` is the file that has tightened the settings."""
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
+    os.umask(run.OTHERS)  # what it and its rooms write is nobody else's
     installation = Installation(settings, keeper=keeper, project=project)
-    async with installation.running():
-        logger().info("up", broker=installation.endpoint.url, data=str(settings.data), stop="Ctrl-C")
-        if project is not None:
-            logger().info("every project is served within the limits of this file", file=str(project))
-        await stop.wait()
-        logger().info("stopping")
+    with asked_to_end():
+        async with installation.running():
+            logger().info("up", broker=installation.endpoint.url, data=str(settings.data), stop="Ctrl-C")
+            if project is not None:
+                logger().info("every project is served within the limits of this file", file=str(project))
+            try:
+                await installation.fails()
+            finally:
+                logger().info("stopping")

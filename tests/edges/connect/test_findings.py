@@ -199,17 +199,26 @@ def test_an_installation_of_a_team_is_started_by_nobody_here() -> None:
 
 
 @pytest.mark.parametrize(
-    ("free", "readable", "expected"),
+    ("free", "others", "expected"),
     [
-        (90.0, 0, []),
-        (1.0, 0, [("WARN", "disk")]),
-        (0.1, 0, [("FAIL", "disk")]),
-        (90.0, 1, [("FAIL", "passwords")]),
+        (90.0, {}, []),
+        (1.0, {}, [("WARN", "disk")]),
+        (0.1, {}, [("FAIL", "disk")]),
+        (90.0, {"readable_by_others": True}, [("FAIL", "passwords")]),
+        (90.0, {"is_open": True}, [("FAIL", "data")]),
     ],
 )
-def test_the_disk_is_judged(free: float, readable: int, expected: list[tuple[str, str]]) -> None:
-    disk = installation.Disk("/data", int(free * installation.GIB), readable_by_others=bool(readable))
+def test_the_disk_is_judged(free: float, others: dict[str, bool], expected: list[tuple[str, str]]) -> None:
+    disk = installation.Disk("/data", int(free * installation.GIB), **others)
     assert expected == unwell(installation.judge_disk(disk))
+
+
+def test_where_a_disk_is_full_or_was_the_broker_is_to_be_started_anew() -> None:
+    full = installation.judge_disk(installation.Disk("/data", 0))
+    was_full = at_installation(inbound=Timed(error="nats: insufficient resources"))
+    remedies = [finding.remedy for finding in (*full, *was_full) if finding.level == "FAIL"]
+    assert 2 == len(remedies)
+    assert all("make room, then `annals down` and `annals up`" in remedy for remedy in remedies), remedies
 
 
 def test_a_finding_is_one_line_with_its_remedy_and_its_time() -> None:

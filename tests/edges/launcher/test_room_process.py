@@ -1,6 +1,7 @@
 """The processes of rooms: how they begin and end, and what becomes of them when what they are copies of falls."""
 
 import asyncio
+import errno
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -105,6 +106,23 @@ async def test_one_that_cannot_load_the_rooms_is_told_of(tmp_path: Path) -> None
     async with made(Forked) as processes:
         with pytest.raises(ConnectionError, match="fell"):
             await processes.begin("tagger", {"PYTHONPATH": str(tmp_path), "PYTHONHOME": str(tmp_path)})
+
+
+async def test_a_system_without_a_process_left_is_told_of_and_keeps_its_files(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async def refuse(*_: object, **_others: object) -> None:
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    async with made(Forked) as processes:
+        before = psutil.Process().num_fds()
+        monkeypatch.setattr(asyncio, "create_subprocess_exec", refuse)
+        errors = []
+        for _ in range(3):
+            with pytest.raises(BlockingIOError) as error:
+                await processes.begin("tagger", surroundings(tmp_path))
+            errors.append(error)  # what holds all that was in use then
+        assert before == psutil.Process().num_fds(), errors
 
 
 async def test_nothing_is_left_of_what_was_begun_and_not_waited_for(nowhere: str, tmp_path: Path) -> None:
