@@ -90,9 +90,15 @@ def test_every_view_says_what_it_is() -> None:
     assert [] == [name for name, source in view_sources().items() if not source.startswith(f"-- {name}: ")]
 
 
-def test_the_readme_names_every_verb() -> None:
-    readme = (ROOT / "README.md").read_text()
-    assert [] == [word for word in ("make demo", "make test", "make check", "make bench") if word not in readme]
+EVERY_DAY = {"setup", "demo", "test", "check", "soak", "bench"}
+VERB = re.compile(r"(?:`|^)make ([a-z-]+)", re.MULTILINE)
+"""A verb where it is meant as one: in code, or at the beginning of a line of it."""
+
+
+def test_the_readme_names_the_verbs_of_every_day_and_none_that_is_not_there() -> None:
+    named = {*VERB.findall((ROOT / "README.md").read_text())}
+    there = {*re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)}
+    assert (set(), set()) == (EVERY_DAY - named, named - there)
 
 
 def _trees() -> Iterator[tuple[str, ast.Module]]:
@@ -175,6 +181,33 @@ def test_a_second_cleaner_would_be_found() -> None:
     assert _cleans(ast.parse('import re\nBLOCK = re.compile("<(system-reminder|image)>")'))
     assert _cleans(ast.parse('TAG = block_tag("system-reminder")'))
     assert not _cleans(ast.parse('"""It takes <system-reminder> out."""'))
+
+
+def _appends(tree: ast.Module) -> bool:
+    """Whether a module makes what writes to the log, or uses that of its room."""
+    return any(
+        (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Appender")
+        or (isinstance(node, ast.Attribute) and node.attr == "appender")
+        for node in ast.walk(tree)
+    )
+
+
+def test_there_is_one_loop_that_decides_and_appends() -> None:
+    """A room is given what writes when it is begun; that it is used, and how, is a matter of one module alone."""
+    assert ["kit/aggregate.py", "kit/run.py"] == [path for path, tree in _trees() if _appends(tree)]
+
+
+@pytest.mark.parametrize(
+    ("source", "appends"),
+    [
+        ("await self._kit.appender.append(envelopes, expected)", True),
+        ("writes = Appender(bus)", True),
+        ("appender: Appender", False),
+        ("events.append(event)", False),
+    ],
+)
+def test_a_second_loop_that_appends_would_be_found(source: str, appends: bool) -> None:  # noqa: FBT001
+    assert appends == _appends(ast.parse(source))
 
 
 LONGEST, KIT = 300, 4500

@@ -44,7 +44,7 @@ def _up(options: argparse.Namespace) -> int:
     configure("launcher", level=settings.logs.level, as_json=settings.logs.format == "json")
     try:
         uvloop.run(up(settings, options.kept_by or "terminal", loaded.project))
-    except (Busy, ConnectionError) as error:
+    except (Busy, OSError) as error:
         return _failed(error)
     return 0
 

@@ -29,10 +29,8 @@ from schemas.plan import (
 from schemas.streams import MAX_PIECE_BYTES
 from schemas.subjects import token
 from services.domain.edits import Message, Part, apply
-from services.domain.secrets import mask
 from services.edges.client.readers import read
 from tests.adapter.conftest import Adapter
-from tests.domain.test_secrets import TOKENS, key_block
 from tests.helpers.cost import bare_seconds, seconds
 from tests.helpers.examples import examples
 from tests.helpers.recordings import SHIPPED
@@ -160,34 +158,6 @@ def _plain(message: Message) -> tuple[object, ...]:
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
 def test_spells_subjects_as_the_service_does(adapter: Adapter, name: str) -> None:
     assert adapter("token", name) == token(name)
-
-
-SECRETS = {**{name: token for name, (_, token) in TOKENS.items()}, "private key": key_block("RSA PRIVATE KEY")}
-
-
-@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
-def test_masks_tokens_of_known_shape(adapter: Adapter, secret: str) -> None:
-    text = f"the first line\nhere it is: {secret} and the rest"
-
-    masked = adapter("mask", text)
-
-    assert secret not in masked
-    assert "[masked:" in masked
-    assert mask(masked) == masked
-
-
-def test_masks_the_password_of_an_address(adapter: Adapter) -> None:
-    masked = adapter("mask", "postgres://bob:hunter22@db/x and postgres://bob:${PASSWORD}@db/x")
-
-    assert masked == "postgres://bob:[masked:password]@db/x and postgres://bob:${PASSWORD}@db/x"
-
-
-@patient
-@given(st.text(max_size=200))
-def test_masks_nothing_that_the_service_would_keep(adapter: Adapter, text: str) -> None:
-    clean = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if adapter("mask", clean) != clean:
-        assert mask(clean) != clean
 
 
 @pytest.mark.parametrize("name", ["openai", "anthropic"])

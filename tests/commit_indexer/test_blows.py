@@ -47,8 +47,8 @@ async def test_a_room_that_is_killed_again_and_again_tells_everything_once(
     await identified(bus, at(checkout))
     for _ in range(4):
         process = await running(broker, tmp_path)
-        await until(partial(_has_told_more, bus, await LogReader(bus).head()))
-        await asyncio.sleep(chance.uniform(0, 0.1))  # anywhere in its work
+        known = await LogReader(bus).head() + chance.randrange(200)  # anywhere in its work
+        await until(partial(_has_told_more, bus, known))
         process.send_signal(signal.SIGKILL)
         await process.wait()
     process = await running(broker, tmp_path, "--until-idle")
@@ -73,8 +73,8 @@ async def test_a_broker_that_is_killed_again_and_again_has_everything_once(
     await identified(bus, at(checkout))
     process = await running(broker, tmp_path)
     for _ in range(3):
-        await until(partial(_has_told_more, bus, await LogReader(bus).head()))
-        await asyncio.sleep(chance.uniform(0, 0.1))  # anywhere in its work
+        known = await LogReader(bus).head() + chance.randrange(200)  # anywhere in its work
+        await until(partial(_has_told_more, bus, known))
         assert broker.process is not None
         broker.process.kill()
         broker.process.wait()
@@ -86,17 +86,29 @@ async def test_a_broker_that_is_killed_again_and_again_has_everything_once(
     assert {checkout.sha(mark) for mark in range(1, MANY + 1)} == await counting(bus)
 
 
-async def test_a_git_that_is_killed_at_random_hides_nothing(
+DYING = """#!/bin/sh
+read left next < {left}
+if [ $left -gt 0 ]; then
+  echo $((left - 1)) $next > {left}
+  exec {git} "$@"
+fi
+echo $next $((next % 20 + 1)) > {left}
+echo "$*" >> {died}
+[ $((next % 2)) = 0 ] || {git} "$@" | head -c 1000
+kill -9 $$
+"""
+"""A git that dies at its first call, then at the second behind it, the third behind that, and so on up to the
+twentieth, which is more than a look takes; every other time with a part of its answer said."""
+
+
+async def test_a_git_that_is_killed_again_and_again_hides_nothing(
     bus: Bus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "bin"
     folder.mkdir()
-    (folder / "git").write_text(
-        "#!/bin/sh\n"
-        f"n=$(od -An -N1 -tu1 /dev/urandom)\n"
-        f"[ $n -lt 110 ] && ( sleep 0.00$((n % 10)); kill -9 $$ ) >/dev/null 2>&1 </dev/null &\n"
-        f'exec {shutil.which("git")} "$@"\n'
-    )
+    left, died = tmp_path / "left", tmp_path / "died"
+    left.write_text("0 1\n")
+    (folder / "git").write_text(DYING.format(git=shutil.which("git"), left=left, died=died))
     (folder / "git").chmod(0o755)
     checkout = Checkout(tmp_path / "quay")
     checkout.add(*line(400))
@@ -108,6 +120,9 @@ async def test_a_git_that_is_killed_at_random_hides_nothing(
         await until(lambda: _is_head(bus, checkout.sha(500)))
     assert {checkout.sha(mark) for mark in (*range(1, 400), 500)} == await counting(bus)
     assert all(one.files and not one.partial for one in await told(bus))
+    deaths = died.read_text().splitlines()
+    assert 5 <= len(deaths)
+    assert 4 <= len({*deaths}), "it died at several steps of a look"
 
 
 async def _is_head(bus: Bus, sha: str) -> bool:

@@ -33,7 +33,7 @@ from services.kit.bus import Appender, Bus
 from services.settings import Memory
 from tests.desk.test_books import PROJECT, SECRET, send
 from tests.helpers.broker_world import HARBOUR, connected, facts, opened, quick_settings, stored, wrapped
-from tests.helpers.memory_writers import folded
+from tests.helpers.memory_writers import folded, judged
 from tests.helpers.room_process import room
 from tests.helpers.waiting import until
 
@@ -84,10 +84,6 @@ async def rested(bus: Bus) -> None:
 async def written(bus: Bus) -> list[Event]:
     """The facts of the book that hold a text."""
     return [one for one in await facts(bus, PROJECT) if isinstance(one, MemoryWritten | MemoryProposed)]
-
-
-async def judged(bus: Bus) -> list[MemoryJudged]:
-    return [one for one in await facts(bus, PROJECT) if isinstance(one, MemoryJudged)]
 
 
 # Requests.

@@ -1,5 +1,7 @@
 """What calls asked for and which files they touched, folded from facts."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -114,6 +116,13 @@ def test_a_call_that_was_changed_asks_what_it_asks_now() -> None:
     assert uses.question(asking("")) == asked('{"filePath":"b"}')
 
 
-@given(st.text(), st.sampled_from(["read", "grep"]))
-def test_no_arguments_break_the_fold(arguments: str, tool: str) -> None:
-    assert asked(arguments, tool) == asked(arguments, tool)
+ARGUMENTS = st.text() | st.dictionaries(
+    st.sampled_from(["filePath", "path", "offset", "limit", "pattern"]), st.none() | st.integers() | st.text(max_size=8)
+).map(json.dumps)
+
+
+@given(ARGUMENTS, ARGUMENTS, st.sampled_from(["read", "grep"]))
+def test_whatever_arguments_a_call_has_it_asks_what_it_asked_last(before: str, arguments: str, tool: str) -> None:
+    uses = fold(used, [asking(before, tool), asking(arguments, tool)], Uses())
+
+    assert uses.question(asking("")) == asked(arguments, tool)

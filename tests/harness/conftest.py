@@ -9,7 +9,15 @@ from tests.harness import scenarios
 from tests.harness.isolation import Family
 from tests.harness.opencode import OpenCode
 from tests.harness.provider import Provider
+from tests.harness.provider.content import Format
 from tests.harness.wires import OneAtATime
+
+FORMATS: tuple[Format, ...] = ("openai", "anthropic")
+
+
+@pytest.fixture(params=FORMATS)
+def form(request: pytest.FixtureRequest) -> Format:
+    return "anthropic" if request.param == "anthropic" else "openai"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -144,12 +144,3 @@ def _reports(part: Json) -> tuple[str, ...]:
 
 def _known(part: PartRecorded) -> tuple[str, ...]:
     return part.text, part.output, part.tool, part.status
-
-
-def shares(provider: Provider, sessions: Sequence[str]) -> Mapping[str, float]:
-    """The share of its prompts that each session's provider read from its cache."""
-    return {
-        session: sum(request.usage.cached for request in provider.of(session))
-        / max(1, sum(request.usage.prompt for request in provider.of(session)))
-        for session in sessions
-    }

@@ -10,13 +10,6 @@ from tests.harness.provider import Call, Provider, Reply, Request, Rules, Script
 from tests.harness.provider.client import Client, connected
 from tests.harness.provider.content import Format
 
-FORMATS: tuple[Format, ...] = ("openai", "anthropic")
-
-
-@pytest.fixture(params=FORMATS)
-def form(request: pytest.FixtureRequest) -> Format:
-    return "anthropic" if request.param == "anthropic" else "openai"
-
 
 @pytest.fixture
 async def provider() -> AsyncIterator[Provider]:

@@ -13,7 +13,6 @@ from tests.harness.provider.client import Client, connected
 from tests.harness.provider.content import Format, Json, encode
 from tests.harness.provider.wire import receive
 
-FORMATS: tuple[Format, ...] = ("openai", "anthropic")
 LONG = "The harbour master keeps a ledger of every ship, its cargo and its berth. " * 100
 
 
@@ -24,11 +23,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
-
-
-@pytest.fixture(params=FORMATS)
-def form(request: pytest.FixtureRequest) -> Format:
-    return "anthropic" if request.param == "anthropic" else "openai"
 
 
 @pytest.fixture

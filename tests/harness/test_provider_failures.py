@@ -21,13 +21,7 @@ from tests.harness.provider import (
 from tests.harness.provider.client import Client, connected
 from tests.harness.provider.content import Format
 
-FORMATS: tuple[Format, ...] = ("openai", "anthropic")
 LONG = "The harbour master keeps a ledger of every ship, its cargo and its berth. " * 100
-
-
-@pytest.fixture(params=FORMATS)
-def form(request: pytest.FixtureRequest) -> Format:
-    return "anthropic" if request.param == "anthropic" else "openai"
 
 
 @pytest.fixture

@@ -66,14 +66,22 @@ class Accounts:
     def __init__(self, data: Path) -> None:
         self._data = data
         self._server: Server | None = None
+        self._used_up: Server | None = None
         self._count = 0
 
     async def take(self) -> Account:
         """An account that nobody had before."""
         if self._server is None or not self._server.unused:
-            self.close()
-            self._server = await self._started()
+            server = await self._started()
+            self._retire()
+            self._server = server
         return self._server.unused.pop()
+
+    def _retire(self) -> None:
+        """Keep the server that is used up until the next one is: the test that runs now may be on its last account."""
+        if self._used_up is not None:
+            self._used_up.stop()
+        self._used_up = self._server
 
     async def _started(self, tries: int = TRIES) -> Server:
         self._count += 1
@@ -88,6 +96,7 @@ class Accounts:
         return server
 
     def close(self) -> None:
-        if self._server is not None:
-            self._server.stop()
-            self._server = None
+        for server in (self._server, self._used_up):
+            if server is not None:
+                server.stop()
+        self._server = self._used_up = None

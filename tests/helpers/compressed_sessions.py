@@ -161,6 +161,10 @@ def covers(events: Iterable[Event], first: int, last: int) -> bool:
     return found[0][0] == first and found[-1][1] == last and all(one[1] + 1 == other[0] for one, other in steps)
 
 
+async def sampled(bus: Bus, used: int) -> bool:
+    return any(getattr(event, "input", 0) == used for event in await facts(bus, HARBOUR))
+
+
 async def append(bus: Bus, *events: Event) -> None:
     """Facts of another pen, behind what it has written."""
     for event in events:

@@ -30,10 +30,6 @@ class Given(Generic[S]):
         """Decide on the state; what is decided becomes part of it."""
         return self.and_given(*decide(self.state))
 
-    def when_drafted(self, decide: Callable[[Draft[S]], object]) -> "Given[S]":
-        """Decide by recording in a draft; what is recorded becomes part of the state."""
-        return self.and_given(*drafted(self._evolve, self.state, decide))
-
     def and_given(self, *events: Event) -> "Given[S]":
         state = self.state
         for seq, event in enumerate(events, len(self.log) + 1):

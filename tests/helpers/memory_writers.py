@@ -9,6 +9,7 @@ import msgspec
 
 from schemas.codec import decode_envelope, encode
 from schemas.commands import Answer, CommandMessage, MemoryWrite
+from schemas.events import MemoryJudged
 from schemas.streams import LOG
 from schemas.subjects import Address
 from services.domain.memory.book import NOUNS, Book, evolve
@@ -16,7 +17,7 @@ from services.kit.bus import Bus, LogReader, Unreachable
 from services.kit.cache import Entry, Sessions
 from services.kit.nouns import NounReader
 from services.kit.retry import retrying
-from tests.helpers.broker_world import HARBOUR, NOON, PERSON, stored
+from tests.helpers.broker_world import HARBOUR, NOON, PERSON, facts, stored
 from tests.helpers.waiting import PATIENCE
 
 PROJECT = Address(HARBOUR.project)
@@ -112,3 +113,7 @@ def digest(book: Book) -> str:
     fields = {name: getattr(book, name) for name in book.__struct_fields__}
     maps = {name: dict(value.items()) if hasattr(value, "items") else value for name, value in fields.items()}
     return hashlib.sha256(msgspec.json.encode(maps, order="deterministic")).hexdigest()
+
+
+async def judged(bus: Bus) -> list[MemoryJudged]:
+    return [one for one in await facts(bus, PROJECT) if isinstance(one, MemoryJudged)]

@@ -257,6 +257,12 @@ def as_bytes(messages: Sequence[Message]) -> list[bytes]:
     return [msgspec.json.encode(message) for message in messages]
 
 
+def alike(messages: Sequence[Message]) -> list[Message]:
+    """The messages as a provider sees them: it knows no ids."""
+    bare = msgspec.structs.replace
+    return [bare(one, id="", parts=tuple(bare(part, id="") for part in one.parts)) for one in messages]
+
+
 def _spares(moment: Moment, limits: Limits, name: str) -> None:
     """What is protected, unless the model would refuse the prompt, and every word of a person or an agent.
 

@@ -32,6 +32,7 @@ from tests.helpers.harness import (
     thought,
     with_picture,
 )
+from tests.helpers.random_sessions import removing
 
 LIMITS = Limits(protected_tags=2, clear_reasoning_age=3, min_reclaim=200)
 IDLE = 301
@@ -152,14 +153,6 @@ def changing(at: int, text: str) -> Act:
                 harness.change(part.part, output="LATE " * 50, status="completed")
             else:
                 harness.change(part.part, text=TEXTS[text])
-
-    return act
-
-
-def removing(at: int) -> Act:
-    def act(harness: Harness) -> None:
-        if harness.messages:
-            harness.without(harness.messages[at % len(harness.messages)].message)
 
     return act
 

@@ -1,10 +1,12 @@
 from pathlib import Path
 
+import psutil
 import pytest
 
 from schemas.streams import LOG
 from services.edges.launcher.broker import Broker, free_port
 from services.kit.bus import Appender, Bus
+from services.kit.endpoint import read
 from tests.helpers.accounts import MANY, Accounts
 from tests.helpers.broker_world import connected, facts, titles, wrapped
 
@@ -24,6 +26,27 @@ async def test_a_server_that_has_no_account_left_is_followed_by_another(tmp_path
     urls = [(await accounts.take()).url for _ in range(MANY + 1)]
     accounts.close()
     assert [MANY, 1] == [urls.count(url) for url in dict.fromkeys(urls)]
+
+
+async def test_the_last_account_of_a_server_is_good_until_another_server_is_used_up(tmp_path: Path) -> None:
+    accounts = Accounts(tmp_path)
+    taken = [await accounts.take() for _ in range(MANY + 1)]
+    held = await connected(taken[MANY - 1])
+    await held.ensure()
+    await Appender(held).append(wrapped(titles(2)), {})
+    assert 2 == len(await facts(held))
+    await held.close()
+    for _ in range(MANY):
+        await accounts.take()
+    assert [False, True, True] == _are_running(tmp_path)
+    accounts.close()
+    assert [False, False, False] == _are_running(tmp_path)
+
+
+def _are_running(data: Path) -> list[bool]:
+    """Whether each server that was started here runs still, in the order of their starts."""
+    known = [read(folder) for folder in sorted(data.iterdir())]
+    return [server is not None and psutil.pid_exists(server.pid) for server in known]
 
 
 async def test_a_server_whose_port_is_taken_meanwhile_is_followed_by_another(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml  # type: ignore[import-untyped] # comes with detect-secrets, which needs it
+import yaml  # type: ignore[import-untyped] # ships no types
 
 from services.edges.launcher.broker import PERMISSIONS, binary
 from services.kit.bus import Bus, Unreachable

@@ -23,7 +23,7 @@ from services.indexer import filler
 from services.indexer.index import Index
 from services.indexer.worker import Indexer
 from services.kit import projector
-from services.kit.bus import Bus
+from services.kit.bus import Bus, LogReader
 from services.kit.index_place import Current, folder_of, read_current, read_position
 from services.settings import Embed, Settings
 from services.settings import Index as Limits
@@ -130,12 +130,13 @@ async def test_kills_at_any_moment_lose_and_double_nothing(broker: Broker, bus: 
     await a_session(bus, chance, 60)
     for number in range(5):
         before = _through(folder)
+        moment = chance.randint(before + 1, await LogReader(bus).head())
         async with a_process(broker, folder) as process:
-            await until(lambda seen=before: _through(folder) > seen)
             if number == 2:
+                await until(lambda: _through(folder) > before)  # noqa: B023 - it is waited for in this round
                 broker.stop()
                 await broker.start()
-            await asyncio.sleep(chance.random() / 10)  # the moment is chance: that is what is tried
+            await until(lambda: _through(folder) >= moment)  # noqa: B023 - so is this
             process.send_signal(signal.SIGKILL)
         await until(lambda: bus.connected)
         await a_session(bus, chance, 5, f"n{number}.")

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -10,6 +11,7 @@ import uvloop
 
 from services.kit import git as door
 from services.kit.git import GitFailed, git
+from tests.helpers.waiting import PATIENCE, until
 
 
 def program(folder: Path, text: str) -> dict[str, str]:
@@ -55,13 +57,33 @@ async def test_what_somebody_kills_has_not_answered(tmp_path: Path) -> None:
 async def test_what_takes_too_long_ends_with_all_that_it_has_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(door, "PATIENCE", 0.3)
-    environment = program(tmp_path, f"sleep 300 & echo $! > {tmp_path}/child; wait")
+    timeouts: list[asyncio.Timeout] = []
+
+    def timeout(seconds: float) -> asyncio.Timeout:
+        timeouts.append(asyncio.timeout(seconds))
+        return timeouts[-1]
+
+    monkeypatch.setattr(door, "PATIENCE", PATIENCE)
+    monkeypatch.setattr(door, "asyncio", SimpleNamespace(**{**vars(asyncio), "timeout": timeout}))
+    environment = program(
+        tmp_path, f"sleep 300 & echo $! > {tmp_path}/begun; mv {tmp_path}/begun {tmp_path}/child; wait"
+    )
+    asked = asyncio.create_task(git(tmp_path, environment))
+    await until(lambda: timeouts and (tmp_path / "child").exists())
+    timeouts[0].reschedule(0)  # its time is over now, and not before there is something to end
     with pytest.raises(GitFailed, match="it took longer") as failed:
-        await git(tmp_path, environment)
+        await asked
     assert failed.value.status is None
     child = int((tmp_path / "child").read_text())
-    assert not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE
+    await until(lambda: _is_gone(child))
+
+
+def _is_gone(pid: int) -> bool:
+    """Whether it has ended, though nobody may have asked for its end yet."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 async def test_of_an_endless_answer_there_is_a_beginning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """Requests to remember something, in all languages that are known."""
 
 import pytest
-from hypothesis import given
+from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from services.desk.core.requests.find import LONGEST, Ignored, Request, requests
@@ -157,7 +157,18 @@ def test_a_long_body_is_cut() -> None:
     assert found.text.endswith("…")
 
 
-@given(st.text(max_size=300))
+PIECES = (*(text for _, text, _ in ASKED), *(text for _, text in REFUSED), *NOTHING)
+NOISE = ("\n", "\n\n", " ", "> ", "```\n", "Remember: ", "x" * LONGEST, "from now on ", "记住", "\u2028", "\0")
+TEXTS = st.lists(st.sampled_from(PIECES) | st.sampled_from(NOISE) | st.text(max_size=8), max_size=12).map("".join)
+
+
+@pytest.mark.parametrize("kind", [Request, Ignored])
+def test_in_what_is_drawn_something_is_found(kind: type[Request | Ignored]) -> None:
+    once = settings(phases=[Phase.generate], database=None, deadline=None)
+    assert find(TEXTS, lambda text: any(isinstance(found, kind) for found in requests(text)), settings=once)
+
+
+@given(TEXTS)
 def test_what_is_found_can_be_remembered(text: str) -> None:
     bodies = [found.text.lower() for found in requests(text) if isinstance(found, Request)]
     assert len(bodies) == len(set(bodies))

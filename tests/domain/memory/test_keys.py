@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.domain.memory.classes import CLASSES, MemoryClass
-from services.domain.memory.keys import canonical, exact_key, identity_key, is_concrete, normal_path, normal_url
+from services.domain.memory.keys import (
+    LONGEST,
+    canonical,
+    exact_key,
+    identity_key,
+    is_concrete,
+    normal_path,
+    normal_url,
+)
 
 
 @pytest.mark.parametrize(
@@ -35,7 +43,8 @@ def test_case_spacing_and_punctuation_change_no_exact_key(text: str, memory_clas
 
 def test_long_texts_that_differ_at_their_end_have_different_keys() -> None:
     assert exact_key("project", "a b " * 900 + "c") != exact_key("project", "a b " * 900 + "d")
-    assert exact_key("project", "a b " * 900) == exact_key("project", "a b " * 900)
+    assert exact_key("project", "a b " * 900) != exact_key("project", ("a b " * 900)[:LONGEST])
+    assert LONGEST + 100 > len(exact_key("project", "a b " * 900_000))
 
 
 def test_the_same_words_in_another_class_have_another_key() -> None:
@@ -91,7 +100,21 @@ def test_an_address_is_normal_without_fragment_and_trailing_slash() -> None:
     assert "http://example.test" == normal_url("http://example.test/")
 
 
-@given(st.text(max_size=100), st.sampled_from(CLASSES))
-def test_what_is_exactly_the_same_is_the_same(text: str, memory_class: MemoryClass) -> None:
-    assert identity_key(memory_class, text) == identity_key(memory_class, text)
+THINGS = (
+    "src/app/main.py",
+    "`docs/a b.md`",
+    "https://example.test/a/?q=1#x",
+    "config.toml",
+    "see ",
+    "is ",
+    " ",
+    "'",
+    ".",
+)
+NAMING = st.lists(st.sampled_from(THINGS) | st.text(max_size=8), max_size=8).map("".join)
+
+
+@given(NAMING, st.sampled_from(CLASSES))
+def test_what_has_the_same_words_is_about_the_same_thing(text: str, memory_class: MemoryClass) -> None:
+    assert identity_key(memory_class, text) == identity_key(memory_class, f" ({text}\n) .")
     assert identity_key(memory_class, text).startswith(f"{memory_class}:")

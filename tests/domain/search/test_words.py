@@ -27,16 +27,16 @@ def test_texts_become_words(text: str, expected: list[str]) -> None:
 
 
 @given(st.text(max_size=200))
-def test_any_text_has_words_that_are_the_same_each_time(text: str) -> None:
+def test_any_text_has_words_whatever_blanks_are_around_it(text: str) -> None:
     found = words(text)
-    assert found == words(text)
+    assert found == words(f" {text}\n")
     assert all(0 < len(one) <= 2 * LONGEST for one in found)
     assert len(found) == len(array("I", coded(text)))
 
 
 @given(st.text(alphabet="abcdefghijklmnopqrstuvwxyz", max_size=20))
 def test_a_stem_is_a_word(word: str) -> None:
-    assert stem(word) == stem(word)
+    assert len(stem(word)) <= len(word)
     assert bool(stem(word)) == bool(word)
 
 
