@@ -265,8 +265,24 @@ UNITS = (
     "exit code 1\n", "1 failed ", "1 passed ", "a.py:1:", "*** Add File: ", "TC: ", "U: ", "\uff35\uff1a", "\u200b",
     "u) ", "let me ", "now, ", "class ", "func (", "#12 ", "://a:", "curl -u ", "bearer ", "password=", "token='",
     "-----BEGIN ", "input token count ", "413 entity ", "maximum context length is ", '{"error":', "[[", "\\n", "\x1b[",
-    "the ", "in order to ", "and ", "Always use ",
+    "the ", "in order to ", "and ", "Always use ", "mysql", "[SYSTEM DIRECTIVE:",
 )  # fmt: skip
+
+AIMED = {
+    "secrets": (
+        "curl -u " + "=" * LENGTH,
+        "curl" + " -u=" * (LENGTH // 4),
+        "mysql" * (LENGTH // 5),
+        "mysql -p" + "\\" * LENGTH,
+        "-" * LENGTH + "!password: abcdefgh\n",
+    ),
+    "a person's words without what was put around them": (
+        "<!-- +" + " " * LENGTH,
+        "<!--" + "\n" * LENGTH,
+        "[SYSTEM DIRECTIVE:" * (LENGTH // 18),
+    ),
+}
+"""What one reader alone could be slow at: a beginning that it looks for, and what it takes for more of that."""
 
 
 def _hostile() -> Iterator[str]:
@@ -284,7 +300,7 @@ def test_hostile_texts_are_read_in_linear_time(what: str, share: int) -> None:
     _, reader = READERS[what]
     reader("It fails.")  # tables that are read at the first need
     limit, slow = MOST * bare_seconds(), {}
-    for text in [*_hostile()][[*READERS].index(what) % share :: share]:
+    for text in (*AIMED.get(what, ()), *[*_hostile()][[*READERS].index(what) % share :: share]):
         read = partial(reader, text)
         if all((took := seconds(read)) > limit for _ in range(TRIES)):
             slow[f"{text[:20]!r} … {text[-20:]!r}"] = round(took, 2)

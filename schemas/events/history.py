@@ -77,7 +77,8 @@ class HistoryAdvanced(Event, frozen=True):
     first: int
     last: int
     done: bool = True
-    """Whether nothing is left of the run's range."""
+    """Whether this was the run's last part. A run that makes no new generation may leave the end of its range to the
+    next one: `left` tells how much."""
     ended: str = ""
     """Why this part ended there: end, budget, partial (the rest is one topic with what follows), or scored."""
     tokens_in: int = 0

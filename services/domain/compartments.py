@@ -46,11 +46,6 @@ class CompartmentHistory(msgspec.Struct, frozen=True):
     """Those of them whose last message was deleted."""
 
     @property
-    def stale(self) -> tuple[CompartmentSealed, ...]:
-        """Those in force that quote messages which are gone."""
-        return tuple(one for one in self.sealed if one.compartment in self.outdated)
-
-    @property
     def last(self) -> int:
         """The ordinal up to which history is compressed; 0: none is."""
         return self.sealed[-1].last if self.sealed else 0

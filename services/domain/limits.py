@@ -33,7 +33,7 @@ class Limits(msgspec.Struct, frozen=True):
     cache_ttl: Annotated[float, Meta(ge=0.0)] = 300.0
     """Seconds without an answer after which the provider's cache is presumed dead."""
     cache_ttls: Mapping[str, str] = {}
-    """The same per model, such as `5m`, `1h` or `never`."""
+    """The same per model, such as `5m`, `1h` or `never`. A shortened `model` is no key here."""
     threshold: Annotated[float, Meta(ge=20.0, le=90.0, extra={"project": "lower"})] = 85.0
     """Share of the usable context window, in percent, at which room is made between two turns, whatever it costs. Cost
     alone mostly decides sooner."""

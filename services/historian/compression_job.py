@@ -8,7 +8,7 @@ from services.domain.transcript.pages import page
 from services.domain.transcript.reader import Chunk, read
 from services.domain.transcript.tool_pairs import whole
 from services.historian.core.lifecycle import REBUILD
-from services.historian.core.publish import closing, fingerprint, published
+from services.historian.core.publish import closing, fingerprint, is_another_generation, published, unread
 from services.historian.core.state import Session
 from services.historian.jobs import HistoryJob
 from services.historian.writers.base import Output, Reading, Unwritten, Writer
@@ -57,13 +57,17 @@ class CompressionJob:
         self._budget //= SMALLER
         again = TOO_MUCH | TOO_HARD if request.reason == REBUILD else TOO_MUCH
         if error.code in again and self._budget >= MIN_BUDGET:
-            return Advance()
+            return Advance(lambda _: error.attempts)
         return Fail(error.code, error.detail, error.attempts)
 
     async def _chunk(self, address: Address, state: Session, request: HistoryRequested) -> Chunk:
-        """The next part of the range, without a call at its end whose result stands behind the range."""
-        left = [one for one in state.conversation.after(state.reached) if request.first <= one.ordinal <= request.last]
-        held = page(whole(left, state.conversation), state.conversation)
+        """The next part of the range, without a call at its end whose result stands behind the range.
+
+        A range whose compartments are made anew ends where the last of them does, whatever stands behind it.
+        """
+        left = unread(state, request, max(state.reached, request.first - 1))
+        ends = left if is_another_generation(state, request) else whole(left, state.conversation)
+        held = page(ends, state.conversation)
         return read(await self._contents.recorded(address, state.conversation, held), self._budget)
 
 
@@ -71,6 +75,8 @@ def _end(state: Session, request: HistoryRequested) -> Outcome[Session]:
     """The end of a job of whose range nothing is left: its last facts were cut off, or there never was anything."""
     if state.reached < request.first:
         return Fail("no_eligible", "there is nothing in this range that could be compressed")
+    if is_another_generation(state, request) and unread(state, request, state.reached):
+        return Fail("no_progress", f"nothing can be read behind {state.reached}, and the range ends at {request.last}")
     return Complete(lambda now: closing(now, request))
 
 
@@ -79,5 +85,5 @@ def _published(now: Session, job: HistoryJob, chunk: Chunk, known: str, output: 
     if now.reached != job.state.reached:
         return ()
     if fingerprint(now.conversation, chunk.first, chunk.last) != known:
-        return Fail("stale_fingerprint", "messages of the range were changed meanwhile")
+        return Fail("stale_fingerprint", "messages of the range were changed meanwhile", output.attempts)
     return [*published(now, job.request, job.address, chunk, output.written), *output.attempts]

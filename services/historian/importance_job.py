@@ -77,9 +77,10 @@ class ImportanceJob:
     def _failed(self, request: HistoryRequested, error: ModelFailed) -> Outcome[Session]:
         """Go on with fewer compartments at once where that may help."""
         self._most //= 2
+        attempts = attempted(request.run, error.attempts)
         if error.code in TOO_LONG and self._most:
-            return Advance()
-        return Fail(error.code, error.detail, attempted(request.run, error.attempts))
+            return Advance(lambda _: attempts)
+        return Fail(error.code, error.detail, attempts)
 
 
 def _question(shown: importance.Sheet) -> Question[importance.Scores]:

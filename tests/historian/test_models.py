@@ -10,6 +10,7 @@ import pytest
 
 from schemas.events import (
     CompartmentSealed,
+    HistoryAbandoned,
     HistoryAdvanced,
     HistoryReplaced,
     HistoryRequested,
@@ -80,6 +81,28 @@ async def test_rules_stand_ready_and_a_model_writes_in_their_place(bus: Bus, ses
         known = await history(bus)
     assert "own/clerk" == known.sealed[0].source
     assert covers(known.sealed, 1, known.last)
+
+
+async def test_what_a_model_leaves_out_of_a_new_generation_is_its_next_part(bus: Bus, session: Session) -> None:
+    def leaving_the_end(request: Request) -> Reply:
+        (last,) = re.findall(r"Summarise the messages 1-(\d+)", request.texts[-1]) or ["0"]
+        return summed_up(request, until=int(last) and int(last) - 2)
+
+    await session.turns(11)
+    await session.step(1_000)
+    async with historian(bus, default=leaving_the_end, ahead=True) as server:
+        await until(lambda: ended(bus))
+        await session.turns(10)
+        await session.step(1_000)
+        await until(lambda: replaced(bus))
+        known = await history(bus)
+        assert 2 == len(server.requests)
+    assert [] == await of(bus, HistoryAbandoned)
+    assert {"own/clerk"} == {one.source for one in known.sealed if one.generation == 1}
+    assert covers(known.sealed, 1, known.last)
+    (anew,) = await of(bus, HistoryReplaced)
+    assert isinstance(anew, HistoryReplaced)
+    assert 2 == anew.compartments
 
 
 async def replaced(bus: Bus) -> bool:
@@ -181,7 +204,9 @@ async def test_a_chunk_that_is_too_long_is_asked_for_in_smaller_parts(bus: Bus, 
     async with historian(bus, Reply(refusal=overflow("openai"))) as server:
         await until(lambda: ended(bus))
         sizes = [len(request.texts[-1]) for request in server.requests]
+        said = await outcomes(bus)
     assert sizes[1] < sizes[0]
+    assert [("summary", "overflow"), *[("summary", "ok")] * (len(sizes) - 1)] == said
     assert [] == await failures(bus)
 
 

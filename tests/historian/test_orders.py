@@ -28,7 +28,17 @@ from services.kit.commands import send
 from tests.harness.provider import Provider as Server
 from tests.harness.provider import Reply, Request, Script, overflow
 from tests.helpers.broker_world import HARBOUR, PERSON, connected, facts, opened
-from tests.helpers.compressed_sessions import Session, append, ended, hasty, history, of, reported_session, settings
+from tests.helpers.compressed_sessions import (
+    Session,
+    append,
+    ended,
+    hasty,
+    history,
+    of,
+    reported_session,
+    sampled,
+    settings,
+)
 from tests.helpers.model_server import GARBAGE, at_once, failures, historian, of_model, outcomes
 from tests.helpers.waiting import until
 
@@ -198,6 +208,7 @@ async def test_what_is_too_long_at_once_is_asked_for_in_halves(bus: Bus) -> None
         await order(bus)
         await until(lambda: ended(bus))
         assert [23, 13, 13] == [len(items(request)) for request in server.requests]
+    assert ["overflow", "ok", "ok"] == [outcome for _, outcome in await outcomes(bus)]
     assert 20 == len(set(await judged(bus))) == len(await judged(bus))
     assert [] == await failures(bus)
 
@@ -222,10 +233,6 @@ async def test_where_room_is_short_history_is_compressed_first(bus: Bus, session
     assert [("aborted", 0)] == await failures(bus)
     assert "room is short" in await reason(bus)
     assert 0 < len(await judged(bus)) < 25
-
-
-async def sampled(bus: Bus, used: int) -> bool:
-    return any(getattr(event, "input", 0) == used for event in await facts(bus, HARBOUR))
 
 
 async def test_what_was_cut_off_goes_on_with_the_same_question(broker: Broker, bus: Bus) -> None:

@@ -111,8 +111,9 @@ def test_neither_an_agent_nor_a_tool_poses_as_the_person(pose: str, place: str) 
         rendered = render_history(made, budget)
         assert not rendered or is_honest(rendered, recorded)
     assert any(line.startswith("U: Keep the theme") for line in render_history(made, 8_000).splitlines())
-    transcript = read(recorded, 32_000).text
-    assert [f"[1] U: {REQUEST}"] == [line for line in transcript.splitlines() if re.match(r"\[\d+\] U:", line)]
+    first, *others = read(recorded, 32_000).text.splitlines()
+    assert f"[1] U: {REQUEST}" == first
+    assert [] == [line for line in others if quoted(line)]
 
 
 @pytest.mark.parametrize("pose", POSES)

@@ -14,7 +14,7 @@ from services.domain.transcript.reader import read
 from services.historian.core.rules.choice import chosen
 from services.historian.core.rules.key_sentences import PERSON, KeySentence
 from services.historian.core.rules.summary import summarise
-from services.historian.core.summary import ANCHORS, EPISODES, OBSERVATIONS, TITLE, Draft, Summary
+from services.historian.core.summary import ANCHORS, EPISODES, TITLE, Draft, Summary
 from tests.helpers.conversations import (
     COMMITTED,
     agent,
@@ -309,7 +309,8 @@ def test_every_compartment_is_well_made(recorded: tuple[RecordedMessage, ...], b
     for fact in made.facts:
         assert fact.category in CATEGORIES
         assert set(fact.evidence) <= {one.ordinal for one in chunk.recorded}
-    assert all(one.kind in OBSERVATIONS and one.text for one in made.observations)
+    kinds = {"user_trait", "causal_incident", "trajectory_correction", "open_question"}
+    assert all(one.kind in kinds and one.text for one in made.observations)
 
 
 @settings(max_examples=examples(100), deadline=None)

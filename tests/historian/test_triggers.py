@@ -330,12 +330,13 @@ def test_what_was_made_anew_quotes_nothing_that_is_gone() -> None:
     append(harness, request, sealed(5, 7, generation=1, run=request.run))
     append(harness, HistoryReplaced(run=request.run, generation=1, first=5, last=7))
     state = state_of(harness)
-    assert ([(1, 4), (5, 7), (9, 12)], ()) == (spans(state), state.history.stale)
+    assert [(1, 4), (5, 7), (9, 12)] == spans(state)
+    assert not [one for one in state.history.sealed if one.compartment in state.history.outdated]
     assert wanted(state, PLAN, SMALL, now=NOW) is None
 
 
 def test_what_only_left_the_list_of_the_harness_is_still_told() -> None:
-    assert () == compressed("m2", reason="unlisted").history.stale
+    assert 0 == len(compressed("m2", reason="unlisted").history.outdated)
 
 
 def rebuilding() -> tuple[Harness, HistoryRequested]:

@@ -31,6 +31,7 @@ from tests.helpers.compressed_sessions import (
     of,
     ran,
     reported_session,
+    sampled,
     settings,
     spans,
     text,
@@ -164,10 +165,6 @@ async def test_a_run_whose_writer_falls_counts_as_failed_and_is_not_begun_again_
     assert ("crashed", "RecursionError: message 1 is too deep", 1) == (failed.code, failed.detail, failed.failures)
     assert failed.retry_at is not None
     assert 1 == writer.falls == len(await of(bus, HistoryRequested))
-
-
-async def sampled(bus: Bus, used: int) -> bool:
-    return any(getattr(event, "input", 0) == used for event in await facts(bus, HARBOUR))
 
 
 async def test_a_run_that_was_cut_off_is_made_once_by_the_next_historian(

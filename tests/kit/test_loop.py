@@ -99,7 +99,7 @@ async def test_a_session_that_hangs_does_not_hold_up_another(bus: Bus) -> None:
 async def test_a_crash_between_append_and_acknowledgement_writes_each_fact_once(broker: Broker, bus: Bus) -> None:
     await publish(bus, "one", "two", "three")
     first = await connected(broker)
-    settings = quick_settings(ack_wait=0.5)
+    settings = quick_settings()
     async with at_work(first, settings) as room:
         room.after_writing["one"] = gone(first)
         await until(lambda: first.client.is_closed)
@@ -242,7 +242,7 @@ class Doomed(Bus):
 
 async def test_a_dead_letter_is_kept_once_although_its_message_comes_again(broker: Broker, bus: Bus) -> None:
     await publish(bus, "refuse")
-    settings = quick_settings(ack_wait=0.5)
+    settings = quick_settings()
     for _ in range(2):
         connection = await connected(broker, kind=Doomed)
         async with at_work(connection, settings) as room:
@@ -430,7 +430,7 @@ async def test_closing_finishes_what_is_in_hand(bus: Bus) -> None:
 
 async def test_what_the_grace_period_cuts_off_is_delivered_again(broker: Broker, bus: Bus) -> None:
     first = await connected(broker)
-    settings = quick_settings(ack_wait=0.5, grace=0.05)
+    settings = quick_settings(grace=0.05)
     async with at_work(first, settings) as room:
         entered, _ = room.gate("stuck")
         await publish(bus, "stuck")

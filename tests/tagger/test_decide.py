@@ -1028,6 +1028,20 @@ def test_a_fork_with_many_numbers_is_several_facts() -> None:
     assert numbers(copied) == {f"p{number}": number + 1 for number in range(MAX_NAMES_PER_EVENT + 1)}
 
 
+@pytest.mark.parametrize(
+    "gone", [SessionReverted("m0"), step("s2", ["m0"], count=1)], ids=["reverted", "left out of the list"]
+)
+def test_many_messages_that_go_at_once_are_several_facts(gone: Seen) -> None:
+    names = [f"m{number}" for number in range(MAX_NAMES_PER_EVENT + 2)]
+    now = START.when(inbound(*(message(name, text(f"{name}.0")) for name in names), step("s1", names)))
+    now = now.when(inbound(gone))
+    made = [event for event in now.made if isinstance(event, MessageRemoved)]
+    assert max(len(event.messages) for event in made) <= MAX_NAMES_PER_EVENT
+    assert 2 == len(made)
+    left = len(now.state.conversation.order)
+    assert len(names) == left + sum(len(event.messages) for event in made)
+
+
 # Properties
 
 

@@ -35,15 +35,15 @@ from schemas.inbox import (
 from schemas.inbox import (
     SessionClosed as SessionEnded,
 )
-from schemas.streams import BODIES, DEAD, IN, INBOUND_BODIES, LOG, MAX_BODY_BYTES
+from schemas.streams import BODIES, DEAD, IN, INBOUND_BODIES, MAX_BODY_BYTES
 from services.kit.bus import Bodies, Bus, TooLarge, bodies
 from services.tagger.worker import Tagger
 from tests.helpers.broker_world import HARBOUR, NOON, facts, opened, quick_settings, stored
+from tests.helpers.told_secrets import SECRET, holding_the_secret
 from tests.helpers.waiting import until
 
 pytestmark = pytest.mark.broker
 
-SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
 SUBJECT = HARBOUR.inbound("pi")
 HEAD = b'{"id":"bad","at":"2026-03-07T12:00:00Z",'
 
@@ -318,10 +318,3 @@ async def test_a_secret_never_reaches_what_is_kept(bus: Bus, tagger: Tagger, fie
     kept = [encode(event) for event in await facts(bus) if isinstance(event, SHOWN)]
     if not any(b"[masked:" in event for event in kept):
         assert b"[masked:" in b"".join(one.data for one in await stored(bus, "OBJ_bodies"))
-
-
-async def holding_the_secret(bus: Bus) -> list[str]:
-    """Subjects of the messages of the log, and of the bucket of bodies, that hold the secret."""
-    found = [one.subject for one in await stored(bus, LOG.name) if SECRET.encode() in one.data]
-    pieces = b"".join(one.data for one in await stored(bus, f"OBJ_{BODIES.name}"))
-    return [*found, *(["the bucket"] if SECRET.encode() in pieces else [])]

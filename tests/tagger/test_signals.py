@@ -11,6 +11,7 @@ from hypothesis import given as given_any
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from schemas.envelope import Envelope
 from schemas.events import (
     AdapterConnected,
     CallFailed,
@@ -32,8 +33,10 @@ from schemas.inbox import (
     DocumentSeen,
     ErrorSeen,
     Inbound,
+    MessageSeen,
     PartSeen,
     Seen,
+    SessionIdle,
     SessionSeen,
     StepSeen,
     Todo,
@@ -50,11 +53,11 @@ from services.tagger.core.state import Session, evolve
 from services.tagger.core.tool_runs import tool_seen
 from services.tagger.masking import masked
 from tests.helpers.examples import examples
-from tests.helpers.given import Given, drafted, given
+from tests.helpers.given import Given, drafted, envelope, given
+from tests.helpers.told_secrets import SECRET
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 START = given(evolve, Session())
-SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
 quick = settings(max_examples=examples(60), deadline=None)
 
 
@@ -344,6 +347,51 @@ def test_one_refusal_told_of_the_session_and_of_the_answer_is_one_until_the_next
     now.when(inbound(StepSeen("s1"), two)).then_only(
         CallFailed, CallFailed(message="a", name="APIError", status=529, text="busy")
     )
+
+
+def at(seconds: float, *items: Seen) -> Callable[[Given[Session]], Given[Session]]:
+    """What a harness says so many seconds after the beginning, by its clock."""
+    context = InboundContext("opencode", Inbound("i", AT + timedelta(seconds=seconds), items))
+
+    def told(now: Given[Session]) -> Given[Session]:
+        state = now.state
+
+        def evolved(before: Session, event: Event, envelope: Envelope) -> Session:
+            return evolve(before, event, msgspec.structs.replace(envelope, at=context.at))
+
+        made = drafted(evolved, state, lambda draft: decide(draft, context))
+        for event in made:
+            state = evolved(state, event, envelope(event, 0))
+        return Given(evolve, state, (*now.log, *made), tuple(made))
+
+    return told
+
+
+REPORTS = [
+    pytest.param((ErrorSeen("prompt is too long"),), 2, id="a refusal"),
+    pytest.param((SessionIdle(),), 1, id="idle"),
+    pytest.param((CompactionSeen(),), 1, id="a compaction"),
+]
+
+
+@pytest.mark.parametrize(("items", "facts"), REPORTS)
+def test_a_clock_that_goes_back_loses_nothing(items: tuple[Seen, ...], facts: int) -> None:
+    now = at(-60, *items)(START)
+    now = at(300, MessageSeen("u", "user"), StepSeen("s1"))(now)
+    now = at(10, *items)(now)
+    assert facts == len(now.made)
+    now = at(20, StepSeen("s2"))(now)
+    assert facts == len(at(30, *items)(now).made)
+
+
+@pytest.mark.parametrize(("items", "facts"), REPORTS)
+def test_what_is_told_again_after_a_step_was_judged_before(items: tuple[Seen, ...], facts: int) -> None:
+    now = at(10, *items)(START)
+    assert facts == len(now.made)
+    now = at(20, StepSeen("s1"))(now)
+    at(10, *items)(now).then()
+    at(11, *items)(now).then()  # at that time it said nothing new
+    assert facts == len(at(21, *items)(now).made)
 
 
 def test_a_count_is_told_with_its_cost_and_again_when_that_changes() -> None:

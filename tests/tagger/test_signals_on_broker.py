@@ -35,11 +35,11 @@ from schemas.subjects import Address
 from services.kit.bus import Bodies, Bus
 from services.tagger.worker import Tagger
 from tests.helpers.broker_world import HARBOUR, NOON, facts, opened, quick_settings, stored
+from tests.helpers.told_secrets import SECRET, holding_the_secret
 from tests.helpers.waiting import until
 
 pytestmark = pytest.mark.broker
 
-SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
 MASK = "[masked:github-token]"
 PROJECT = Address(HARBOUR.project)
 
@@ -60,12 +60,6 @@ async def worked(bus: Bus, tagger: Tagger) -> list[Event]:
     await until(tagger.idle)
     assert [] == [dead.headers["Annals-Reason"] for dead in await stored(bus, DEAD.name)]
     return await facts(bus)
-
-
-async def holding_the_secret(bus: Bus) -> list[str]:
-    found = [one.subject for one in await stored(bus, LOG.name) if SECRET.encode() in one.data]
-    pieces = b"".join(one.data for one in await stored(bus, f"OBJ_{BODIES.name}"))
-    return [*found, *(["the bucket"] if SECRET.encode() in pieces else [])]
 
 
 # Long bodies

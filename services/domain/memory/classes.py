@@ -52,13 +52,11 @@ class Placement(msgspec.Struct, frozen=True):
     memory_class: MemoryClass
     expires_after_days: int | None = None
     """How long it holds; none: until someone says otherwise."""
-    personal: bool = False
-    """Whether it is about a person rather than the project: a candidate for the user profile."""
 
 
 _IMPORTED: dict[str, Placement] = {
     "USER_DIRECTIVES": Placement("PROJECT_RULES", "feedback"),
-    "USER_PREFERENCES": Placement("PROJECT_RULES", "feedback", personal=True),
+    "USER_PREFERENCES": Placement("PROJECT_RULES", "feedback"),
     "ARCHITECTURE_DECISIONS": Placement("ARCHITECTURE", "decision"),
     "CONSTRAINTS": Placement("CONSTRAINTS", "decision"),
     "WORKFLOW_RULES": Placement("PROJECT_RULES", "decision", expires_after_days=90),
@@ -79,11 +77,6 @@ _NAMES = re.compile(
     re.IGNORECASE,
 )
 _ONLY = re.compile(r"\b(?:must not|mustn['\u2019]t|only|never)\b", re.IGNORECASE)
-
-
-def class_of(category: str) -> MemoryClass:
-    """The class of a memory of this category that names none. Raises KeyError for what is no category."""
-    return _CLASS_OF[category]
 
 
 def is_class(name: str) -> TypeGuard[MemoryClass]:

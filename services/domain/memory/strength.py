@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from itertools import accumulate, groupby
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -73,12 +73,6 @@ def half_life(renewals: int, pace: Pace = PACE) -> float:
     return pace.half_life_days / pace.growth ** min(max(renewals, 0), pace.most_renewals)
 
 
-def effective_age(start: float, now: float, dormant: Sequence[Interval] = (), pace: Pace = PACE) -> float:
-    """Days that a memory has aged since `start`: those of dormancy count for a quarter. What overlaps counts once."""
-    wall = now - start if now > start else 0.0
-    return wall - (1 - pace.dormant_share) * _Asleep(dormant, now).since(start) if dormant else wall
-
-
 class _Asleep:
     """The days of dormancy up to a moment, summed up once for thousands of memories."""
 
@@ -105,14 +99,6 @@ def dormancy(last_work: float, until: float, pace: Pace = PACE) -> Interval | No
     """The days of dormancy between the last work and this day; none where the grace has not passed."""
     begin = last_work + pace.dormant_after_days
     return (begin, until) if until > begin else None
-
-
-def faded(begins: float, age: float, half: float) -> float:
-    """What is left of a strength at this age, never less than nothing; 0 where the numbers are none."""
-    if not 0 <= age < math.inf or not 0 < half < math.inf:
-        return 0.0
-    left: float = begins * 2.0 ** (-age / half)
-    return left if 0 <= left < math.inf else 0.0
 
 
 class Fading(NamedTuple):
@@ -205,51 +191,12 @@ def _told_apart(order: Iterable[int], of: Sequence[float], found: Sequence[Memor
     return apart
 
 
-MIN_ELAPSED = "min_elapsed_window"
+Renewal = Literal["increment", "refresh_only", "blocked"]
+"""What seeing a memory again does to it. It is blocked where it was renewed shortly before, whoever sees it."""
 
 
-class Renewal(msgspec.Struct, frozen=True):
-    """Whether seeing a memory again renews it, with the numbers on which that was decided."""
-
-    renewed: bool
-    mode: str = ""
-    """increment or refresh_only, where it is renewed."""
-    blocked: str = ""
-    """Why it is not renewed."""
-    before: int = 0
-    """Renewals that counted before ..."""
-    after: int = 0
-    """... and after."""
-    elapsed_ms: int | None = None
-    """Since it was renewed last; none: it never was."""
-    required_ms: int = 0
-    same_session: bool = False
-    """Whether the session that renewed it last sees it again: evidence, and no reason to refuse."""
-    without_time: bool = False
-    """Whether it was renewed before at a time that nobody knows."""
-
-
-def renewal(
-    renewals: int,
-    last: datetime | None,
-    at: datetime,
-    *,
-    same_session: bool = False,
-    pace: Pace = PACE,
-) -> Renewal:
+def renewal(renewals: int, last: datetime | None, at: datetime, *, pace: Pace = PACE) -> Renewal:
     """What seeing a memory again at this moment does, that was renewed so often, and at `last` for the last time."""
-    required = pace.window_days * DAY
-    elapsed = None if last is None else at - last
-    blocked = elapsed is not None and elapsed < required
-    grows = not blocked and renewals < pace.most_renewals
-    return Renewal(
-        renewed=not blocked,
-        mode="" if blocked else "increment" if grows else "refresh_only",
-        blocked=MIN_ELAPSED if blocked else "",
-        before=renewals,
-        after=renewals + grows,
-        elapsed_ms=None if elapsed is None else elapsed // timedelta(milliseconds=1),
-        required_ms=required // timedelta(milliseconds=1),
-        same_session=same_session,
-        without_time=last is None and renewals > 0,
-    )
+    if last is not None and at - last < pace.window_days * DAY:
+        return "blocked"
+    return "increment" if renewals < pace.most_renewals else "refresh_only"

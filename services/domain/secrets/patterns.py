@@ -64,15 +64,20 @@ VALUE = re.compile(
 )
 REST_OF_VALUE = re.compile(BARE + rb"*")
 BEARER_TOKEN = re.compile(rb"bearer[ \t]+([\w.~+/=-]{8,}+)")
-CURL_PASSWORD = re.compile(rb"""curl\b(?:(?!curl)[^\n])*?[ \t](?:-u|--user)[ \t=]*\\*["']?[^\s:"'\[\\]*:([^\s"'\\]+)""")
-MYSQL_PASSWORD = re.compile(r"""(?:mysql|mariadb)\w*[ \t][^\n|;&]{0,200}?(?<=[ \t])-p\\*["']?([^\s"'\\]++)""")
+CURL_PASSWORD = re.compile(
+    rb"""curl\b(?:(?!curl)[^\n])*?[ \t](?:-u|--user)[ \t=]*+\\*+["']?+[^\s:"'\[\\]*+:([^\s"'\\]+)"""
+)
+# A word that holds another one of these names is read from the last of them only.
+MYSQL_PASSWORD = re.compile(
+    r"""(?:mysql|mariadb)(?:(?!mysql|mariadb)\w)*+[ \t][^\n|;&]{0,200}?(?<=[ \t])-p\\*+["']?([^\s"'\\]++)"""
+)
 SSHPASS_PASSWORD = re.compile(r"""sshpass[ \t]+-p[ \t]*\\*["']?([^\s"'\\]++)""")
 # The end of a line of YAML: code has something behind the value, or another value.
 YAML_PASSWORD = re.compile(
     rb"(?m)pass(?:w(?:or)?d|phrase):[ \t]([a-z]{6,40})[ \t]*(?:#[^\n]*)?\r?$"
     rb"|pwd:[ \t]([a-z]{6,40})[ \t]*(?:#[^\n]*)?\r?$"
 )
-YAML_KEY = re.compile(r"[ \t-]*[\w-]*")
+YAML_KEY = re.compile(r"[ \t-]*+[\w-]*+")
 PASSPHRASE = re.compile(
     rb"""pass(?:phrase|word|wd)?["']?[ \t]{0,4}[:=][ \t]{0,4}\\*"""
     rb"""(?P<quote>["'])(?P<words>[a-z0-9-]{2,20}(?:[ ][a-z0-9-]{2,20}){2,11})\\*(?P=quote)"""

@@ -43,9 +43,8 @@ _NOTICE = re.compile("|".join(map(re.escape, (*_DIRECTIVES, *BANNERS))))
 _BLANK = re.compile(r"\n[ \t]*\n")
 _BLANK_BEFORE_NO_LIST = re.compile(r"\n[ \t]*\n(?!\s{0,99}(?:[-*+•]|\d{1,3}[.)])\s)")
 _INJECTED = re.compile(f"{_REMINDERS.pattern}|{_COMMENT.pattern}|{_NOTICE.pattern}", re.IGNORECASE)
-_MARKS = re.compile(
-    r"<!--\s*(?:\+[\dwdhm ]+|OMO_INTERNAL_INITIATOR)\s*-->|\[dropped §\d+§\]|§\d+§ ?|\[SYSTEM DIRECTIVE:[^\]]*\]"
-)
+_MARKS = re.compile(r"<!--\s*+(?:\+[\dwdhm ]++|OMO_INTERNAL_INITIATOR)\s*+-->|\[dropped §\d+§\]|§\d+§ ?")
+_DIRECTIVE = re.compile(r"\[SYSTEM DIRECTIVE:[^\]]*\]")
 _FRAME = re.compile(
     r"\A\s*# Files mentioned by the user:\s.*?^## My request for \w+:\s*"
     r"|^If you need specific details from before [^\n]{0,200}read the full transcript at:[^\n]*$"
@@ -81,7 +80,7 @@ def cleaned(text: str) -> str:
         text = _outside(text, _ALL, to_end=True)
     text = _without_notices(text)
     if "§" in text or "<!--" in text or "[SYSTEM" in text:
-        text = _MARKS.sub("", text)
+        text = _MARKS.sub("", _without_directives(text))
     return _FRAME.sub("", text).strip()
 
 
@@ -150,6 +149,12 @@ def _without_notices(text: str) -> str:
         end = ending.search(text, found.end())
         done = end.end() if end else len(text)
     return "".join(kept) + text[done:]
+
+
+def _without_directives(text: str) -> str:
+    """One that is never closed stays. None is looked for where none can be closed: each would be read to the end."""
+    end = text.rfind("]") + 1
+    return _DIRECTIVE.sub("", text[:end]) + text[end:]
 
 
 def _without_comments(text: str) -> str:

@@ -60,14 +60,15 @@ def all_text(value: object) -> str:
 
 
 def _texts(value: object) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case dict():
-            for one in value.values():
-                yield from _texts(one)
-        case list():
-            for one in value:
-                yield from _texts(one)
-        case _:
-            pass
+    """In their order. A value may be nested as deeply as it can be decoded, which is deeper than calls may go."""
+    left = [value]
+    while left:
+        match left.pop():
+            case str(text):
+                yield text
+            case dict(named):
+                left += reversed(named.values())
+            case list(listed):
+                left += reversed(listed)
+            case _:
+                pass

@@ -9,12 +9,14 @@ from services.domain.attachments import file_name, short_name
 from services.domain.texts.bounds import beginning, flat, shortened
 from services.domain.texts.clean import cleaned
 from services.domain.texts.content import Piece, RecordedMessage
+from services.domain.texts.posing import unposed_line
 from services.domain.tokens import tokens
 from services.domain.tools.call import TOOLS, Call, call_of
 from services.domain.transcript import commits
 
 PERSON, AGENT, HARNESS = "U", "A", "S"
 _POSING = re.compile(r"\[\d{1,18}|TC:|commits:|[UAS]:")
+"""What a line of a transcript begins with, beside a person's words."""
 LONGEST_TARGET = 120
 MOST_FILES = 4
 """Of one answer that are named."""
@@ -37,8 +39,6 @@ class Entry(msgspec.Struct, frozen=True):
     lines: tuple[str, ...] = ()
     """Texts, and lines that begin with `TC:`."""
     commits: tuple[str, ...] = ()
-    committed: bool = False
-    """Whether the agent made a commit or speaks of one."""
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -49,8 +49,6 @@ class Block(msgspec.Struct, frozen=True):
     speaker: str
     text: str
     tokens: int
-    commits: tuple[str, ...] = ()
-    committed: bool = False
     tool_only: bool = False
 
 
@@ -75,9 +73,7 @@ def entry(message: RecordedMessage, most: int) -> Entry:
             lines.append(line)
             confirmed += commits.mentioned(line) if message.role == "assistant" else ()
     found = tuple(dict.fromkeys((*confirmed, *listed)))[: commits.MOST]
-    return Entry(
-        message.ordinal, message.message, _speaker(message, lines, speaks=speaks), tuple(lines), found, bool(confirmed)
-    )
+    return Entry(message.ordinal, message.message, _speaker(message, lines, speaks=speaks), tuple(lines), found)
 
 
 def block(entries: Sequence[Entry], most: int) -> Block:
@@ -98,25 +94,37 @@ def block(entries: Sequence[Entry], most: int) -> Block:
         speaker=speaker,
         text=text,
         tokens=tokens(len(text.encode()) + 1),
-        commits=found,
-        committed=any(one.committed for one in with_lines),
         tool_only=all(line.startswith("TC:") for line in lines),
     )
 
 
 def atoms(recorded: Sequence[RecordedMessage]) -> Iterator[tuple[RecordedMessage, ...]]:
     """Messages that belong together: from a tool's call to its result, where these stand in several messages."""
-    results: dict[str, int] = {}
-    for at in range(len(recorded) - 1, -1, -1):
-        results.update({piece.call: at for piece in recorded[at].pieces if piece.kind == "tool_result" and piece.call})
+    ends = _ends(recorded)
     start = end = 0
-    for at, one in enumerate(recorded):
+    for at, last in enumerate(ends):
         if at > end:
             yield tuple(recorded[start:at])
             start = end = at
-        end = max(end, *(results.get(piece.call, at) for piece in one.pieces if piece.kind == "tool_call"), at)
+        end = max(end, last)
     if recorded:
         yield tuple(recorded[start:])
+
+
+def _ends(recorded: Sequence[RecordedMessage]) -> list[int]:
+    """Where the last result of each message's calls stands, or the message itself.
+
+    Ids of calls come back in a conversation: a result belongs to the nearest call before it that has none yet.
+    """
+    ends = list(range(len(recorded)))
+    open_: dict[str, list[int]] = {}
+    for at, one in enumerate(recorded):
+        for piece in one.pieces:
+            if piece.kind == "tool_call" and piece.call:
+                open_.setdefault(piece.call, []).append(at)
+            elif piece.kind == "tool_result" and (waiting := open_.get(piece.call)):
+                ends[waiting.pop()] = at
+    return ends
 
 
 def _speaker(message: RecordedMessage, lines: list[str], *, speaks: bool) -> str:
@@ -130,8 +138,13 @@ def _speaker(message: RecordedMessage, lines: list[str], *, speaks: bool) -> str
 
 
 def _text(message: RecordedMessage, piece: Piece, most: int) -> str:
-    """What it says on one line; one that looks like a place or a tool's use in a transcript is marked as neither."""
+    """What it says on one line; one that looks like a place or a tool's use in a transcript is marked as neither.
+
+    Only what a person wrote may look like a person's words.
+    """
     line = _line(message, piece, most)
+    if message.role != "user" or message.synthetic or piece.synthetic or piece.kind != "text":
+        line = unposed_line(line)
     return f"- {line}" if _POSING.match(line) else line
 
 

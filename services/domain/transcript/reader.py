@@ -9,7 +9,7 @@ import msgspec
 from services.domain.attachments import attachment_tokens, file_tokens
 from services.domain.texts.content import Piece, RecordedMessage
 from services.domain.tokens import BYTES_PER_TOKEN, tokens
-from services.domain.transcript.blocks import AGENT, Block, Entry, atoms, block, entry
+from services.domain.transcript.blocks import Block, Entry, atoms, block, entry
 
 SHARE = 4
 """A block takes at most this part of the budget."""
@@ -23,8 +23,6 @@ class Chunk(msgspec.Struct, frozen=True):
     first: int = 0
     """Ordinal; 0: nothing was there to be read."""
     last: int = 0
-    first_message: str = ""
-    last_message: str = ""
     messages: int = 0
     tokens: int = 0
     """Estimate of the text."""
@@ -35,10 +33,6 @@ class Chunk(msgspec.Struct, frozen=True):
     """Why it ended there: end (of what was given) or budget."""
     text: str = ""
     """Lines `[3] U: …`, `[4-9] A: …`, and below them `TC: …` for each use of a tool."""
-    blocks: tuple[Block, ...] = ()
-    commits: tuple[str, ...] = ()
-    clusters: int = 0
-    """How many times the agent worked towards commits between other things that were said."""
     tool_only: tuple[tuple[int, int], ...] = ()
     """Ranges of ordinals in which nothing was said."""
     ordinals: tuple[tuple[int, str], ...] = ()
@@ -150,27 +144,17 @@ def _chunk(recorded: Sequence[RecordedMessage], taken: list[RecordedMessage], bl
     return Chunk(
         first=taken[0].ordinal,
         last=taken[-1].ordinal,
-        first_message=taken[0].message,
-        last_message=taken[-1].message,
         messages=len(taken),
         tokens=tokens(len(text.encode())),
         raw_tokens=cost(taken),
         has_more=len(taken) < len(recorded),
         ended=ended,
         text=text,
-        blocks=tuple(blocks),
-        commits=tuple(dict.fromkeys(one for each in blocks for one in each.commits)),
-        clusters=_clusters(blocks),
         tool_only=_tool_only(blocks),
         ordinals=tuple((one.ordinal, one.message) for one in taken),
         fingerprint=fingerprint(taken),
         recorded=tuple(taken),
     )
-
-
-def _clusters(blocks: list[Block]) -> int:
-    runs = groupby(blocks, key=lambda one: one.speaker)
-    return sum(any(one.committed for one in run) for speaker, run in runs if speaker == AGENT)
 
 
 def _tool_only(blocks: list[Block]) -> tuple[tuple[int, int], ...]:

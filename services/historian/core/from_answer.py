@@ -6,10 +6,10 @@ from services.domain.secrets import mask
 from services.domain.texts.bounds import flat
 from services.domain.texts.posing import unposed
 from services.historian.core.model_answer import Bounds, Compartment, Happening, Output
+from services.historian.core.quotations import is_quoted
 from services.historian.core.summary import TITLE, Draft, Fact, Observation, Summary
 from services.historian.core.validate import healed
 
-_QUOTES = " \"'`\u201c\u201d\u2018\u2019\u00ab\u00bb"
 LONGEST = 800
 """Characters of an observation."""
 
@@ -57,9 +57,7 @@ def _line(line: str, requests: Sequence[str]) -> str:
     plain = unposed(line)
     if plain == flat(line):
         return line
-    pieces = [piece for piece in (one.strip(_QUOTES) for one in plain.split("…")) if piece]
-    is_quoted = bool(pieces) and any(all(piece in request for piece in pieces) for request in requests)
-    return f"U: {plain}" if is_quoted else f"- {plain}"
+    return f"U: {plain}" if is_quoted(plain, requests) else f"- {plain}"
 
 
 def _text_of(event: Happening) -> str:

@@ -69,7 +69,7 @@ class Bounds(msgspec.Struct, frozen=True):
     previous_last: int = 0
     """Where the compartments before end."""
     requests: tuple[str, ...] = ()
-    """What a person wrote, each text on one line."""
+    """What a person wrote, text by text: their lines, without blanks around and between."""
     arcs: tuple[tuple[int, int], ...] = ()
     """Messages that belong together, from a call to its result, where these stand in several messages."""
 
@@ -93,6 +93,10 @@ def bounds(chunk: Chunk, previous_last: int) -> Bounds:
         tool_only=chunk.tool_only,
         tokens=chunk.tokens,
         previous_last=previous_last,
-        requests=tuple(flat(text) for one in chunk.recorded for text in person_texts(one)),
+        requests=tuple(_lines(text) for one in chunk.recorded for text in person_texts(one)),
         arcs=tuple((first, last) for first, last in joined if first < last),
     )
+
+
+def _lines(text: str) -> str:
+    return "\n".join(filter(None, map(flat, text.splitlines())))

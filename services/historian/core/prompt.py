@@ -45,7 +45,8 @@ about 300 tokens and at most 40 % of the transcript in all, p2 100, p3 35, p4 20
 them, at least with its first characters; rather name fewer anchors than leave one out.
 - Write in the first person, as the agent ("I moved the check into ..."). Say what was wanted, what was done and why, \
 what came out, and what is open. Keep paths, symbols, settings, numbers and hashes exactly as they are.
-- Where a person's own words decide something that will matter again, quote the sentence. Leave out greetings, \
+- Where a person's own words decide something that will matter again, quote the whole sentence, with … where you \
+leave something of it out. Leave out greetings, \
 agreement, pacing, pasted logs, and ideas that came to nothing.
 
 Facts

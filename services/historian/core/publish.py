@@ -19,7 +19,7 @@ from schemas.events import (
     ObservationRecorded,
 )
 from schemas.subjects import Address
-from services.domain.conversation import Conversation
+from services.domain.conversation import Conversation, Message
 from services.domain.jobs import Failed, failure
 from services.domain.tokens import tokens
 from services.domain.transcript import reader
@@ -58,16 +58,20 @@ def fingerprint(conversation: Conversation, first: int, last: int) -> str:
 def published(
     session: Session, request: HistoryRequested, address: Address, chunk: Chunk, written: Written
 ) -> list[Event]:
-    """What becomes of a summary. The end of the chunk is provisional: its topic may go on behind it."""
-    behind = [message for message in session.conversation.after(chunk.last) if message.ordinal <= request.last]
-    is_last = not behind
+    """What becomes of a summary. The end of the chunk is provisional: its topic may go on behind it.
+
+    A new generation holds once it covers all of its range: what a summary leaves out is the next part of its job.
+    Each part covers at least one message more, so that this ends.
+    """
     summary = written.summary
-    is_anew = request.generation != session.history.generation
-    drafts = _certain(summary.compartments, chunk, whole=is_last and (is_anew or request.reason in WHOLE))
+    is_anew = is_another_generation(session, request)
+    is_end = not unread(session, request, chunk.last)
+    drafts = _certain(summary.compartments, chunk, whole=is_end and (is_anew or request.reason in WHOLE))
     last = drafts[-1].last
+    rest = unread(session, request, last)
+    is_last = not rest if is_anew else is_end
     events: list[Event] = [_sealed(draft, request, address, chunk, written.source) for draft in drafts]
     events += _beside(summary, last, request)
-    left = sum(message.tokens for message in session.conversation.after(last) if message.ordinal <= request.last)
     events.append(
         HistoryAdvanced(
             run=request.run,
@@ -78,7 +82,7 @@ def published(
             ended=chunk.ended if last == chunk.last else "partial",
             tokens_in=sum(_raw(session.conversation, draft) for draft in drafts),
             tokens_out=sum(tokens(len(draft.p1.encode())) for draft in drafts),
-            left=left,
+            left=sum(message.tokens for message in rest),
             seconds=round(written.seconds, 3),
         )
     )
@@ -87,13 +91,21 @@ def published(
     return events
 
 
+def is_another_generation(session: Session, request: HistoryRequested) -> bool:
+    """Whether a job makes compartments in the place of those that are in force."""
+    return request.generation != session.history.generation
+
+
+def unread(session: Session, request: HistoryRequested, behind: int) -> Sequence[Message]:
+    """The messages of a job's range that stand behind this ordinal."""
+    return [message for message in session.conversation.after(behind) if message.ordinal <= request.last]
+
+
 def closing(session: Session, request: HistoryRequested) -> list[Event]:
     """The end of a job that has published everything but that."""
     last = session.reached
     done = HistoryAdvanced(run=request.run, generation=request.generation, first=last + 1, last=last)
-    if request.generation == session.history.generation:
-        return [done]
-    return [done, _promoted(session, request, last, 0)]
+    return [done, _promoted(session, request, last, 0)] if is_another_generation(session, request) else [done]
 
 
 def abandoned(request: HistoryRequested, reason: str) -> HistoryAbandoned:
@@ -161,11 +173,8 @@ def _raw(conversation: Conversation, draft: Draft) -> int:
 
 
 def _promoted(session: Session, request: HistoryRequested, last: int, made: int) -> Event:
-    """A new generation holds from here on, if it covers all of what it was made for."""
+    """A new generation holds from here on. Its range ends earlier where its last messages were deleted meanwhile."""
     staged = session.history.staged.get(request.generation, ())
-    if last != request.last:
-        reason = f"it covers the messages up to {last}, and not all up to {request.last}"
-        return abandoned(request, reason)
     return HistoryReplaced(
         run=request.run,
         generation=request.generation,
@@ -183,7 +192,7 @@ def failed(
     events: list[Event] = [
         HistoryFailed(run=end.name, code=code, detail=detail, failures=end.failures, retry_at=end.retry_at)
     ]
-    if request.generation != session.history.generation:
+    if is_another_generation(session, request):
         events.append(_salvaged(session, request, detail or code))
     return events
 

@@ -25,7 +25,7 @@ from services.domain import compartments, conversation, jobs, window
 from services.domain.compartments import CompartmentHistory
 from services.domain.conversation import Conversation, precedes
 from services.domain.fold import Map
-from services.domain.jobs import Abandoned, Done, Jobs, Requested
+from services.domain.jobs import Done, Jobs, Requested
 from services.domain.window import Learned, prompt_tokens
 from services.historian.core.lifecycle import ABANDON, AHEAD, REBUILD, RESCORE, HistoryJobs, transition
 
@@ -67,7 +67,7 @@ class Session(msgspec.Struct, frozen=True):
     closed: str = ""
     """The message before which the last list of what there is to do was finished."""
     newest: str = ""
-    """The message that was recorded last."""
+    """The message whose tool call has ended last."""
     is_idle: bool = False
     """Whether the agent has finished its turn, and no model call came after that."""
     jobs: HistoryJobs = Jobs()
@@ -167,7 +167,7 @@ def _transited(session: Session, event: Event) -> Session:
         return session
     if isinstance(event, HistoryAdvanced):
         session = replace(session, judged=session.judged.union(event.judged))
-    has_written = isinstance(made, Done | Abandoned) and job.request.reason not in (AHEAD, RESCORE)
+    has_written = isinstance(made, Done) and job.request.reason not in (AHEAD, RESCORE)
     return replace(session, written=max(session.written, job.request.last)) if has_written else session
 
 

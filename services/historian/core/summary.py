@@ -8,7 +8,6 @@ TITLE = 120
 """Characters of a title."""
 ANCHORS = 8
 EPISODES = ("bug", "feature", "release", "refactor", "infra", "design", "investigation", "docs")
-OBSERVATIONS = ("user_trait", "causal_incident", "trajectory_correction", "open_question")
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -47,7 +46,7 @@ class Observation(msgspec.Struct, frozen=True):
     """How a person works, or a turn that the work took."""
 
     kind: str
-    """Of OBSERVATIONS."""
+    """user_trait, causal_incident, trajectory_correction or open_question."""
     text: str
     first: int = 0
     last: int = 0

@@ -51,8 +51,8 @@ from services.tagger.core.listing import from_message, is_present, listed, remov
 from services.tagger.core.modes import is_helpers, mode_of
 from services.tagger.core.numbering import MAX_NAMES_PER_EVENT, assignments
 from services.tagger.core.parts import part_seen
-from services.tagger.core.signals import adapter_seen, error_seen, todos_seen, tools_seen, usage_seen
-from services.tagger.core.state import Session
+from services.tagger.core.signals import adapter_seen, error_seen, failed_call, todos_seen, tools_seen, usage_seen
+from services.tagger.core.state import COMPACTED, IDLE, Session, refusal
 from services.tagger.core.tool_runs import tool_seen
 
 
@@ -99,14 +99,14 @@ def decide(draft: Draft[Session], context: InboundContext) -> None:
 
 def _facts(session: Session, item: Seen, context: InboundContext) -> Sequence[Event]:
     match item:
-        case SessionIdle() | ErrorSeen() | CompactionSeen() if context.at < session.since:
-            return []  # it is repeated after a step: it was judged before
+        case SessionIdle() | ErrorSeen() | CompactionSeen() if session.was_told(_named(item), context.at):
+            return []  # it was judged before
         case AdapterSeen():
             return adapter_seen(session, item, context.harness)
         case SessionSeen():
             return _session_seen(session, item, context)
         case SessionIdle():
-            return [] if "idle" in session.reported else [SessionIdled()]
+            return [] if IDLE in session.reported else [SessionIdled()]
         case SessionEnded(reason=reason):
             return [] if session.closed else [SessionClosed(reason=reason)]
         case SessionReverted(message=message):
@@ -124,7 +124,7 @@ def _facts(session: Session, item: Seen, context: InboundContext) -> Sequence[Ev
             return error_seen(session, item)
         case CompactionSeen(auto=auto, summary=summary):
             compacted = NativeCompacted(last_tag=session.last_number, auto=auto, summary=summary)
-            return [] if "compacted" in session.reported else [compacted]
+            return [] if COMPACTED in session.reported else [compacted]
         case TodoSeen():
             return todos_seen(session, item)
         case ToolsSeen():
@@ -135,6 +135,17 @@ def _facts(session: Session, item: Seen, context: InboundContext) -> Sequence[Ev
             return listed(session, after, messages, is_last=False)
         case _:
             raise TypeError(f"no rule for {item!r}")
+
+
+def _named(item: SessionIdle | ErrorSeen | CompactionSeen) -> str:
+    """What makes a report without an id the same one again."""
+    match item:
+        case ErrorSeen():
+            return refusal(failed_call(item))
+        case CompactionSeen():
+            return COMPACTED
+        case SessionIdle():
+            return IDLE
 
 
 def _session_seen(session: Session, item: SessionSeen, context: InboundContext) -> list[Event]:

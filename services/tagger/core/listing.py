@@ -12,8 +12,11 @@ from services.tagger.core.state import Session
 
 
 def removed(messages: Sequence[str], reason: str) -> list[Event]:
-    """The fact that these are gone, if there are any."""
-    return [MessageRemoved(messages=list(messages), reason=reason)] if messages else []
+    """The facts that these are gone, if there are any; none of them names more than an event has room for."""
+    starts = range(0, len(messages), MAX_NAMES_PER_EVENT)
+    return [
+        MessageRemoved(messages=[*messages[start : start + MAX_NAMES_PER_EVENT]], reason=reason) for start in starts
+    ]
 
 
 def from_message(conversation: Conversation, message: str) -> list[str]:

@@ -57,8 +57,8 @@ def error_seen(session: Session, item: ErrorSeen) -> list[Event]:
 
     A harness may report it twice: of the session and of the answer.
     """
-    text = item.text[:MAX_ERROR_CHARACTERS]
-    failed = CallFailed(message=item.message, name=item.name, status=item.status, text=text)
+    failed = failed_call(item)
+    text = failed.text
     facts: list[Event] = [] if refusal(failed) in session.reported else [failed]
     if text in session.reported:
         return facts
@@ -78,6 +78,11 @@ def error_seen(session: Session, item: ErrorSeen) -> list[Event]:
             )
         )
     return facts
+
+
+def failed_call(item: ErrorSeen) -> CallFailed:
+    text = item.text[:MAX_ERROR_CHARACTERS]
+    return CallFailed(message=item.message, name=item.name, status=item.status, text=text)
 
 
 def _asked(session: Session, message: str) -> Model:

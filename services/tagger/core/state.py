@@ -39,6 +39,9 @@ from services.domain.window import Learned
 
 replace = msgspec.structs.replace
 
+IDLE, COMPACTED = "idle", "compacted"
+"""What a harness tells without an id of its own, beside the refusals of a provider."""
+
 
 class Session(msgspec.Struct, frozen=True):
     """One session's conversation and numbering."""
@@ -85,11 +88,22 @@ class Session(msgspec.Struct, frozen=True):
     reported: frozenset[str] = frozenset()
     """What was reported since the last step without an id of its own: idle, compacted, the texts of refusals."""
     since: datetime = datetime(1970, 1, 1, tzinfo=UTC)
-    """The newest time at which something of this was forgotten: what is older has been judged."""
+    """The newest time at which something of this was forgotten."""
+    told: Map[str, None] = Map()
+    """All that was ever reported so, by the second of its report."""
 
     @property
     def last_number(self) -> int:
         return max(self.conversation.last_number, self.last_inherited)
+
+    def was_told(self, what: str, at: datetime) -> bool:
+        """Whether a report without an id is repeated after a step.
+
+        Its time alone does not tell: the clock of a harness may have run ahead and gone back since. So it is repeated
+        only if it was told at that time, or right before: of one thing a harness may tell twice.
+        """
+        second = int(at.timestamp())
+        return at < self.since and any(told_key(what, one) in self.told for one in (second - 1, second))
 
 
 def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
@@ -120,15 +134,15 @@ def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
             gone = before.parts.get(part)
             return _without_part(session, gone.recorded) if gone else session
         case MessageRecorded():
-            return replace(session, reported=session.reported - {"idle"}, since=max(session.since, envelope.at))
+            return replace(session, reported=session.reported - {IDLE}, since=max(session.since, envelope.at))
         case SessionIdled():
-            return replace(session, reported=session.reported | {"idle"})
+            return _told(session, IDLE, envelope.at)
         case NativeCompacted():
-            return replace(session, reported=session.reported | {"compacted"})
+            return _told(session, COMPACTED, envelope.at)
         case OverflowDetected(text=text) | SignatureRefused(text=text):
             return replace(session, reported=session.reported | {text})
         case CallFailed():
-            return replace(session, reported=session.reported | {refusal(event)})
+            return _told(session, refusal(event), envelope.at)
         case ToolRan(part=part):
             return replace(session, runs=session.runs.insert(part, event))
         case FileTouched(part=part, path=path):
@@ -151,6 +165,11 @@ def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
             return _forked(session, event)
         case _:
             return session
+
+
+def _told(session: Session, what: str, at: datetime) -> Session:
+    told = session.told.insert(told_key(what, int(at.timestamp())), None)
+    return replace(session, reported=session.reported | {what}, told=told)
 
 
 def _forked(session: Session, event: SessionForked) -> Session:
@@ -269,6 +288,10 @@ def call_key(call: str, owner: str) -> str:
 
 def touch_key(part: str, path: str) -> str:
     return f"{part}\0{path}"
+
+
+def told_key(what: str, second: int) -> str:
+    return f"{second}\0{what}"
 
 
 def refusal(failed: CallFailed) -> str:

@@ -10,7 +10,6 @@ from services.domain.memory.classes import (
     RULES,
     MemoryClass,
     Placement,
-    class_of,
     is_class,
     placed,
     placed_by_class,
@@ -25,7 +24,7 @@ def test_each_category_has_a_class() -> None:
         "CONFIG_VALUES": "reference",
         "NAMING": "decision",
     }
-    assert expected == {category: class_of(category) for category in CATEGORIES}
+    assert expected == {category: place.memory_class for category in CATEGORIES if (place := placed(category))}
 
 
 def test_each_class_has_its_rule() -> None:
@@ -45,7 +44,7 @@ def test_each_class_has_its_rule() -> None:
     ("older", "place"),
     [
         ("USER_DIRECTIVES", Placement("PROJECT_RULES", "feedback")),
-        ("USER_PREFERENCES", Placement("PROJECT_RULES", "feedback", personal=True)),
+        ("USER_PREFERENCES", Placement("PROJECT_RULES", "feedback")),
         ("ARCHITECTURE_DECISIONS", Placement("ARCHITECTURE", "decision")),
         ("CONSTRAINTS", Placement("CONSTRAINTS", "decision")),
         ("WORKFLOW_RULES", Placement("PROJECT_RULES", "decision", 90)),
@@ -66,22 +65,22 @@ def test_a_category_of_today_stays_and_any_other_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("memory_class", "text", "category", "personal"),
+    ("memory_class", "text", "category"),
     [
-        ("feedback", "User prefers short diffs.", "PROJECT_RULES", True),
-        ("feedback", "Always answer in English.", "PROJECT_RULES", False),
-        ("feedback", "Short diffs from now on.", "PROJECT_RULES", False),
-        ("decision", "The log lives in JetStream.", "ARCHITECTURE", False),
-        ("decision", "Never push to main without a review.", "PROJECT_RULES", False),
-        ("decision", "Event names are nouns with a verb.", "NAMING", False),
-        ("decision", "Only the desk writes.", "CONSTRAINTS", False),
-        ("decision", "Rooms must not import each other.", "CONSTRAINTS", False),
-        ("project", "The service keeps its log in JetStream.", "CONFIG_VALUES", False),
-        ("reference", "Dashboards live at https://example.test/graphs.", "CONFIG_VALUES", False),
+        ("feedback", "User prefers short diffs.", "PROJECT_RULES"),
+        ("feedback", "Always answer in English.", "PROJECT_RULES"),
+        ("feedback", "Short diffs from now on.", "PROJECT_RULES"),
+        ("decision", "The log lives in JetStream.", "ARCHITECTURE"),
+        ("decision", "Never push to main without a review.", "PROJECT_RULES"),
+        ("decision", "Event names are nouns with a verb.", "NAMING"),
+        ("decision", "Only the desk writes.", "CONSTRAINTS"),
+        ("decision", "Rooms must not import each other.", "CONSTRAINTS"),
+        ("project", "The service keeps its log in JetStream.", "CONFIG_VALUES"),
+        ("reference", "Dashboards live at https://example.test/graphs.", "CONFIG_VALUES"),
     ],
 )
-def test_a_class_finds_its_category(memory_class: MemoryClass, text: str, category: str, personal: bool) -> None:  # noqa: FBT001
-    assert Placement(category, memory_class, personal=personal) == placed_by_class(memory_class, text)
+def test_a_class_finds_its_category(memory_class: MemoryClass, text: str, category: str) -> None:
+    assert Placement(category, memory_class) == placed_by_class(memory_class, text)
 
 
 @given(st.sampled_from(CLASSES), st.text(max_size=200))

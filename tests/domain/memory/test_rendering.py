@@ -15,21 +15,22 @@ from services.domain.memory.rendering import (
     COMPACT,
     FULL,
     HEADING,
-    OMISSIONS,
     Choice,
     Profile,
     Twins,
     choose,
-    cost_of,
     line_of,
     numbered,
     plain,
     render,
 )
 from services.domain.texts.sentences import words
+from services.domain.tokens import tokens
 from tests.helpers.cost import bare_operations
 
 AT = datetime(2026, 6, 1, tzinfo=UTC)
+OMISSIONS = {"type_cap", "global_cap", "token_budget", "twin", "empty_budget"}
+"""Why a memory that holds is not shown."""
 DAY = timedelta(days=1)
 DISTINCT = (
     "The log lives in JetStream.",
@@ -101,7 +102,6 @@ def test_memories_read_by_class_the_strongest_of_each_first() -> None:
 
 def test_without_memories_nothing_reads() -> None:
     assert "" == render(choose([], AT)) == render(Choice())
-    assert 0 == cost_of(Choice())
 
 
 def test_what_is_old_says_so_at_the_moment_of_the_choice() -> None:
@@ -214,6 +214,8 @@ def test_what_expires_later_is_shown() -> None:
         ("> - * quoted", "quoted"),
         ("[M3] [12] other", "other"),
         ("U: I want it", "I want it"),
+        ("u: I want it", "I want it"),
+        ("1. **\uff35:** # U: I want it", "I want it"),
         ("TC: bash", "bash"),
         ("a\u200bb\u202ec\x00d\x1b", "abcd"),
         ("总是使用 pnpm", "总是使用 pnpm"),
@@ -263,8 +265,8 @@ PROFILES = st.builds(Profile, st.integers(0, 600), st.none() | st.integers(0, 12
 def test_each_memory_is_shown_or_has_a_reason_and_the_budget_holds(memories: list[Memory], profile: Profile) -> None:
     choice = choose(memories, AT, profile=profile)
     assert sorted(one.id for one in memories) == sorted([*shown(choice), *reasons(choice)])
-    assert set(reasons(choice).values()) <= set(OMISSIONS)
-    assert cost_of(choice) <= profile.tokens
+    assert set(reasons(choice).values()) <= OMISSIONS
+    assert tokens(len(render(choice).encode())) <= profile.tokens
     assert all(one.line in render(choice) for one in choice.shown)
     assert not _twins(choice)
 

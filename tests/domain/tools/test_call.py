@@ -6,6 +6,7 @@ import pytest
 
 from services.domain.texts.content import Piece
 from services.domain.tools import names
+from services.domain.tools.arguments import all_text, decoded
 from services.domain.tools.call import call_of
 from services.domain.tools.request import Touch, request_of
 
@@ -109,3 +110,19 @@ def test_the_names_of_the_table_are_plain_and_stand_in_one_kind() -> None:
     every = [name for kind in kinds for name in kind]
     assert len(every) == len({*every})
     assert every == [names.plain(name) for name in every]
+
+
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")])
+def test_arguments_that_are_nested_as_deeply_as_can_be_read_break_nothing(opening: str, closing: str) -> None:
+    def given(depth: int) -> str:
+        return f'{{"filePath":"a.py","content":{opening * depth}"roof"{closing * depth}}}'
+
+    deepest = next(depth for depth in range(2, 10_000) if decoded(given(depth)) is None)
+    for depth in range(deepest - 60, deepest):
+        for tool in ("edit", "write", "bash", "task"):
+            request_of(tool, given(depth))
+            call_of(Piece(part="p", kind="tool", tool=tool, input=given(depth), output=given(depth)))
+
+
+def test_all_texts_of_a_value_are_read_in_their_order() -> None:
+    assert "a\nb\nc\nd" == all_text({"x": ["a", {"y": "b", "z": [["c"], 1]}], "w": "d"})

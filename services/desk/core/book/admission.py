@@ -170,7 +170,7 @@ def _absorbed(
 ) -> Events:
     """It is seen again, and from now on as well sourced as its best source."""
     judged = candidate.judged("absorbed", twin.id, reasons)
-    effect = "" if candidate.trust == FIXED else effect_on(twin, context, candidate.origin)
+    effect = "" if candidate.trust == FIXED else effect_on(twin, context)
     seen = _sighting(candidate, twin, effect)
     if reasons or action != "applied" or _priority(candidate.trust) <= _priority(twin.trust):
         return judged, seen
@@ -186,10 +186,9 @@ def _absorbed(
     return judged, better, seen
 
 
-def effect_on(memory: Memory, context: BookContext, session: str) -> str:
+def effect_on(memory: Memory, context: BookContext) -> str:
     """What a sighting does to the fading of a memory, as its fact says it."""
-    same_session = bool(memory.sources) and memory.sources[-1].session == session
-    return renewal(memory.reinforced, memory.reinforced_at, context.at, same_session=same_session).mode or "blocked"
+    return renewal(memory.reinforced, memory.reinforced_at, context.at)
 
 
 def _priority(trust: str) -> int:

@@ -146,6 +146,6 @@ def verify(book: Book, command: MemoryVerify) -> Decision:
 def reinforce(book: Book, command: MemoryReinforce, context: BookContext) -> Decision:
     """A memory was seen to hold again."""
     memory = find_active(book, command.id)
-    effect = effect_on(memory, context, context.session)
+    effect = effect_on(memory, context)
     event = MemoryReinforced(memory=memory.id, origin=context.session, effect=effect)
     return Decision(ok=True, text=f"That {memory.id} was seen again is noted.", events=(event,))

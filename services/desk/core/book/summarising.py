@@ -46,7 +46,7 @@ def _commanded(book: Book, line: Line, outcome: Refused | Reinforced, origin: Or
     candidate = _candidate(line, origin, _words(line), Placement("", "project"))
     if isinstance(outcome, Refused):
         return (candidate.judged("rejected", reasons=outcome.reasons),)
-    effect = effect_on(book.memories[outcome.memory], context, origin.session)
+    effect = effect_on(book.memories[outcome.memory], context)
     seen = MemoryReinforced(memory=outcome.memory, origin=origin.session, message=origin.message, effect=effect)
     return candidate.judged("absorbed", outcome.memory), seen
 

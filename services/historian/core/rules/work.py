@@ -63,7 +63,6 @@ class Work(msgspec.Struct, frozen=True):
     read: tuple[str, ...] = ()
     runs: tuple[Run, ...] = ()
     commits: tuple[Commit, ...] = ()
-    calls: int = 0
 
 
 def work(unit: Sequence[Step], root: str = "") -> Work:
@@ -76,7 +75,6 @@ def work(unit: Sequence[Step], root: str = "") -> Work:
         read=tuple(path for path in read if path not in changed),
         runs=tuple(_runs(calls, root)),
         commits=tuple(_commits(call for _, call in calls)),
-        calls=len(calls),
     )
 
 
