@@ -66,6 +66,11 @@ class Keeper:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self._collected = self._collected or [item.nodeid for item in session.items]
 
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """What cannot be read has tests that nobody knows of: it has not passed."""
+        if report.failed:
+            self._reasons.setdefault(report.nodeid, report.longreprtext)
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         PROGRESS.touch()
         if report.failed:

@@ -121,6 +121,13 @@ def test_unsteady(): assert not first("unsteady")
     assert ended.stdout.endswith("2 failed twice, 1 unsteady (at most 3 are let through)\n")
 
 
+def test_a_file_that_cannot_be_read_fails_the_run_also_where_all_that_was_seen_passes_at_last(suite: Suite) -> None:
+    (suite.folder / "test_unreadable.py").write_text("import nothing_that_is_there")
+    ended = suite.run('def test_unsteady(): assert not first("unsteady")')
+    assert 0 != ended.returncode, ended.stdout
+    assert "nothing_that_is_there" in ended.stdout
+
+
 @pytest.mark.soak
 def test_more_that_are_unsteady_than_are_let_through_fail_the_run(suite: Suite) -> None:
     tests = "".join(f"def test_{number}(): assert not first('{number}')\n" for number in range(2))

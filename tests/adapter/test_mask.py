@@ -63,6 +63,6 @@ def test_masks_nothing_that_the_service_would_keep(adapter: Adapter, text: str) 
 
 
 def test_of_such_texts_it_masks_some_and_keeps_some(adapter: Adapter) -> None:
-    settled = settings(phases=[Phase.generate], database=None, deadline=None)
+    settled = settings(phases=[Phase.generate], database=None, deadline=None, max_examples=1_000)
     assert find(nearly_secret, lambda text: "[masked:" in adapter("mask", text), settings=settled)
-    assert find(nearly_secret, lambda text: len(text) > 40 and adapter("mask", text) == text, settings=settled)
+    assert find(nearly_secret, lambda text: len(text) > 8 and adapter("mask", text) == text, settings=settled)

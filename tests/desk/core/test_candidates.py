@@ -183,7 +183,7 @@ def test_of_other_recordings_what_passes_is_seldom_junk_and_what_is_good_mostly_
 SENTENCES = (DECISION, *(text for text, _ in RULES), *(text for _, text in (*REFUSED, *TOLD)))
 NOISE = ("\n", "\n\n", "\n\n- ", " ", "> ", "```\n", "`", "**", "because ", "never ", "must ", "\u2028", "\0")
 TEXTS = st.lists(st.sampled_from(SENTENCES) | st.sampled_from(NOISE) | st.text(max_size=8), max_size=12).map("".join)
-ONCE = settings(phases=[Phase.generate], database=None, deadline=None)
+ONCE = settings(phases=[Phase.generate], database=None, deadline=None, max_examples=1_000)
 
 
 @pytest.mark.parametrize("finder", [from_person, from_agent])

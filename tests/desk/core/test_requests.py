@@ -164,7 +164,7 @@ TEXTS = st.lists(st.sampled_from(PIECES) | st.sampled_from(NOISE) | st.text(max_
 
 @pytest.mark.parametrize("kind", [Request, Ignored])
 def test_in_what_is_drawn_something_is_found(kind: type[Request | Ignored]) -> None:
-    once = settings(phases=[Phase.generate], database=None, deadline=None)
+    once = settings(phases=[Phase.generate], database=None, deadline=None, max_examples=1_000)
     assert find(TEXTS, lambda text: any(isinstance(found, kind) for found in requests(text)), settings=once)
 
 

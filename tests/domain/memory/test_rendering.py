@@ -27,10 +27,9 @@ from services.domain.memory.rendering import (
 from services.domain.texts.sentences import words
 from services.domain.tokens import tokens
 from tests.helpers.cost import bare_operations
+from tests.helpers.memory_books import OMISSIONS
 
 AT = datetime(2026, 6, 1, tzinfo=UTC)
-OMISSIONS = {"type_cap", "global_cap", "token_budget", "twin", "empty_budget"}
-"""Why a memory that holds is not shown."""
 DAY = timedelta(days=1)
 DISTINCT = (
     "The log lives in JetStream.",

@@ -21,7 +21,6 @@ from schemas.events import (
 from schemas.events.memory import VERDICTS
 from services.domain.limits import Memory as Limits
 from services.domain.memory.finding import Unnamed
-from services.domain.memory.rendering import OMISSIONS
 from services.domain.tokens import tokens
 from services.responder.answers import memory_reports
 from services.responder.answers.memory_reasons import SENTENCES, by_head, by_settings
@@ -29,6 +28,7 @@ from services.responder.answers.memory_reports import BadAsk, Known, listing, mi
 from services.responder.projections.book import Remembered, evolve
 from tests.helpers.given import AT, envelope
 from tests.helpers.harness import Harness
+from tests.helpers.memory_books import OMISSIONS
 from tests.helpers.project_documents import Project, session, written
 
 RULE = "Only the desk writes memories."
