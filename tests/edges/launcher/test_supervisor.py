@@ -160,8 +160,14 @@ class Command:
     async def __call__(self, *words: str, before: str = "") -> asyncio.subprocess.Process:
         program = (sys.executable, "-m", "services.edges.cli", *words)
         return await asyncio.create_subprocess_exec(
-            *([before] if before else []), *program, env=self._environment, stdin=DEVNULL, stdout=DEVNULL
-        )
+            *([before] if before else []), *program, env=self._environment, stdin=DEVNULL, stdout=DEVNULL,
+            preexec_fn=_hears_its_terminal,
+        )  # fmt: skip
+
+
+def _hears_its_terminal() -> None:
+    """Also where these tests were told to outlive theirs, as `nohup` does: that is inherited."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def broker_in(data: Path) -> psutil.Process:
