@@ -18,6 +18,9 @@ from schemas.events import (
 from services.domain.conversation import Conversation
 from services.domain.fold import Map
 
+AHEAD = "ahead"
+"""The reason of runs that only keep history ready before it is needed: nothing of a prompt has ended with them."""
+
 replace = msgspec.structs.replace
 
 GONE = frozenset({"deleted", "reverted"})

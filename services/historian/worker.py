@@ -38,8 +38,9 @@ from schemas.events import (
     UsageSampled,
 )
 from schemas.subjects import Address
+from services.domain.compartments import AHEAD
 from services.historian.compression_job import CompressionJob
-from services.historian.core.lifecycle import AHEAD, RESCORE, pause
+from services.historian.core.lifecycle import RESCORE, pause
 from services.historian.core.limits import Limits
 from services.historian.core.state import Session, evolve
 from services.historian.importance_job import ImportanceJob

@@ -15,6 +15,8 @@ _STATES = {
     "active": ACTIVE,
 }
 """States of harnesses; a task that is cancelled or deleted is told by none, and every other one is open."""
+UNDONE = frozenset({"pending", "in_progress"})
+"""The states of a line that is still to be done, in a list that a harness reports."""
 _GONE = frozenset({"cancelled", "canceled", "deleted"})
 _NAMES = ("content", "step", "description", "subject", "title", "text", "task")
 _NUMBERS = ("taskId", "task_id", "id")

@@ -34,9 +34,14 @@ def mentioned(text: str) -> tuple[str, ...]:
     return _distinct(found[1] for found in _HEX.finditer(text) if _is_beside(hints, found))
 
 
+def is_commit(command: str) -> bool:
+    """Whether a command of the shell makes a commit."""
+    return _COMMITS.search(command) is not None
+
+
 def made(call: Call) -> tuple[str, ...]:
     """Hashes of the commits that this call made."""
-    if call.failed or not _COMMITS.search(call.command):
+    if call.failed or not is_commit(call.command):
         return ()
     return _distinct(found[1] for found in _MADE.finditer(call.output))
 

@@ -24,8 +24,6 @@ from services.domain.jobs import (
 )
 
 HistoryJobs = Jobs[HistoryRequested]
-AHEAD = "ahead"
-"""The reason of jobs that have history ready before it is needed: the rules make them."""
 REMOVED = "removed"
 """The reason of jobs that make compartments anew whose messages were deleted."""
 REBUILD, RESCORE, ABANDON = "rebuild", "rescore", "abandon"

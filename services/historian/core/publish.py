@@ -19,12 +19,13 @@ from schemas.events import (
     ObservationRecorded,
 )
 from schemas.subjects import Address
+from services.domain.compartments import AHEAD
 from services.domain.conversation import Conversation, Message
 from services.domain.jobs import Failed, failure
 from services.domain.tokens import tokens
 from services.domain.transcript import reader
 from services.domain.transcript.reader import Chunk
-from services.historian.core.lifecycle import AHEAD, REBUILD, RESCORE
+from services.historian.core.lifecycle import REBUILD, RESCORE
 from services.historian.core.state import Session
 from services.historian.core.summary import Draft, Summary
 

@@ -22,20 +22,19 @@ from schemas.events import (
     UsageSampled,
 )
 from services.domain import compartments, conversation, jobs, window
-from services.domain.compartments import CompartmentHistory
+from services.domain.compartments import AHEAD, CompartmentHistory
 from services.domain.conversation import Conversation, precedes
 from services.domain.fold import Map
 from services.domain.jobs import Done, Jobs, Requested
+from services.domain.tools.todos import UNDONE
+from services.domain.transcript.commits import is_commit
 from services.domain.window import Learned, prompt_tokens
-from services.historian.core.lifecycle import ABANDON, AHEAD, REBUILD, RESCORE, HistoryJobs, transition
+from services.historian.core.lifecycle import ABANDON, REBUILD, RESCORE, HistoryJobs, transition
 
 replace = msgspec.structs.replace
 
-COMMIT = "git commit"
 SHRUNK = 0.95
 """Of the prompt before: a smaller one has lost something."""
-OPEN = frozenset({"pending", "in_progress"})
-"""Of a line in a list of what there is to do."""
 
 
 class Session(msgspec.Struct, frozen=True):
@@ -133,7 +132,7 @@ def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
         case ToolRan():
             return _tool_ran(session, event)
         case TodoCaptured(statuses=statuses):
-            is_open = not statuses or any(status in OPEN for status in statuses)
+            is_open = not statuses or any(status in UNDONE for status in statuses)
             return session if is_open else replace(session, closed=session.newest)
         case DropRequested(tags=tags):
             queued = session.queued
@@ -204,6 +203,6 @@ def _usage_sampled(session: Session, event: UsageSampled) -> Session:
 
 def _tool_ran(session: Session, event: ToolRan) -> Session:
     session = replace(session, newest=event.message)
-    if event.status != "completed" or event.exit_code or COMMIT not in event.target:
+    if event.status != "completed" or event.exit_code or not is_commit(event.target):
         return session
     return replace(session, commits=session.commits.insert(event.message, None))

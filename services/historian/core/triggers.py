@@ -7,11 +7,12 @@ from itertools import groupby
 import msgspec
 
 from schemas.events import CompartmentSealed, HistoryAbandoned, HistoryOrdered, HistoryRequested
+from services.domain.compartments import AHEAD
 from services.domain.jobs import closed, is_held
 from services.domain.limits import Limits as PlanLimits
 from services.historian.core.context_pressure import ContextPressure, context_pressure
 from services.historian.core.eligible import Measured, eligible, measured
-from services.historian.core.lifecycle import AHEAD, REBUILD, REMOVED, RESCORE
+from services.historian.core.lifecycle import REBUILD, REMOVED, RESCORE
 from services.historian.core.limits import Limits
 from services.historian.core.publish import abandoned
 from services.historian.core.state import Session

@@ -10,12 +10,12 @@ from schemas.plan import AnyEdit, InsertPair, OmitPart, Withdraw, target
 from services.domain.conversation import Part
 from services.domain.tokens import tokens
 from services.domain.tools.names import TODO_WRITER, plain
+from services.domain.tools.todos import UNDONE
 from services.responder.lanes.age import is_free
 from services.responder.lanes.base import Change, Lane, View
 from services.responder.provider_rules.signed_thinking import boundary
 from services.responder.session.lane_marks import is_of
 from services.responder.session.reclaim import OUTPUTS
-from services.responder.session.session_activity import OPEN
 
 NAME = "todo"
 MODES = frozenset({"primary", "reduce_off"})
@@ -105,7 +105,7 @@ def _wanted(view: View) -> tuple[InsertPair, ...]:
 
 
 def _is_open(view: View) -> bool:
-    return view.limits.todo and any(status in OPEN for status in view.session.activity.todos.statuses)
+    return view.limits.todo and any(status in UNDONE for status in view.session.activity.todos.statuses)
 
 
 def _real(view: View) -> Part | None:

@@ -11,17 +11,16 @@ from schemas.events import (
     ToolRan,
 )
 from schemas.tools import MEMORY
+from services.domain.compartments import AHEAD
 from services.domain.conversation import Conversation
 from services.domain.tools.arguments import arguments_of
 from services.domain.tools.names import plain
+from services.domain.tools.todos import UNDONE
+from services.domain.transcript.commits import is_commit
 
-COMMIT = "git commit"
-AHEAD = "ahead"
-"""The reason of runs that only keep history ready: nothing of the prompt has ended with them."""
 LOOKING = frozenset({"read", "note", "dismiss"})
 """What an agent does with the memory that looks after its notes just then."""
 _MEMORY = plain(MEMORY)
-_OPEN = frozenset({"pending", "in_progress"})
 
 replace = msgspec.structs.replace
 
@@ -44,9 +43,9 @@ class Milestones(msgspec.Struct, frozen=True):
 def passed(known: Milestones, event: Event, seq: int, conversation: Conversation, turn: int) -> Milestones:
     """What is known after this fact; `turn`: the ordinal of the newest message that a person wrote."""
     match event:
-        case ToolRan(status="completed", target=target) if COMMIT in target and not event.exit_code:
+        case ToolRan(status="completed", target=target) if is_commit(target) and not event.exit_code:
             return _reached(known, conversation, turn)
-        case TodoCaptured(statuses=statuses) if statuses and _OPEN.isdisjoint(statuses):
+        case TodoCaptured(statuses=statuses) if statuses and UNDONE.isdisjoint(statuses):
             return _reached(known, conversation, turn)
         case HistoryRequested(run=run, reason=reason):
             return replace(known, ahead=run) if reason == AHEAD else known

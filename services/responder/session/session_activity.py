@@ -14,12 +14,11 @@ from schemas.events import (
     ToolRan,
     UsageSampled,
 )
+from services.domain.tools.todos import UNDONE
 
 MAX_FILES = 50
 MAX_FAILURES = 20
 MAX_REBASES = 3
-OPEN = frozenset({"pending", "in_progress"})
-"""The states of a line that is still to be done; `completed` and `cancelled` are not."""
 
 replace = msgspec.structs.replace
 
@@ -64,7 +63,7 @@ class SessionActivity(msgspec.Struct, frozen=True):
     @property
     def open_todos(self) -> list[str]:
         lines = zip(self.todos.contents, self.todos.statuses, strict=True)
-        return [content for content, status in lines if status in OPEN]
+        return [content for content, status in lines if status in UNDONE]
 
 
 def activity_after(activity: SessionActivity, event: Event) -> SessionActivity:

@@ -57,10 +57,11 @@ def turn(harness: Harness, *answer: PartSeen, seconds: float = 1) -> bool:
     return edit is not None and SAYS in getattr(edit, "text", "")
 
 
-def test_after_a_commit_the_agent_is_reminded_once_behind_the_next_message() -> None:
+@pytest.mark.parametrize("command", ["git commit -m done", "git -C web commit -qam done"])
+def test_after_a_commit_the_agent_is_reminded_once_behind_the_next_message(command: str) -> None:
     _, harness = begun()
     assert not turn(harness)
-    assert turn(harness, committed())
+    assert turn(harness, committed(command))
     assert not turn(harness, seconds=2 * COOLDOWN)
 
 
