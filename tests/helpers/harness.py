@@ -142,6 +142,7 @@ class Harness:
         self.system = "v1"
         self.capabilities: tuple[Capability, ...] = ("accepts_empty_content",)
         self.context_limit = 100_000
+        self.output_limit = 0
         self.revision = 0
         self.edits: dict[str, AnyEdit] = {}
         self._named = 0
@@ -308,6 +309,7 @@ class Harness:
             provider="anthropic",
             model=self.model,
             context_limit=self.context_limit,
+            output_limit=self.output_limit,
             capabilities=self.capabilities,
             system_digest=self.system,
             compacts=self.compacts,

@@ -6,6 +6,7 @@ import logging
 import shutil
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from tests.bench.side.arms import ARMS
 from tests.bench.side.drawn import draw
 from tests.bench.side.measured import Row, table
 from tests.bench.side.recordings import ROOT
-from tests.bench.side.replayed import WINDOWS, replayed
+from tests.bench.side.replayed import WINDOWS, in_memory, replayed
 from tests.bench.side.scenarios import QUICK, SCENARIOS, Scenario
 from tests.helpers.recordings import FOREIGN, foreign
 
@@ -34,8 +35,12 @@ def main() -> int:
         sys.stderr.write(f"No foreign recordings: those that come along are played. {FOREIGN} names a folder.\n")
     arms = options.arms.split(",")
     chosen = QUICK if options.quick else [SCENARIOS[name] for name in options.names or SCENARIOS]
-    rows = asyncio.run(_played(chosen, arms, folder)) if not options.replay else []
-    if options.replay or not (options.names or options.quick):
+    is_replay = options.replay or options.in_memory
+    rows = asyncio.run(_played(chosen, arms, folder)) if not is_replay else []
+    if options.in_memory:
+        with ProcessPoolExecutor() as pool:
+            rows += [row for window in WINDOWS for row in in_memory(window, arms, pool)]
+    elif options.replay or not (options.names or options.quick):
         for row in (row for window in WINDOWS for row in replayed(window, arms, folder)):
             _noted(row, folder)
             rows.append(row)
@@ -50,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--arms", default=DEFAULT, help=f"of {', '.join(ARMS)}, with commas")
     parser.add_argument("--quick", action="store_true", help="two short scenarios only")
     parser.add_argument("--replay", action="store_true", help="only recorded sessions by `annals replay`")
+    parser.add_argument("--in-memory", action="store_true", help="the same in a minute, without broker and processes")
     return parser
 
 

@@ -1,19 +1,30 @@
-"""The recorded sessions by `annals replay`, with an installation and as OpenCode alone would keep them small."""
+"""The recorded sessions, with an installation by `annals replay` or in memory, and as OpenCode alone would do."""
 
+import asyncio
 import os
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
-from services.edges.client.report import Report
-from tests.bench.side.arms import ARMS, Arm
+from schemas.subjects import Address
+from services.domain.limits import Limits
+from services.edges.client.alone import Alone
+from services.edges.client.player import OUTPUT_LIMIT, Player, Session
+from services.edges.client.readers import read
+from services.edges.client.replay import calls
+from services.edges.client.report import Report, report
+from services.edges.client.transcript import Transcript
+from tests.bench.side.arms import ARMS, KNOB, Arm
 from tests.bench.side.measured import Row
 from tests.bench.side.recordings import ROOT
+from tests.helpers.house_in_memory import KeeperInMemory
 from tests.helpers.recordings import SHIPPED, foreign
 
 WINDOWS = (60_000, 128_000, 200_000)
@@ -42,6 +53,23 @@ def _replayed(window: int, arm: Arm, folder: Path) -> Row:
     made = msgspec.json.decode(done.stdout, type=Report)
     (folder / f"replay-{window}-{arm.name}.json").write_bytes(done.stdout)
     return _row(f"{made.sessions} sessions at {window:,}", arm.name, made, time.monotonic() - began)
+
+
+def in_memory(window: int, arms: Sequence[str], pool: Executor) -> Iterator[Row]:
+    """The same in a minute, and the same each time: what the rooms decide, without their broker and processes."""
+    sessions = sorted(filter(calls, read(foreign("transcripts/neutral") or SHIPPED)), key=calls, reverse=True)
+    for name in arms:
+        began = time.monotonic()
+        made = report(list(pool.map(partial(played, window=window, arm=ARMS[name]), sessions)))
+        yield _row(f"{made.sessions} sessions at {window:,}, in memory", name, made, time.monotonic() - began)
+
+
+def played(transcript: Transcript, window: int, arm: Arm) -> Session:
+    """One session in memory, whose agent drops nothing."""
+    limits = msgspec.convert({"context": arm.env.get(KNOB, "balanced")}, Limits)
+    keeper = KeeperInMemory(limits) if arm.annals else Alone(window, OUTPUT_LIMIT)
+    address = Address("replay", transcript.session)
+    return asyncio.run(Player(keeper, address, transcript, tidy=False, limit=window).play(lambda _: None))
 
 
 def _row(scenario: str, arm: str, made: Report, seconds: float) -> Row:
