@@ -3,12 +3,14 @@
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
-from schemas.codec import decode_attachments, decode_event
+from msgspec.structs import replace
+
+from schemas.codec import decode_event
 from schemas.events import PartRecorded
 from schemas.streams import BODIES
 from schemas.subjects import Address
 from services.domain.conversation import Conversation, Message
-from services.domain.texts.content import Piece, RecordedMessage
+from services.domain.texts.content import Piece, RecordedMessage, piece_of, recorded_message
 from services.kit.bus import Bodies, Bus, LogReader, Missing
 
 
@@ -27,7 +29,7 @@ class Contents:
         pieces: dict[str, Piece] = {}
         async for seq, event in self._facts(address, sorted(wanted)):
             pieces[wanted[seq]] = await self._piece(event, conversation.parts[event.part].number)
-        return tuple(_recorded_message(message, pieces) for message in messages)
+        return tuple(recorded_message(message, pieces) for message in messages)
 
     async def _facts(self, address: Address, seqs: Sequence[int]) -> AsyncGenerator[tuple[int, PartRecorded], None]:
         """The facts at these positions: read in one sweep, since they stand close together."""
@@ -44,21 +46,11 @@ class Contents:
                     return
 
     async def _piece(self, event: PartRecorded, number: int) -> Piece:
-        return Piece(
-            part=event.part,
-            kind=event.kind,
+        return replace(
+            piece_of(event, number),
             text=await self._body(event.text, event.text_ref),
-            tool=event.tool,
-            call=event.call,
             input=await self._body(event.input, event.input_ref),
             output=await self._body(event.output, event.output_ref),
-            status=event.status,
-            mime=event.mime,
-            filename=event.filename,
-            attachments=decode_attachments(event.attachments),
-            number=number,
-            ignored=event.ignored,
-            synthetic=event.synthetic,
         )
 
     async def _body(self, text: str, reference: str) -> str:
@@ -69,15 +61,3 @@ class Contents:
             return await self._bodies.get(reference)
         except Missing as error:
             return f"[{error}]"
-
-
-def _recorded_message(message: Message, pieces: dict[str, Piece]) -> RecordedMessage:
-    recorded = message.recorded
-    return RecordedMessage(
-        ordinal=message.ordinal,
-        message=recorded.message,
-        role=recorded.role,
-        at=recorded.sent,
-        pieces=tuple(pieces[name] for name in message.sent if name in pieces),
-        synthetic=recorded.synthetic,
-    )

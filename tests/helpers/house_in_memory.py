@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from schemas.asks import Plan
-from schemas.codec import decode_attachments
 from schemas.commands import Answer, Command
 from schemas.envelope import Actor, Envelope
 from schemas.events import Event, HistoryRequested, PartRecorded
 from schemas.inbox import ErrorSeen, MessageSeen, Seen, StepSeen, UsageSeen
-from services.domain.conversation import Conversation, Message
+from services.domain.conversation import Conversation, Message, Part
 from services.domain.limits import Limits
-from services.domain.texts.content import Piece, RecordedMessage
+from services.domain.texts.content import Piece, RecordedMessage, piece_of, recorded_message
 from services.domain.transcript.pages import page
 from services.domain.transcript.reader import read
 from services.domain.transcript.tool_pairs import whole
@@ -70,32 +69,12 @@ class HouseInMemory(Harness):
         return published(state, request, ADDRESS, chunk, Written(summarise(chunk, state.directory), RULES))
 
     def _read(self, message: Message, conversation: Conversation) -> RecordedMessage:
-        pieces = []
-        for name, part in conversation.sent_parts(message):
-            _, recorded = self.log[part.seq - 1]
-            assert isinstance(recorded, PartRecorded)
-            pieces.append(_piece(recorded, conversation.parts[name].number))
-        said = message.recorded
-        return RecordedMessage(message.ordinal, said.message, said.role, said.sent, tuple(pieces), said.synthetic)
+        return recorded_message(message, {name: self._piece(part) for name, part in conversation.sent_parts(message)})
 
-
-def _piece(event: PartRecorded, number: int) -> Piece:
-    return Piece(
-        part=event.part,
-        kind=event.kind,
-        text=event.text,
-        tool=event.tool,
-        call=event.call,
-        input=event.input,
-        output=event.output,
-        status=event.status,
-        mime=event.mime,
-        filename=event.filename,
-        attachments=decode_attachments(event.attachments),
-        number=number,
-        ignored=event.ignored,
-        synthetic=event.synthetic,
-    )
+    def _piece(self, part: Part) -> Piece:
+        _, recorded = self.log[part.seq - 1]
+        assert isinstance(recorded, PartRecorded)
+        return piece_of(recorded, part.number)
 
 
 class KeeperInMemory:

@@ -1,11 +1,14 @@
 """A conversation with its contents, as it is read for a summary or shown again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 import msgspec
 
+from schemas.codec import decode_attachments
+from schemas.events import PartRecorded
 from schemas.inbox import Attachment
+from services.domain.conversation import Message
 from services.domain.texts.bounds import bounded
 from services.domain.texts.clean import cleaned
 
@@ -44,6 +47,39 @@ class RecordedMessage(msgspec.Struct, frozen=True):
     at: datetime | None = None
     pieces: tuple[Piece, ...] = ()
     synthetic: bool = False
+
+
+def piece_of(event: PartRecorded, number: int) -> Piece:
+    """A part as recorded, with its tag. What the log holds by reference is empty."""
+    return Piece(
+        part=event.part,
+        kind=event.kind,
+        text=event.text,
+        tool=event.tool,
+        call=event.call,
+        input=event.input,
+        output=event.output,
+        status=event.status,
+        mime=event.mime,
+        filename=event.filename,
+        attachments=decode_attachments(event.attachments),
+        number=number,
+        ignored=event.ignored,
+        synthetic=event.synthetic,
+    )
+
+
+def recorded_message(message: Message, pieces: Mapping[str, Piece]) -> RecordedMessage:
+    """A message in its place with those of its parts that the harness sends."""
+    recorded = message.recorded
+    return RecordedMessage(
+        ordinal=message.ordinal,
+        message=recorded.message,
+        role=recorded.role,
+        at=recorded.sent,
+        pieces=tuple(pieces[name] for name in message.sent if name in pieces),
+        synthetic=recorded.synthetic,
+    )
 
 
 def person_texts(message: RecordedMessage) -> Iterator[str]:
