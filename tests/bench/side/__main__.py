@@ -6,7 +6,6 @@ import logging
 import shutil
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -37,11 +36,9 @@ def main() -> int:
     chosen = QUICK if options.quick else [SCENARIOS[name] for name in options.names or SCENARIOS]
     is_replay = options.replay or options.in_memory
     rows = asyncio.run(_played(chosen, arms, folder)) if not is_replay else []
-    if options.in_memory:
-        with ProcessPoolExecutor() as pool:
-            rows += [row for window in WINDOWS for row in in_memory(window, arms, pool)]
-    elif options.replay or not (options.names or options.quick):
-        for row in (row for window in WINDOWS for row in replayed(window, arms, folder)):
+    if is_replay or not (options.names or options.quick):
+        how = in_memory if options.in_memory else replayed
+        for row in (row for window in WINDOWS for row in how(window, arms, folder)):
             _noted(row, folder)
             rows.append(row)
     _kept(rows, folder)

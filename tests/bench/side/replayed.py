@@ -7,7 +7,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -55,13 +55,14 @@ def _replayed(window: int, arm: Arm, folder: Path) -> Row:
     return _row(f"{made.sessions} sessions at {window:,}", arm.name, made, time.monotonic() - began)
 
 
-def in_memory(window: int, arms: Sequence[str], pool: Executor) -> Iterator[Row]:
+def in_memory(window: int, arms: Sequence[str], _: Path) -> Iterator[Row]:
     """The same in a minute, and the same each time: what the rooms decide, without their broker and processes."""
     sessions = sorted(filter(calls, read(foreign("transcripts/neutral") or SHIPPED)), key=calls, reverse=True)
-    for name in arms:
-        began = time.monotonic()
-        made = report(list(pool.map(partial(played, window=window, arm=ARMS[name]), sessions)))
-        yield _row(f"{made.sessions} sessions at {window:,}, in memory", name, made, time.monotonic() - began)
+    with ProcessPoolExecutor() as pool:
+        for name in arms:
+            began = time.monotonic()
+            made = report(list(pool.map(partial(played, window=window, arm=ARMS[name]), sessions)))
+            yield _row(f"{made.sessions} sessions at {window:,}, in memory", name, made, time.monotonic() - began)
 
 
 def played(transcript: Transcript, window: int, arm: Arm) -> Session:
