@@ -1,7 +1,7 @@
 """The rooms that a prompt passes, in memory: a harness with its log, and the historian's rules beside it.
 
-History stands ready before each decision, as in a session whose model takes seconds for an answer. So the same session
-makes the same prompts each time, on whatever machine.
+History is made behind each decision, as while a model takes seconds for its answer. So the same session makes the same
+prompts each time, on whatever machine.
 """
 
 from collections.abc import Sequence
@@ -45,11 +45,12 @@ class HouseInMemory(Harness):
         self._historian = evolve(self._historian, event, envelope)
         return envelope
 
-    def report(self, *items: Seen) -> None:
-        super().report(*items)
-        self._compress()
+    def saw(self, *messages: MessageSeen) -> None:
+        """Messages come as they are written, before a step lists them."""
+        self.report(*messages)
+        self._reported.update({message.message: message for message in messages})
 
-    def _compress(self) -> None:
+    def compress(self) -> None:
         """Do what is due, until nothing is."""
         while (request := due(self._historian, self.limits, HISTORY, now=self.now)) is not None:
             self.append(request)
@@ -87,7 +88,7 @@ class KeeperInMemory:
         self._report(at, *items)
 
     async def saw(self, *messages: MessageSeen) -> None:
-        """The next step tells them."""
+        self._house.saw(*messages)
 
     async def answered(self, usage: UsageSeen, at: datetime, /) -> None:
         self._report(at, usage)
@@ -104,6 +105,7 @@ class KeeperInMemory:
         house.context_limit, house.output_limit = step.context_limit, step.output_limit
         house.capabilities = step.capabilities
         call = house.step()
+        house.compress()
         plan = Plan("ready", pass_=call.made.kind)
         return Served(step.step, call.served, plan, 0.0, call.causes, len(edits_of(call.made)))
 
@@ -113,6 +115,7 @@ class KeeperInMemory:
     def _report(self, at: datetime, *items: Seen) -> None:
         self._house.now = max(self._house.now, at)
         self._house.report(*items)
+        self._house.compress()
 
     @property
     def log(self) -> Sequence[tuple[Envelope, Event]]:

@@ -3,13 +3,17 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from schemas.events import HistoryAdvanced, HistoryRequested, StepOpened
 from services.edges.client.readers import read
-from services.edges.client.replay import Options
+from services.edges.client.replay import Options, play
 from services.edges.client.transcript import Transcript
+from tests.bench.side.recordings import shipped
 from tests.conftest import InstallationFactory
 from tests.helpers.installation import (
     connect,
+    facts,
     log_and_views,
     play_all,
     prefix_changes,
@@ -70,3 +74,28 @@ def _answered(folder: Path) -> list[Transcript]:
         for transcript in read(path)
         if any(one.role == "assistant" for one in transcript.messages[1:])
     ]
+
+
+async def test_a_replay_that_waits_makes_no_call_before_the_rules_have_made_their_history(
+    installation: InstallationFactory, tmp_path: Path
+) -> None:
+    longest = shipped()[0]
+    transcript = replace(longest, messages=longest.messages[:80])
+    async with installation(tmp_path) as running:
+        bus = await connect(running)
+        await play(bus, [transcript], Options(paths=(), limit=20_000), lambda _: None, waits=True)
+        log = await facts(bus)
+        await bus.close()
+
+    begun: set[str] = set()
+    at_steps = []
+    for _, event in log:
+        match event:
+            case HistoryRequested(run=run, reason="ahead"):
+                begun.add(run)
+            case HistoryAdvanced(run=run, done=True):
+                begun.discard(run)
+            case StepOpened():
+                at_steps.append(sorted(begun))
+    assert any(isinstance(event, HistoryAdvanced) for _, event in log)
+    assert [[]] * len(at_steps) == at_steps

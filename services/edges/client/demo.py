@@ -42,7 +42,7 @@ async def _demo(console: Console, where: Path, settings: Settings) -> int:
     console.print("A session recorded with OpenCode goes through broker, log, views and responder, call by call.")
     async with borrowed_installation(settings) as bus:
         with progress(sum(calls(one) for one in transcripts)) as step:
-            sessions = await play(bus, transcripts, Options(paths=()), step)
+            sessions = await play(bus, transcripts, Options(paths=()), step, waits=not settings.nats.url)
         made = report(sessions)
         table(made, console)
         await _show_sql(bus, console)

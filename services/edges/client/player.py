@@ -1,6 +1,6 @@
 """Plays one recorded session through an adapter, a model call at a time."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
@@ -128,8 +128,17 @@ class Player:
         self._owed: tuple[str, ...] = ()
         self._refused: list[str] = []
 
-    async def play(self, watch: Callable[[Played], None], *, start: int = 1) -> Session:
-        """Make the calls whose answers stand at `start` or later; what is before comes with the first of them."""
+    async def play(
+        self,
+        watch: Callable[[Played], None],
+        *,
+        start: int = 1,
+        pause: Callable[[], Awaitable[None]] | None = None,
+    ) -> Session:
+        """Make the calls whose answers stand at `start` or later; what is before comes with the first of them.
+
+        `pause` is made behind each call: the time that a model would have taken for its answer.
+        """
         messages = _with_times(self._transcript.messages)
         await self._keeper.publish("session", messages[0].at or START, self._transcript.seen)
         steps: list[Played] = []
@@ -139,6 +148,8 @@ class Player:
             played = await self._call(messages[:index], message, len(steps))
             steps.append(played)
             watch(played)
+            if pause is not None:
+                await pause()
             if index + 1 < len(messages) and _ends_a_turn(message):
                 await self._keeper.publish("idle", message.at or START, SessionIdle())
         return Session(self._address, self._transcript, tuple(steps), self._tags, self._dropped, tuple(self._refused))

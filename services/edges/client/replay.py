@@ -7,6 +7,7 @@ import tempfile
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -19,6 +20,7 @@ from schemas.codec import encode
 from schemas.subjects import Address, ask
 from services.edges.client.adapter import Adapter
 from services.edges.client.alone import Alone
+from services.edges.client.catching_up import caught_up
 from services.edges.client.cost import OVERHEAD
 from services.edges.client.outbox import Outbox
 from services.edges.client.player import DEFAULT_LIMIT, OUTPUT_LIMIT, Played, Player, Session
@@ -86,7 +88,7 @@ async def _replay(options: Options, settings: Settings, transcripts: Sequence[Tr
         else:
             async with borrowed_installation(settings) as bus:
                 run = f"@{uuid.uuid4().hex[:6]}" if settings.nats.url else ""
-                sessions = await play(bus, transcripts, options, step, run=run)
+                sessions = await play(bus, transcripts, options, step, run=run, waits=not settings.nats.url)
     if options.steps is not None:
         options.steps.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines(sessions)))
     return report(sessions)
@@ -141,9 +143,18 @@ async def _ready(bus: Bus) -> None:
 
 
 async def play(
-    bus: Bus, transcripts: Sequence[Transcript], options: Options, watch: Callable[[Played], None], *, run: str = ""
+    bus: Bus,
+    transcripts: Sequence[Transcript],
+    options: Options,
+    watch: Callable[[Played], None],
+    *,
+    run: str = "",
+    waits: bool = False,
 ) -> list[Session]:
-    """Play sessions, several at a time. `run` makes their names differ from those of an earlier run."""
+    """Play sessions, several at a time. `run` makes their names differ from those of an earlier run.
+
+    `waits`: between two calls rooms have the time that a model takes for its answer.
+    """
     outbox = Outbox(bus)
     turn = asyncio.Semaphore(options.at_once)
 
@@ -153,7 +164,8 @@ async def play(
             adapter = Adapter(bus, outbox, transcript.harness, address, deadline_ms=options.deadline_ms)
             tidy = options.agent == "tidy"
             player = Player(adapter, address, transcript, tidy=tidy, limit=options.limit, overhead=options.overhead)
-            return await player.play(watch)
+            pause = partial(_pause, bus, outbox, transcript.harness, address) if waits else None
+            return await player.play(watch, pause=pause)
 
     try:
         sessions = await asyncio.gather(*(one(transcript) for transcript in transcripts))
@@ -161,6 +173,11 @@ async def play(
     finally:
         await outbox.close()
     return sessions
+
+
+async def _pause(bus: Bus, outbox: Outbox, harness: str, address: Address) -> None:
+    await outbox.flushed()
+    await caught_up(bus, harness, address)
 
 
 class progress:  # noqa: N801 - used as a function

@@ -186,7 +186,7 @@ class Bus:
         """How far a consumer is behind; None where there is none."""
         try:
             info = await self.js.consumer_info(stream, durable)
-            newest = await self._newest(stream, info.config.filter_subjects or ())
+            newest = await self.newest(stream, info.config.filter_subjects or ())
         except NotFoundError:
             return None
         waiting = int(info.num_pending or 0)
@@ -194,8 +194,16 @@ class Bus:
             waiting = max(waiting, 1)  # a consumer counts a message a moment after it was confirmed
         return Lag(waiting, int(info.num_ack_pending or 0))
 
-    async def _newest(self, stream: str, filters: Sequence[str]) -> int:
-        """The position of the newest message that a consumer gets; 0: there is none."""
+    async def settled(self, stream: str, durable: str) -> int:
+        """The position up to which a consumer has acknowledged all that it was given; 0 where there is none."""
+        try:
+            floor = (await self.js.consumer_info(stream, durable)).ack_floor
+        except NotFoundError:
+            return 0
+        return int(floor.stream_seq or 0) if floor is not None else 0
+
+    async def newest(self, stream: str, filters: Sequence[str] = ()) -> int:
+        """The position of the newest message on these subjects, or of all; 0: there is none."""
         if not filters:
             state = (await self.js.stream_info(stream)).state
             return int(state.last_seq) if state.messages else 0

@@ -1,0 +1,72 @@
+"""What rooms do while a model writes its answer: a replay, whose model answers at once, leaves them the time for it."""
+
+from schemas.codec import decode_event
+from schemas.events import (
+    Event,
+    HistoryAbandoned,
+    HistoryAdvanced,
+    HistoryFailed,
+    HistoryRequested,
+    StepOpened,
+    UsageSampled,
+)
+from schemas.streams import IN, LOG
+from schemas.subjects import Address
+from services.domain.compartments import AHEAD
+from services.kit.bus import Bus, LogReader, Unreachable
+from services.kit.retry import retrying
+
+PATIENCE = 120.0
+"""Seconds for what takes some hundredths of one."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.004, 0.03
+"""Seconds between two looks."""
+CALLS_FOR_HISTORY = (StepOpened, UsageSampled)
+"""What each call tells that history may be due after."""
+ENDS = (HistoryAdvanced, HistoryFailed, HistoryAbandoned)
+
+
+class Behind(Unreachable):
+    """A room has not yet worked what a session has told."""
+
+
+async def caught_up(bus: Bus, harness: str, address: Address) -> None:
+    """Wait until a session is in the log as it was told, and the history that rules make of it, too.
+
+    History of a model is not waited for: it takes longer than an answer. Raises `Behind` where a room stands still.
+    """
+    async for attempt in retrying(Behind, seconds=PATIENCE, first=FIRST_PAUSE, most=LONGEST_PAUSE):
+        with attempt:
+            await _look(bus, harness, address)
+
+
+async def _look(bus: Bus, harness: str, address: Address) -> None:
+    told = await bus.newest(IN.name, [address.inbound(harness)])
+    if await bus.settled(IN.name, "tagger") < told:
+        raise Behind(f"the tagger has not read {address.session} in time; what it has printed tells why")
+    calls = await bus.newest(LOG.name, [address.log(event.TYPE) for event in CALLS_FOR_HISTORY])
+    if await bus.settled(LOG.name, "historian") < calls or await _is_open(LogReader(bus), address):
+        raise Behind(f"history of {address.session} was not made in time; what the historian has printed tells why")
+
+
+async def _is_open(log: LogReader, address: Address) -> bool:
+    """Whether a job of the rules is under way."""
+    request = await _last(log, address, HistoryRequested)
+    if not isinstance(request, HistoryRequested) or request.reason != AHEAD:
+        return False
+    ends = [await _last(log, address, event) for event in ENDS]
+    return not any(_has_ended(event, request.run) for event in ends)
+
+
+async def _last(log: LogReader, address: Address, event: type[Event]) -> Event | None:
+    envelope = await log.last(address.log(event.TYPE))
+    return decode_event(envelope) if envelope is not None else None
+
+
+def _has_ended(event: Event | None, run: str) -> bool:
+    match event:
+        case HistoryAdvanced(run=name, done=done):
+            return name == run and done
+        case HistoryFailed(run=name) | HistoryAbandoned(run=name):
+            return name == run
+        case _:
+            return False
