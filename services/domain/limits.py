@@ -31,7 +31,7 @@ class Limits(msgspec.Struct, frozen=True):
     """
 
     cache_ttl: Annotated[float, Meta(ge=0.0)] = 300.0
-    """Seconds without an answer after which the provider's cache is presumed dead."""
+    """Seconds after a call until the provider's cache is presumed dead, however long the answer took."""
     cache_ttls: Mapping[str, str] = {}
     """The same per model, such as `5m`, `1h` or `never`. A shortened `model` is no key here."""
     threshold: Annotated[float, Meta(ge=20.0, le=90.0, extra={"project": "lower"})] = 85.0

@@ -240,7 +240,7 @@ def seconds(text: str) -> float | None:
 
 
 def cache_ttl(step: StepOpened, limits: Limits) -> float:
-    """Seconds without an answer after which the provider's cache is presumed dead. A wrong time counts as 5 minutes."""
+    """Seconds after an answered call until the provider's cache is presumed dead. A wrong time counts as 5 minutes."""
     given = _exact(limits.cache_ttls, step.provider, step.model)
     if given is None:
         return limits.cache_ttl

@@ -99,7 +99,7 @@ class KeeperInMemory:
     async def step(self, step: StepSeen, messages: Sequence[MessageSeen], at: datetime, /) -> Served:
         """What the model is sent at this step."""
         house = self._house
-        house.now = max(house.now, at)
+        house.now = at
         house.messages = list(messages)
         house.mode, house.agent, house.model = step.mode, step.agent, step.model
         house.context_limit, house.output_limit = step.context_limit, step.output_limit
@@ -113,7 +113,7 @@ class KeeperInMemory:
         return Answer(ok=False, text="There is no desk in memory: play an agent that asks for nothing.")
 
     def _report(self, at: datetime, *items: Seen) -> None:
-        self._house.now = max(self._house.now, at)
+        self._house.now = at
         self._house.report(*items)
         self._house.compress()
 

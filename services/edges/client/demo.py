@@ -15,7 +15,7 @@ from schemas.subjects import ask
 from services.edges.client.chart import chart
 from services.edges.client.player import Session
 from services.edges.client.readers import read
-from services.edges.client.replay import PROJECT, Options, borrowed_installation, calls, play, progress
+from services.edges.client.replay import Options, borrowed_installation, calls, play, progress
 from services.edges.client.report import report, table
 from services.kit.bus import Bus
 from services.kit.logs import configure
@@ -68,8 +68,9 @@ async def _show_sql(bus: Bus, console: Console) -> None:
 
 async def _show_explanation(bus: Bus, console: Console, session: Session) -> None:
     """Why does the newest dropped output look as it does?"""
-    question = ExplainAsk(project=PROJECT, session=session.address.session, max_edits=2000)
-    reply = await bus.request(ask(ExplainAsk.NAME, PROJECT), encode(question), ANSWER)
+    address = session.address
+    question = ExplainAsk(project=address.project, session=address.session, max_edits=2000)
+    reply = await bus.request(ask(ExplainAsk.NAME, address.project), encode(question), ANSWER)
     explained = msgspec.json.decode(reply, type=Explanation)
     console.print("\nask.explain", style="bold", end="")
     console.print(f" of step {explained.step}: {explained.edits_in_force} edits in force")

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from schemas.asks import StatusAsk
-from schemas.codec import encode
+from schemas.codec import derived_id, encode
 from schemas.subjects import Address, ask
 from services.edges.client.adapter import Adapter
 from services.edges.client.alone import Alone
@@ -96,10 +96,16 @@ async def _replay(options: Options, settings: Settings, transcripts: Sequence[Tr
 
 async def _alone(transcript: Transcript, options: Options, watch: Callable[[Played], None]) -> Session:
     keeper = Alone(options.limit or DEFAULT_LIMIT, OUTPUT_LIMIT)
-    address = Address(PROJECT, transcript.session)
+    address = address_of(transcript)
     return await Player(keeper, address, transcript, tidy=False, limit=options.limit, overhead=options.overhead).play(
         watch
     )
+
+
+def address_of(transcript: Transcript, run: str = "") -> Address:
+    """Where a session is played: sessions of one directory share a project, and so its memory, in one run."""
+    where = derived_id("directory", transcript.seen.directory)[:8] if transcript.seen.directory else ""
+    return Address("-".join(filter(None, (PROJECT, where))) + run, f"{transcript.session}{run}")
 
 
 def calls(transcript: Transcript) -> int:
@@ -160,7 +166,7 @@ async def play(
 
     async def one(transcript: Transcript) -> Session:
         async with turn:
-            address = Address(PROJECT, f"{transcript.session}{run}")
+            address = address_of(transcript, run)
             adapter = Adapter(bus, outbox, transcript.harness, address, deadline_ms=options.deadline_ms)
             tidy = options.agent == "tidy"
             player = Player(adapter, address, transcript, tidy=tidy, limit=options.limit, overhead=options.overhead)

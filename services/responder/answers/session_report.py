@@ -12,7 +12,8 @@ from services.domain.ranges import ranges
 from services.domain.window import NOTHING, Learned, Source, Window, cache_ttl, prompt_tokens, window
 from services.responder.answers.base import LONG, Context, Question, session_of
 from services.responder.planner.attribution import attribution
-from services.responder.planner.outlook import cache_left, outlook
+from services.responder.planner.causes import cache_left
+from services.responder.planner.outlook import outlook
 from services.responder.projections.learned_limits import LEARNED_LIMITS
 from services.responder.session.session_activity import SessionActivity
 from services.responder.session.state import Session, served_tokens

@@ -1,5 +1,7 @@
 """When what was sent before may change: the causes of a rebase."""
 
+from datetime import datetime
+
 import msgspec
 
 from services.domain.limits import Limits
@@ -231,7 +233,14 @@ def _free(session: Session, limits: Limits) -> list[str]:
 
 def _is_idle(session: Session, limits: Limits) -> bool:
     """Whether the provider's cache is presumed dead. Only an answer with usage, or a rebase, moves this clock."""
-    if session.usage.at is None or session.calls.at is None or session.step is None:
-        return False
-    written = max(session.usage.at, session.revisions.rebased_at or session.usage.at)
-    return (session.calls.at - written).total_seconds() > cache_ttl(session.step, limits)
+    left = cache_left(session, limits, session.calls.at) if session.calls.at is not None else None
+    return left is not None and left < 0
+
+
+def cache_left(session: Session, limits: Limits, now: datetime) -> float | None:
+    """Seconds for which the provider's cache is presumed alive, below 0 if it is dead; None where none was written."""
+    called = session.usage.called
+    if session.step is None or called is None:
+        return None
+    used = max(called, session.revisions.rebased_at or called)
+    return cache_ttl(session.step, limits) - (now - used).total_seconds()

@@ -1,14 +1,13 @@
 """What stands between a session and its next rebase, for a person who asks why none was made."""
 
 from collections.abc import Iterator
-from datetime import datetime
 
 import msgspec
 
 from schemas.events import StepOpened
 from services.domain.limits import Limits
 from services.domain.retention import retention
-from services.domain.window import Window, cache_ttl, threshold
+from services.domain.window import Window, threshold
 from services.responder.planner import controller
 from services.responder.planner.causes import is_declined, is_latched, is_mid_turn, kept_tokens
 from services.responder.planner.economics import prices_of
@@ -72,11 +71,3 @@ def _reasons(session: Session, limits: Limits, prompt: int, spent: float, *, is_
         yield "the window has room, and going on is still cheaper"
     elif not session.waits.held:
         yield "nothing that is old enough to go would have paid"
-
-
-def cache_left(session: Session, limits: Limits, now: datetime) -> float | None:
-    """Seconds for which the provider's cache is presumed alive, below 0 if it is dead; None where none was written."""
-    if session.step is None or session.usage.at is None:
-        return None
-    written = max(session.usage.at, session.revisions.rebased_at or session.usage.at)
-    return cache_ttl(session.step, limits) - (now - written).total_seconds()

@@ -221,7 +221,7 @@ def _loses_heritage(session: Session, event: MessageRemoved) -> bool:
 def _usage_sampled(session: Session, event: UsageSampled, envelope: Envelope) -> Session:
     if usage.is_late(session.usage, session.conversation, event):
         return session
-    counted = usage.answered(session.usage, event, envelope, session.revisions.sent)
+    counted = usage.answered(session.usage, event, session.calls.at or envelope.at, session.revisions.sent)
     return _with_usage(session, counted, overflow=0)
 
 

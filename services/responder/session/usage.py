@@ -7,7 +7,6 @@ from datetime import datetime
 
 import msgspec
 
-from schemas.envelope import Envelope
 from schemas.events import OverflowDetected, StepOpened, ToolsetChanged, UsageSampled
 from services.domain.conversation import Conversation, precedes
 from services.domain.fold import Map
@@ -22,7 +21,8 @@ class Usage(msgspec.Struct, frozen=True):
     """The newest count."""
 
     sample: UsageSampled | None = None
-    at: datetime | None = None
+    called: datetime | None = None
+    """When the call was made that it is of: since then the provider's cache lies idle, however long the answer took."""
     model: Model | None = None
     """The model in work; none: no call was made yet."""
     calibration: Calibration = Calibration()
@@ -61,9 +61,9 @@ def _beside(known: Calibration, tools: ToolsetChanged | None, denied: Sequence[s
     return replace(known, beside=SYSTEM + sum(size for name, size in sizes if name not in denied))
 
 
-def answered(usage: Usage, event: UsageSampled, envelope: Envelope, sent: int) -> Usage:
+def answered(usage: Usage, event: UsageSampled, called: datetime, sent: int) -> Usage:
     """A model has answered a prompt of so many estimated tokens."""
-    counted = replace(usage, sample=event, at=envelope.at)
+    counted = replace(usage, sample=event, called=called)
     if _is_of_another(usage, event):
         return counted
     return replace(counted, calibration=calibration.answered(usage.calibration, event, sent), count=event)

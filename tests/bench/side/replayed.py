@@ -13,12 +13,11 @@ from pathlib import Path
 
 import msgspec
 
-from schemas.subjects import Address
 from services.domain.limits import Limits
 from services.edges.client.alone import Alone
 from services.edges.client.player import OUTPUT_LIMIT, Player, Session
 from services.edges.client.readers import read
-from services.edges.client.replay import calls
+from services.edges.client.replay import address_of, calls
 from services.edges.client.report import Report, report
 from services.edges.client.transcript import Transcript
 from tests.bench.side.arms import ARMS, KNOB, Arm
@@ -69,8 +68,7 @@ def played(transcript: Transcript, window: int, arm: Arm) -> Session:
     """One session in memory, whose agent drops nothing."""
     limits = msgspec.convert({"context": arm.env.get(KNOB, "balanced")}, Limits)
     keeper = KeeperInMemory(limits) if arm.annals else Alone(window, OUTPUT_LIMIT)
-    address = Address("replay", transcript.session)
-    return asyncio.run(Player(keeper, address, transcript, tidy=False, limit=window).play(lambda _: None))
+    return asyncio.run(Player(keeper, address_of(transcript), transcript, tidy=False, limit=window).play(lambda _: None))
 
 
 def _row(scenario: str, arm: str, made: Report, seconds: float) -> Row:

@@ -162,9 +162,9 @@ def busy() -> Harness:
 
 
 def after(harness: Harness, seconds: float) -> datetime:
-    """So long after the newest answer."""
-    assert harness.session.usage.at is not None
-    return harness.session.usage.at + timedelta(seconds=seconds)
+    """So long after the newest call that was answered."""
+    assert harness.session.usage.called is not None
+    return harness.session.usage.called + timedelta(seconds=seconds)
 
 
 def test_a_report_says_how_the_session_stands() -> None:

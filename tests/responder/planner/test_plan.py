@@ -201,6 +201,15 @@ def test_as_long_as_the_cache_lives_drops_wait() -> None:
     assert harness.step().made.kind == "replay"
 
 
+def test_a_cache_dies_during_an_answer_that_takes_longer_than_it_lives() -> None:
+    harness = tooled()
+    harness.drop(2)
+    assert harness.step().made.kind == "replay"
+    harness.wait(LIMITS.cache_ttl + 1)
+    harness.use(5_000)
+    assert harness.step().causes == ("idle",)
+
+
 def test_idle_without_anything_waiting_is_no_rebase() -> None:
     harness = tooled()
     harness.wait(3600)
