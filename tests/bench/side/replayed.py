@@ -68,7 +68,9 @@ def played(transcript: Transcript, window: int, arm: Arm) -> Session:
     """One session in memory, whose agent drops nothing."""
     limits = msgspec.convert({"context": arm.env.get(KNOB, "balanced")}, Limits)
     keeper = KeeperInMemory(limits) if arm.annals else Alone(window, OUTPUT_LIMIT)
-    return asyncio.run(Player(keeper, address_of(transcript), transcript, tidy=False, limit=window).play(lambda _: None))
+    return asyncio.run(
+        Player(keeper, address_of(transcript), transcript, tidy=False, limit=window).play(lambda _: None)
+    )
 
 
 def _row(scenario: str, arm: str, made: Report, seconds: float) -> Row:

@@ -11,7 +11,11 @@ def of(directory: str, session: str = "s1") -> Transcript:
 
 
 def test_sessions_of_one_directory_share_a_project_and_no_others_do() -> None:
-    harbour, again, barn = address_of(of("/work/harbour")), address_of(of("/work/harbour", "s2")), address_of(of("/barn"))
+    harbour, again, barn = (
+        address_of(of("/work/harbour")),
+        address_of(of("/work/harbour", "s2")),
+        address_of(of("/barn")),
+    )
     assert harbour.project == again.project
     assert harbour.project != barn.project
     assert address_of(of("")) == Address("replay", "s1")
