@@ -22,17 +22,17 @@ TAIL, TAIL_SHARE = 5_000, 0.065
 """Tokens of the newest messages, which stay as they are, and their share at most of the usable window."""
 LEAST_TAIL = 2_000
 """Tokens of the newest messages that stay in the smallest window."""
-HISTORY, HISTORY_LEAST = 6_000, 800
+HISTORY, HISTORY_LEAST = 5_000, 800
 """Tokens of compressed history at most, and those that it may have in any case ..."""
-HISTORY_SHARE = 0.05
+HISTORY_SHARE = 0.04
 """... but never more than this share of the usable window ..."""
-REPLACED_SHARE = 0.06
+REPLACED_SHARE = 0.05
 """... and else as many for each token of the messages that it stands for."""
 IDLE: Mapping[Kind, int] = {"fresh": 60_000, "earlier": 6_000, "changed": 6_000}
 """Tokens that may come since a reading was shown, or its file changed, until it goes."""
 EARLIER_SHARE = 0.05
 """Of the usable window: more never comes until a reading of an earlier task goes."""
-READINGS, READINGS_SHARE = 50_000, 0.25
+READINGS, READINGS_SHARE = 50_000, 0.35
 """Tokens of all readings at most, and their share at most of what a window has beyond ..."""
 SMALL = 33_000
 """... so many: in a smaller one all that is kept is soon in the way of what comes."""

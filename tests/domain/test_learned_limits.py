@@ -304,7 +304,7 @@ def test_a_limit_learned_elsewhere_makes_room_at_the_next_call_and_the_plan_says
     harness.shared = known(learned(50_000))
     call = harness.step()
     (rebase,) = rebases(call.made)
-    assert (["cost", "pressure"], 50_000, "learned") == (rebase.causes, rebase.window, rebase.window_source)
+    assert (["pressure"], 50_000, "learned") == (rebase.causes, rebase.window, rebase.window_source)
 
 
 def test_in_a_window_that_others_know_to_be_small_the_head_and_history_are_small() -> None:

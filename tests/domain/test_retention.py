@@ -10,13 +10,13 @@ from services.domain.retention import Context, Retention, retention
 @pytest.mark.parametrize(
     ("usable", "context", "history", "tail", "readings", "asked"),
     [
-        (56_000, "balanced", 2_800, 3_640, 5_750, 1_680),
-        (120_000, "balanced", 6_000, 5_000, 21_750, 2_000),
-        (1_000_000, "balanced", 6_000, 5_000, 50_000, 2_000),
-        (120_000, "lean", 3_600, 3_000, 13_050, 1_200),
-        (120_000, "full", 12_000, 10_000, 43_500, 4_000),
-        (10_000, "balanced", 500, 2_000, 0, 300),
-        (5_000, "balanced", 250, 2_000, 0, 150),
+        (56_000, "balanced", 2_240, 3_640, 8_050, 1_680),
+        (120_000, "balanced", 4_800, 5_000, 30_450, 2_000),
+        (1_000_000, "balanced", 5_000, 5_000, 50_000, 2_000),
+        (120_000, "lean", 2_880, 3_000, 18_270, 1_200),
+        (120_000, "full", 9_600, 10_000, 60_900, 4_000),
+        (10_000, "balanced", 400, 2_000, 0, 300),
+        (5_000, "balanced", 200, 2_000, 0, 150),
     ],
 )
 def test_a_share_of_the_window_stays(
@@ -41,10 +41,10 @@ def test_a_reading_of_the_task_at_hand_stays_longest() -> None:
     assert idle["fresh"] > max(idle["earlier"], idle["changed"])
 
 
-@pytest.mark.parametrize(("replaced", "tokens"), [(0, 800), (10_000, 800), (50_000, 3_000), (1_000_000, 6_000)])
+@pytest.mark.parametrize(("replaced", "tokens"), [(0, 800), (10_000, 800), (50_000, 2_500), (1_000_000, 4_800)])
 def test_history_is_as_long_as_what_it_stands_for_is_worth(replaced: int, tokens: int) -> None:
     assert retention(120_000, "balanced").history_of(replaced) == tokens
 
 
 def test_in_a_small_window_history_is_never_longer_than_its_share() -> None:
-    assert retention(10_000, "balanced").history_of(1_000_000) == 500
+    assert retention(10_000, "balanced").history_of(1_000_000) == 400

@@ -12,12 +12,12 @@ What a rebase leaves out may have to be looked at again. That is part of its pri
 from services.domain.limits import Prices
 from services.responder.session.course import Course
 
-FORGETTING = 25.0
+FORGETTING = 45.0
 """Times that each token which a rebase keeps could be read for what has to be looked at again of what it leaves out: a
 look back is a call of its own, and reads the whole prompt."""
 SMALL = 300
 """Tokens that every rebase writes beside what it keeps."""
-TURN = 0.3
+TURN = 0.5
 """Share of the price at which a rebase is made where a turn begins: what comes next may be about something else."""
 WORTH = 0.25
 """Share of what is served that a rebase by choice leaves out at least: one deep rebase beats two shallow ones."""

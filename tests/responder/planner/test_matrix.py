@@ -167,7 +167,7 @@ def test_six_calls_of_a_session_change_what_was_sent_once() -> None:
     p6 = harness.step()
 
     assert [call.causes for call in (p1, p2, p3, p4, p5, p6)] == [
-        (), (), (), ("cost", "pressure"), (), (),
+        (), (), (), ("pressure",), (), (),
     ]  # fmt: skip
     assert [event.dropped[:3] for event in rebases(p4.made)] == [[2, 3, 4]]
     assert is_steady([before, p1, p2, p3, p4, p5, p6])
