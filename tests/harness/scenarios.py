@@ -285,8 +285,8 @@ async def commanding(oc: OpenCode, provider: Provider) -> list[str]:
     return [conversation.session]
 
 
-async def growing(oc: OpenCode, provider: Provider, turns: int = 12) -> list[str]:
-    """A session that grows by a large file with every turn."""
+async def growing(oc: OpenCode, provider: Provider, turns: int = 16) -> list[str]:
+    """A session that grows by a large file with every turn, and goes on long enough for what is taken out to pay."""
     conversation, on = await Conversation.open(oc, provider, "Grow"), Calls(oc)
     for turn in range(turns):
         await conversation.send(f"Read the catalogue, {turn}.", calls(on.read(LONG)), Reply(text=f"Read, {turn}."))
