@@ -12,7 +12,7 @@ import pytest
 
 from schemas.streams import IN
 from services.edges.client.player import Played, Session
-from services.edges.client.replay import Options
+from services.edges.client.replay import Options, play
 from services.edges.client.transcript import Transcript
 from services.edges.launcher.supervisor import Installation
 from services.kit.bus import Bus
@@ -60,7 +60,14 @@ async def kill_the_broker(installation: Installation, _: random.Random) -> None:
 
 
 async def played_under(
-    blow: Blow, blows: int, installation: Installation, bus: Bus, transcripts: Sequence[Transcript], seed: int
+    blow: Blow,
+    blows: int,
+    installation: Installation,
+    bus: Bus,
+    transcripts: Sequence[Transcript],
+    seed: int,
+    *,
+    waits: bool = False,
 ) -> list[Session]:
     """Play while blows fall at random steps; every blow is seen to have fallen."""
     chance = random.Random(seed)
@@ -76,7 +83,7 @@ async def played_under(
             falling.add(asyncio.ensure_future(blow(installation, chance)))
 
     options = Options(paths=(), deadline_ms=DEADLINE_MS)
-    sessions = await play_all(bus, transcripts, options, watch)
+    sessions = await play(bus, transcripts, options, watch, waits=waits)
     await asyncio.gather(*falling)
     assert blows == len(falling)
     return sessions
@@ -105,6 +112,20 @@ async def test_after_every_blow_each_fact_is_told_once_and_no_prefix_changed(
     assert [] == recorded_twice(log)
     assert steps_played(sessions) == steps_recorded(log)
     assert await rebuilt(log, tmp_path / "rebuilt.duckdb") == shown
+
+
+@pytest.mark.parametrize(
+    "blow", [pytest.param(kill_a_room, id="rooms", marks=pytest.mark.soak), pytest.param(kill_the_broker, id="broker")]
+)
+async def test_a_replay_that_waits_for_history_goes_on_after_every_blow(
+    installation: InstallationFactory, tmp_path: Path, blow: Blow
+) -> None:
+    async with installation(tmp_path) as running:
+        bus = await connect(running)
+        sessions = await played_under(blow, 2, running, bus, recorded("openai"), 5, waits=True)
+        await bus.close()
+
+    assert [] == prefix_changes(sessions)
 
 
 def steps_played(sessions: Sequence[Session]) -> set[tuple[str, str]]:

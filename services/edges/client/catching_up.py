@@ -13,7 +13,7 @@ from schemas.events import (
 from schemas.streams import IN, LOG
 from schemas.subjects import Address
 from services.domain.compartments import AHEAD
-from services.kit.bus import Bus, LogReader, Unreachable
+from services.kit.bus import BrokerError, Bus, LogReader, Unreachable
 from services.kit.retry import retrying
 
 PATIENCE = 120.0
@@ -32,11 +32,15 @@ class Behind(Unreachable):
 async def caught_up(bus: Bus, harness: str, address: Address) -> None:
     """Wait until a session is in the log as it was told, and the history that rules make of it, too.
 
-    History of a model is not waited for: it takes longer than an answer. Raises `Behind` where a room stands still.
+    History of a model is not waited for: it takes longer than an answer. A broker that is away is waited for as a room
+    is. Raises `Behind` where one of them stands still.
     """
     async for attempt in retrying(Behind, seconds=PATIENCE, first=FIRST_PAUSE, most=LONGEST_PAUSE):
         with attempt:
-            await _look(bus, harness, address)
+            try:
+                await _look(bus, harness, address)
+            except BrokerError as error:
+                raise Behind(f"the broker did not come back: {str(error) or type(error).__name__}") from error
 
 
 async def _look(bus: Bus, harness: str, address: Address) -> None:

@@ -1,9 +1,15 @@
-"""Where recorded sessions are played."""
+"""Where recorded sessions are played, and what is waited for between two calls."""
+
+from collections.abc import Sequence
+
+import pytest
 
 from schemas.inbox import SessionSeen
 from schemas.subjects import Address
+from services.edges.client.catching_up import caught_up
 from services.edges.client.replay import address_of
 from services.edges.client.transcript import Transcript
+from services.kit.bus import BrokerError, Bus
 
 
 def of(directory: str, session: str = "s1") -> Transcript:
@@ -12,8 +18,8 @@ def of(directory: str, session: str = "s1") -> Transcript:
 
 def test_sessions_of_one_directory_share_a_project_and_no_others_do() -> None:
     harbour, again, barn = (
-        address_of(of("/work/harbour")),
-        address_of(of("/work/harbour", "s2")),
+        address_of(of("/harbour")),
+        address_of(of("/harbour", "s2")),
         address_of(of("/barn")),
     )
     assert harbour.project == again.project
@@ -22,6 +28,20 @@ def test_sessions_of_one_directory_share_a_project_and_no_others_do() -> None:
 
 
 def test_another_run_remembers_nothing_of_an_earlier_one() -> None:
-    first, second = address_of(of("/work/harbour"), "@1"), address_of(of("/work/harbour"), "@2")
+    first, second = address_of(of("/harbour"), "@1"), address_of(of("/harbour"), "@2")
     assert first.project != second.project
     assert first.session != second.session
+
+
+@pytest.mark.broker
+async def test_a_broker_that_is_away_for_a_moment_is_waited_for(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
+    newest, failures = bus.newest, [BrokerError("away"), BrokerError("away")]
+
+    async def shaky(stream: str, filters: Sequence[str] = ()) -> int:
+        if failures:
+            raise failures.pop()
+        return await newest(stream, filters)
+
+    monkeypatch.setattr(bus, "newest", shaky)
+    await caught_up(bus, "test", Address("harbour", "s1"))
+    assert not failures
