@@ -2,21 +2,28 @@
 
 import asyncio
 import shutil
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
+import aiohttp
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.inbox import MessageSeen
+from schemas.subjects import Address
+from services.edges.client.catching_up import Behind, caught_up
 from services.edges.client.recall import Shown, Written
-from tests.bench.side.arms import ARMS
+from services.kit.bus import Bus
+from tests.bench.side import arms
+from tests.bench.side.arms import ARMS, OwnInstallation
 from tests.bench.side.drawn import COLOURS, draw
 from tests.bench.side.measured import Answered, Row, measured, ratio, table, texts
-from tests.bench.side.model import PICTURE, _shared, _size
+from tests.bench.side.model import PICTURE, Model, _shared, _size
 from tests.bench.side.recordings import Recorded, Step, Turn, Workshop, found, moved, turns
 from tests.bench.side.scenarios import QUICK, SCENARIOS, Scenario, picture
+from tests.harness.provider import Reply, Script
+from tests.harness.provider.client import Client, connected
 from tests.harness.provider.content import Json, encode
 from tests.harness.provider.wire import Request, Usage, receive
 
@@ -30,11 +37,92 @@ USUAL = 1.0
 
 @pytest.mark.harness
 @pytest.mark.house
-async def test_a_short_session_is_made_smaller_on_the_way_and_no_turn_fails(tmp_path: Path) -> None:
+async def test_a_short_session_is_made_smaller_no_turn_fails_and_the_rooms_are_waited_for_before_each_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[tuple[str, str]] = []
+
+    async def watched(bus: Bus, harness: str, address: Address) -> None:
+        await caught_up(bus, harness, address)
+        waited.append((harness, address.session))
+
+    monkeypatch.setattr(arms, "caught_up", watched)
     row = await QUICK[0].play(ARMS["annals"], tmp_path)
     shutil.rmtree(tmp_path)
     assert 0 == row.failed_turns == row.invalid == row.lost_steps == row.refused
     assert row.rebases
+    (played,) = {*waited}
+    assert "opencode" == played[0]
+    assert row.calls == len(waited)
+
+
+@pytest.fixture
+async def http() -> AsyncIterator[aiohttp.ClientSession]:
+    async with connected() as session:
+        yield session
+
+
+async def test_an_agent_is_answered_when_the_rooms_are_done_and_a_title_at_once(http: aiohttp.ClientSession) -> None:
+    asked: list[str] = []
+    reached, done = asyncio.Event(), asyncio.Event()
+
+    async def pause(session: str) -> None:
+        asked.append(session)
+        reached.set()
+        await done.wait()
+
+    async with Model(Script(Reply(text="Ready.")), 1_000, pause=pause) as model:
+        title = Client(http, model.url, "openai", system="You are a title generator", tools=())
+        title.add_message("Hello")
+        assert "Session title" == (await title.asks()).text
+        agent = Client(http, model.url, "openai", session="s1")
+        agent.add_message("Hello")
+        answer = asyncio.create_task(agent.asks())
+        await asyncio.wait((answer, asyncio.create_task(reached.wait())), return_when=asyncio.FIRST_COMPLETED)
+        assert not answer.done()
+        done.set()
+        assert "Ready." == (await answer).text
+    assert ["s1"] == asked
+
+
+async def test_rooms_that_stand_still_end_a_comparison_and_are_waited_for_once(http: aiohttp.ClientSession) -> None:
+    asked: list[str] = []
+
+    async def pause(session: str) -> None:
+        asked.append(session)
+        raise Behind("the tagger has not read s1")
+
+    async def compared() -> None:
+        async with Model(Script(Reply(text="One."), Reply(text="Two.")), 1_000, pause=pause) as model:
+            agent = Client(http, model.url, "openai", session="s1")
+            agent.add_message("Hello")
+            assert ["One.", "Two."] == [(await agent.asks()).text for _ in range(2)]
+
+    with pytest.raises(Behind):
+        await compared()
+    assert ["s1"] == asked
+
+
+async def test_an_installation_that_does_not_run_or_is_killed_meanwhile_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = OwnInstallation(tmp_path, {})
+    reached, never = asyncio.Event(), asyncio.Event()
+
+    async def hangs() -> None:
+        reached.set()
+        await never.wait()
+
+    monkeypatch.setattr(running, "connected", hangs)
+    await running.caught_up("s1")
+    assert not reached.is_set()
+
+    running.down.clear()
+    waiting = asyncio.create_task(running.caught_up("s1"))
+    await reached.wait()
+    assert not waiting.done()
+    running.kill()
+    await waiting
 
 
 @pytest.mark.soak

@@ -14,7 +14,9 @@ import psutil
 
 from schemas.asks import Rows, SqlAsk
 from schemas.codec import encode
-from schemas.subjects import ask
+from schemas.streams import IN
+from schemas.subjects import ask, parse_inbound, token
+from services.edges.client.catching_up import caught_up
 from services.edges.connect.written import STARTS
 from services.kit.bus import Bus
 from services.kit.endpoint import find
@@ -60,6 +62,9 @@ class OwnInstallation:
         self._log = self.data / "house.log"
         self._env = env
         self._process: Popen[bytes] | None = None
+        self.down = asyncio.Event()
+        """Set while it is not there to answer."""
+        self.down.set()
 
     async def start(self) -> None:
         """Start it, and return when it answers."""
@@ -68,11 +73,38 @@ class OwnInstallation:
         with self._log.open("ab") as log:
             command = [sys.executable, "-m", "services.edges.cli", "up"]
             self._process = Popen(command, env=self._environment(), stdin=DEVNULL, stdout=log, stderr=STDOUT)  # noqa: ASYNC220 - returns at once
-        bus = await self._connected()
+        bus = await self.connected()
         await until(lambda: answers(bus), f"the installation answers; its log is {self._log}", READY)
         await bus.close()
+        self.down.clear()
 
-    async def _connected(self) -> Bus:
+    async def caught_up(self, session: str) -> None:
+        """Wait until a session is in the log as it was told, with its history; only while the installation runs."""
+        if self.down.is_set():
+            return
+        working, down = asyncio.create_task(self._worked(session)), asyncio.create_task(self.down.wait())
+        try:
+            await asyncio.wait((working, down), return_when=asyncio.FIRST_COMPLETED)
+            if not self.down.is_set():
+                await working
+        finally:
+            working.cancel()
+            down.cancel()
+            await asyncio.gather(working, down, return_exceptions=True)
+
+    async def _worked(self, session: str) -> None:
+        """Wait for what a session has told, in whichever project the harness says that it is."""
+        bus = await self.connected()
+        try:
+            told = await bus.js.stream_info(IN.name, subjects_filter=f"in.*.*.{token(session)}")
+            for subject in told.state.subjects or {}:
+                await caught_up(bus, *parse_inbound(subject))
+        finally:
+            await bus.close()
+
+    async def connected(self) -> Bus:
+        """Connect as a room does, once there is a broker."""
+
         async def is_written() -> bool:
             return (self.data / "broker.json").exists()
 
@@ -82,6 +114,7 @@ class OwnInstallation:
 
     def kill(self) -> None:
         """End it as a crash does, with all that it has started."""
+        self.down.set()
         if self._process is None:
             return
         with suppress(psutil.NoSuchProcess):
@@ -100,7 +133,7 @@ class OwnInstallation:
         """How often the prompt was made anew, by cause."""
         if self._process is None:
             return {}
-        bus = await self._connected()
+        bus = await self.connected()
         await settle(bus)
         rows = msgspec.json.decode(await bus.request(ask(SqlAsk.NAME), encode(SqlAsk(REBASES)), 60.0), type=Rows)
         await bus.close()

@@ -1,14 +1,19 @@
-"""The model of a comparison: says what was recorded, counts, caches exact prefixes, refuses what is too long."""
+"""The model of a comparison: says what was recorded, counts, caches exact prefixes, refuses what is too long.
+
+It answers at once, so before an answer it leaves the rooms the time that a real one takes: what they make meanwhile
+does not hang on how busy the machine is.
+"""
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import lru_cache
 
 import msgspec
 from aiohttp import web
 
 from services.edges.client.alone import summarise
+from services.kit.bus import BrokerError, Unreachable
 from tests.harness.provider import Call, Provider, Reply, Rules, Script, overflow
 from tests.harness.provider.cache import Measured
 from tests.harness.provider.content import Format, listed, mapping
@@ -28,6 +33,12 @@ _ESCAPED = re.compile(rb'\\[n"t\\]')
 _PICTURE = re.compile(rb'(?:data:image/\w+;base64,|"data":")[A-Za-z0-9+/=]{64,}')
 
 Replier = Callable[[Request], Reply]
+Pause = Callable[[str], Awaitable[None]]
+"""Waits for what a session, named by its id, has told."""
+
+
+async def no_pause(_: str) -> None:
+    """Nobody is waited for."""
 
 
 class SideScript(Script):
@@ -66,15 +77,27 @@ class SideScript(Script):
 
 
 class Model(Provider):
-    """A provider with a window of its own. `density`: how many times the usual tokens a text has."""
+    """A provider with a window of its own. `density`: how many times the usual tokens a text has.
 
-    def __init__(self, script: SideScript, limit: int, *, density: float = 1.0, reports_usage: bool = True) -> None:
+    `pause` is waited for before an agent is answered.
+    """
+
+    def __init__(
+        self,
+        script: Script,
+        limit: int,
+        *,
+        density: float = 1.0,
+        reports_usage: bool = True,
+        pause: Pause = no_pause,
+    ) -> None:
         super().__init__(script, rules=Rules())
         self.limit = limit
         self.refused: set[int] = set()
         """The numbers of requests that were too long."""
         self._density = density
         self._reports_usage = reports_usage
+        self._pause = pause
         self._kept: dict[bytes, bytes] = {}
         """Each piece of a prompt once."""
         self._prompts: defaultdict[str, deque[tuple[bytes, ...]]] = defaultdict(lambda: deque(maxlen=OLD_PROMPTS))
@@ -107,6 +130,14 @@ class Model(Provider):
         if reply.refusal is None:
             self._prompts[request.session].append(self._pieces(request))
         return reply
+
+    async def _answer(self, http: web.Request, request: Request, reply: Reply, prompt: Measured) -> web.StreamResponse:
+        if request.kind == "main" and not self._mishaps:
+            try:
+                await self._pause(request.session)
+            except (Unreachable, BrokerError) as error:  # figures without the rooms are none: told when all is over
+                self._mishaps.append(error)
+        return await super()._answer(http, request, reply, prompt)
 
     def _slim(self, number: int) -> None:
         """Keep of an old request what is measured: a long session's bodies are too many."""

@@ -13,7 +13,7 @@ from services.edges.client.recall import Shown, Written
 from services.edges.client.texts import written
 from tests.bench.side.arms import Arm, OwnInstallation, connect, installation
 from tests.bench.side.measured import Answered, Row, measured
-from tests.bench.side.model import Model, SideScript
+from tests.bench.side.model import Model, Pause, SideScript
 from tests.bench.side.recordings import Step, Turn, Workshop, moved
 from tests.harness.api import Refused
 from tests.harness.isolation import Family, Json
@@ -188,8 +188,10 @@ async def play(setup: Setup, arm: Arm, home: str, how: Play, root: Path) -> Row:
     """Run it, and count."""
     began = time.monotonic()
     script = SideScript(tidy=setup.tidy)
-    model = Model(script, setup.limit, density=setup.density, reports_usage=setup.reports_usage)
-    async with model, installation(arm, root, absent=setup.absent) as running:
+    async with (
+        installation(arm, root, absent=setup.absent) as running,
+        _model(setup, script, running.caught_up) as model,
+    ):
         oc = OpenCode(root, model.url, family=setup.family, config=_config(setup), keeps_settings=True)
         oc.configure()
         if arm.annals:
@@ -199,6 +201,10 @@ async def play(setup: Setup, arm: Arm, home: str, how: Play, root: Path) -> Row:
             await how(bench)
             row = await bench.row(Row(scenario=setup.name, arm=arm.name))
     return msgspec.structs.replace(row, seconds=round(time.monotonic() - began, 1))
+
+
+def _model(setup: Setup, script: SideScript, pause: Pause) -> Model:
+    return Model(script, setup.limit, density=setup.density, reports_usage=setup.reports_usage, pause=pause)
 
 
 def _config(setup: Setup) -> Json:
