@@ -13,6 +13,7 @@ from services.responder.head.documents import Document
 from services.responder.lanes.hints import MIN_SCORE, Hit, NoteStatus
 from services.responder.lanes.index import Finder, Index
 from services.responder.projections.book import Remembered
+from services.responder.session.costs import served_part
 from services.responder.session.lane_marks import is_of
 from services.responder.session.state import Session
 
@@ -112,10 +113,10 @@ class View(msgspec.Struct, frozen=True):
             return frozenset()
         if not (self.tail and self.causes & PRESSING):
             return self.protected
-        conversation, size = self.session.conversation, 0
+        conversation, plan, size = self.session.conversation, self.session.plan, 0
         spared: set[int] = set()
         for number in sorted(self.protected, reverse=True):
-            size += conversation.parts[conversation.numbered[number]].recorded.tokens
+            size += served_part(plan, conversation.parts[conversation.numbered[number]].recorded)
             if size <= self.tail or not spared:
                 spared.add(number)
         return frozenset(spared)

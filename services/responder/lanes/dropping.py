@@ -6,11 +6,12 @@ from itertools import chain
 import msgspec
 
 from schemas.plan import AnyEdit, OmitArc, ReplaceOutput
-from services.domain.conversation import Part, output_tokens
+from services.domain.conversation import Part
 from services.domain.tokens import tokens
 from services.responder.lanes.base import Change, View
 from services.responder.lanes.drops import MAX_KEPT_INPUT, dropped_part, placeholder
 from services.responder.lanes.tool_pairs import DropPlan, Wanted, acceptable, call_part, left_out, whole
+from services.responder.session.costs import served_output
 
 MIN_SAVING = 16
 """Tokens: for less than this a placeholder is not worth its own line."""
@@ -70,7 +71,7 @@ def _drop_plans(view: View, wanted: Iterable[Wanted], *, without_trace: bool) ->
 
 def _plain(view: View, one: Wanted, gone: set[str]) -> DropPlan:
     if call_part(view, one) is None:
-        return _answer_only(one)
+        return _answer_only(view, one)
     edit, saving = dropped_part(view.session, one.name, one.part, one.why or one.part.seq, gone)
     return DropPlan(one, (edit,), saving, is_risky=isinstance(edit, OmitArc))
 
@@ -83,13 +84,16 @@ def _is_long(view: View, one: Wanted) -> bool:
 def _sound(view: View, drop_plans: Sequence[DropPlan]) -> Sequence[DropPlan]:
     """Where a provider would refuse the messages without a whole call, only its answer goes, and that is settled."""
     kept = {drop_plan.wanted.name for drop_plan in acceptable(view, drop_plans)}
-    return [drop_plan if drop_plan.wanted.name in kept else _answer_only(drop_plan.wanted) for drop_plan in drop_plans]
+    return [
+        drop_plan if drop_plan.wanted.name in kept else _answer_only(view, drop_plan.wanted) for drop_plan in drop_plans
+    ]
 
 
-def _answer_only(one: Wanted) -> DropPlan:
+def _answer_only(view: View, one: Wanted) -> DropPlan:
     text = placeholder(one.part.number)
     edit = ReplaceOutput(part=one.name, text=text, by=one.by)
-    return DropPlan(one, (edit,), output_tokens(one.part.recorded) - tokens(len(text.encode())))
+    saving = served_output(view.session.plan, one.part.recorded) - tokens(len(text.encode()))
+    return DropPlan(one, (edit,), saving)
 
 
 def signed_off(edit: AnyEdit, lane: str) -> AnyEdit:

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from schemas.plan import AnyEdit, OmitArc, ReplaceOutput, ReplaceText
-from services.domain.conversation import Message, Part, output_tokens
+from services.domain.conversation import Message, Part
 from services.domain.tokens import tokens
 from services.responder.lanes.base import Change, Lane, View
 from services.responder.provider_rules.check import new_faults
-from services.responder.session.costs import is_sent
+from services.responder.session.costs import is_sent, served_output
 from services.responder.session.state import Session
 
 NAME = "drops"
@@ -119,7 +119,8 @@ def _dropped_tool(
 ) -> tuple[AnyEdit, int]:
     recorded = part.recorded
     edit = _replaced(session, name, part, by)
-    kept = edit, output_tokens(recorded) - tokens(len(edit.text.encode()))
+    output = served_output(session.plan, recorded)
+    kept = edit, output - tokens(len(edit.text.encode()))
     call = name if recorded.kind == "tool" else call_of(session, part)
     if call is None:
         return kept
@@ -129,7 +130,7 @@ def _dropped_tool(
     arc = (name,) if call == name else (call, name)
     if not all(_leaves_meaning(session, one, gone) for one in arc):
         return kept
-    return OmitArc(part=name, parts=arc, by=by, lane=NAME), output_tokens(recorded) + tokens(made.input_bytes)
+    return OmitArc(part=name, parts=arc, by=by, lane=NAME), output + tokens(made.input_bytes)
 
 
 def call_of(session: Session, result: Part) -> str | None:

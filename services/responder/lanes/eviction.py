@@ -13,6 +13,7 @@ from services.responder.lanes.base import PRESSING, Change, Lane, View
 from services.responder.lanes.dropping import calls, drop
 from services.responder.lanes.index import Finder, IsMeant
 from services.responder.lanes.tool_pairs import Wanted
+from services.responder.session.costs import served_part
 from services.responder.session.reclaim import OUTPUTS
 from services.responder.session.state import Session
 
@@ -49,12 +50,12 @@ def _by_age_and_need(view: View) -> Change:
 
 def _newest(view: View) -> Container[int]:
     """The tags that stay: what no call has sent yet, and of the protected ones no more than a prompt is to keep."""
-    protected, session = view.protected, view.session
+    protected, session, plan = view.protected, view.session, view.session.plan
     sent = session.step.kept if session.step else 0
     size = 0
     newest: set[int] = set()
     for part in reversed(tuple(_changeable(view))):
-        size += part.recorded.tokens
+        size += served_part(plan, part.recorded)
         is_unsent = 0 < sent < session.conversation.place(part.recorded.part)
         fits = size <= view.tail or not (view.tail and newest)
         if is_unsent or (part.number in protected and fits):

@@ -6,11 +6,9 @@ from heapq import nlargest
 from itertools import chain, islice
 
 from schemas.plan import CutBefore, OmitArc, ReplaceOutput, SetHead
-from services.domain.conversation import Part, output_tokens
-from services.domain.tokens import tokens
+from services.domain.conversation import Part
 from services.responder.lanes.base import Change, Lane, View
 from services.responder.lanes.dropping import signed_off
-from services.responder.lanes.drops import placeholder
 from services.responder.lanes.index import Finder, IsMeant
 from services.responder.lanes.tool_pairs import DropPlan, Wanted, acceptable, call_part, left_out, places, whole
 from services.responder.provider_rules.signed_thinking import place
@@ -36,7 +34,7 @@ def rebase(view: View, kept: int = KEPT) -> Change:
     drop_plans = _sound(view, _wanted(view, old), first)
     return Change(
         edits=tuple(signed_off(edit, NAME) for drop_plan in drop_plans for edit in drop_plan.edits),
-        reclaimed=sum(_saving(drop_plan) for drop_plan in drop_plans),
+        reclaimed=sum(drop_plan.saving for drop_plan in drop_plans),
     )
 
 
@@ -124,12 +122,6 @@ def _is_bound(view: View, one: Wanted) -> bool:
     return message.ordinal > session.turn and any(
         part.recorded.signed for _, part in session.conversation.sent_parts(message)
     )
-
-
-def _saving(drop_plan: DropPlan) -> int:
-    """Of the answer only a placeholder has been left."""
-    part = drop_plan.wanted.part
-    return drop_plan.saving - output_tokens(part.recorded) + tokens(len(placeholder(part.number)))
 
 
 def _finds(session: Session) -> IsMeant:

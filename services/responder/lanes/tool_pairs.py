@@ -6,11 +6,12 @@ from collections.abc import Set as AbstractSet
 import msgspec
 
 from schemas.plan import AnyEdit, OmitArc, OmitPart
-from services.domain.conversation import Part, output_tokens
+from services.domain.conversation import Part
 from services.domain.tokens import tokens
 from services.responder.lanes.base import View
 from services.responder.lanes.drops import call_of, has_meaning
 from services.responder.provider_rules.check import NEIGHBOURS, new_faults
+from services.responder.session.costs import served_output
 
 REACH = 2 * NEIGHBOURS
 """Messages between two edits that a check looks at together."""
@@ -80,7 +81,8 @@ def whole(view: View, one: Wanted, gone: AbstractSet[str]) -> DropPlan | None:
         empties = True
         left += [part for part in rest if not part.recorded.ignored]
     edits += [OmitPart(part=part.recorded.part, by=(part.seq, *one.by)) for part in left[len(arc) :]]
-    saving = sum(output_tokens(part.recorded) + tokens(part.recorded.input_bytes) for part in left)
+    plan = view.session.plan
+    saving = sum(served_output(plan, part.recorded) + tokens(part.recorded.input_bytes) for part in left)
     return DropPlan(one, tuple(edits), saving, is_risky=empties or len(arc) > 1, empties=empties)
 
 

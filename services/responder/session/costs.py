@@ -6,7 +6,7 @@ import msgspec
 
 from schemas.events import Event, MessageListed, MessageRemoved, PartRecorded, PartRemoved
 from schemas.plan import AnyEdit, InsertPair, OmitPart, PrefixText, ReplaceOutput, ReplaceText
-from services.domain.conversation import Conversation, Message
+from services.domain.conversation import Conversation, Message, output_tokens
 from services.domain.edits import SLOTS
 from services.domain.tokens import tokens
 from services.responder.session.plan_state import PlanState, added_by, entered
@@ -44,6 +44,17 @@ def cost(conversation: Conversation, plan: PlanState, messages: Iterable[Message
         for name in message.parts:
             whole += added_by(plan.ends.get(name)) - _saved_of(plan, conversation.parts[name].recorded)
     return whole
+
+
+def served_output(plan: PlanState, part: PartRecorded) -> int:
+    """Estimated tokens of what a tool answered, as it is served: of an output that was replaced, what stands for it."""
+    edit = plan.altered.get(part.part)
+    return tokens(len(edit.text.encode())) if isinstance(edit, ReplaceOutput) else output_tokens(part)
+
+
+def served_part(plan: PlanState, part: PartRecorded) -> int:
+    """The same with the call's arguments, or of whatever else the part is, where it is not left out."""
+    return part.tokens - output_tokens(part) + served_output(plan, part)
 
 
 def before_cut(
