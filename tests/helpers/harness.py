@@ -337,9 +337,10 @@ class Harness:
         view = View(state, self.limits, learned=self.shared)
         origin = self.origin.session if self.origin is not None and not state.revision else None
         made = decide(view, origin, self.lanes)
-        if made.needs:
+        while made.needs:
             texts = {name: self._text(state, name) for name in made.needs}
-            made = decide(replace(view, texts=texts), origin, self.lanes)
+            view = replace(view, texts={**view.texts, **texts})
+            made = decide(view, origin, self.lanes)
         return made
 
     def _text(self, state: Session, name: str) -> str:

@@ -115,9 +115,10 @@ class Transformer:
         )
         origin = await self._origin(address, state)
         made = decide(view, origin)
-        if made.needs:
+        while made.needs:  # first of what is new, and then of what a rebase changes
             known = view.index if origin is not None else made.index
-            made = decide(replace(view, texts=await self._texts(state, made.needs), index=known), origin)
+            view = replace(view, texts={**view.texts, **await self._texts(state, made.needs)}, index=known)
+            made = decide(view, origin)
         return made
 
     async def _documents(self, project: str) -> tuple[Document, ...]:

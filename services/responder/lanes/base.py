@@ -49,7 +49,7 @@ class View(msgspec.Struct, frozen=True):
     """Why this is a rebase; empty: it is an extension."""
     index: Index = Index()
     texts: Mapping[str, str] = {}
-    """Part -> its pristine text or output, of those that a lane needs (see `Lane.needs`)."""
+    """Part -> its pristine text or output, of those that a lane needs (see `Lane.needs` and `Lane.reads`)."""
     documents: tuple[Document, ...] = ()
     """The project's documents that may stand at the head."""
     remembered: Remembered = Remembered()
@@ -81,6 +81,8 @@ class View(msgspec.Struct, frozen=True):
     """What all sessions have learned of models' limits."""
     emptying: frozenset[str] = frozenset()
     """The names of the lanes whose edits leave nothing of a part's content (see `Lane.empties`)."""
+    begun: tuple[AnyEdit, ...] = ()
+    """What lanes that read want of new messages: it is in force in the session before all else is decided."""
 
     @property
     def mode(self) -> str:
@@ -145,6 +147,7 @@ class View(msgspec.Struct, frozen=True):
 Extend = Callable[[View, Sequence[Message]], Iterable[AnyEdit]]
 Rebase = Callable[[View], Change]
 Needs = Callable[[View], Iterable[str]]
+Reads = Callable[[View, Sequence[Message]], Iterable[str]]
 Switch = Callable[[Limits], bool]
 
 
@@ -156,6 +159,10 @@ def nothing_needed(_: View) -> Iterable[str]:
     return ()
 
 
+def nothing_read(_: View, __: Sequence[Message]) -> Iterable[str]:
+    return ()
+
+
 def always(_: Limits) -> bool:
     return True
 
@@ -164,13 +171,16 @@ class Lane(msgspec.Struct, frozen=True):
     """One kind of edit: pure functions under a name.
 
     `extend` edits messages that were never sent. `rebase` edits any message, where the prefix changes anyway;
-    it yields only edits that are not in force yet. `needs` names the parts whose pristine text `rebase` wants to see.
+    it yields only edits that are not in force yet. `needs` names the parts whose pristine text `rebase` wants to see,
+    `reads` those of new messages that `extend` does. A lane that reads extends before the pass is weighed, since it may
+    make the prompt much smaller.
     """
 
     name: str
     rebase: Rebase
     extend: Extend = nothing_new
     needs: Needs = nothing_needed
+    reads: Reads = nothing_read
     modes: frozenset[str] = ALL_MODES
     order: int = 0
     """Lanes are asked in the order of these numbers: each knows what those before it want of a rebase, and the last

@@ -1,8 +1,7 @@
 """What the lanes want of a rebase, put together and weighed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import TypeVar
 
 import msgspec
 
@@ -13,13 +12,12 @@ from services.responder.lanes.base import finders_of
 from services.responder.lanes.index import Index, in_order, indexed
 from services.responder.planner.economics import Economics, forecast, weigh
 from services.responder.planner.signatures import void_thinking
+from services.responder.planner.texts import guarded, needed
 from services.responder.provider_rules.check import new_faults
 from services.responder.provider_rules.signed_thinking import boundary, first_place
 from services.responder.session.costs import before_cut, cost, heads
 from services.responder.session.lane_marks import joined, lanes_of
 from services.responder.session.state import Session, served_tokens, with_edits
-
-T = TypeVar("T")
 
 replace = msgspec.structs.replace
 
@@ -47,7 +45,7 @@ def collect(view: View, lanes: Sequence[Lane], prices: Prices) -> Collected:
     working = [lane for lane in lanes if lane.works(view)]
     view = view if view.index.placed else replace(view, index=indexed(view.session, finders_of(working)))
     faults: list[str] = []
-    needs = _needs(view, working, faults)
+    needs = needed(view, working, faults)
     if needs:
         return Collected(needs=needs, faults=tuple(faults), index=view.index)
     changes, after = _asked(view, working, faults)
@@ -109,18 +107,6 @@ def _silenced(view: View, lanes: Sequence[Lane]) -> tuple[Withdraw, ...]:
     appended = [edit for edit in view.session.plan.ends.values() if lanes_of(edit) <= silent]
     names = sorted((str(target(edit)), edit.by, edit.lane) for edit in appended)
     return tuple(Withdraw(what=what, by=by, lane=lane) for what, by, lane in names)
-
-
-def _needs(view: View, lanes: Sequence[Lane], faults: list[str]) -> tuple[str, ...]:
-    wanted: dict[str, None] = {}
-    for lane in lanes:
-        names: Sequence[str] = guarded(lane.name, faults, partial(_named, lane, view), ())
-        wanted |= dict.fromkeys(name for name in names if name not in view.texts)
-    return tuple(wanted)
-
-
-def _named(lane: Lane, view: View) -> Sequence[str]:
-    return tuple(lane.needs(view))
 
 
 def _without_faults(
@@ -185,12 +171,3 @@ def last_wins(edits: Sequence[AnyEdit]) -> tuple[AnyEdit, ...]:
                 if part != edit.part:
                     by_target.pop(PartContent(part), None)
     return tuple(by_target.values())
-
-
-def guarded(name: str, faults: list[str], work: Callable[[], T], nothing: T) -> T:
-    """A lane that breaks costs its own edits of this pass, never the request."""
-    try:
-        return work()
-    except Exception as error:  # noqa: BLE001 - reported with the pass
-        faults.append(f"the lane {name} failed: {type(error).__name__}: {error}")
-        return nothing

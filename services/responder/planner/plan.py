@@ -16,7 +16,7 @@ from services.responder.planner import controller
 from services.responder.planner.causes import Causes, causes, is_declined
 from services.responder.planner.compose import Collected, collect, last_wins
 from services.responder.planner.economics import prices_of
-from services.responder.planner.extending import Extension, extension
+from services.responder.planner.extending import Extension, beginning, extension
 from services.responder.planner.full_turns import FULL, blinds, is_the_harness_s, is_to_be_told
 from services.responder.planner.pages import revisions_of
 from services.responder.planner.signatures import thinking_causes
@@ -79,7 +79,7 @@ class _Waiting(msgspec.Struct, frozen=True):
 
 def decide(view: View, lanes: Sequence[Lane] = LANES) -> Pass:
     """Replay what is served already, extend it to what is new, or rebase it."""
-    made = _decided(replace(view, emptying=emptying(lanes)), lanes)
+    made = _begun(replace(view, emptying=emptying(lanes)), lanes)
     warnings = tuple(_warnings(view))
     return replace(made, notices=(*warnings, *made.notices)) if warnings else made
 
@@ -94,10 +94,24 @@ def _warnings(view: View) -> Iterator[str]:
         yield UNCOMPRESSED.format(code=failing.code, percent=percent)
 
 
+def _begun(view: View, lanes: Sequence[Lane]) -> Pass:
+    """The pass, with what has to be read of new messages in force before it is weighed."""
+    session = view.session
+    if session.step is None or session.revisions.planned == session.step.step:
+        return Pass("replay")
+    first = beginning(view, lanes)
+    if first.needs:
+        return Pass("extend", needs=first.needs, faults=first.faults)
+    if first.edits:
+        view = replace(view, session=with_edits(session, first.edits), begun=first.edits)
+    made = _decided(view, lanes)
+    return replace(made, faults=tuple(dict.fromkeys([*first.faults, *made.faults]))) if first.faults else made
+
+
 def _decided(view: View, all_lanes: Sequence[Lane]) -> Pass:
     session, limits, lanes = view.session, view.limits, all_lanes
     step = session.step
-    if step is None or session.revisions.planned == step.step:
+    if step is None:
         return Pass("replay")
     why = causes(session, limits, view.learned)
     why = replace(why, forced=(*why.forced, *thinking_causes(view)))
@@ -176,7 +190,7 @@ def _extended(view: View, lanes: Sequence[Lane], waiting: _Waiting) -> Pass:
     session = view.session
     made = extension(view, lanes)
     forgone = _forgone(session)
-    edits = (*forgone, *made.edits)
+    edits = (*forgone, *view.begun, *made.edits)
     found = tuple(dict.fromkeys([*waiting.faults, *made.faults]))
     held = [cause for cause in waiting.held if cause not in session.waits.held]
     step = session.step
@@ -241,10 +255,11 @@ def _rebased(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) ->
     session = view.session
     prices = prices_of(session.step, view.limits) if session.step else Prices()
     fresh = extension(replace(view, session=made.after), lanes)
-    edits = last_wins([*made.edits, *fresh.edits]) if fresh.edits else made.edits
+    changed = last_wins([*view.begun, *made.edits]) if view.begun else made.edits
+    edits = last_wins([*changed, *fresh.edits]) if fresh.edits else changed
     refused = new_faults(session, edits) if fresh.edits else ()
     if refused:  # each of them is sound alone: what is new is served as it is
-        fresh, edits = Extension((), (*fresh.faults, *refused)), made.edits
+        fresh, edits = Extension((), (*fresh.faults, *refused)), changed
     economics, after = made.economics, served_tokens(with_edits(made.after, fresh.edits))
     notices = (STUCK,) if why.fitting and after > why.fitting else ()
     decision = PlanRebased(
