@@ -52,6 +52,7 @@ from services.domain.transcript.names import expressions, links, names
 from services.domain.transcript.reader import read
 from services.historian.core.rules.summary import summarise
 from services.historian.core.rules.work import counted
+from services.responder.lanes.cut_output import shortened as shortened_output
 from services.responder.lanes.empty_answers import PLACEHOLDERS
 from services.responder.lanes.hints import query_of
 from services.responder.lanes.thinking import without_thinking
@@ -174,6 +175,7 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
     "links": (("domain/texts/bounds.py",), unlinked),
     "the beginning of a text": ((), lambda text: beginning(text, len(text) - 1)),
     "a shorter text": ((), lambda text: shortened(text, LENGTH // 2)),
+    "the ends of an output": ((), lambda text: shortened_output(text, "how")),
     "a line that poses as a person's": (("domain/texts/posing.py",), unposed),
     "a person's words in less room": (
         ("domain/texts/abridged.py",),

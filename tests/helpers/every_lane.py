@@ -19,11 +19,14 @@ LIMITS = Limits(
     smart_drops=True,
     caveman=True,
     auto_drop_tool_age=40,
+    cut_output=True,
     head_documents=("ARCHITECTURE.md",),
     prices={"default": Prices(write=6.0)},  # so dear that no rebase is made for its price alone
 )
 BIG = "line\n" * 12_000
 """An answer of 15,000 tokens."""
+LOG = "built\n" * 2_000
+"""3,000 tokens of a command."""
 PASTED = "data " * 24_000
 """30,000 tokens of a person, too long to be told in fewer words."""
 PROSE = (
@@ -86,7 +89,7 @@ def middle(harness: Harness) -> list[Call]:
     seen = with_picture(ran(SHOWN, call="i1"))
     harness.assistant(text_part(THINKING), called("ctx_reduce", {"drop": "1"}, NOTED, call="d1"), edit, FAILURE, seen)
     turn(harness, "Look around.", *(called("read", {"filePath": f"{n}.py"}, BIG, call=f"b{n}") for n in range(3)),
-         called("grep", WANTED, call="g1"), called("bash", {"command": "ps"}, call="l2"))  # fmt: skip
+         called("grep", WANTED, call="g1"), called("bash", {"command": "ps"}, LOG, call="l2"))  # fmt: skip
     harness.user("Thank you.")
     reminded = harness.step()
     harness.assistant(text_part("Gladly."))

@@ -46,7 +46,9 @@ TODO_LISTS = frozenset({TODO_WRITER, "todoread"})
 RECEIPTS = frozenset({"planenter", "planexit", "taskupdate", "taskstop"})
 """Tools of an agent's plan whose answer only confirms the call."""
 
-WAYFINDERS = READS | LISTINGS | SYMBOLS | {"lsp", "skill"}
+GUIDES = frozenset({"skill"})
+"""Tools whose output says how to work."""
+WAYFINDERS = READS | LISTINGS | SYMBOLS | GUIDES | {"lsp"}
 """Tools that an agent finds its way by: their outputs are worth the most later."""
 WORKERS = EDITS | WRITES | PATCHES | EDITORS | SEARCHES | {"search"}
 """Tools that change files or search texts: their outputs are worth less than those, and more than all others."""
@@ -71,3 +73,8 @@ def plain(tool: str) -> str:
     name = tool.lower()
     bare = name if name.startswith(_SERVER) else name.removeprefix(_PREFIX)
     return bare.replace("_", "").replace("-", "")
+
+
+def is_ours(tool: str) -> bool:
+    """Whether it is one of the tools of this service, whatever a harness puts before its name."""
+    return "ctx_" in tool.lower()

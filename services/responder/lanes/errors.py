@@ -4,14 +4,16 @@ from collections.abc import Iterator
 from itertools import islice
 
 from schemas.plan import AnyEdit, ReplaceOutput, Restore
-from services.domain.conversation import Part, output_tokens
+from services.domain.conversation import Part
 from services.domain.tokens import tokens
 from services.responder.lanes.age import ages, is_free
 from services.responder.lanes.base import Change, Lane, View
 from services.responder.lanes.index import Finder, IsMeant, is_outdated
 from services.responder.lanes.prefix import prefix_of
 from services.responder.lanes.rewrite import MAX_TEXTS, is_stale
-from services.responder.session.reclaim import OUTPUTS
+from services.responder.session.costs import served_output
+from services.responder.session.lane_marks import is_of
+from services.responder.session.reclaim import OUTPUTS, SHORTENED
 from services.responder.session.state import Session
 
 NAME = "errors"
@@ -37,7 +39,7 @@ def rebase(view: View) -> Change:
         served = prefix_of(view, name) + shortened(text)
         if len(text) > KEPT and served != text:
             edits.append(ReplaceOutput(part=name, text=served, by=(part.seq,), lane=NAME))
-            reclaimed += output_tokens(part.recorded) - tokens(len(served.encode()))
+            reclaimed += served_output(view.session.plan, part.recorded) - tokens(len(served.encode()))
         elif is_stale(view.change_of(name), part, NAME) and (text or not has_failed(part)):
             edits.append(Restore(part=name, by=(part.seq,)))
     return Change(tuple(edits), reclaimed=max(0, reclaimed))
@@ -52,7 +54,9 @@ def _candidates(view: View) -> Iterator[Part]:
     for seen in view.index.parts(NAME):
         part, name = seen.part, seen.part.recorded.part
         is_old = known.is_old(seen.placed.reached) and has_failed(part)
-        if (is_old and view.is_whole(name) and is_free(view, part)) or is_stale(view.change_of(name), part, NAME):
+        edit = view.change_of(name)
+        is_shown = view.is_whole(name) or is_of(edit, (SHORTENED,))
+        if (is_old and is_shown and is_free(view, part)) or is_stale(edit, part, NAME):
             yield part
 
 

@@ -7,16 +7,16 @@ from typing import Literal
 import msgspec
 
 from schemas.plan import AnyEdit, AppendText
-from services.domain.conversation import Message, Part, output_tokens
+from services.domain.conversation import Message, Part
 from services.domain.texts.markup import element, escaped
-from services.domain.tools.names import RECEIPTS, TODO_LISTS, plain
+from services.domain.tools.names import RECEIPTS, TODO_LISTS, is_ours, plain
 from services.responder.lanes.base import Change, Lane, View
 from services.responder.lanes.prefix import SHOWS_TAGS
 from services.responder.lanes.turns import appended, backwards, has_reduced, newest_written, written
 from services.responder.session.costs import heads
 from services.responder.session.lane_marks import LaneMark
 from services.responder.session.reclaim import NUDGE, OUTPUTS, Nudge, worth
-from services.responder.session.state import served_tokens
+from services.responder.session.state import Session, served_tokens
 
 NAME = NUDGE
 MODES = SHOWS_TAGS
@@ -174,7 +174,7 @@ def _nudge(view: View, part: str, level: Level, found: Reclaimable, text: str) -
 
 
 def _long(level: Level, view: View, found: Reclaimable) -> str:
-    items = "\n".join(_item(part) for part in _oldest(view))
+    items = "\n".join(_item(view.session, part) for part in _oldest(view))
     listed = f"\nThe oldest:\n{items}" if items else ""
     return f"{_sum(found)} could leave this conversation. {URGES[level]}{listed}\n{CLOSE}"
 
@@ -187,9 +187,9 @@ def _sum(found: Reclaimable) -> str:
     return f"{found.count:,} older tool outputs, about {_about(found.tokens)} tokens,"
 
 
-def _item(part: Part) -> str:
+def _item(session: Session, part: Part) -> str:
     tool = escaped(part.recorded.tool) or "tool"
-    return f"- tag {part.number}: {tool}, about {_about(output_tokens(part.recorded))} tokens"
+    return f"- tag {part.number}: {tool}, about {_about(worth(session, part.recorded.part))} tokens"
 
 
 def _about(count: int) -> str:
@@ -216,7 +216,7 @@ def _named(view: View) -> Iterator[Part]:
 
 def _is_steering(tool: str) -> bool:
     """Whether the tool steers the work itself: its answers are cleaned up in another way."""
-    return plain(tool) in TODO_LISTS | RECEIPTS or "ctx_" in tool.lower()
+    return plain(tool) in TODO_LISTS | RECEIPTS or is_ours(tool)
 
 
 LANE = Lane(NAME, extend=extend, rebase=rebase, modes=MODES, order=190)

@@ -61,7 +61,7 @@ def reword(view: View, lane: str, parts: Iterable[Part], take: Take) -> Change:
         bare = TAGS.sub("", text)
         left = take(bare)
         if left == bare:
-            edits += _as_it_is(view, part)
+            edits += as_it_is(view, part)
             continue
         if not left.strip():
             dropped.append(part.number)
@@ -71,7 +71,7 @@ def reword(view: View, lane: str, parts: Iterable[Part], take: Take) -> Change:
     return Change(tuple(edits), tuple(dropped), max(0, reclaimed))
 
 
-def _as_it_is(view: View, part: Part) -> tuple[AnyEdit, ...]:
+def as_it_is(view: View, part: Part) -> tuple[AnyEdit, ...]:
     """Nothing, or the end of an edit that was made of an earlier content."""
     name = part.recorded.part
     if view.is_whole(name):

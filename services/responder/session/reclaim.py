@@ -17,16 +17,18 @@ from schemas.events import (
     TagAssigned,
 )
 from schemas.plan import AnyEdit, AppendText, OmitArc, PartContent, PrefixText, WholeMessage, target
-from services.domain.conversation import Conversation, output_tokens
+from services.domain.conversation import Conversation
 from services.responder.session import costs
 from services.responder.session.drops import Drops
-from services.responder.session.lane_marks import mark_of
+from services.responder.session.lane_marks import is_of, mark_of
 from services.responder.session.plan_state import PlanState
 from services.responder.session.revisions import Revisions
 
 OUTPUTS = frozenset({"tool", "tool_result"})
 NUDGE = "channel"
 """The lane that reminds the agent of it. Its mark holds a level and the tokens: `channel:firm:31000`."""
+SHORTENED = "cut_output"
+"""The lane that shortens long outputs: what it leaves of them can still be dropped."""
 
 replace = msgspec.structs.replace
 
@@ -44,7 +46,7 @@ class Nudge(msgspec.Struct, frozen=True):
 
 
 class Reclaim(msgspec.Struct, frozen=True):
-    """The tool outputs that are served as they are, the protected ones included."""
+    """The tool outputs that are served as they are, or shortened, the protected ones included."""
 
     tokens: int = 0
     count: int = 0
@@ -84,9 +86,10 @@ def worth(session: Outputs, name: str) -> int:
         return 0
     if not session.drops.is_free(part.number) or not costs.is_sent(session.conversation, plan, name):
         return 0
-    if not plan.is_whole(name) or part.recorded.message in plan.left_out:
+    if name in plan.in_arcs or part.recorded.message in plan.left_out:
         return 0
-    return output_tokens(part.recorded)
+    edit = plan.altered.get(name)
+    return costs.served_output(plan, part.recorded) if edit is None or is_of(edit, (SHORTENED,)) else 0
 
 
 def _counted(before: Outputs, after: Outputs, names: Iterable[str]) -> Reclaim:

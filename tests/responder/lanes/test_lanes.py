@@ -16,9 +16,9 @@ from services.responder.session.state import Session, with_edits
 from tests.helpers.random_sessions import STORIES, Story, play, wildly
 
 ORDER = (
-    "head", "history", "tags", "drops", "spent", "superseded", "duplicates", "images", "errors", "thinking", "injected",
-    "caveman", "reasoning", "eviction", "skeletons", "emptied", "todo", "reminders", "channel", "notices",
-    "memory_notices", "notes", "hints",
+    "head", "history", "tags", "drops", "cut_output", "spent", "superseded", "duplicates", "images", "errors",
+    "thinking", "injected", "caveman", "reasoning", "eviction", "skeletons", "emptied", "todo", "reminders", "channel",
+    "notices", "memory_notices", "notes", "hints",
 )  # fmt: skip
 """The names that stand in the log, in the order in which lanes are asked: what is served depends on it."""
 
