@@ -12,9 +12,10 @@ from typing import Literal
 import msgspec
 
 Context = Literal["lean", "balanced", "full"]
-Kind = Literal["fresh", "earlier", "changed"]
-"""Of a reading: of the task at hand and the file as it was; of an earlier task, or of a file that is seldom edited; of
-a file that was changed since."""
+Kind = Literal["fresh", "worked", "written", "past"]
+"""Of a reading: of the task at hand and the file as it was; of a file that the agent works on, since it has changed it
+more than once, or before it read it for an earlier task; as the agent wrote the whole file; of an earlier task, of a
+file that is seldom edited, or of one that was changed once since."""
 
 KNOB: Mapping[Context, float] = {"lean": 0.6, "balanced": 1.0, "full": 2.0}
 """What a person wants in sight: all numbers below, times this."""
@@ -22,16 +23,14 @@ TAIL, TAIL_SHARE = 5_000, 0.065
 """Tokens of the newest messages, which stay as they are, and their share at most of the usable window."""
 LEAST_TAIL = 2_000
 """Tokens of the newest messages that stay in the smallest window."""
-HISTORY, HISTORY_LEAST = 5_000, 800
+HISTORY, HISTORY_LEAST = 4_000, 800
 """Tokens of compressed history at most, and those that it may have in any case ..."""
 HISTORY_SHARE = 0.04
 """... but never more than this share of the usable window ..."""
-REPLACED_SHARE = 0.05
+REPLACED_SHARE = 0.04
 """... and else as many for each token of the messages that it stands for."""
-IDLE: Mapping[Kind, int] = {"fresh": 60_000, "earlier": 6_000, "changed": 6_000}
+IDLE: Mapping[Kind, int] = {"fresh": 60_000, "worked": 12_000, "written": 8_000, "past": 1_000}
 """Tokens that may come since a reading was shown, or its file changed, until it goes."""
-EARLIER_SHARE = 0.05
-"""Of the usable window: more never comes until a reading of an earlier task goes."""
 READINGS, READINGS_SHARE = 50_000, 0.35
 """Tokens of all readings at most, and their share at most of what a window has beyond ..."""
 SMALL = 33_000
@@ -63,11 +62,10 @@ class Retention(msgspec.Struct, frozen=True):
 def retention(usable: int, context: Context) -> Retention:
     """`usable`: tokens that a prompt may have. `context`: how much a person wants to keep in sight."""
     knob = KNOB[context]
-    idle = {**IDLE, "earlier": min(IDLE["earlier"], round(usable * EARLIER_SHARE))}
     return Retention(
         history=round(min(HISTORY, usable * HISTORY_SHARE) * knob),
         tail=round(min(TAIL * knob, max(LEAST_TAIL, usable * TAIL_SHARE * knob))),
         readings=max(0, round(min(READINGS, (usable - SMALL) * READINGS_SHARE) * knob)),
         request=round(min(REQUEST, usable * REQUEST_SHARE) * knob),
-        idle={kind: round(tokens * knob) for kind, tokens in idle.items()},
+        idle={kind: round(tokens * knob) for kind, tokens in IDLE.items()},
     )

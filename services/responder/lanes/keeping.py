@@ -74,12 +74,13 @@ def _ranked(session: Session, before: int, stays: Retention) -> Iterator[tuple[f
         part, place = conversation.parts.get(reading.part), conversation.place(reading.part)
         if part is None or not _stands(session, part):
             continue
-        later = newer.setdefault(reading.file, [])
+        kind, later = _kind(session, reading, place), newer.setdefault(reading.file, [])
+        is_enough = not later or kind == "fresh" or reading.is_written
         if any(_shows_again(session, *one, reading, part) for one in later):
             continue
         later.append((reading, part))
-        idle = known.idle(reading) / max(1, stays.idle[_kind(session, reading, place)])
-        if place < before and idle < 1:
+        idle = known.idle(reading) / max(1, stays.idle[kind])
+        if place < before and idle < 1 and is_enough:
             yield idle, reading, part
 
 
@@ -91,13 +92,21 @@ def _stands(session: Session, part: Part) -> bool:
 
 
 def _kind(session: Session, reading: Reading, place: int) -> Kind:
-    if session.readings.is_changed(reading):
-        return "changed"
+    """A file that was changed more than once is one that the agent works on, and may well change again."""
+    known = session.readings
+    if reading.is_written:
+        return "written"
+    if known.is_changed(reading):
+        return "worked" if known.changes(reading.file) > 1 else "past"
     is_seldom = reading.file.rpartition(".")[2].lower() in SELDOM_EDITED
-    return "earlier" if is_seldom or place < session.turn else "fresh"
+    if place >= session.turn and not is_seldom:
+        return "fresh"
+    return "worked" if reading.changes else "past"
 
 
 def _shows_again(session: Session, later: Reading, now: Part, earlier: Reading, then: Part) -> bool:
+    if later.is_written or earlier.is_written:
+        return later.is_written
     if later.target or earlier.target:
         return later.target == earlier.target
     asked, before = session.uses.question(now.recorded), session.uses.question(then.recorded)

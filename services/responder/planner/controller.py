@@ -12,7 +12,7 @@ What a rebase leaves out may have to be looked at again. That is part of its pri
 from services.domain.limits import Prices
 from services.responder.session.course import Course
 
-FORGETTING = 45.0
+FORGETTING = 40.0
 """Times that each token which a rebase keeps could be read for what has to be looked at again of what it leaves out: a
 look back is a call of its own, and reads the whole prompt."""
 SMALL = 300

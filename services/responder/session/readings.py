@@ -1,6 +1,7 @@
 """The readings of files in a session, folded from its facts: which part shows which file, and how long ago.
 
-Time is told in tokens: all that has come since. What a call of the shell shows is a reading like one of a tool.
+Time is told in tokens: all that has come since. What a call of the shell shows is a reading like one of a tool, and so
+is a file that the agent wrote whole: it has that before it.
 """
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
@@ -30,6 +31,20 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     """How many tokens had come when it was shown."""
     target: str = ""
     """The command of the shell that shows it; empty: a tool does."""
+    changes: int = 0
+    """How often the file had been changed by then, in the session."""
+    is_written: bool = False
+    """Whether the agent wrote the file so, which is the newest of these changes."""
+
+
+class Change(msgspec.Struct, frozen=True, gc=False):
+    """What is known of the changes of a file."""
+
+    at: int
+    """How many tokens had come at the newest."""
+    part: str
+    """The part that made it."""
+    count: int = 1
 
 
 class Readings(msgspec.Struct, frozen=True):
@@ -39,16 +54,22 @@ class Readings(msgspec.Struct, frozen=True):
     """Tokens that have come."""
     shown: tuple[Reading, ...] = ()
     """The newest, in their order."""
-    changed: Map[str, int] = Map()
-    """File -> how many tokens had come when it was changed last."""
+    changed: Map[str, Change] = Map()
+    """File -> its changes."""
 
     def idle(self, reading: Reading) -> int:
         """Tokens that have come since it was shown, or its file was changed."""
-        return self.clock - max(reading.shown, self.changed.get(reading.file, 0))
+        change = self.changed.get(reading.file)
+        return self.clock - max(reading.shown, change.at if change is not None else 0)
+
+    def changes(self, file: str) -> int:
+        """How often a file was changed."""
+        change = self.changed.get(file)
+        return change.count if change is not None else 0
 
     def is_changed(self, reading: Reading) -> bool:
         """Whether its file was changed since."""
-        return self.changed.get(reading.file, -1) > reading.shown
+        return self.changes(reading.file) > reading.changes
 
 
 def read(readings: Readings, event: Event, before: Conversation) -> Readings:
@@ -60,8 +81,8 @@ def read(readings: Readings, event: Event, before: Conversation) -> Readings:
             return replace(readings, clock=readings.clock + max(0, growth)) if growth else readings
         case FileTouched(path=path, action="read", part=part):
             return _shown(readings, Reading(part, end_of(path), readings.clock))
-        case FileTouched(path=path):
-            return replace(readings, changed=readings.changed.insert(end_of(path), readings.clock))
+        case FileTouched(path=path, action=action, part=part):
+            return _changed(readings, part, end_of(path), is_written=action == "written")
         case ToolRan(status="completed", part=part, tool=tool, target=target) if plain(tool) not in READ_ONLY:
             path = shown_file(target)
             return _shown(readings, Reading(part, end_of(path), readings.clock, target)) if path else readings
@@ -71,8 +92,19 @@ def read(readings: Readings, event: Event, before: Conversation) -> Readings:
             return readings
 
 
+def _changed(readings: Readings, part: str, file: str, *, is_written: bool) -> Readings:
+    """A call may be reported twice: that is one change."""
+    before = readings.changed.get(file)
+    if before is not None and before.part == part:
+        return readings
+    change = Change(readings.clock, part, before.count + 1 if before is not None else 1)
+    readings = replace(readings, changed=readings.changed.insert(file, change))
+    return _shown(readings, Reading(part, file, readings.clock, is_written=True)) if is_written else readings
+
+
 def _shown(readings: Readings, reading: Reading) -> Readings:
     """A call may be reported twice: it shows its file since the first time."""
     if any(one.part == reading.part for one in readings.shown):
         return readings
+    reading = replace(reading, changes=readings.changes(reading.file))
     return replace(readings, shown=(*readings.shown, reading)[-MOST:])

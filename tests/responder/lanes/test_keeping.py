@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schemas.events import FileTouched
 from schemas.inbox import Capability
 from schemas.plan import CutBefore
 from services.domain.edits import Message, faults
@@ -180,15 +181,80 @@ def test_a_reading_that_a_later_one_shows_again_goes() -> None:
     assert kept(harness) == ["m1.0", "m3.0"]
 
 
-def test_a_file_that_was_changed_stays_only_a_little_longer() -> None:
+def edited(harness: Harness, path: str, call: str) -> str:
+    return harness.assistant(called("edit", {"filePath": path, "newString": "x"}, "done", call=call))
+
+
+def run(harness: Harness, times: int) -> None:
+    """Commands that say more than a thousand tokens each time."""
+    for number in range(times):
+        harness.assistant(text_part("More."), ran(LINES, call=f"more{len(harness.messages)}{number}"))
+
+
+def test_a_file_that_was_changed_once_goes_soon_and_one_that_the_agent_works_on_stays_longer() -> None:
     harness = working()
-    harness.assistant(called("edit", {"filePath": "src/parser.py", "newString": "x"}, "done", call="e"))
+    edited(harness, "src/parser.py", "e1")
+    edited(harness, "src/lexer.py", "e2")
+    edited(harness, "src/lexer.py", "e3")
+    run(harness, 4)
+    assert IDLE["past"] < 4 * len(LINES) // 4 < IDLE["worked"]
+    compressed(harness, 14)
+    assert kept(harness) == ["m1.0", "m3.0"]
+    run(harness, 12)
+    compressed(harness, 26)
+    assert kept(harness) == ["m1.0"]
+
+
+def test_a_call_that_is_reported_twice_has_changed_its_file_once() -> None:
+    harness = working()
+    edited(harness, "src/parser.py", "e1")
     harness.step()
-    assert harness.session.readings.is_changed(harness.session.readings.shown[0])
-    for number in range(8):
-        harness.assistant(text_part("More."), ran(LINES, call=f"more{number}"))
+    (change,) = [event for _, event in harness.log if isinstance(event, FileTouched) and event.action == "edited"]
+    harness.append(change)
+    run(harness, 4)
     compressed(harness, 12)
     assert kept(harness) == ["m1.0", "m3.0"]
+
+
+def test_of_a_file_that_the_agent_works_on_only_the_newest_reading_stays() -> None:
+    harness = working()
+    part = {"filePath": "src/lexer.py", "offset": 40, "limit": 20}
+    edited(harness, "src/lexer.py", "e1")
+    edited(harness, "src/lexer.py", "e2")
+    harness.assistant(called("read", part, FILE, call="part"))
+    run(harness, 4)
+    compressed(harness, 14)
+    assert kept(harness) == ["m1.0", "m2.0", "m12.0"]
+
+
+def test_a_file_that_the_agent_wrote_stays_as_it_wrote_it_until_it_writes_it_again() -> None:
+    harness = working()
+    written = {"filePath": "src/new.py", "content": FILE}
+    harness.assistant(called("write", written, "done", call="w1"))
+    edited(harness, "src/new.py", "e1")
+    run(harness, 4)
+    compressed(harness, 12)
+    assert kept(harness) == ["m1.0", "m2.0", "m3.0", "m10.0"]
+    harness.assistant(called("write", written, "done", call="w2"))
+    run(harness, 4)
+    compressed(harness, 18)
+    assert kept(harness) == ["m1.0", "m2.0", "m3.0", "m16.0"]
+    run(harness, 8)
+    compressed(harness, 26)
+    assert kept(harness) == ["m1.0", "m2.0", "m3.0"]
+
+
+def test_what_was_read_for_an_earlier_task_of_a_file_that_the_agent_has_changed_stays_longer() -> None:
+    harness = Harness(LIMITS, lanes=(history.LANE, TAGS, DROPS))
+    harness.user("Mend the parser.")
+    edited(harness, "src/parser.py", "e1")
+    reading(harness, "src/parser.py", "r1")
+    reading(harness, "src/lexer.py", "r2")
+    harness.assistant(text_part("It is mended."))
+    harness.user("Now write the changelog.")
+    run(harness, 8)
+    compressed(harness, 10)
+    assert kept(harness) == ["m3.0", "m6.0"]
 
 
 def test_what_was_read_for_an_earlier_task_goes_sooner() -> None:
@@ -197,7 +263,7 @@ def test_what_was_read_for_an_earlier_task_goes_sooner() -> None:
     harness.user("Now write the changelog.")
     for number in range(8):
         harness.assistant(text_part("More."), ran(LINES, call=f"more{number}"))
-    assert IDLE["earlier"] < 8 * len(LINES) // 4 < IDLE["fresh"]
+    assert IDLE["past"] < 8 * len(LINES) // 4 < IDLE["fresh"]
     compressed(harness, 12)
     assert kept(harness) == ["m11.0"]
 

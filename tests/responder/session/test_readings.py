@@ -52,6 +52,20 @@ def test_a_file_that_is_read_after_its_change_was_not_changed_since() -> None:
     assert not readings.is_changed(readings.shown[0])
 
 
+def test_a_file_that_the_agent_wrote_is_one_that_it_has_before_it() -> None:
+    readings = folded(touched("src/a.py", "written", "w"), came(10), touched("src/b.py", "edited", "e"))
+    (written,) = readings.shown
+    assert ("src/a.py", True, 1) == (written.file, written.is_written, written.changes)
+    assert not readings.is_changed(written)
+    assert read(readings, touched("src/a.py", "edited", "e2"), Conversation()).is_changed(written)
+
+
+def test_a_change_that_is_reported_twice_is_one() -> None:
+    readings = folded(touched("src/a.py", "edited", "e"), touched("src/a.py", "edited", "e"))
+    assert 1 == readings.changes("src/a.py")
+    assert 0 == readings.changes("src/b.py")
+
+
 @pytest.mark.parametrize(
     ("command", "shown"),
     [
