@@ -27,7 +27,7 @@ HISTORY, HISTORY_LEAST = 4_000, 800
 """Tokens of compressed history at most, and those that it may have in any case ..."""
 HISTORY_SHARE = 0.04
 """... but never more than this share of the usable window ..."""
-REPLACED_SHARE = 0.04
+REPLACED_SHARE = 0.035
 """... and else as many for each token of the messages that it stands for."""
 IDLE: Mapping[Kind, int] = {"fresh": 60_000, "worked": 12_000, "written": 8_000, "past": 1_000}
 """Tokens that may come since a reading was shown, or its file changed, until it goes."""

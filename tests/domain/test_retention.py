@@ -41,7 +41,7 @@ def test_a_reading_of_the_task_at_hand_stays_longest() -> None:
     assert idle["fresh"] > idle["worked"] > idle["written"] > idle["past"]
 
 
-@pytest.mark.parametrize(("replaced", "tokens"), [(0, 800), (10_000, 800), (50_000, 2_000), (1_000_000, 4_000)])
+@pytest.mark.parametrize(("replaced", "tokens"), [(0, 800), (10_000, 800), (50_000, 1_750), (1_000_000, 4_000)])
 def test_history_is_as_long_as_what_it_stands_for_is_worth(replaced: int, tokens: int) -> None:
     assert retention(120_000, "balanced").history_of(replaced) == tokens
 
