@@ -20,9 +20,10 @@ from tests.bench.side.arms import ARMS, OwnInstallation
 from tests.bench.side.drawn import COLOURS, draw
 from tests.bench.side.measured import Answered, Row, measured, ratio, table, texts
 from tests.bench.side.model import PICTURE, Model, _shared, _size
-from tests.bench.side.recordings import Recorded, Step, Turn, Workshop, found, moved, turns
+from tests.bench.side.recordings import Recorded, Step, Turn, found, moved, turns
 from tests.bench.side.scenarios import QUICK, SCENARIOS, Scenario, picture
-from tests.harness.provider import Reply, Script
+from tests.bench.side.workshop import Workshop
+from tests.harness.provider import Call, Reply, Script
 from tests.harness.provider.client import Client, connected
 from tests.harness.provider.content import Json, encode
 from tests.harness.provider.wire import Request, Usage, receive
@@ -240,9 +241,9 @@ def test_every_answer_of_a_recording_that_says_or_does_something_comes_up_and_tu
     assert all(step.calls for turn in made for step in turn.steps[:-1])
     workshop = Workshop(tmp_path)
     calls = [call for turn in made for step in turn.steps for call in workshop.calls(step)]
-    recorded = [part for message in recording.messages for part in message.parts if part.type == "tool"]
+    recorded = [one for turn in made for step in turn.steps for one in step.calls]
     assert len(recorded) == len(calls)
-    assert {"read", "write", "bash"} == {call.tool for call in calls}
+    assert {"read", "edit", "write", "bash"} == {call.tool for call in calls}
     reads = [Path(call.arguments["filePath"]) for call in calls if call.tool == "read"]
     assert all(path.is_file() and path.is_relative_to(tmp_path) for path in reads)
 
@@ -268,14 +269,71 @@ def test_a_turn_is_moved_into_the_workspace_with_all_its_paths() -> None:
     assert Turn("See it.", (step,)) == moved(Turn("See it.", (step,)), "", "/there")
 
 
-def test_a_patch_changes_a_file_of_the_name_that_it_has(tmp_path: Path) -> None:
-    patch = Recorded(
-        "apply_patch", '{"patchText":"*** Begin Patch\\n*** Update File: src/a.py\\n@@\\n-x\\n+y"}', "Done"
-    )
+def played(workspace: Path, tool: str, **given: str) -> tuple[Call, ...]:
+    recorded = Recorded(tool, encode(given).decode(), "Done")
+    return Workshop(workspace).calls(Step(MessageSeen("m", "assistant"), calls=(recorded,)))
 
-    (call,) = Workshop(tmp_path).calls(Step(MessageSeen("m", "assistant"), calls=(patch,)))
 
-    assert call.arguments["filePath"].endswith("/src/a.py")
+@pytest.mark.parametrize(("old", "new"), [("oldString", "newString"), ("old_string", "new_string")])
+def test_an_edit_is_one_of_a_file_that_holds_what_stood_there(tmp_path: Path, old: str, new: str) -> None:
+    (call,) = played(tmp_path, "edit", filePath="/src/a.py", **{old: "x = 1", new: "x = 2"})
+
+    path = call.arguments["filePath"]
+    assert Call("edit", {"filePath": path, "oldString": "x = 1", "newString": "x = 2"}) == call
+    assert path.endswith("/src/a.py")
+    assert "x = 1" == Path(path).read_text()
+
+
+def test_a_patch_of_several_files_is_one_change_of_each(tmp_path: Path) -> None:
+    patch = """*** Begin Patch
+*** Update File: src/a.py
+@@ def run():
+ before
+-x
++y
+*** Add File: src/b.py
++new
+*** Delete File: src/c.py
+*** End Patch"""
+
+    edit, write = played(tmp_path, "apply_patch", patchText=patch)
+
+    assert ("edit", "before\nx", "before\ny") == (edit.tool, edit.arguments["oldString"], edit.arguments["newString"])
+    assert ("write", "new") == (write.tool, write.arguments["content"])
+    assert edit.arguments["filePath"].endswith("/src/a.py")
+    assert write.arguments["filePath"].endswith("/src/b.py")
+
+
+def test_two_changes_of_a_file_in_one_answer_do_not_meet(tmp_path: Path) -> None:
+    patch = "*** Begin Patch\n*** Update File: a.py\n-x\n+y\n*** Update File: a.py\n-p\n+q\n*** End Patch"
+
+    first, second = played(tmp_path, "apply_patch", patchText=patch)
+
+    assert first.arguments["filePath"] != second.arguments["filePath"]
+    assert ["x", "p"] == [Path(one.arguments["filePath"]).read_text() for one in (first, second)]
+
+
+@pytest.mark.parametrize("stood", ["", "x = 1"])
+def test_a_change_that_takes_nothing_away_is_written_as_a_whole(tmp_path: Path, stood: str) -> None:
+    (call,) = played(tmp_path, "edit", filePath="a.py", oldString=stood, newString="x = 1")
+
+    assert ("write", "x = 1") == (call.tool, call.arguments["content"])
+
+
+@pytest.mark.parametrize("patch", ["*** Begin Patch\n*** Delete File: a.py\n*** End Patch", "no patch"])
+def test_what_changes_no_text_is_run_as_a_command_that_says_what_was_said(tmp_path: Path, patch: str) -> None:
+    (call,) = played(tmp_path, "apply_patch", patchText=patch)
+
+    assert "bash" == call.tool
+    (said,) = tmp_path.rglob("said.txt")
+    assert "Done" == said.read_text()
+
+
+@pytest.mark.parametrize("path", ["../../etc/passwd", "", "x" * 300])
+def test_no_change_leaves_the_workspace(tmp_path: Path, path: str) -> None:
+    (call,) = played(tmp_path, "write", filePath=path, content="x")
+
+    assert "bash" == call.tool
 
 
 def test_the_table_and_the_picture_show_every_arm(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from services.edges.client.texts import written
 from tests.bench.side.arms import Arm, OwnInstallation, connect, installation
 from tests.bench.side.measured import Answered, Row, measured
 from tests.bench.side.model import Model, Pause, SideScript
-from tests.bench.side.recordings import Step, Turn, Workshop, moved
+from tests.bench.side.recordings import Step, Turn, moved
+from tests.bench.side.workshop import Workshop
 from tests.harness.api import Refused
 from tests.harness.isolation import Family, Json
 from tests.harness.opencode import OpenCode
