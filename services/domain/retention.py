@@ -19,7 +19,7 @@ file that is seldom edited, or of one that was changed once since."""
 
 KNOB: Mapping[Context, float] = {"lean": 0.6, "balanced": 1.0, "full": 2.0}
 """What a person wants in sight: all numbers below, times this."""
-TAIL, TAIL_SHARE = 5_000, 0.065
+TAIL, TAIL_SHARE = 5_000, 0.04
 """Tokens of the newest messages, which stay as they are, and their share at most of the usable window."""
 LEAST_TAIL = 2_000
 """Tokens of the newest messages that stay in the smallest window."""

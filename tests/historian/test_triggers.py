@@ -48,7 +48,7 @@ def committing(harness: Harness, turns: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("context", "budget", "tail"), [(200_000, 6_500, 5_000), (1_000_000, 32_500, 5_000), (32_000, 5_000, 2_080)]
+    ("context", "budget", "tail"), [(200_000, 6_500, 5_000), (1_000_000, 32_500, 5_000), (32_000, 5_000, 2_000)]
 )
 def test_the_budgets_follow_the_window(context: int, budget: int, tail: int) -> None:
     pressure = context_pressure(state_of(talking(1, context=context)), PlanLimits(threshold=65))
