@@ -56,18 +56,23 @@ def render_history(
     room = budget * BYTES_PER_TOKEN - frame
     now = _bounded([("state", STATE, state), ("tasks", "", tasks)], room)
     left = room - len(now.encode()) - 4
-    past = _past(sealed, left, [importance(one) for one in sealed], standing) if sealed else ""
+    past = _past(sealed, left, [importance(one) for one in sealed], standing, now) if sealed else ""
     sections = stacked([past, now])
     return element("history", stacked([HISTORY, sections])) if sections and room > 0 else ""
 
 
-def _past(sealed: Sequence[CompartmentSealed], room: int, importance: Sequence[int], standing: AbstractSet[str]) -> str:
-    """Summaries first, without the share of names; names in what is left; then fuller summaries if there is room."""
+def _past(
+    sealed: Sequence[CompartmentSealed], room: int, importance: Sequence[int], standing: AbstractSet[str], now: str
+) -> str:
+    """Summaries first, without the share of names; names in what is left; then fuller summaries if there is room.
+
+    `now`: what stands below it, and is told there.
+    """
     found = names.ranked(sealed)
     summaries = _summaries(sealed, int(room * (1 - NAMES)), importance)
-    listed = names.index(found, summaries, _for_names(summaries, room), standing)
+    listed = names.index(found, f"{summaries}\n{now}", _for_names(summaries, room), standing)
     summaries = _summaries(sealed, room - len(listed.encode()) - 2, importance)
-    listed = names.index(found, summaries, _for_names(summaries, room), standing)
+    listed = names.index(found, f"{summaries}\n{now}", _for_names(summaries, room), standing)
     text = stacked([summaries, listed])
     return text if len(text.encode()) <= room else ""
 

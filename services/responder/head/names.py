@@ -17,9 +17,9 @@ ELSEWHERE = "elsewhere"
 OFTEN, RANK = 100, 80
 """A name at this place of its compartment's list was used as often as `OFTEN / (place + RANK)`. What counts is the
 logarithm of the sum."""
-LATE = 0.25
-"""What the newest compartment adds to that. With 1, what is needed long after it was shown finds no room."""
-LONGER = 0.5
+LATE = 1.0
+"""What the newest compartment adds to that."""
+LONGER = 0.7
 """How much a longer name must be worth more: the power of its length by which its worth is divided."""
 CONSIDERED = 20_000
 """Names that are looked at, as many of each compartment: those behind them would not be told anyway."""

@@ -163,7 +163,7 @@ def test_names_take_at_most_two_thirds_of_what_is_told(budget: int, words: int) 
 def test_of_names_that_hold_each_other_the_longer_is_told() -> None:
     usual = [sealed(n, n, words=90, names=["a/b.py#parseTheWhole"]) for n in range(1, 5)]
     made = [*usual, sealed(5, 9, words=90, names=["a/b.py#parseThe", "c/d.py#oneName"])]
-    assert ["- a/b.py: parseTheWhole", "- c/d.py: oneName"] == listed_in(render_history(made, 900))
+    assert ["- c/d.py: oneName", "- a/b.py: parseTheWhole"] == listed_in(render_history(made, 900))
 
 
 def test_a_file_is_told_by_its_whole_path_though_the_summary_names_its_end() -> None:
@@ -192,6 +192,12 @@ def test_of_an_endless_session_a_bounded_number_of_names_is_looked_at_from_all_i
     found = ranked(made)
     assert 300 <= len(found.order) <= CONSIDERED
     assert {1, 300} <= {int(name.rpartition("Of")[2]) for name in found.order}
+
+
+def test_what_the_state_or_the_tasks_say_is_told_once() -> None:
+    made = (sealed(1, 9, words=200, names=["app/src/db.ts", "app/src/log.ts", "app/src/db.ts#openStore", "readAll"]),)
+    text = render_history(made, 900, ("file app/src/log.ts (edited)",), ("Call readAll",))
+    assert ["- app/src/db.ts: openStore"] == listed_in(text.partition("\n\n<state>")[0])
 
 
 def told(names: list[str], standing: AbstractSet[str] = frozenset()) -> list[str]:
