@@ -126,6 +126,10 @@ class Window(msgspec.Struct, frozen=True):
         """A prompt's share of what it may have."""
         return 100.0 * used / self.usable
 
+    def room(self, used: int) -> float:
+        """The share of it that such a prompt leaves free."""
+        return max(0.0, 1.0 - used / self.usable)
+
 
 def window(step: StepOpened, learned: Learned, limits: Limits) -> Window:
     """What a person has set holds before what the harness says; a smaller limit that the provider told, before both.

@@ -86,6 +86,7 @@ def test_ex_11a_a_limit_that_the_provider_told_holds_from_now_on() -> None:
     found = window_for(opened, LIMITS, opened, OverflowDetected(text="exceeds the limit of 128000", limit=128_000))
     assert found == Window(128_000, 0, "learned")
     assert 93.75 == found.percent(120_000)
+    assert (0.0625, 0.0) == (found.room(120_000), found.room(130_000))
 
 
 def test_a_larger_limit_than_the_known_one_changes_nothing() -> None:

@@ -59,6 +59,8 @@ class Causes(msgspec.Struct, frozen=True):
     """... and of all that it would keep if it were made smaller now; 0: the same as was judged last."""
     at_turn: bool = False
     """Whether a person has just said something."""
+    room: float = 1.0
+    """Share of the window that the coming prompt leaves free."""
     window: int = 0
     window_source: str = ""
     threshold: float = 0.0
@@ -108,6 +110,7 @@ def causes(session: Session, limits: Limits, shared: Learned = NOTHING) -> Cause
         tail=known.estimated(stays.tail) if pressing else 0,
         kept=kept if is_judged else 0,
         at_turn=at_turn,
+        room=window.room(prompt),
         window=window.usable,
         window_source=window.source,
         threshold=begins.percent,
@@ -154,7 +157,9 @@ def _pressure(
     at_turn = not is_mid_turn(session)
     found = []
     course = session.revisions.course.keeping(kept, served_tokens(session))
-    if session.step is not None and controller.is_due(course, kept, prices_of(session.step, limits), at_turn=at_turn):
+    if session.step is not None and controller.is_due(
+        course, kept, prices_of(session.step, limits), window.room(prompt), at_turn=at_turn
+    ):
         found.append("cost")
     if share >= begins.percent and at_turn:
         found.append("pressure")

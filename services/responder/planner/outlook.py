@@ -43,7 +43,7 @@ def outlook(session: Session, step: StepOpened, window: Window, limits: Limits) 
     prices = prices_of(step, limits)
     kept = kept_tokens(session, retention(window.usable, limits.context))
     share = controller.TURN if not is_mid_turn(session) else 1.0
-    price = controller.price(kept, prices) * share
+    price = controller.price(kept, prices, window.room(prompt)) * share
     spent = PAID * controller.spent(session.revisions.course, prices) / price if price else PAID
     percent = window.percent(prompt)
     reasons = tuple(_reasons(session, limits, prompt, spent, is_full=percent >= begins.percent))

@@ -167,6 +167,7 @@ def _is_worth_it(view: View, why: Causes, made: Collected) -> bool:
         economics.rewritten,
         served_tokens(session),
         prices_of(session.step, limits),
+        why.room,
         at_turn=why.at_turn,
     )
 

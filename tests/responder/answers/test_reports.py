@@ -180,7 +180,7 @@ def test_a_report_says_how_the_session_stands() -> None:
         "  - a token of the estimate counts as 1.00, by what the provider has counted",
         (
             "- **Next rebase**: between two turns from 65 % on (65,000 tokens), at once from 85 % on, "
-            "or as soon as it is cheaper (now at 0 % of that)"
+            "or as soon as it is cheaper (now at 1 % of that)"
         ),
         "  - why there was none: the window has room, and going on is still cheaper",
         "- **Cache**: presumed alive for 4 min 0 s more, of 5 min 0 s",
