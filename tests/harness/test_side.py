@@ -269,7 +269,7 @@ def test_a_turn_is_moved_into_the_workspace_with_all_its_paths() -> None:
     assert Turn("See it.", (step,)) == moved(Turn("See it.", (step,)), "", "/there")
 
 
-def played(workspace: Path, tool: str, **given: str) -> tuple[Call, ...]:
+def played(workspace: Path, tool: str, **given: object) -> tuple[Call, ...]:
     recorded = Recorded(tool, encode(given).decode(), "Done")
     return Workshop(workspace).calls(Step(MessageSeen("m", "assistant"), calls=(recorded,)))
 
@@ -304,6 +304,14 @@ def test_a_patch_of_several_files_is_one_change_of_each(tmp_path: Path) -> None:
     assert write.arguments["filePath"].endswith("/src/b.py")
 
 
+def test_several_edits_of_a_call_are_one_change_each(tmp_path: Path) -> None:
+    edits = [{"old_string": "x", "new_string": "y"}, {"old_string": "p", "new_string": "q"}]
+
+    calls = played(tmp_path, "MultiEdit", file_path="a.py", edits=edits)
+
+    assert [("x", "y"), ("p", "q")] == [(one.arguments["oldString"], one.arguments["newString"]) for one in calls]
+
+
 def test_two_changes_of_a_file_in_one_answer_do_not_meet(tmp_path: Path) -> None:
     patch = "*** Begin Patch\n*** Update File: a.py\n-x\n+y\n*** Update File: a.py\n-p\n+q\n*** End Patch"
 
@@ -334,6 +342,15 @@ def test_no_change_leaves_the_workspace(tmp_path: Path, path: str) -> None:
     (call,) = played(tmp_path, "write", filePath=path, content="x")
 
     assert "bash" == call.tool
+
+
+def test_a_patch_that_changes_a_file_elsewhere_too_is_told_whole(tmp_path: Path) -> None:
+    patch = "*** Begin Patch\n*** Update File: a.py\n-x\n+y\n*** Update File: ../b.py\n-p\n+q\n*** End Patch"
+
+    (call,) = played(tmp_path, "apply_patch", patchText=patch)
+
+    assert "bash" == call.tool
+    assert "../b.py" in call.arguments["description"]
 
 
 def test_the_table_and_the_picture_show_every_arm(tmp_path: Path) -> None:

@@ -44,11 +44,11 @@ class Workshop:
     def _calls(self, recorded: Recorded, taken: set[Path]) -> Iterator[Call]:
         self._count += 1
         read = self._read(recorded, taken)
-        changed = [call for change in changes(recorded) if (call := self._changed(change, taken)) is not None]
+        changed = [self._changed(change, taken) for change in changes(recorded)]
         if read is not None:
             yield read
-        elif changed:
-            yield from changed
+        elif changed and None not in changed:
+            yield from filter(None, changed)
         else:
             described = f"{recorded.tool} {recorded.input}"[:DESCRIBED]
             yield Call("bash", {"command": self._command(recorded), "description": described})
@@ -106,7 +106,11 @@ def changes(recorded: Recorded) -> Iterator[Change]:
             if old or new:
                 yield Change(path, old, new)
     elif tool in names.EDITS | names.WRITES:
-        yield Change(first(given, PATHS), _text(given, REMOVED), _text(given, WRITTEN))
+        several = given.get("edits")
+        for one in several if isinstance(several, list) else [given]:
+            old, new = (_text(one, keys) if isinstance(one, dict) else "" for keys in (REMOVED, WRITTEN))
+            if old or new:
+                yield Change(first(given, PATHS), old, new)
 
 
 def _text(given: Arguments, keys: tuple[str, ...]) -> str:
