@@ -17,10 +17,8 @@ ELSEWHERE = "elsewhere"
 OFTEN, RANK = 100, 80
 """A name at this place of its compartment's list was used as often as `OFTEN / (place + RANK)`. What counts is the
 logarithm of the sum."""
-LATE = 1.0
-"""What the newest compartment adds to that."""
-LONGER = 0.7
-"""How much a longer name must be worth more: the power of its length by which its worth is divided."""
+LATE = 0.25
+"""What the newest compartment adds to that. With 1, what is needed long after it was shown finds no room."""
 CONSIDERED = 20_000
 """Names that are looked at, as many of each compartment: those behind them would not be told anyway."""
 LEAST = 8
@@ -56,7 +54,7 @@ def ranked(sealed: Sequence[CompartmentSealed]) -> Ranked:
             used[key] += often
             homes[key][home] += often
             late[key] = number / len(sealed)
-    worth = {name: (log(1 + used[name]) + LATE * late[name]) / (len(name) + 1) ** LONGER for name in used}
+    worth = {name: (log(1 + used[name]) + LATE * late[name]) / (len(name) + 1) for name in used}
     return Ranked(sorted(worth, key=lambda name: (-worth[name], name)), dict(homes))
 
 

@@ -163,7 +163,7 @@ def test_names_take_at_most_two_thirds_of_what_is_told(budget: int, words: int) 
 def test_of_names_that_hold_each_other_the_longer_is_told() -> None:
     usual = [sealed(n, n, words=90, names=["a/b.py#parseTheWhole"]) for n in range(1, 5)]
     made = [*usual, sealed(5, 9, words=90, names=["a/b.py#parseThe", "c/d.py#oneName"])]
-    assert ["- c/d.py: oneName", "- a/b.py: parseTheWhole"] == listed_in(render_history(made, 900))
+    assert ["- a/b.py: parseTheWhole", "- c/d.py: oneName"] == listed_in(render_history(made, 900))
 
 
 def test_a_file_is_told_by_its_whole_path_though_the_summary_names_its_end() -> None:
