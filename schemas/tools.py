@@ -73,17 +73,15 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="ctx_reduce",
         description=(
-            "Free context: mark tagged content that you no longer need, such as tool outputs you have already used. "
-            'Give the numbers of the tags that stand in front of it ("§12§" is 12), as numbers and ranges: '
-            '"3-5,8,12-15". Marked content stays until the prompt is rewritten anyway, so marking early costs '
-            "nothing. Keep what you still work with."
+            "Give room back: name the tags of content that you no longer need (§12§ is 12). It stays until the prompt "
+            "is rewritten anyway, so naming it early costs nothing."
         ),
         parameters={
             "type": "object",
             "properties": {
                 "drop": {
                     "type": "string",
-                    "description": "Numbers and ranges of tags, separated by commas: 3-5,8,12-15",
+                    "description": "Numbers and ranges: 3-5,8,12-15",
                 },
             },
             "required": ["drop"],
@@ -95,21 +93,20 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="ctx_expand",
         description=(
-            "Read again what was said earlier in this session and is shown only as a summary, shortened or dropped. "
-            "Name one thing: a range of messages as the history counts them (start and end), one message, a tag "
-            "(§12§ is 12), or a part of the history. A range comes as a transcript; with verbose, and for a message "
-            "or a tag, every word is there. Long answers have pages."
+            "Read again, as it was, what this session now shows as history, shortened or dropped. Name one thing: a "
+            "range of messages (start and end), a message, a tag (§12§ is 12), or a compartment. A range comes as a "
+            "transcript; with verbose, and for a message or a tag, every word is there."
         ),
         parameters={
             "type": "object",
             "properties": {
-                "start": {"type": "integer", "minimum": 1, "description": "First message of a range"},
-                "end": {"type": "integer", "minimum": 1, "description": "Last message of the range"},
-                "message": {"type": "string", "description": "One message, by its number or its id"},
-                "tag": {"type": "integer", "minimum": 1, "description": "The number between the section signs"},
-                "compartment": {"type": "string", "description": "A part of the history: any message number in it"},
-                "verbose": {"type": "boolean", "description": "With arguments and outputs of tools, word for word"},
-                "page": {"type": "integer", "minimum": 1, "description": "Which page of a long answer"},
+                "start": {"type": "integer", "minimum": 1},
+                "end": {"type": "integer", "minimum": 1},
+                "message": {"type": "string", "description": "Its number or its id"},
+                "tag": {"type": "integer", "minimum": 1},
+                "compartment": {"type": "string", "description": "Part of the history: any message number in it"},
+                "verbose": {"type": "boolean", "description": "With arguments and outputs of tools"},
+                "page": {"type": "integer", "minimum": 1, "description": "Of a long answer"},
             },
             "additionalProperties": False,
         },
@@ -120,23 +117,21 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="ctx_search",
         description=(
-            "Search what this project knows: memories, notes, what was said in this and in earlier sessions, "
-            "compressed history, commits. Use it before you ask the person or work something out anew. What stands in "
-            "your prompt is left out. Exact symbols, paths and quoted words are looked for as they are; an id or the "
-            "beginning of a commit's hash is looked up."
+            "Search what this project knows: memories, notes, this and earlier sessions, commits. Use it before you "
+            "ask the person or work something out anew. What stands in your prompt is left out."
         ),
         parameters={
             "type": "object",
             "properties": {
-                "query": {"type": "string", "description": "Words, a question, a symbol, a path, or an id"},
+                "query": {"type": "string", "description": "Words, a symbol, a path, a commit's hash, or an id"},
                 "sources": {
                     "type": "array",
                     "items": {"type": "string", "enum": [*get_args(Source)]},
-                    "description": "Where to look; without, everywhere",
+                    "description": "Without, all",
                 },
                 "limit": {"type": "integer", "minimum": 1, "maximum": 25},
-                "since": {"type": "string", "description": "Only what is not older: 2026-01-31T00:00:00Z"},
-                "until": {"type": "string", "description": "Only what is not newer"},
+                "since": {"type": "string", "description": "Such as 2026-01-31T00:00:00Z"},
+                "until": {"type": "string"},
             },
             "required": ["query"],
             "additionalProperties": False,
@@ -148,10 +143,10 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name=MEMORY,
         description=(
-            "The memory of this project, which all its sessions share. write: keep a rule, a decision or a fact that "
-            "holds for long and that no file says, in one sentence with its reason. No secrets, no progress of a task. "
-            "read: show memories and notes. update, delete, verify, reinforce: the memory of this id is wrong, void, "
-            "checked, was of use. note: something to come back to. dismiss: the note of this id is done."
+            "The memory that all sessions of this project share. write: a rule, a decision or a fact that holds for "
+            "long and that no file says, in one sentence with its reason; no secrets, no progress of a task. read: "
+            "memories and notes. update, delete, verify, reinforce: the memory of this id is wrong, void, checked, was "
+            "of use. note: something to come back to. dismiss: the note of this id is done."
         ),
         parameters={
             "type": "object",

@@ -29,35 +29,22 @@ SKIP = (
 PRIMARY = """\
 ## Context (Annals)
 
-Texts and tool outputs in this conversation may begin with a tag such as §12§. A tag is a number for that one piece of \
-content, put there by the service that keeps your context; it is not part of what was said or printed. Numbers only \
-grow: a higher one is newer.
+Texts and tool outputs may begin with a tag such as §12§: the number of that piece, put there by the service that \
+keeps your context. A higher one is newer.
 
-The tool `ctx_reduce` gives room back. Name in it the tags that you are done with, as numbers and ranges, for example \
-`drop: "3-5,8"`. Naming them does not change anything at once: they are removed later, together, at a moment that \
-costs little, and the newest content stays a while even when it is named. So name things early and whenever you notice \
-them; you need not wait until room is short.
+`ctx_reduce` gives room back: name the tags that you are done with, such as `drop: "3-5,8"`. They go later, together, \
+when it costs little, and the newest stay a while. So name them early, in several small, well-chosen drops, above all \
+before you end a turn. Good to drop: searches and listings that you have used, files that you no longer need or have \
+changed since, long logs whose result you know, output that newer output replaces. Keep the user's messages, decisions \
+and their reasons, your conclusions, errors that are not solved, files that you are editing.
 
-Good to drop: outputs of searches and listings that you have used, files that you have read and since changed or no \
-longer need, long logs of commands of which you know the result, output that a newer one has replaced. Before you end \
-a turn, look at what the next one will not need. Better several small, well-chosen drops than one large range that \
-you have not looked at.
+`[dropped §12§]` or `[truncated §12§]` stands in place of what went; an old call with long arguments may be missing \
+altogether, and old texts may be told in fewer words. The older part of a long session is a history at the beginning, \
+with the numbers of its messages. Do not guess what was there: `ctx_expand` shows it as it was, by a range of those \
+numbers, a message or a tag.
 
-Keep: the user's messages, decisions and their reasons, your own conclusions, errors that are not solved yet, and \
-the content of files that you are editing now. Drop text of your own only when it says nothing that matters.
-
-What was dropped shows as `[dropped §12§]` in place of an output or a text, or as `[truncated §12§]` before the \
-beginning of a longer text; an old call with long arguments may be missing altogether. These placeholders are put \
-there by the service. They tell that something was there and was removed to save room, and nothing else: do not guess \
-what it said. If you need it again, read the file, run the command again, or look it up.
-
-The older part of a long session stands at the beginning as a history, with the numbers of the messages it is about, \
-and old texts may be told in fewer words. The tool `ctx_expand` shows any of it as it was: name a range of those \
-numbers, a message, or a tag.
-
-Two rules. Never write tags or such placeholders yourself: not in your answers, not in arguments of tools, not in \
-files. And never take a placeholder for the way in which tools are called or answer: a call without a real result in \
-front of you has not happened, and you make a call only by really calling the tool.
+Never write tags or such placeholders yourself: not in answers, not in arguments, not in files. A call without a real \
+result in front of you has not happened, and you make a call only by really calling the tool.
 """
 
 WITHOUT_TAGS = """\
