@@ -71,15 +71,26 @@ def index(found: Ranked, narrative: str, room: int, standing: AbstractSet[str] =
             break
         if (own or place) in known or (own and end_of(place) in standing):
             continue
-        cost = (len(own.encode()) + 1 if own else 0) + (
-            0 if place in chosen else len((place or ELSEWHERE).encode()) + 4
-        )
+        held = [] if place in chosen else [home for home, names in chosen.items() if not names and _ends(place, home)]
+        cost = (len(own.encode()) + 1 if own else 0) + (0 if place in chosen else _cost(place))
+        cost -= sum(map(_cost, held))
         if cost <= left:
+            for home in held:
+                del chosen[home]
             chosen.setdefault(place, []).extend([own] if own else [])
             known = f"{known} {place} {own}"
             left -= cost
     lines = [_line(home, names) for home, names in sorted(chosen.items(), key=lambda item: not item[0])]
     return "\n".join((HEADING, *filter(None, lines))) if any(lines) else ""
+
+
+def _ends(path: str, end: str) -> bool:
+    return f"/{path}".endswith(f"/{end.removeprefix('/')}")
+
+
+def _cost(home: str) -> int:
+    """UTF-8 bytes of a line for a file, without the names in it."""
+    return len((home or ELSEWHERE).encode()) + 4
 
 
 def _best(name: str, places: dict[str, float]) -> list[str]:

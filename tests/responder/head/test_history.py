@@ -166,6 +166,12 @@ def test_of_names_that_hold_each_other_the_longer_is_told() -> None:
     assert ["- a/b.py: parseTheWhole", "- c/d.py: oneName"] == listed_in(render_history(made, 900))
 
 
+def test_of_paths_of_a_file_the_longest_is_told() -> None:
+    usual = [sealed(n, n, words=90, names=["lib/db.ts", "/db.ts", "b/db.ts"]) for n in range(1, 5)]
+    made = [*usual, sealed(5, 9, words=90, names=["app/lib/db.ts#openStore"])]
+    assert ["- b/db.ts", "- app/lib/db.ts: openStore"] == listed_in(render_history(made, 900))
+
+
 def test_a_file_is_told_by_its_whole_path_though_the_summary_names_its_end() -> None:
     names = [f"{path}#{name}Name" for path in ("src/w1", "src/other.py") for name in ("one", "two")]
     assert ["- src/w1: oneName twoName"] == told(names)
