@@ -73,15 +73,15 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="ctx_reduce",
         description=(
-            "Give room back: name the tags of content that you no longer need (§12§ is 12). It stays until the prompt "
-            "is rewritten anyway, so naming it early costs nothing."
+            "Give room back: name the tags of what you no longer need (§12§ is 12). It goes when the prompt is "
+            "rewritten anyway, so naming it early costs nothing."
         ),
         parameters={
             "type": "object",
             "properties": {
                 "drop": {
                     "type": "string",
-                    "description": "Numbers and ranges: 3-5,8,12-15",
+                    "description": "Such as 3-5,8",
                 },
             },
             "required": ["drop"],
@@ -93,20 +93,20 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="ctx_expand",
         description=(
-            "Read again, as it was, what this session now shows as history, shortened or dropped. Name one thing: a "
-            "range of messages (start and end), a message, a tag (§12§ is 12), or a compartment. A range comes as a "
-            "transcript; with verbose, and for a message or a tag, every word is there."
+            "Read again, as it was, what is now history, shortened or dropped. Name one thing: a range of messages "
+            "(start and end), a message, a tag, or a compartment. A range comes as a transcript; with verbose, and "
+            "for a message or a tag, every word is there."
         ),
         parameters={
             "type": "object",
             "properties": {
                 "start": {"type": "integer", "minimum": 1},
                 "end": {"type": "integer", "minimum": 1},
-                "message": {"type": "string", "description": "Its number or its id"},
+                "message": {"type": "string", "description": "Number or id"},
                 "tag": {"type": "integer", "minimum": 1},
-                "compartment": {"type": "string", "description": "Part of the history: any message number in it"},
-                "verbose": {"type": "boolean", "description": "With arguments and outputs of tools"},
-                "page": {"type": "integer", "minimum": 1, "description": "Of a long answer"},
+                "compartment": {"type": "string", "description": "Any message number in it"},
+                "verbose": {"type": "boolean"},
+                "page": {"type": "integer", "minimum": 1},
             },
             "additionalProperties": False,
         },
@@ -118,17 +118,13 @@ TOOLS: tuple[Tool, ...] = (
         name="ctx_search",
         description=(
             "Search what this project knows: memories, notes, this and earlier sessions, commits. Use it before you "
-            "ask the person or work something out anew. What stands in your prompt is left out."
+            "ask the person or work something out anew."
         ),
         parameters={
             "type": "object",
             "properties": {
-                "query": {"type": "string", "description": "Words, a symbol, a path, a commit's hash, or an id"},
-                "sources": {
-                    "type": "array",
-                    "items": {"type": "string", "enum": [*get_args(Source)]},
-                    "description": "Without, all",
-                },
+                "query": {"type": "string", "description": "Words, a symbol, a path, a commit or an id"},
+                "sources": {"type": "array", "items": {"type": "string", "enum": [*get_args(Source)]}},
                 "limit": {"type": "integer", "minimum": 1, "maximum": 25},
                 "since": {"type": "string", "description": "Such as 2026-01-31T00:00:00Z"},
                 "until": {"type": "string"},
@@ -143,10 +139,10 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name=MEMORY,
         description=(
-            "The memory that all sessions of this project share. write: a rule, a decision or a fact that holds for "
-            "long and that no file says, in one sentence with its reason; no secrets, no progress of a task. read: "
-            "memories and notes. update, delete, verify, reinforce: the memory of this id is wrong, void, checked, was "
-            "of use. note: something to come back to. dismiss: the note of this id is done."
+            "The memory that all sessions of this project share. write: a rule, decision or fact that lasts and that "
+            "no file says, in one sentence with its reason; no secrets, no progress of a task. read: memories and "
+            "notes. update, delete, verify, reinforce: memory `id` is wrong, void, checked, useful. note: something "
+            "to come back to. dismiss: note `id` is done."
         ),
         parameters={
             "type": "object",
@@ -154,12 +150,12 @@ TOOLS: tuple[Tool, ...] = (
                 "action": {"type": "string", "enum": [*ACTIONS]},
                 "text": {"type": "string", "description": "At most 400 characters"},
                 "category": {"type": "string", "enum": [*CATEGORIES]},
-                "importance": {"type": "string", "enum": [*IMPORTANCES], "description": "Of write"},
-                "id": {"type": "string", "description": "As read shows it"},
-                "reason": {"type": "string", "description": "Of delete and verify"},
-                "condition": {"type": "string", "description": "Of note: when it is to come up"},
+                "importance": {"type": "string", "enum": [*IMPORTANCES]},
+                "id": {"type": "string"},
+                "reason": {"type": "string", "description": "Of delete, verify"},
+                "condition": {"type": "string", "description": "Of note: when to show it"},
                 "verification": {"type": "string", "enum": [*VERIFICATIONS]},
-                "filter": {"type": "string", "description": "Of read: words, or a category"},
+                "filter": {"type": "string", "description": "Of read"},
             },
             "required": ["action"],
             "additionalProperties": False,

@@ -29,22 +29,20 @@ SKIP = (
 PRIMARY = """\
 ## Context (Annals)
 
-Texts and tool outputs may begin with a tag such as §12§: the number of that piece, put there by the service that \
-keeps your context. A higher one is newer.
+Texts and tool outputs may begin with a tag such as §12§, the number of that piece. A higher one is newer.
 
-`ctx_reduce` gives room back: name the tags that you are done with, such as `drop: "3-5,8"`. They go later, together, \
-when it costs little, and the newest stay a while. So name them early, in several small, well-chosen drops, above all \
-before you end a turn. Good to drop: searches and listings that you have used, files that you no longer need or have \
-changed since, long logs whose result you know, output that newer output replaces. Keep the user's messages, decisions \
-and their reasons, your conclusions, errors that are not solved, files that you are editing.
+`ctx_reduce` gives room back: name the tags that you are done with. They go later, together, when it costs little, and \
+the newest stay a while. So name them early, in small drops, above all before you end a turn: searches and listings \
+that you have used, files that you no longer need or have changed since, long logs whose result you know, output that \
+newer output replaces. Keep the user's messages, decisions and their reasons, your conclusions, errors that are not \
+solved, files that you are editing.
 
-`[dropped §12§]` or `[truncated §12§]` stands in place of what went; an old call with long arguments may be missing \
-altogether, and old texts may be told in fewer words. The older part of a long session is a history at the beginning, \
-with the numbers of its messages. Do not guess what was there: `ctx_expand` shows it as it was, by a range of those \
-numbers, a message or a tag.
+`[dropped §12§]` or `[truncated §12§]` stands in place of what went; an old call may be missing altogether, and old \
+texts may be told in fewer words. A long session begins with a history that tells the numbers of its messages. Do not \
+guess what was there: `ctx_expand` shows it as it was.
 
-Never write tags or such placeholders yourself: not in answers, not in arguments, not in files. A call without a real \
-result in front of you has not happened, and you make a call only by really calling the tool.
+Never write tags or placeholders yourself: not in answers, not in arguments, not in files. A call without a real \
+result in front of you has not happened.
 """
 
 WITHOUT_TAGS = """\
