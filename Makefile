@@ -46,7 +46,7 @@ $(UV):
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet uv
 
-$(READY): requirements-dev.lock requirements-model.lock pyproject.toml | $(UV)
+$(READY): requirements-dev.lock requirements-model.lock pyproject.toml services/embedder/convert.py | $(UV)
 	@test -n "$(PYTHON)" || { echo "Annals needs Python 3.11 or later; name one with make PYTHON=..."; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet --require-hashes -r requirements-dev.lock
