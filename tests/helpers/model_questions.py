@@ -10,8 +10,8 @@ from pydantic import SecretStr
 
 from services.kit.model import Attempt, BudgetExhausted, ModelFailed, Models, Question
 from services.settings import Model, Provider
+from tests.harness.provider import Answer, Script
 from tests.harness.provider import Provider as Server
-from tests.harness.provider import Reply, Script
 from tests.harness.provider.content import Format
 
 KEY = "a-key-of-no-known-shape-4711"
@@ -91,7 +91,7 @@ class World:
 @asynccontextmanager
 async def world(
     form: Format,
-    *replies: Reply,
+    *replies: Answer,
     chain: Sequence[str] = ("shepherd",),
     pauses: Sequence[tuple[float, float]] = AT_ONCE,
     **model: Any,  # noqa: ANN401 - settings of several types

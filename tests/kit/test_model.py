@@ -12,7 +12,7 @@ from services.kit.model import Attempt, ModelFailed, Models, Question, asking
 from services.kit.model.chain import Endpoint, chain
 from services.kit.model.prices import known
 from services.settings import Model, Price, Provider
-from tests.harness.provider import Reply, overflow, overloaded, rate_limited, server_error
+from tests.harness.provider import Reply, Request, overflow, overloaded, rate_limited, server_error
 from tests.harness.provider.content import Format
 from tests.harness.provider.refusals import Refusal
 from tests.harness.provider.refusals import anthropic as anthropic_error
@@ -284,7 +284,11 @@ async def test_a_call_that_nobody_knows_the_cost_of_stays_reserved() -> None:
 @EITHER
 async def test_a_slow_model_is_given_up_and_the_next_is_asked(form: Format) -> None:
     never = Reply(text='{"sheep": 9}', hold=asyncio.Event())
-    async with world(form, GOOD, never, never, never, GOOD, chain=("shepherd", "dog")) as asked:
+
+    def slow(request: Request) -> Reply:
+        return never if request.model == "shepherd" else GOOD
+
+    async with world(form, GOOD, slow, slow, slow, slow, chain=("shepherd", "dog")) as asked:
         await asked.ask()  # until here the libraries are loaded
         hurry(asked, "own/shepherd")
         assert Count(3) == await asked.ask()
