@@ -53,6 +53,7 @@ def _last_answer(transcript: Transcript) -> int:
     return max(index for index, message in enumerate(transcript.messages) if message.role == "assistant")
 
 
+@pytest.mark.timeout(1_200)
 async def test_every_foreign_session_keeps_its_prefix(
     installation: InstallationFactory, tmp_path: Path, foreign: Path
 ) -> None:
