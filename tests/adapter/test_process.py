@@ -49,12 +49,12 @@ class Process:
 
 
 @contextmanager
-def started(root: Path, broker: dict[str, object] | None = None, **options: object) -> Iterator[Process]:
-    """A process whose plugin finds this broker, or none."""
+def started(root: Path, found: dict[str, object] | None = None, **options: object) -> Iterator[Process]:
+    """A process whose plugin finds this broker, or one that is gone."""
     node = shutil.which("node")
     assert node, "node is missing; the adapter is built with it: install Node.js 20 or later"
     said = {"broker": str(root / "broker.json"), "state": str(root / "state"), "patience": 0.01, **options}
-    (root / "broker.json").write_text(json.dumps(broker or {"url": "nats://127.0.0.1:1"}))
+    (root / "broker.json").write_text(json.dumps(found or {"url": "nats://127.0.0.1:1"}))
     command = [node, str(DRIVER), BUNDLE.as_uri(), json.dumps(said)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
         yield Process(running)
@@ -81,6 +81,15 @@ def test_where_the_log_of_the_start_cannot_be_opened_the_person_is_told_once(tmp
     (tmp_path / "state" / "launch.log").mkdir(parents=True)
     with started(tmp_path, house={"command": ["true"]}) as process:
         assert_told_once(process, tmp_path)
+
+
+@pytest.mark.parametrize("house", [False, {"command": ["true"]}], ids=["of somebody else", "of its own"])
+def test_only_the_installation_that_was_named_is_connected_to(house: object, tmp_path: Path) -> None:
+    """Another's may be at the usual address, and is not told of these sessions."""
+    with started(tmp_path, broker=str(tmp_path / "not yet written.json"), house=house) as process:
+        process.open(tmp_path)
+        process.logged("connected")
+    assert "no installation has run here yet" in (tmp_path / "state" / "adapter.log").read_text()
 
 
 def test_what_has_died_is_started_again_and_what_was_ended_is_not(tmp_path: Path) -> None:

@@ -56,8 +56,8 @@ export function endpoint(options: Options): Endpoint {
     const password = written.passwords?.harness;
     return password ? { url: written.url, user: "harness", password } : { url: written.url };
   } catch {
-    if (options.house) throw new Error("no installation has run here yet");
-    return { url: DEFAULT_URL }; // nobody has started a broker here yet: one may come up at the usual address
+    if (options.broker || options.house) throw new Error("no installation has run here yet"); // only another's could be
+    return { url: DEFAULT_URL };
   }
 }
 
