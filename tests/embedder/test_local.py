@@ -1,5 +1,8 @@
 """The local model: what it makes of texts is what its weights make of them."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -69,6 +72,18 @@ def test_the_model_is_made_once_and_found_by_its_name(tmp_path: Path, monkeypatc
     before = (made / "model.onnx").stat().st_mtime_ns
     assert (made, before) == (model_folder(tmp_path), (made / "model.onnx").stat().st_mtime_ns)
     assert [made] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("used", ["LocalModel(place).embed(['a text'], tokens=True, pieces=True)", "convert(place)"])
+def test_what_runs_the_model_tells_nobody_of_it(used: str, tmp_path: Path) -> None:
+    """It would give this machine a number, and note for its maker what it runs, under the person's home."""
+    home, place = tmp_path / "home", tmp_path / "models"
+    home.mkdir()
+    names = "from services.embedder.local import LocalModel; from services.embedder.convert import convert"
+    program = f"from pathlib import Path; {names}; place = Path({str(place)!r}); {used}"
+    env = {**os.environ, "HOME": str(home), "XDG_CACHE_HOME": str(home), "ORT_DISABLE_TELEMETRY": "0"}
+    subprocess.run([sys.executable, "-c", program], env=env, check=True)
+    assert [] == list(home.iterdir())
 
 
 def test_other_weights_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
