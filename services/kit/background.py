@@ -1,10 +1,12 @@
 """What a room does beside all else, for as long as it is open."""
 
 import asyncio
+import socket
 from collections.abc import Coroutine
 from functools import partial
 from typing import Any
 
+from services.kit.logs import logger
 from services.kit.room import Kit
 from services.kit.within import cut_off
 
@@ -26,3 +28,15 @@ def _look_at(kit: Kit, task: "asyncio.Task[None]") -> None:
     if error is not None:
         kit.log.error("a part of this room failed", exc_info=error)
         kit.failed.set()
+
+
+def tell_unretrieved(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log what nobody was left to look at; the handler of a loop.
+
+    An attempt to connect is given up while the broker's name is still looked up, and that may fail later.
+    """
+    error = context.get("exception")
+    if isinstance(error, socket.gaierror):
+        logger().warning("a name was looked up in vain", error=str(error))
+    else:
+        logger().error(context["message"], exc_info=error)

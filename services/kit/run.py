@@ -13,6 +13,7 @@ import uvloop
 import schemas
 import services
 from services.kit import metrics
+from services.kit.background import tell_unretrieved
 from services.kit.bus import Appender, BrokerError, Bus, LogReader, Unreachable
 from services.kit.endpoint import find
 from services.kit.logs import configure, logger
@@ -63,6 +64,7 @@ def _refuse_mixed_packages() -> None:
 
 
 async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool, parent: int | None) -> None:
+    asyncio.get_running_loop().set_exception_handler(tell_unretrieved)
     stop = asyncio.Event()
     watchdog = Watchdog(settings.loop.hung_after)
     watches = [asyncio.create_task(one) for one in (watchdog.watch(), _until_orphaned(parent, stop))]

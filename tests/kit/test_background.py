@@ -1,11 +1,16 @@
 """What a room does beside all else ends when the room closes, whatever it makes of being cancelled."""
 
 import asyncio
+import gc
+import socket
 from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from typing import Any, cast
 
-from services.kit.background import begin
+import pytest
+from structlog.testing import capture_logs
+
+from services.kit.background import begin, tell_unretrieved
 from services.kit.logs import logger
 from services.kit.room import Kit
 from services.settings import Settings
@@ -55,3 +60,24 @@ async def test_work_that_tidies_up_is_given_the_time_for_that() -> None:
 
     await closed_while_at(work, quick_settings())
     assert tidied.is_set()
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (
+            socket.gaierror(-2, "Name or service not known"),
+            {"event": "a name was looked up in vain", "error": "[Errno -2] Name or service not known"},
+        ),
+        (RuntimeError("it broke"), {"event": "Future exception was never retrieved"}),
+    ],
+)
+async def test_what_nobody_looks_at_is_one_line_of_the_log(error: Exception, told: dict[str, str]) -> None:
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(tell_unretrieved)
+    with capture_logs() as lines:
+        loop.create_future().set_exception(error)
+        gc.collect()
+    (line,) = lines
+    assert told.items() <= line.items()
+    assert line.get("exc_info") is (None if "error" in told else error)
