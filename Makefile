@@ -21,8 +21,8 @@ PURE := not broker and not house and not harness
 PROMISES := not soak and not recorded
 MORE := soak or recorded or ($(PURE))
 UNSTEADY := 3
-# Seconds after which a process ends that hears no signal: more than the longest test may take.
-UNHEARD := 1900
+# Seconds after which `make soak` gives up a process, or a round, in which nothing ends: more than the longest `timeout`.
+LONGEST := 1900
 IN_FILES := -q -n auto --dist loadfile --no-loadscope-reorder --durations=10
 RULES := tests/domain tests/test_docs.py tests/test_patience.py
 CODE := schemas services tests
@@ -92,7 +92,8 @@ test: setup $(BUNDLE) $(HARNESS_READY) ## run the tests: each promise, against a
 	ANNALS_RECORDED= $(BIN)/python -m tests.again $(UNSTEADY) $(IN_FILES) -m "$(PROMISES)"
 
 soak: setup $(BUNDLE) $(HARNESS_READY) ## run what says more of the same or needs a quiet machine, with all examples
-	THOROUGH=1 $(BIN)/python -m tests.again 0 $(IN_FILES) -o faulthandler_timeout=$(UNHEARD) -m "$(MORE)"
+	THOROUGH=1 TESTS_SILENCE=$(LONGEST) \
+	  $(BIN)/python -m tests.again 0 $(IN_FILES) -o faulthandler_timeout=$(LONGEST) -m "$(MORE)"
 
 spec: setup $(BUNDLE) ## run the tests of pure code only, while working on a decision
 	$(PYTEST) $(IN_FILES) -m "$(PURE) and $(PROMISES)"

@@ -34,11 +34,8 @@ PASSED, FAILED = 0, 1
 """Pytest's exit codes that tell of tests; all others tell that it could not run as it was asked."""
 BURYING = 0.01
 """Seconds between two looks for what has ended."""
-SILENCE = 2_000.0
-"""Seconds without an end of any test after which a round is ended: the runner waits for a process that fell.
-
-More than the longest test may take, which is by itself at the end of a round.
-"""
+SILENCE = float(os.environ.get("TESTS_SILENCE", "900"))
+"""Seconds without an end of any test after which a round is ended: the runner waits for a process that fell."""
 NOISE = 20
 """More failures than this are no noise: nothing is run again."""
 POLL = 5.0
