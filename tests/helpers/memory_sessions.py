@@ -118,6 +118,13 @@ class Harness:
 
     async def step(self, serving: Sequence[Room]) -> tuple[AnyEdit, ...]:
         """What the plan of the next call adds to the one in hand."""
+        plan = await self.asks(serving)
+        assert "ready" == plan.status, plan.reason
+        self.revision = plan.revision
+        return tuple(edit for revision in plan.revisions for edit in revision.edits)
+
+    async def asks(self, serving: Sequence[Room], deadline_ms: int = 60_000) -> Plan:
+        """The answer to the next call."""
         step, listed = f"s{self._sent}", tuple(self._listed)
         await self.report(
             StepSeen(
@@ -127,12 +134,9 @@ class Harness:
         )  # fmt: skip
         for room in serving:
             await until(room.idle)
-        question = TransformAsk(self._address.project, self._address.session, step, self.revision, deadline_ms=60_000)
+        question = TransformAsk(self._address.project, self._address.session, step, self.revision, deadline_ms)
         reply = await self.bus.request(ask(question.NAME, HARBOUR.project), encode(question), PATIENCE)
-        plan = msgspec.json.decode(reply, type=Plan)
-        assert "ready" == plan.status, plan.reason
-        self.revision = plan.revision
-        return tuple(edit for revision in plan.revisions for edit in revision.edits)
+        return msgspec.json.decode(reply, type=Plan)
 
 
 async def begun(bus: Bus, harness: str, session: str, mode: Mode = "primary") -> Harness:

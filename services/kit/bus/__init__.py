@@ -1,6 +1,6 @@
 """The door to the broker: everything that rooms and clients do with NATS."""
 
-from services.kit.bus.append import Appender, Conflict
+from services.kit.bus.append import Appender, Conflict, Unconfirmed
 from services.kit.bus.bodies import Bodies, Missing
 from services.kit.bus.connection import BrokerError, Bus, Lag, TooLarge, Unreachable
 from services.kit.bus.log import LogReader, Recorded
@@ -19,5 +19,6 @@ __all__ = [
     "Pull",
     "Recorded",
     "TooLarge",
+    "Unconfirmed",
     "Unreachable",
 ]

@@ -33,6 +33,10 @@ class Conflict(Exception):
     """The log moved since the decision was made, or already holds it."""
 
 
+class Unconfirmed(Unreachable):
+    """The broker does not say whether it has written what it was given: deciding again is right, and soon."""
+
+
 class _Interrupted(Exception):
     """What should come directly before a message in the log does not."""
 
@@ -190,7 +194,7 @@ class Appender:
                 message.subject, message.data, timeout=APPEND_TIMEOUT, headers=headers
             )
         except NatsError as error:
-            raise Unreachable(f"the broker did not confirm an append: {type(error).__name__}") from error
+            raise Unconfirmed(f"the broker did not confirm an append: {type(error).__name__}") from error
         ack = _acks.decode(reply.data)
         if ack.error is not None:
             _refused(ack.error.get("err_code"), ack.error.get("description"))
@@ -205,7 +209,7 @@ class Appender:
             try:
                 await self._bus.client.publish(message.subject, message.data, headers=headers)
             except NatsError as error:
-                raise Unreachable(f"the broker did not take an append: {type(error).__name__}") from error
+                raise Unconfirmed(f"the broker did not take an append: {type(error).__name__}") from error
         commit = {"Nats-Batch-Id": batch_id, "Nats-Batch-Sequence": str(len(messages)), "Nats-Batch-Commit": "1"}
         ack = await self._request(messages[-1], messages[-1].headers(commit))
         return list(range(ack.seq - len(messages) + 1, ack.seq + 1))

@@ -18,8 +18,9 @@ from services.domain.learned_limits import GLOBAL
 from services.domain.limits import Limits
 from services.kit import metrics
 from services.kit.aggregate import Aggregate
-from services.kit.bus import Bodies, Conflict, Missing, Unreachable
+from services.kit.bus import Bodies, Conflict, Missing, Unconfirmed, Unreachable
 from services.kit.command_queue import PATIENCE, Handled
+from services.kit.retry import retrying
 from services.kit.room import Kit
 from services.responder.answers.base import Question, remembered_of
 from services.responder.head.documents import Document, at_the_head
@@ -65,7 +66,9 @@ class Transformer:
         if entry.state.step is not None and entry.state.step.step == ask.step and not entry.state.step.aligned:
             return Plan("resync", reason="the list of messages is not the one the log knows: tell all of it")
         try:
-            handled = await self._advance(address, entry.state, ask.step, deadline)
+            async for attempt in retrying(Unconfirmed, seconds=max(0.0, deadline - time.monotonic())):
+                with attempt:
+                    handled = await self._advance(address, entry.state, ask.step, deadline)
         except (Conflict, Unreachable) as error:
             return Plan("failed", revision=entry.state.revision, reason=f"the plan could not be kept: {error}")
         state, made = handled.state, handled.result
