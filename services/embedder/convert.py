@@ -79,7 +79,7 @@ def _source() -> Path:
 def _write(source: Path, draft: Path) -> None:
     """Write the graph with its weights as bytes. Only this needs what it imports.
 
-    Unsigned ones: products with signed ones overflow on processors without VNNI, and the vectors would be others there.
+    Unsigned ones: products with signed ones overflow on processors without VNNI, and the vectors are worse there.
     """
     import onnx  # noqa: PLC0415
     from onnxruntime.quantization import QuantType, quantize_dynamic  # noqa: PLC0415
