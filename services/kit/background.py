@@ -31,10 +31,7 @@ def _look_at(kit: Kit, task: "asyncio.Task[None]") -> None:
 
 
 def tell_unretrieved(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log what nobody was left to look at; the handler of a loop.
-
-    An attempt to connect is given up while the broker's name is still looked up, and that may fail later.
-    """
+    """Log what nobody was left to look at, such as the end of an attempt to connect that was given up."""
     error = context.get("exception")
     if isinstance(error, socket.gaierror):
         logger().warning("a name was looked up in vain", error=str(error))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import msgspec
 
+from services.kit.bus.connection import REMEDY, Unreachable
 from services.kit.files import write_whole
 from services.settings import Settings
 
@@ -41,11 +42,11 @@ def read(data: Path) -> Written | None:
 
 
 def find(settings: Settings) -> Endpoint:
-    """Find the broker of these settings; where they name none and none was started here, the usual local address."""
+    """Find the broker of these settings, or the one that was started here. Raises `Unreachable` without either."""
     nats = settings.nats
     if nats.url:
         return Endpoint(nats.url, nats.user, nats.password.get_secret_value())
     written = read(settings.data)
     if written is not None:
         return Endpoint(written.url, nats.user, written.passwords.get(nats.user, ""))
-    return Endpoint("nats://127.0.0.1:4222")
+    raise Unreachable(f"no installation has run here; {REMEDY}")

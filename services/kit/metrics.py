@@ -17,12 +17,7 @@ APPENDED = Counter("annals_events_appended", "Events appended to the log.", ["ro
 CONFLICTS = Counter(
     "annals_append_conflicts", "Appends decided again because the log had moved.", ["room"], registry=REGISTRY
 )
-UNKNOWN = Counter(
-    "annals_events_unknown",
-    "Events of a type or version this release does not know.",
-    ["room", "type"],
-    registry=REGISTRY,
-)
+UNKNOWN = Counter("annals_events_unknown", "Events of an unknown type or version.", ["room", "type"], registry=REGISTRY)
 IN_HAND = Gauge("annals_in_hand", "Messages fetched and not yet acknowledged.", ["room"], registry=REGISTRY)
 ASKS = Histogram(
     "annals_ask_seconds",

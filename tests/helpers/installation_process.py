@@ -56,8 +56,8 @@ class Apart:
         await self._process.wait()
 
     async def answers(self) -> bool:
-        endpoint = find(self.settings)
         try:
+            endpoint = find(self.settings)
             bus = await Bus.connect(endpoint.url, "test", user=endpoint.user, password=endpoint.password, wait=1.0)
         except Unreachable:
             return False

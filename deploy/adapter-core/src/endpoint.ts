@@ -41,8 +41,6 @@ export interface Endpoint {
   password?: string;
 }
 
-const DEFAULT_URL = "nats://127.0.0.1:4222";
-
 /** The broker as it is known now; read anew before each attempt to connect, since it may have moved. */
 export function endpoint(options: Options): Endpoint {
   const environment = process.env;
@@ -56,8 +54,7 @@ export function endpoint(options: Options): Endpoint {
     const password = written.passwords?.harness;
     return password ? { url: written.url, user: "harness", password } : { url: written.url };
   } catch {
-    if (options.broker || options.house) throw new Error("no installation has run here yet"); // only another's could be
-    return { url: DEFAULT_URL };
+    throw new Error("no installation has run here yet"); // another at the usual address is none of ours
   }
 }
 

@@ -37,14 +37,14 @@ POLL = 0.02
 
 async def look(settings: Settings) -> Seen:
     """All that can be seen. A part that does not answer holds the others up for seconds at most."""
-    endpoint = find(settings)
     rooms = tuple(_running(name, status) for name, status in read_status(settings.data).items())
     async with AsyncExitStack() as stack:
         begun = time.perf_counter()
         try:
+            endpoint = find(settings)
             bus = await _connect(stack, endpoint)
         except Unreachable as error:
-            return Seen(endpoint.url, Timed(error=str(error)))
+            return Seen("", Timed(error=str(error)))
         connected = Timed("connected", _since(begun))
         run = current(settings.data)
         how = run.line if run else ""
@@ -79,10 +79,9 @@ def _is_open(path: Path) -> bool:
 
 async def rows(settings: Settings, sql: str) -> Rows | None:
     """What a query over the views gives; None where nobody answers."""
-    endpoint = find(settings)
     async with AsyncExitStack() as stack:
         try:
-            bus = await _connect(stack, endpoint)
+            bus = await _connect(stack, find(settings))
             reply = await bus.request(ask(SqlAsk.NAME), encode(SqlAsk(sql, max_rows=1)), PATIENCE)
         except Unreachable:
             return None

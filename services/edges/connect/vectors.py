@@ -28,9 +28,9 @@ REMEDIES = {
 
 async def judge_vectors(settings: Settings) -> list[Finding]:
     """Nothing, where there is no broker to ask through: that is told already."""
-    endpoint = find(settings)
     async with AsyncExitStack() as stack:
         try:
+            endpoint = find(settings)
             bus = await Bus.connect(
                 endpoint.url, "doctor", user=endpoint.user, password=endpoint.password, wait=PATIENCE
             )

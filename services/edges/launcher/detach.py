@@ -76,8 +76,8 @@ def _spawn(data: Path, keeper: Keeper, here: Path) -> "subprocess.Popen[bytes]":
 
 
 async def _answers(settings: Settings) -> bool:
-    endpoint = find(settings)
     try:
+        endpoint = find(settings)
         bus = await Bus.connect(endpoint.url, "launcher", user=endpoint.user, password=endpoint.password, wait=1.0)
     except Unreachable:
         return False

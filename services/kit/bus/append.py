@@ -3,6 +3,7 @@
 import asyncio
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import msgspec
@@ -141,16 +142,13 @@ class Appender:
 
     async def _write(self, group: list[_Decision]) -> None:
         if len(group) > 1:
-            try:
+            with suppress(Conflict):  # each alone then: only one of them may be stale
                 seqs = iter(await self._batch([message for one in group for message in one.messages]))
-            except Conflict:
-                for decision in group:
-                    await self._settle(decision)
-            else:
                 for decision in group:
                     decision.succeed([next(seqs) for _ in decision.messages])
-            return
-        await self._settle(group[0])
+                return
+        for decision in group:
+            await self._settle(decision)
 
     async def _settle(self, decision: _Decision) -> None:
         messages = decision.messages

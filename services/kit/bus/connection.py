@@ -25,6 +25,7 @@ from services.kit.within import within
 RECONNECT_WAIT = 0.2
 GRACE = 5.0
 """Seconds for the answers in hand when the connection is closed."""
+REMEDY = "start one with `annals up`, or set ANNALS_NATS__URL and ANNALS_NATS__PASSWORD"
 MAX_REASON = 500
 """Characters of a dead letter's reason."""
 
@@ -71,13 +72,12 @@ class Bus:
         """Connect within `wait` seconds. Afterwards the connection is restored for as long as the process lives."""
         client = BusClient()
         bus = cls(client)
-        options: dict[str, Any] = {"reconnect_time_wait": RECONNECT_WAIT}
-        if password:
-            options |= {"user": user, "password": password}
+        admission: dict[str, Any] = {"user": user, "password": password} if password else {}
         try:
             connecting = client.connect(
                 url,
                 name=name,
+                reconnect_time_wait=RECONNECT_WAIT,  # type: ignore[arg-type] # a part of a second will do
                 max_reconnect_attempts=-1,
                 ping_interval=10,
                 max_outstanding_pings=2,
@@ -87,7 +87,7 @@ class Bus:
                 disconnected_cb=client.drop_requests,
                 reconnected_cb=bus._reconnected,
                 closed_cb=bus._closed,
-                **options,
+                **admission,
             )
             await within(wait, connecting)
         except NotAdmitted as error:
@@ -98,8 +98,7 @@ class Bus:
             ) from error
         except (TimeoutError, NatsError, OSError) as error:
             raise Unreachable(
-                f"no broker answers at {_without_password(url)} ({str(error) or type(error).__name__}); "
-                "start one with `annals up`, or set ANNALS_NATS__URL and ANNALS_NATS__PASSWORD",
+                f"no broker answers at {_without_password(url)} ({str(error) or type(error).__name__}); {REMEDY}"
             ) from error
         bus._entering = False
         return bus
