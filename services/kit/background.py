@@ -36,4 +36,5 @@ def tell_unretrieved(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> N
     if isinstance(error, socket.gaierror):
         logger().warning("a name was looked up in vain", error=str(error))
     else:
-        logger().error(context["message"], exc_info=error)
+        about = {name: repr(value) for name, value in context.items() if name not in {"message", "exception"}}
+        logger().error(context["message"], exc_info=error, **about)

@@ -81,3 +81,4 @@ async def test_what_nobody_looks_at_is_one_line_of_the_log(error: Exception, tol
     (line,) = lines
     assert told.items() <= line.items()
     assert line.get("exc_info") is (None if "error" in told else error)
+    assert ("it broke" in line.get("future", "")) == ("error" not in told)
