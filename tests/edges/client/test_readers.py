@@ -592,7 +592,7 @@ def test_a_gzipped_file_is_read_whatever_it_is_called(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"hello", b"[1]", b'{"type": "session_meta", "payload": {}}', b"\x1f\x8bbroken", b"\xff\xfe{"]
+    "content", [b"", b"hello", b"[1]", b'{"type": "session_meta", "payment": {}}', b"\x1f\x8bbroken", b"\xff\xfe{"]
 )
 def test_an_unknown_file_is_refused_with_the_formats_that_can_be_read(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "what.json"
@@ -621,6 +621,281 @@ def test_a_folder_is_read_all_the_way_down_and_tells_what_it_skipped(tmp_path: P
     assert found == list(read(tmp_path))
 
 
+# Codex.
+
+
+def codex(kind: str, **payload: object) -> dict[str, object]:
+    return {"timestamp": "2026-03-07T12:00:00Z", "type": kind, "payload": payload}
+
+
+META = codex("session_meta", id="c1", cwd="/shop", cli_version="0.119.0", model_provider="openai", source="cli")
+TYPED = codex("event_msg", type="user_message", message="Fix it.")
+ASKED = codex("response_item", type="message", role="user", content=[{"type": "input_text", "text": "Fix it."}])
+
+
+def item(**payload: object) -> dict[str, object]:
+    return codex("response_item", **payload)
+
+
+def spoken(*texts: str) -> dict[str, object]:
+    return item(type="message", role="assistant", content=[{"type": "output_text", "text": text} for text in texts])
+
+
+def ran(call: str, output: object) -> list[dict[str, object]]:
+    return [
+        item(type="function_call", name="shell", arguments='{"command": "ls"}', call_id=call),
+        item(type="function_call_output", call_id=call, output=output),
+    ]
+
+
+def test_an_answer_of_codex_goes_to_the_next_result(reads: Reads) -> None:
+    found = session(
+        reads(META, TYPED, ASKED, spoken("I look."), *ran("c1", "a.py"), *ran("c2", "b.py"), spoken("Done."))
+    )
+    said = [(m.role, [(part.type, part.text or part.output) for part in m.parts]) for m in found.messages]
+    assert [
+        ("user", [("text", "Fix it.")]),
+        ("assistant", [("text", "I look."), ("tool", "a.py")]),
+        ("assistant", [("tool", "b.py")]),
+        ("assistant", [("text", "Done.")]),
+    ] == said
+    assert ("codex", "c1", SessionSeen(directory="/shop", version="0.119.0")) == (
+        found.harness,
+        found.session,
+        found.seen,
+    )
+
+
+def test_calls_of_one_answer_keep_their_results_in_any_order(reads: Reads) -> None:
+    one, two = ran("c1", "first"), ran("c2", "second")
+    found = session(reads(META, ASKED, one[0], two[0], two[1], one[1]))
+    assert [("c1", "first"), ("c2", "second")] == [(part.call, part.output) for part in parts(found) if part.call]
+
+
+def test_a_result_whose_call_codex_did_not_record_is_not_lost(reads: Reads) -> None:
+    found = session(reads(META, ASKED, ran("c1", "a.py")[1]))
+    assert [("unknown", "c1", "a.py")] == [(p.tool, p.call, p.output) for p in parts(found) if p.type == "tool"]
+
+
+@pytest.mark.parametrize(
+    ("output", "status"),
+    [
+        ("Exit code: 0\nOutput:\nfine", "completed"),
+        ("Exit code: 2\nOutput:\nno such file", "error"),
+        ("Chunk ID: 1\nProcess exited with code 1\n", "error"),
+        ('{"output":"","metadata":{"exit_code":1}}', "error"),
+        ({"content": "no", "success": False}, "error"),
+        ([{"type": "input_text", "text": "fine"}], "completed"),
+        (None, "completed"),
+    ],
+)
+def test_a_result_of_codex_says_how_the_call_ended(reads: Reads, output: object, status: str) -> None:
+    found = session(reads(META, ASKED, *ran("c1", output)))
+    assert [status] == [part.status for part in parts(found) if part.type == "tool"]
+
+
+def test_what_codex_sends_in_the_name_of_a_person_is_not_theirs(reads: Reads) -> None:
+    put_in = item(
+        type="message",
+        role="user",
+        content=[{"type": "input_text", "text": "<environment_context>zsh</environment_context>"}],
+    )
+    developer = item(type="message", role="developer", content=[{"type": "input_text", "text": "Be brief."}])
+    for events in ([TYPED], []):
+        found = session(reads(META, developer, put_in, *events, ASKED, spoken("Yes.")))
+        assert [("system", True), ("user", True), ("user", False), ("assistant", False)] == [
+            (message.role, message.synthetic) for message in found.messages
+        ]
+
+
+def test_what_a_person_of_codex_pastes_as_an_instruction_stays_theirs(reads: Reads) -> None:
+    """Codex recorded that they typed it, though it looks like what Codex puts in itself."""
+    text = "<b>is this tag closed?"
+    typed = codex("event_msg", type="user_message", message=text)
+    found = session(reads(META, typed, item(type="message", role="user", content=text), spoken("No.")))
+    assert [False, False] == [message.synthetic for message in found.messages]
+
+
+def test_codex_counts_cached_tokens_within_its_input(reads: Reads) -> None:
+    counted = {"input_tokens": 100, "cached_input_tokens": 60, "output_tokens": 30, "reasoning_output_tokens": 10}
+    count = codex("event_msg", type="token_count", info={"last_token_usage": counted})
+    found = session(reads(META, count, ASKED, spoken("Yes."), count))
+    (answer,) = found.usage
+    assert UsageSeen(answer, input=40, output=20, reasoning=10, cache_read=60) == found.usage[answer]
+
+
+def test_a_sub_agent_of_codex_names_the_session_that_started_it(reads: Reads) -> None:
+    source = {"subagent": {"thread_spawn": {"parent_thread_id": "c0", "depth": 1}}}
+    found = session(reads(codex("session_meta", id="c1", source=source), ASKED, spoken("Yes.")))
+    assert ("c0", "subagent") == (found.seen.parent, found.seen.mode)
+
+
+def test_a_compaction_of_codex_keeps_what_it_put_in_place(reads: Reads) -> None:
+    compacted = codex("compacted", message="", replacement_history=[{"role": "user", "content": [{"text": "So far."}]}])
+    found = session(reads(META, ASKED, spoken("Yes."), compacted, spoken("On.")))
+    assert [("compaction", "So far.")] == [(p.type, p.text) for p in parts(found) if p.type == "compaction"]
+
+
+def test_a_picture_in_a_message_of_codex_is_a_file(reads: Reads) -> None:
+    picture = {"type": "input_image", "image_url": "data:image/png;base64,AA=="}
+    found = session(
+        reads(META, item(type="message", role="user", content=[{"text": "See"}, picture]), spoken("A dot."))
+    )
+    assert [("file", "image/png")] == [(part.type, part.mime) for part in parts(found) if part.type == "file"]
+
+
+# Pi.
+
+PI = {"type": "session", "version": 3, "id": "p1", "timestamp": "2026-03-07T12:00:00Z", "cwd": "/shop"}
+
+
+def pi(name: str, parent: str | None, role: str, content: object, **rest: object) -> dict[str, object]:
+    said = {"role": role, "content": content, **rest}
+    return {"type": "message", "id": name, "parentId": parent, "timestamp": "2026-03-07T12:00:01Z", "message": said}
+
+
+def call_of_pi(call: str) -> dict[str, object]:
+    return {"type": "toolCall", "id": call, "name": "bash", "arguments": {"command": "ls"}}
+
+
+def test_a_session_of_pi_is_the_path_to_its_last_entry(reads: Reads) -> None:
+    found = session(
+        reads(
+            PI,
+            pi("e1", None, "user", "Fix it."),
+            pi("e2", "e1", "assistant", [{"type": "text", "text": "Given up."}]),
+            pi(
+                "e3",
+                "e1",
+                "assistant",
+                [{"type": "thinking", "thinking": "Look.", "thinkingSignature": "s"}, call_of_pi("c1")],
+            ),
+            pi("e4", "e3", "toolResult", [{"type": "text", "text": "a.py"}], toolCallId="c1", isError=True),
+            {"type": "session_info", "id": "e5", "parentId": "e4", "name": "Rounding"},
+        )
+    )
+    assert ("pi", "p1", SessionSeen(title="Rounding", directory="/shop")) == (found.harness, found.session, found.seen)
+    assert ["e1", "e3"] == [message.message for message in found.messages]
+    assert [("text", ""), ("reasoning", ""), ("tool", "error")] == [(part.type, part.status) for part in parts(found)]
+    assert [False, True, False] == [part.signed for part in parts(found)]
+
+
+def test_pi_s_first_version_without_a_tree_is_read_in_its_order(reads: Reads) -> None:
+    lines = [pi("", None, "user", "Fix it."), pi("", None, "assistant", [call_of_pi("c1")])]
+    lines.append(pi("", None, "toolResult", "a.py", toolCallId="c1"))
+    bare = [{key: value for key, value in line.items() if key not in {"id", "parentId"}} for line in lines]
+    found = session(reads({key: value for key, value in PI.items() if key != "version"}, *bare))
+    assert ["user", "assistant"] == [message.role for message in found.messages]
+    assert ["", "a.py"] == [part.output for part in parts(found)]
+
+
+def test_a_path_of_pi_that_runs_in_a_circle_ends(reads: Reads) -> None:
+    found = session(reads(PI, pi("e1", "e2", "user", "Fix it."), pi("e2", "e1", "assistant", "Yes.")))
+    assert ["e1", "e2"] == [message.message for message in found.messages]
+
+
+def test_what_a_person_of_pi_ran_and_what_extensions_say_is_not_typed(reads: Reads) -> None:
+    found = session(
+        reads(
+            PI,
+            pi("e1", None, "bashExecution", None, command="ls", output="a.py"),
+            {"type": "custom_message", "id": "e2", "parentId": "e1", "content": "Mind the tests."},
+            {"type": "compaction", "id": "e3", "parentId": "e2", "summary": "So far."},
+            pi("e4", "e3", "assistant", "Yes.", usage={"input": 5, "output": 3, "cacheRead": 2, "cacheWrite": 1}),
+        )
+    )
+    assert [True, True, True, False] == [message.synthetic for message in found.messages]
+    assert ["$ ls\na.py", "Mind the tests.", "So far.", "Yes."] == [part.text for part in parts(found)]
+    assert UsageSeen("e4", input=5, output=3, cache_read=2, cache_write=1) == found.usage["e4"]
+
+
+# Gemini CLI.
+
+ASKED_GEMINI = {"id": "g1", "timestamp": "2026-03-07T12:00:00Z", "type": "user", "content": [{"text": "Fix it."}]}
+CALL_GEMINI = {
+    "id": "c1",
+    "name": "read_file",
+    "args": {"file_path": "a.py"},
+    "status": "success",
+    "result": [{"functionResponse": {"id": "c1", "name": "read_file", "response": {"output": "x = 1"}}}],
+}
+ANSWERED_GEMINI = {
+    "id": "g2",
+    "timestamp": "2026-03-07T12:00:05Z",
+    "type": "gemini",
+    "model": "gemini-3",
+    "content": "Read.",
+    "thoughts": [{"subject": "Look", "description": "first"}],
+    "tokens": {"input": 100, "output": 7, "cached": 60, "thoughts": 3},
+    "toolCalls": [CALL_GEMINI],
+}
+INFO_GEMINI = {"id": "g3", "timestamp": "2026-03-07T12:00:06Z", "type": "info", "content": "Request cancelled."}
+HEAD_GEMINI = {"sessionId": "s1", "projectHash": "h", "startTime": "2026-03-07T12:00:00Z"}
+
+
+@pytest.mark.parametrize("in_lines", [False, True])
+def test_a_chat_of_gemini_cli_is_read_as_one_object_and_as_lines(reads: Reads, in_lines: bool) -> None:  # noqa: FBT001
+    messages = [ASKED_GEMINI, ANSWERED_GEMINI, INFO_GEMINI]
+    update = {"$set": {"summary": "Rounding", "directories": ["/shop"]}}
+    whole = {**HEAD_GEMINI, **update["$set"], "messages": messages}
+    found = session(reads(HEAD_GEMINI, *messages, update) if in_lines else reads(whole))
+    assert ("gemini-cli", "s1", SessionSeen(title="Rounding", directory="/shop")) == (
+        found.harness,
+        found.session,
+        found.seen,
+    )
+    assert [
+        ("text", "Fix it.", False),
+        ("reasoning", "Look: first", False),
+        ("text", "Read.", False),
+        ("tool", "x = 1", False),
+        ("text", "Request cancelled.", True),
+    ] == [(part.type, part.text or part.output, part.ignored) for part in parts(found)]
+    assert UsageSeen("g2", input=40, output=7, reasoning=3, cache_read=60) == found.usage["g2"]
+
+
+def test_a_line_of_gemini_cli_replaces_the_message_of_its_id_and_a_rewind_takes_back(reads: Reads) -> None:
+    fuller = {**ANSWERED_GEMINI, "content": "Read twice."}
+    later = {**ASKED_GEMINI, "id": "g9", "content": "And now?"}
+    lines = [HEAD_GEMINI, ASKED_GEMINI, ANSWERED_GEMINI, fuller, later]
+    assert ["Read twice.", "And now?"] == [p.text for p in parts(session(reads(*lines))) if p.type == "text"][1:]
+    rewound = session(reads(*lines, {"$rewindTo": "g9"}))
+    assert ["g1", "g2"] == [message.message for message in rewound.messages]
+    assert ["g9"] == [m.message for m in session(reads(*lines, {"$rewindTo": "nothing"}, later)).messages]
+
+
+@pytest.mark.parametrize(
+    ("result", "display", "output"),
+    [
+        ([{"functionResponse": {"response": {"error": "denied"}}}], None, "denied"),
+        ([{"functionResponse": {"response": {"rows": 3}}}], None, '{"rows":3}'),
+        ("plain", None, "plain"),
+        ([{"text": "block"}], None, "block"),
+        (None, "as the screen showed it", "as the screen showed it"),
+        (None, {"fileDiff": "..."}, ""),
+    ],
+)
+def test_a_result_of_gemini_cli_is_what_the_model_was_sent(
+    reads: Reads, result: object, display: object, output: str
+) -> None:
+    call = {**CALL_GEMINI, "status": "cancelled", "result": result, "resultDisplay": display}
+    found = session(reads({**HEAD_GEMINI, "messages": [ASKED_GEMINI, {**ANSWERED_GEMINI, "toolCalls": [call]}]}))
+    assert [("error", output)] == [(part.status, part.output) for part in parts(found) if part.type == "tool"]
+
+
+@pytest.mark.parametrize("first", [META, PI, HEAD_GEMINI])
+def test_lines_that_are_cut_or_of_another_shape_are_passed_over(tmp_path: Path, first: object) -> None:
+    rest = {
+        "session_meta": [ASKED, spoken("Yes.")],
+        "session": [pi("e1", None, "user", "Hi"), pi("e2", "e1", "assistant", "Yes.")],
+    }
+    lines = rest.get(str(dict(first).get("type")), [ASKED_GEMINI, ANSWERED_GEMINI])  # type: ignore[call-overload]
+    odd = ["7", "[]", '{"type": 7}', '{"payload": "x"}', '{"message": [1]}', '{"id": {"a": 1}}', "\u0000"]
+    file = tmp_path / "session.jsonl"
+    file.write_text("\n".join([json.dumps(first), *odd, *map(json.dumps, lines), json.dumps(lines[-1])[:-9]]))
+    assert ["user", "assistant"] == [message.role for message in session(list(read(file))).messages]
+
+
 # Real recordings.
 
 
@@ -639,9 +914,26 @@ def counted(found: Transcript) -> dict[str, int]:
 
 def expected(entry: dict[str, Any], file: Path) -> dict[str, int]:
     counts = {key: entry[key] for key in ("messages", "user", "assistant", "tools", "tool_errors")}
-    # The index counts the line that marks a compaction as a message; Claude Code does not send it.
-    marks = entry["compactions"] if entry["format"] == "claude" and file.parent.name == "raw" else 0
-    return {**counts, "messages": entry["messages"] - marks}
+    if file.parent.name == "neutral":
+        return counts
+    text = gzip.decompress(file.read_bytes()).decode()
+    match entry["format"]:
+        case "claude":  # the index counts the line that marks a compaction as a message; Claude Code does not send it
+            counts["messages"] -= entry["compactions"]
+        case "pi":  # the index leaves out answers that were stopped before their first word
+            stopped = sum('"content":[]' in line for line in text.splitlines() if '"assistant"' in line)
+            counts["messages"] += stopped
+            counts["assistant"] += stopped
+        case (
+            "codex"
+        ):  # the index takes all answers up to the next words for one, and no search of a provider for a call
+            lines = [json.loads(line)["payload"] for line in text.splitlines()]
+            del counts["messages"], counts["assistant"]
+            counts["tools"] += sum(line.get("type") == "web_search_call" for line in lines)
+        case "gemini":  # the index takes a call that was cancelled for one that ended well
+            calls = [call for one in json.loads(text)["messages"] for call in one.get("toolCalls", ())]
+            counts["tool_errors"] += sum(call["status"] == "cancelled" for call in calls)
+    return counts
 
 
 def is_sound(found: Transcript) -> bool:
@@ -676,12 +968,35 @@ def test_a_long_session_is_read_whole(foreign: Path) -> None:
 
 
 def test_every_foreign_recording_is_read_whole(foreign: Path) -> None:
-    skipped: list[Path] = []
-    assert all(map(is_sound, read(foreign, lambda path, _reason: skipped.append(path))))
     for entry in json.loads((foreign / "transcripts" / "index.json").read_text()):
         for file in sorted((foreign / "transcripts").glob(f"*/{entry['name']}.*")):
-            if file.parent.name == "raw" and entry["format"] not in {"claude", "opencode"}:
-                assert file in skipped
-                continue
             found = session(list(read(file)))
-            assert (file.name, expected(entry, file)) == (file.name, counted(found))
+            wanted = expected(entry, file)
+            assert is_sound(found)
+            assert (file, wanted) == (file, {key: count for key, count in counted(found).items() if key in wanted})
+
+
+@pytest.mark.parametrize("harness", ["pi", "codex", "gemini"])
+def test_a_harness_s_own_file_says_what_its_neutral_form_says(foreign: Path, harness: str) -> None:
+    """The neutral form was made by others: each word of a person and a model, and each output, is in both."""
+    entries = [
+        one for one in json.loads((foreign / "transcripts" / "index.json").read_text()) if one["format"] == harness
+    ]
+    picture = "[input_image]"  # what the neutral form has in place of one
+    assert entries
+    for entry in entries:
+        (own,), (neutral,) = (
+            [one for file in (foreign / "transcripts" / form).glob(f"{entry['name']}.*") for one in read(file)]
+            for form in ("raw", "neutral")
+        )
+        words = [
+            "\n".join(part.text for part in message.parts if part.type in {"text", "reasoning"})
+            for message in neutral.messages
+            if message.role in {"user", "assistant"} and not message.synthetic
+        ]
+        whole = "\n".join(part.text for part in parts(own))
+        assert [] == [text for text in words if any(line not in whole for line in text.splitlines() if line != picture)]
+        outputs = {part.call: part.output for part in parts(own)}
+        if harness != "gemini":  # there the neutral form has the object around the answer, too
+            assert {part.call: part.output for part in parts(neutral) if part.type == "tool"}.items() <= outputs.items()
+        assert not any("functionResponse" in output for output in outputs.values())

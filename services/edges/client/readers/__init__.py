@@ -9,7 +9,7 @@ from typing import Protocol
 import msgspec
 
 from schemas.codec import mended
-from services.edges.client.readers import claude_code, neutral, opencode, opencode_store
+from services.edges.client.readers import claude_code, codex, gemini_cli, neutral, opencode, opencode_store, pi
 from services.edges.client.transcript import Transcript, Unreadable
 
 
@@ -23,7 +23,7 @@ class _Reader(Protocol):
     def read(self, data: bytes) -> Iterator[Transcript]: ...
 
 
-_READERS: tuple[_Reader, ...] = (neutral, opencode, claude_code)
+_READERS: tuple[_Reader, ...] = (neutral, opencode, codex, gemini_cli, pi, claude_code)
 _SUFFIXES = (".jsonl", ".json", ".jsonl.gz", ".json.gz")
 _GZIP = b"\x1f\x8b"
 _FORMATS = "; ".join(reader.NAME for reader in _READERS)

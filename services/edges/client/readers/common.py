@@ -1,4 +1,4 @@
-"""What the readers share: times, arguments as JSON, and ids that are unique within a session."""
+"""What the readers share: times, words of contents, arguments as JSON, and ids that are unique within a session."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -31,6 +31,17 @@ def moment(value: str | float | None) -> datetime | None:
 def arguments(value: Any) -> str:  # noqa: ANN401 - whatever the model passed
     """Write a tool's arguments as compact JSON; nothing recorded is nothing."""
     return "" if value is None else msgspec.json.encode(value).decode()
+
+
+def texts(content: Any) -> str:  # noqa: ANN401 - as it was recorded
+    """The words of a content: a text, a block with one, or a list of both; what is no text has none."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "\n".join(filter(None, map(texts, content)))
+    if isinstance(content, dict):
+        return next((texts(content[key]) for key in ("text", "content", "output") if key in content), "")
+    return ""
 
 
 def transcripts(harness: str, session: str, seen: SessionSeen, found: Iterable[ReadMessage]) -> Iterator[Transcript]:
