@@ -45,6 +45,7 @@ def parser() -> argparse.ArgumentParser:
     replay.add_argument(
         "--overhead", type=int, default=9_000, metavar="N", help="tokens of tools and system prompt in each prompt"
     )
+    replay.add_argument("--log", type=Path, metavar="FILE", help="append what the rooms print to this file")
     replay.add_argument(
         "--alone",
         action="store_true",

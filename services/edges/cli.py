@@ -102,6 +102,7 @@ def _replay(options: argparse.Namespace) -> int:
                 deadline_ms=options.deadline,
                 steps=options.steps,
                 overhead=options.overhead,
+                log=options.log,
                 alone=options.alone,
             ),
             _settings(),

@@ -1,5 +1,6 @@
 """Recorded sessions through a whole installation."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from msgspec.structs import replace
 from schemas.events import HistoryAdvanced, HistoryRequested, StepOpened
 from services.edges.client.readers import read
 from services.edges.client.replay import Options, play
+from services.edges.client.report import lines
 from services.edges.client.transcript import Transcript
 from tests.bench.side.recordings import shipped
 from tests.conftest import InstallationFactory
@@ -77,20 +79,28 @@ def _answered(folder: Path) -> list[Transcript]:
     ]
 
 
-async def test_a_replay_that_waits_makes_no_call_before_the_rules_have_made_their_history(
+async def test_a_replay_that_waits_makes_no_call_before_its_history_and_is_the_same_each_time(
     installation: InstallationFactory, tmp_path: Path
 ) -> None:
     longest = shipped()[0]
-    transcript = replace(longest, messages=longest.messages[:80])
+    transcript = replace(longest, messages=longest.messages[:50])
+    options = Options(paths=(), limit=20_000)
     async with installation(tmp_path) as running:
         bus = await connect(running)
-        await play(bus, [transcript], Options(paths=(), limit=20_000), lambda _: None, waits=True)
+        runs = await asyncio.gather(
+            *(play(bus, [transcript], options, lambda _: None, run=run, waits=True) for run in ("@1", "@2"))
+        )
         log = await facts(bus)
         await bus.close()
 
+    first, second = ([replace(line, session="", transform_ms=0.0) for line in lines(run)] for run in runs)
+    assert any(line.causes for line in first)
+    assert first == second
     begun: set[str] = set()
     at_steps = []
-    for _, event in log:
+    for envelope, event in log:
+        if not envelope.session.endswith("@1"):
+            continue
         match event:
             case HistoryRequested(run=run, reason="ahead"):
                 begun.add(run)

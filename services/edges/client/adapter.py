@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from itertools import takewhile
 
@@ -47,7 +47,7 @@ class Served(msgspec.Struct, frozen=True):
     messages: tuple[Message, ...]
     plan: Plan
     seconds: float
-    """From publishing the step to the plan in hand."""
+    """From publishing the step to the plan in hand, or from its question where rooms were let settle before that."""
     causes: tuple[str, ...] = ()
     edits: int = 0
     """Edits that came with this step."""
@@ -77,12 +77,15 @@ class Adapter:
         *,
         deadline_ms: int = 250,
         held: Held | None = None,
+        settle: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
+        """`settle` is made between a step and the question for its plan, so that equal steps get equal plans."""
         self._bus = bus
         self._outbox = outbox
         self._harness = harness
         self._address = address
         self._deadline_ms = deadline_ms or NO_DEADLINE
+        self._settle = settle
         self._bodies = Bodies(bus, INBOUND_BODIES)
         self._reported: dict[str, MessageSeen] = {}
         self._life = uuid.uuid4().hex[:8]
@@ -118,6 +121,9 @@ class Adapter:
         began = time.perf_counter()
         revision = self.held.revision
         step = await self._report(step, messages, at)
+        if self._settle is not None:
+            await self._settle()
+            began = time.perf_counter()
         plan, causes, count = await self._plan(step.step)
         for attempt in range(RESYNCS):
             if plan.status != "resync":

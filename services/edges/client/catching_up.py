@@ -7,7 +7,10 @@ from schemas.events import (
     HistoryAdvanced,
     HistoryFailed,
     HistoryRequested,
+    MessageRecorded,
+    PartRecorded,
     StepOpened,
+    ToolRan,
     UsageSampled,
 )
 from schemas.streams import IN, LOG
@@ -22,6 +25,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.004, 0.03
 """Seconds between two looks."""
 CALLS_FOR_HISTORY = (StepOpened, UsageSampled)
 """What each call tells that history may be due after."""
+TAKEN_IN = (MessageRecorded, PartRecorded, ToolRan)
+"""Facts in which the desk looks for what is worth remembering."""
 ENDS = (HistoryAdvanced, HistoryFailed, HistoryAbandoned)
 
 
@@ -30,7 +35,7 @@ class Behind(Unreachable):
 
 
 async def caught_up(bus: Bus, harness: str, address: Address) -> None:
-    """Wait until a session is in the log as it was told, and the history that rules make of it, too.
+    """Wait until a session is in the log as it was sent, with what rules make of it, and the responder has read it.
 
     History of a model is not waited for: it takes longer than an answer. A broker that is away is waited for as a room
     is. Raises `Behind` where one of them stands still.
@@ -50,6 +55,13 @@ async def _look(bus: Bus, harness: str, address: Address) -> None:
     calls = await bus.newest(LOG.name, [address.log(event.TYPE) for event in CALLS_FOR_HISTORY])
     if await bus.settled(LOG.name, "historian") < calls or await _is_open(LogReader(bus), address):
         raise Behind(f"history of {address.session} was not made in time; what the historian has printed tells why")
+    facts = await bus.newest(LOG.name, [address.log(event.TYPE) for event in TAKEN_IN])
+    if await bus.settled(LOG.name, "desk") < facts:
+        raise Behind(f"the desk has not read {address.session} in time; what it has printed tells why")
+    shared = Address(address.project)
+    came_of_it = await bus.newest(LOG.name, [address.log_filter, shared.log_filter])
+    if await bus.settled(LOG.name, "responder") < came_of_it:
+        raise Behind(f"the responder has not read {address.session} in time; what it has printed tells why")
 
 
 async def _is_open(log: LogReader, address: Address) -> bool:

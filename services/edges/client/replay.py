@@ -8,6 +8,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -27,6 +28,7 @@ from services.edges.client.player import DEFAULT_LIMIT, OUTPUT_LIMIT, Played, Pl
 from services.edges.client.readers import read
 from services.edges.client.report import Report, lines, report, table
 from services.edges.client.transcript import Transcript, Unreadable
+from services.edges.launcher.room_process import processes
 from services.edges.launcher.signals import asked_to_end
 from services.edges.launcher.supervisor import Installation
 from services.kit.bus import Bus, Unreachable
@@ -37,6 +39,7 @@ from services.settings import Settings
 
 PROJECT = "replay"
 READY = 60.0
+LOG = "rooms.log"
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -52,6 +55,8 @@ class Options(msgspec.Struct, frozen=True):
     """Where to leave one JSON line for each model call."""
     overhead: int = OVERHEAD
     """Tokens of tools and system prompt in each prompt."""
+    log: Path | None = None
+    """Where to append what the rooms of an installation of its own print."""
     alone: bool = False
     """Without a plan: the harness's own compaction keeps the context small."""
 
@@ -86,7 +91,7 @@ async def _replay(options: Options, settings: Settings, transcripts: Sequence[Tr
         if options.alone:
             sessions = [await _alone(transcript, options, step) for transcript in transcripts]
         else:
-            async with borrowed_installation(settings) as bus:
+            async with borrowed_installation(settings, options.log) as bus:
                 run = f"@{uuid.uuid4().hex[:6]}" if settings.nats.url else ""
                 sessions = await play(bus, transcripts, options, step, run=run, waits=not settings.nats.url)
     if options.steps is not None:
@@ -114,8 +119,12 @@ def calls(transcript: Transcript) -> int:
 
 
 @asynccontextmanager
-async def borrowed_installation(settings: Settings) -> AsyncIterator[Bus]:
-    """Connect to the broker of the settings, or to an installation of one's own that is gone afterwards."""
+async def borrowed_installation(settings: Settings, log: Path | None = None) -> AsyncIterator[Bus]:
+    """Connect to the broker of the settings, or to an installation of one's own that is gone afterwards.
+
+    What the rooms of the latter print goes to the file `log` and not between the lines of a progress bar; without a
+    file only how much it was is reported at the end.
+    """
     if settings.nats.url:
         endpoint = find(settings)
         bus = await Bus.connect(endpoint.url, "replay", user=endpoint.user, password=endpoint.password)
@@ -125,12 +134,20 @@ async def borrowed_installation(settings: Settings) -> AsyncIterator[Bus]:
         return
     with asked_to_end((signal.SIGTERM, signal.SIGHUP)) as asked, _folder() as data:
         logs = msgspec.structs.replace(settings.logs, level="warning")
-        async with Installation(msgspec.structs.replace(settings, data=data, logs=logs)).running() as installation:
-            endpoint = installation.endpoint
-            bus = await Bus.connect(endpoint.url, "replay", user=endpoint.user, password=endpoint.password)
-            await _ready(bus)
-            yield bus
-            await bus.close()
+        own = msgspec.structs.replace(settings, data=data, logs=logs)
+        with (log or data / LOG).open("ab+") as output:
+            begin = output.tell()
+            async with Installation(own, begun_by=processes(output)).running() as installation:
+                endpoint = installation.endpoint
+                bus = await Bus.connect(endpoint.url, "replay", user=endpoint.user, password=endpoint.password)
+                await _ready(bus)
+                yield bus
+                await bus.close()
+            output.seek(begin)
+            printed = len(output.readlines())
+        if printed:
+            where = f"are in {log}" if log else "were left out; `annals replay --log FILE` writes them to a file"
+            sys.stderr.write(f"annals: {printed} lines of warnings of the rooms {where}\n")
     if asked:
         raise SystemExit(128 + asked[0])
 
@@ -157,9 +174,10 @@ async def play(
     run: str = "",
     waits: bool = False,
 ) -> list[Session]:
-    """Play sessions, several at a time. `run` makes their names differ from those of an earlier run.
+    """Play sessions, several projects at a time, and those of one project in turn.
 
-    `waits`: between two calls rooms have the time that a model takes for its answer.
+    Each begins with what those before it left in the project's memory. `run` makes names differ from those of an
+    earlier run. `waits`: rooms come to rest before each plan and each answer, so that equal runs are equal.
     """
     outbox = Outbox(bus)
     turn = asyncio.Semaphore(options.at_once)
@@ -167,18 +185,24 @@ async def play(
     async def one(transcript: Transcript) -> Session:
         async with turn:
             address = address_of(transcript, run)
-            adapter = Adapter(bus, outbox, transcript.harness, address, deadline_ms=options.deadline_ms)
+            pause = partial(_pause, bus, outbox, transcript.harness, address) if waits else None
+            adapter = Adapter(bus, outbox, transcript.harness, address, deadline_ms=options.deadline_ms, settle=pause)
             tidy = options.agent == "tidy"
             player = Player(adapter, address, transcript, tidy=tidy, limit=options.limit, overhead=options.overhead)
-            pause = partial(_pause, bus, outbox, transcript.harness, address) if waits else None
             return await player.play(watch, pause=pause)
 
+    async def in_turn(project: Sequence[int]) -> list[tuple[int, Session]]:
+        return [(place, await one(transcripts[place])) for place in project]
+
+    projects: dict[str, list[int]] = {}
+    for place, transcript in enumerate(transcripts):
+        projects.setdefault(address_of(transcript, run).project, []).append(place)
     try:
-        sessions = await asyncio.gather(*(one(transcript) for transcript in transcripts))
+        played = dict(chain.from_iterable(await asyncio.gather(*map(in_turn, projects.values()))))
         await outbox.flushed()
     finally:
         await outbox.close()
-    return sessions
+    return [played[place] for place in range(len(transcripts))]
 
 
 async def _pause(bus: Bus, outbox: Outbox, harness: str, address: Address) -> None:

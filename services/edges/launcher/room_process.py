@@ -8,7 +8,7 @@ import socket
 import sys
 from collections import deque
 from collections.abc import Mapping
-from typing import Protocol
+from typing import IO, Protocol
 
 import msgspec
 import psutil
@@ -57,17 +57,23 @@ async def end(process: RoomProcess) -> None:
         await process.wait()
 
 
-def processes() -> Processes:
-    """How rooms are begun on this system."""
-    return Forked() if sys.platform == "linux" else Executed()
+def processes(output: IO[bytes] | None = None) -> Processes:
+    """How rooms are begun on this system. `output` takes what they print, in place of this process's own output."""
+    return Forked(output) if sys.platform == "linux" else Executed(output)
 
 
 class Executed:
     """Each room is a program of its own. For systems where a copied process may not do all that a new one may."""
 
+    def __init__(self, output: IO[bytes] | None = None) -> None:
+        self._output = output
+
     async def begin(self, room: str, environment: Mapping[str, str]) -> RoomProcess:
         command = (sys.executable, "-m", f"services.{room}", "--with-parent", str(os.getpid()))
-        return _Program(await asyncio.create_subprocess_exec(*command, env=environment, start_new_session=True))
+        process = await asyncio.create_subprocess_exec(
+            *command, env=environment, start_new_session=True, stdout=self._output, stderr=self._output
+        )
+        return _Program(process)
 
     async def close(self) -> None:
         pass
@@ -95,7 +101,8 @@ class _Program:
 class Forked:
     """Each room is a copy of one process that has loaded them. Where that one falls, they end and begin anew."""
 
-    def __init__(self) -> None:
+    def __init__(self, output: IO[bytes] | None = None) -> None:
+        self._output = output
         self._server: asyncio.subprocess.Process | None = None
         self._writer: asyncio.StreamWriter | None = None
         self._reading: asyncio.Task[None] | None = None
@@ -140,7 +147,12 @@ class Forked:
             unused.enter_context(ours)
             command = (sys.executable, "-m", "services.edges.launcher.fork_server", str(theirs.fileno()))
             self._server = await asyncio.create_subprocess_exec(
-                *command, env=environment, pass_fds=(theirs.fileno(),), start_new_session=True
+                *command,
+                env=environment,
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+                stdout=self._output,
+                stderr=self._output,
             )
             unused.pop_all()  # it is in use now
         return ours
