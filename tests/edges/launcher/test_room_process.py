@@ -50,11 +50,17 @@ def children() -> list[psutil.Process]:
 
 
 @WAYS
-async def test_a_room_that_cannot_work_ends_with_a_status(way: type[Processes], nowhere: str, tmp_path: Path) -> None:
-    async with made(way) as processes:
+async def test_a_room_that_cannot_work_ends_with_a_status_and_prints_why_where_it_was_asked_to(
+    way: type[Forked] | type[Executed], nowhere: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with (tmp_path / "rooms.log").open("ab") as output:
+        processes = way(output)
         room = await processes.begin("tagger", on(nowhere, tmp_path))
         assert 1 == await room.wait()
         room.kill()  # which is gone already
+        await processes.close()
+    assert nowhere in (tmp_path / "rooms.log").read_text()
+    assert ("", "") == capfd.readouterr()
 
 
 @WAYS
