@@ -195,6 +195,14 @@ class SessionStatus(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why no rebase was made at the newest call."""
 
 
+class SkippedRecord(msgspec.Struct, frozen=True):
+    """A record of the log that no room can read: it counts for its position, and for nothing else."""
+
+    seq: int
+    subject: str
+    reason: str
+
+
 class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     """The reply to `ask.status`: positions in the log, and what is held in memory."""
 
@@ -210,6 +218,10 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     counts: dict[str, int] = {}
     sessions: tuple[SessionStatus, ...] = ()
     """Those that were worked in last, the newest first."""
+    skipped: int = 0
+    """Records of the log that cannot be read; every room passes them over."""
+    newest_skipped: tuple[SkippedRecord, ...] = ()
+    """The last of them, the newest first."""
 
 
 class ClientManifestAsk(Ask, frozen=True):

@@ -3,9 +3,8 @@
 from collections import deque
 from collections.abc import Sequence
 
-from schemas.codec import decode_envelope, decode_event
 from schemas.envelope import Actor, Envelope
-from schemas.events import PartRecorded
+from schemas.events import Event, PartRecorded
 from schemas.subjects import Address
 from services.commit_indexer.core.mentions import Mentions, evolve, news
 from services.domain.draft import Draft
@@ -14,7 +13,7 @@ from services.kit.aggregate import Aggregate
 from services.kit.bus import Delivery
 from services.kit.cache import Sessions
 from services.kit.command_queue import Command
-from services.kit.consumer import log_consumer
+from services.kit.consumer import fact_of, log_consumer
 from services.kit.nouns import NounReader
 from services.kit.room import Kit
 
@@ -41,7 +40,7 @@ class Naming:
         """Look at what has come of a session meanwhile, all at once."""
         deliveries = [queue.popleft() for _ in range(min(len(queue), MOST_AT_ONCE))]
         try:
-            await self._tell(address, [decode_envelope(delivery.data) for delivery in deliveries])
+            await self._tell(address, [fact_of(delivery) for delivery in deliveries])
         except Exception as error:  # noqa: BLE001 - it concerns this session only
             for delivery in deliveries:
                 await self._consumer.broken(delivery, error)
@@ -49,12 +48,11 @@ class Naming:
         for delivery in deliveries:
             await self._consumer.settle(delivery, Done())
 
-    async def _tell(self, address: Address, envelopes: Sequence[Envelope]) -> None:
+    async def _tell(self, address: Address, facts: Sequence[tuple[Envelope, Event | None]]) -> None:
         known = await self._sessions.load(address)
-        recorded = [(envelope, decode_event(envelope)) for envelope in envelopes]
         commands = [
             self._command(envelope, event)
-            for envelope, event in recorded
+            for envelope, event in facts
             if isinstance(event, PartRecorded) and (event.part in known.parts or news(known, event))
         ]
         for handled in await self._sessions.handle_all(address, commands):

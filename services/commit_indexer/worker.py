@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from typing import ClassVar
 
-from schemas.codec import decode_event
 from schemas.events import (
     CommitMentioned,
     CommitsAdvanced,
@@ -91,11 +90,10 @@ class CommitIndexer:
 
     async def _find(self) -> None:
         """Read where projects are, from where that was read before."""
-        async for recorded in self._kit.reader.after(self._found_through, PROJECTS):
-            event = decode_event(recorded.envelope)
-            if event is not None:
-                self._places = evolve(self._places, event, recorded.envelope.project)
-            self._found_through = recorded.envelope.seq
+        async for record in self._kit.reader.after(self._found_through, PROJECTS):
+            if record.event is not None:
+                self._places = evolve(self._places, record.event, record.envelope.project)
+            self._found_through = record.envelope.seq
         self._sources = sources(self._places, self._kit.settings.commits)
         self._unread = {source: reason for source, reason in self._unread.items() if source in self._sources}
 

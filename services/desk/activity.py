@@ -22,8 +22,10 @@ class Activity:
         """The spans without work that have ended, each behind its days of grace."""
         seq, last, spans = self._read.get(project, (0, None, ()))
         whole_project = Address(project).log_prefix.rpartition(".")[0]
-        async for recorded in self._reader.after(seq, f"{whole_project}.*.{StepOpened.TYPE}"):
-            at, seq = recorded.envelope.at, recorded.envelope.seq
+        async for record in self._reader.after(seq, f"{whole_project}.*.{StepOpened.TYPE}"):
+            at, seq = record.envelope.at, record.envelope.seq
+            if record.problem:
+                continue
             spans = (*spans, *dormant_spans((at,), self._grace, last))
             last = at if last is None else max(last, at)
         self._read[project] = seq, last, spans

@@ -10,7 +10,6 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from itertools import islice
 
-from schemas.codec import decode_event
 from schemas.envelope import Actor, Envelope
 from schemas.events import Event, MemoryMoved, ProjectMerged
 from schemas.subjects import Address
@@ -39,10 +38,9 @@ class Adoption:
 
     async def all_known(self) -> None:
         """What was merged while nobody could take it in."""
-        async for recorded in self._kit.reader.after(0, f"log.*.*._.{ProjectMerged.TYPE}"):
-            event = decode_event(recorded.envelope)
-            if isinstance(event, ProjectMerged):
-                await self.take_in(recorded.envelope, event)
+        async for record in self._kit.reader.after(0, f"log.*.*._.{ProjectMerged.TYPE}"):
+            if isinstance(record.event, ProjectMerged):
+                await self.take_in(record.envelope, record.event)
 
     async def take_in(self, merged: Envelope, event: ProjectMerged) -> None:
         """Take in the book that a project had under a former name, as far as that was not done."""
@@ -91,9 +89,8 @@ class Adoption:
         """The decisions of a book, in their order."""
         first: Envelope | None = None
         events: list[Event] = []
-        async for recorded in NounReader(self._kit.reader, NOUNS).after(begin, former.log_filter):
-            envelope = recorded.envelope
-            event = decode_event(envelope)
+        async for record in NounReader(self._kit.reader, NOUNS).after(begin, former.log_filter):
+            envelope, event = record.envelope, record.event
             if event is None:
                 continue
             if first is not None and (not envelope.cause or envelope.cause != first.cause):

@@ -3,7 +3,6 @@
 from collections import OrderedDict
 from contextlib import aclosing
 
-from schemas.codec import decode_event
 from schemas.events import StepOpened
 from schemas.subjects import Address
 from services.desk.core.book.context import Began
@@ -27,11 +26,12 @@ class Beginnings:
         if known is not None or not address.session:
             return known
         async with aclosing(self._reader.after(0, address.log(StepOpened.TYPE))) as found:
-            async for recorded in found:
-                event = decode_event(recorded.envelope)
-                if not isinstance(event, StepOpened) or event.mode not in WITH_HEADS:
+            async for record in found:
+                if not isinstance(record.event, StepOpened):
+                    continue
+                if record.event.mode not in WITH_HEADS:
                     return None
-                self._known[address] = began = Began(recorded.envelope.seq, recorded.envelope.at)
+                self._known[address] = began = Began(record.envelope.seq, record.envelope.at)
                 if len(self._known) > MOST:
                     self._known.popitem(last=False)
                 return began

@@ -9,9 +9,6 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from functools import partial
 
-from msgspec.structs import replace
-
-from schemas.codec import decode_envelope, decode_event
 from schemas.envelope import Envelope
 from schemas.events import Event, MessageRecorded, NativeCompacted, PartRecorded, ProjectMerged, ToolRan
 from schemas.subjects import Address, parse_log
@@ -36,7 +33,7 @@ from services.domain.texts.bounds import bounded
 from services.domain.texts.clean import cleaned
 from services.domain.tools.call import Call
 from services.kit.bus import Delivery
-from services.kit.consumer import log_consumer
+from services.kit.consumer import fact_of, log_consumer
 from services.kit.room import Kit
 
 READ: tuple[type[Event], ...] = (MessageRecorded, PartRecorded, ToolRan, NativeCompacted, ProjectMerged)
@@ -80,9 +77,9 @@ class MemoryIntake:
         is_part = parse_log(delivery.subject)[1] == PartRecorded.TYPE
         if not self._books.is_enabled or (is_part and not any(one in delivery.data for one in _TAKEN_IN)):
             return Done()
-        envelope = decode_envelope(delivery.data)
-        seq = delivery.metadata.sequence.stream
-        match decode_event(envelope):
+        envelope, event = fact_of(delivery)
+        seq = envelope.seq
+        match event:
             case MessageRecorded() as message:
                 self._remember(address, message)
             case PartRecorded(kind="text") as part:
@@ -92,7 +89,7 @@ class MemoryIntake:
             case ToolRan() as run:
                 await self._ran(address, envelope, run)
             case ProjectMerged() as merged:
-                await self._books.adoption.take_in(replace(envelope, seq=seq), merged)
+                await self._books.adoption.take_in(envelope, merged)
             case NativeCompacted() as compacted:
                 return await self._summarised(address, envelope, compacted, seq, delivery)
         return Done()
@@ -237,12 +234,11 @@ class MemoryIntake:
     ) -> AsyncGenerator[tuple[int, Event], None]:
         """The facts of one type between two positions of the log, each with its own."""
         async with aclosing(self._kit.reader.after(start, address.log(event_type))) as found:
-            async for recorded in found:
-                if recorded.envelope.seq > until:
+            async for record in found:
+                if record.envelope.seq > until:
                     return
-                event = decode_event(recorded.envelope)
-                if event is not None:
-                    yield recorded.envelope.seq, event
+                if record.event is not None:
+                    yield record.envelope.seq, record.event
 
 
 def _is_summary(part: PartRecorded, written: set[str]) -> bool:

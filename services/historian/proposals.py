@@ -1,6 +1,5 @@
 """What a session showed of its project is proposed to the desk for the project's memory."""
 
-from schemas.codec import decode_event
 from schemas.commands import MemoryPropose
 from schemas.envelope import Actor, Envelope
 from schemas.events import FactExtracted
@@ -9,13 +8,12 @@ from services.kit.commands import send
 from services.kit.room import Kit
 
 
-async def propose(kit: Kit, envelope: Envelope) -> None:
-    """Propose the fact that an envelope holds, if it holds one and a memory is kept.
+async def propose(kit: Kit, envelope: Envelope, event: FactExtracted) -> None:
+    """Propose a fact, if a memory is kept.
 
     The same envelope again is the same proposal.
     """
-    event = decode_event(envelope)
-    if not isinstance(event, FactExtracted) or not kit.settings.memory.enabled:
+    if not kit.settings.memory.enabled:
         return
     command = MemoryPropose(event.category, event.text, envelope.session, tuple(event.evidence), event.run)
     answer = await send(kit.bus, Address(envelope.project), command, name=envelope.id, actor=Actor("room", kit.room))

@@ -7,7 +7,6 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from schemas.codec import decode_envelope
 from schemas.envelope import Actor
 from schemas.events import (
     Event,
@@ -33,7 +32,7 @@ from services.historian.proposals import propose
 from services.kit.aggregate import Aggregate
 from services.kit.bus import Delivery
 from services.kit.cache import Sessions
-from services.kit.consumer import log_consumer
+from services.kit.consumer import fact_of, log_consumer
 from services.kit.room import Kit
 
 CALLING: tuple[type[Event], ...] = (StepOpened, UsageSampled, SessionIdled, HistoryOrdered, FactExtracted)
@@ -61,10 +60,10 @@ class Triggers:
         """Look at a session once for all that happened to it meanwhile."""
         deliveries = [queue.popleft() for _ in range(len(queue))]
         try:
-            envelopes = [decode_envelope(delivery.data) for delivery in deliveries]
             await self.look(address)
-            for envelope in envelopes:
-                await propose(self._kit, envelope)
+            for envelope, event in map(fact_of, deliveries):
+                if isinstance(event, FactExtracted):
+                    await propose(self._kit, envelope, event)
         except Exception as error:  # noqa: BLE001 - it concerns this session only
             for delivery in deliveries:
                 await self._consumer.broken(delivery, error)

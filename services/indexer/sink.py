@@ -9,7 +9,7 @@ from services.indexer.core.changes import Collected
 from services.indexer.core.commits import changes as commit_changes
 from services.indexer.core.session import Session
 from services.indexer.index import Damaged, Index
-from services.indexer.states import State, States, folded
+from services.indexer.states import State, States, after
 from services.kit.projector import Fact
 from services.kit.same_log import Newest
 from services.kit.vectors import among
@@ -40,7 +40,7 @@ class IndexSink:
             return
         try:
             collected = await self._collected(facts)
-            newest = [Newest(envelope.seq, envelope.id) for envelope, _ in facts[-1:]]
+            newest = [Newest(envelope.seq, envelope.id) for envelope, event in facts if envelope.id][-1:]
             await self._index.commit(collected, through, *newest)
         except BaseException:
             self._states.forget()
@@ -55,7 +55,7 @@ class IndexSink:
     async def _collected(self, facts: Sequence[Fact]) -> Collected:
         by_address: dict[Address, list[Fact]] = {}
         for envelope, event in facts:
-            if envelope.type in self._reads and envelope.seq > self.committed:
+            if event.TYPE in self._reads and envelope.seq > self.committed:
                 by_address.setdefault(Address(envelope.project, envelope.session), []).append((envelope, event))
         collected = Collected()
         for address, ours in by_address.items():
@@ -69,9 +69,9 @@ class IndexSink:
             if (commits := commit_changes(address, event, envelope)) is not None:
                 collected.add(commits)
                 continue
-            after = folded(state, await self._states.whole(event), envelope)
-            names |= _touched(state, after, event)
-            state = after
+            moved = after(state, await self._states.whole(event), envelope)
+            names |= _touched(state, moved, event)
+            state = moved
         self._states.keep(address, state)
         if isinstance(before, Session) and isinstance(state, Session):
             collected.add(session.changes(address, before, state, sorted(names)))

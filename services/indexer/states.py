@@ -4,7 +4,6 @@ from collections import OrderedDict
 
 import msgspec
 
-from schemas.codec import decode_event
 from schemas.envelope import Envelope
 from schemas.events import Event, PartRecorded
 from schemas.streams import BODIES
@@ -13,6 +12,7 @@ from services.indexer.core import project, session
 from services.indexer.core.project import Project
 from services.indexer.core.session import Session
 from services.kit.bus import Bodies, Missing
+from services.kit.cache import folded
 from services.kit.nouns import NounReader
 from services.kit.room import Kit
 
@@ -61,10 +61,9 @@ class States:
         if not through:
             return state
         nouns = session.NOUNS if address.session else project.NOUNS
-        async for recorded in NounReader(self._kit.reader, nouns, until=through).after(0, address.log_filter):
-            event = decode_event(recorded.envelope)
-            if event is not None:
-                state = folded(state, await self.whole(event), recorded.envelope)
+        async for record in NounReader(self._kit.reader, nouns, until=through).after(0, address.log_filter):
+            if record.event is not None:
+                state = after(state, await self.whole(record.event), record.envelope)
         return state
 
     async def whole(self, event: Event) -> Event:
@@ -78,10 +77,10 @@ class States:
             return event
 
 
-def folded(state: State, event: Event, envelope: Envelope) -> State:
+def after(state: State, event: Event, envelope: Envelope) -> State:
     """The state after a fact; one that is in it already changes nothing."""
     if envelope.seq <= state.seq:
         return state
     if isinstance(state, Session):
-        return session.evolve(state, event, envelope)
-    return project.evolve(state, event, envelope)
+        return folded(session.evolve, state, event, envelope)
+    return folded(project.evolve, state, event, envelope)

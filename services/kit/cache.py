@@ -6,15 +6,26 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from schemas.codec import decode_event
 from schemas.envelope import Envelope
 from schemas.events import Event
 from schemas.subjects import Address
+from services.kit import metrics
 from services.kit.bus import LogReader
+from services.kit.logs import logger
 from services.kit.nouns import NounReader
 
 S = TypeVar("S")
 Evolve = Callable[[S, Event, Envelope], S]
+
+
+def folded(evolve: Evolve[S], state: S, event: Event, envelope: Envelope) -> S:
+    """The state after a fact of the log. One that breaks the fold is passed over, or it would stop its session."""
+    try:
+        return evolve(state, event, envelope)
+    except Exception:  # noqa: BLE001 - whatever it holds, the facts behind it count
+        metrics.UNFOLDED.inc()
+        logger().exception("a fact cannot be folded, it is passed over", seq=envelope.seq, type=envelope.type)
+        return state
 
 
 MOST_CAUSES = 100_000
@@ -86,7 +97,7 @@ class Entry(Generic[S]):
             return
         self._note(subject, envelope, envelope.seq)
         if event is not None:
-            self.state = evolve(self.state, event, envelope)
+            self.state = folded(evolve, self.state, event, envelope)
 
     def base(self) -> Base[S]:
         """What is decided on from here."""
@@ -193,8 +204,8 @@ class Sessions(Generic[S]):
         entry.loading = False
 
     async def _read(self, entry: Entry[S]) -> None:
-        async for recorded in self._reader.after(entry.seq, entry.address.log_filter):
-            entry.apply(self.evolve, recorded.envelope, decode_event(recorded.envelope))
+        async for record in self._reader.after(entry.seq, entry.address.log_filter):
+            entry.apply(self.evolve, record.envelope, record.event)
 
     def _forget(self) -> None:
         for address in list(self._entries):

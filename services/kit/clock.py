@@ -9,12 +9,11 @@ from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from schemas.codec import decode_envelope, decode_event
 from schemas.events import Event
 from schemas.subjects import Address
 from services.domain.outcome import Done, Later, Outcome
 from services.kit.bus import Delivery
-from services.kit.consumer import log_consumer
+from services.kit.consumer import fact_of, log_consumer
 from services.kit.room import Kit
 
 LONGEST_WAIT = timedelta(minutes=1)
@@ -66,7 +65,7 @@ class Clock:
             await self._consumer.settle(delivery, outcome)
 
     async def _look(self, address: Address, delivery: Delivery) -> Outcome:
-        event = decode_event(decode_envelope(delivery.data))
+        _, event = fact_of(delivery)
         left = self._remaining(event, self._now()) if event is not None else None
         if left is None:
             return Done()

@@ -5,10 +5,12 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from schemas.codec import Malformed
+from schemas.envelope import Envelope
 from schemas.events import Event
 from schemas.streams import LOG, Stream
 from schemas.subjects import Address, BadSubject, parse_log
 from services.domain.outcome import Done, Later, Outcome, Refused
+from services.domain.record import read_record
 from services.kit import metrics
 from services.kit.background import watched
 from services.kit.bus import BrokerError, Delivery, Missing, Pull, TooLarge, Unreachable
@@ -215,6 +217,12 @@ class Consumer:
         metrics.IN_HAND.labels(self._kit.room).set(len(self._in_hand))
         if self._pull is not None:
             self._pull.finished(1)
+
+
+def fact_of(delivery: Delivery) -> tuple[Envelope, Event | None]:
+    """What a message of the log holds. One that cannot be read is passed over, as the readers of the log do."""
+    record = read_record(delivery.subject, delivery.data, delivery.metadata.sequence.stream)
+    return record.envelope, record.event
 
 
 def log_consumer(

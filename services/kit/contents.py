@@ -5,7 +5,6 @@ from contextlib import aclosing
 
 from msgspec.structs import replace
 
-from schemas.codec import decode_event
 from schemas.events import PartRecorded
 from schemas.streams import BODIES
 from schemas.subjects import Address
@@ -37,12 +36,10 @@ class Contents:
             return
         wanted = frozenset(seqs)
         async with aclosing(self._reader.after(seqs[0] - 1, address.log(PartRecorded.TYPE))) as found:
-            async for recorded in found:
-                if recorded.envelope.seq in wanted:
-                    event = decode_event(recorded.envelope)
-                    if isinstance(event, PartRecorded):
-                        yield recorded.envelope.seq, event
-                if recorded.envelope.seq >= seqs[-1]:
+            async for record in found:
+                if record.envelope.seq in wanted and isinstance(record.event, PartRecorded):
+                    yield record.envelope.seq, record.event
+                if record.envelope.seq >= seqs[-1]:
                     return
 
     async def _piece(self, event: PartRecorded, number: int) -> Piece:

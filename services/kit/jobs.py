@@ -14,7 +14,6 @@ from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
-from schemas.codec import decode_envelope, decode_event
 from schemas.envelope import Actor
 from schemas.events import Event
 from schemas.subjects import Address
@@ -23,7 +22,7 @@ from services.domain.draft import Draft
 from services.domain.outcome import Done, Later
 from services.kit.aggregate import Aggregate
 from services.kit.bus import Delivery, Unreachable
-from services.kit.consumer import log_consumer
+from services.kit.consumer import fact_of, log_consumer
 from services.kit.room import Kit
 
 S = TypeVar("S")
@@ -222,8 +221,7 @@ class Jobs(Generic[S, R]):
 
     async def _take(self, address: Address, delivery: Delivery) -> Snooze | None:
         """Take a job up. One that was begun too often without a further part ends: no job hangs for ever."""
-        envelope = decode_envelope(delivery.data)
-        event = decode_event(envelope)
+        _, event = fact_of(delivery)
         job = await self.find(address) if isinstance(event, self._request) else None
         if job is None or job.request != event:
             return None

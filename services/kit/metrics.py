@@ -29,7 +29,12 @@ ASKS = Histogram(
 PASSES = Counter("annals_passes", "Transform passes by kind.", ["kind"], registry=REGISTRY)
 COMMITTED = Gauge("annals_views_committed_seq", "The log position committed to the views.", registry=REGISTRY)
 RESETS = Counter("annals_projector_resets", "Times the projector went back to its checkpoint.", registry=REGISTRY)
-POISON = Counter("annals_projector_poison", "Events the projector could not read and set aside.", registry=REGISTRY)
+POISON = Counter(
+    "annals_projector_poison", "Records of the log the projector could not read and skipped.", registry=REGISTRY
+)
+UNFOLDED = Counter(
+    "annals_facts_unfolded", "Facts that could not be folded into a state, and were passed over.", registry=REGISTRY
+)
 
 HISTORY = Counter(
     "annals_history_parts",

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
-from services.kit.bus import LogReader, Recorded
+from services.domain.record import Record
+from services.kit.bus import LogReader
 
 AT_ONCE = 100
 """Facts that are folded before others have a turn."""
@@ -25,26 +26,26 @@ class NounReader:
         self._heads: dict[str, int] = {}
         """Address -> the position up to which its nouns were read."""
 
-    async def after(self, seq: int, subject_filter: str) -> AsyncGenerator[Recorded, None]:
+    async def after(self, seq: int, subject_filter: str) -> AsyncGenerator[Record, None]:
         """What the log holds behind `seq`, to its head as it is now, in order; `subject_filter` ends with `>`.
 
         One noun is read after another: of what comes meanwhile, a part would be missed.
         """
         known = self._heads.get(subject_filter) if seq and self._catches_up else None
         if known is not None:
-            async for recorded in self._reader.after(max(seq, known), subject_filter):
-                yield recorded
+            async for record in self._reader.after(max(seq, known), subject_filter):
+                yield record
             return
         head = self._until or await self._reader.head()
-        found: list[Recorded] = []
+        found: list[Record] = []
         for noun in self._nouns:
             async with aclosing(self._reader.after(seq, f"{subject_filter.removesuffix('>')}{noun}.*")) as read:
-                async for recorded in read:
-                    if recorded.envelope.seq > head:
+                async for record in read:
+                    if record.envelope.seq > head:
                         break
-                    found.append(recorded)
-        for number, recorded in enumerate(sorted(found, key=lambda one: one.envelope.seq), 1):
-            yield recorded
+                    found.append(record)
+        for number, record in enumerate(sorted(found, key=lambda one: one.envelope.seq), 1):
+            yield record
             if not number % AT_ONCE:
                 await asyncio.sleep(0)
         self._heads[subject_filter] = head

@@ -10,12 +10,10 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, NamedTuple, Protocol
 
-import msgspec
-
-from schemas.codec import Malformed, decode_envelope, decode_event
 from schemas.envelope import Envelope
 from schemas.events import Event
 from schemas.streams import LOG
+from services.domain.record import Record, RecordSkipped, read_record
 from services.kit import metrics
 from services.kit.background import watched
 from services.kit.bus import BrokerError, Delivery, Pull
@@ -30,9 +28,9 @@ RETRY_PAUSE = 1.0
 """Seconds until a commit that failed is tried again."""
 
 Fact = tuple[Envelope, Event]
-"""An event of the log with its envelope, which has its position."""
+"""An event of the log with its envelope, which has its position; or `RecordSkipped` in place of one."""
 Follow = Callable[[Envelope, Event | None], None]
-"""What is called with each fact as it is read, before its batch is committed. An event of an unknown type is None."""
+"""What is called with each record as it is read, before it is committed. None: of an unknown type, or skipped."""
 
 
 class Sink(Protocol):
@@ -152,7 +150,7 @@ class Projector:
             self.begin_anew()
             return
         self._expected += 1
-        envelope, event = self._decoded(delivery, metadata.sequence.stream)
+        (_, envelope, event, _), noted = self._read_record(delivery, metadata.sequence.stream)
         if envelope.seq > self._read:
             self._read = envelope.seq
             if self._follow is not None:
@@ -160,7 +158,7 @@ class Projector:
         if self._let_go or (self._failure and len(self._batch) >= HELD * self._pace.batch):
             self._pass_over(delivery)
             return
-        self._batch.append((envelope, event))
+        self._batch.append((envelope, noted))
         self._last = delivery
         self._arrived_more.set()
 
@@ -191,28 +189,21 @@ class Projector:
         except BrokerError as error:
             self._kit.log.warning("the projector could not go back", reason=str(error) or type(error).__name__)
 
-    def _decoded(self, delivery: Delivery, seq: int) -> tuple[Envelope, Event | None]:
-        """The fact at this position. One that cannot be read is set aside, and its position still counts."""
-        try:
-            envelope = decode_envelope(delivery.data)
-            envelope = msgspec.structs.replace(envelope, seq=seq)
-            event = decode_event(envelope)
-        except Malformed as error:
+    def _read_record(self, delivery: Delivery, seq: int) -> tuple[Record, Event | None]:
+        """The record at this position, and what the sink gets of it. One that cannot be read is noted as skipped."""
+        record = read_record(delivery.subject, delivery.data, seq, deep=True)
+        if record.problem:
             metrics.POISON.inc()
-            self._begin(self._set_aside(delivery, seq, str(error)))
-            return msgspec.structs.replace(_UNREADABLE, seq=seq), None
-        if event is None:
-            metrics.UNKNOWN.labels(self._kit.room, envelope.type).inc()
-        return envelope, event
+            self._kit.log.error("cannot be read, skipped", subject=record.subject, seq=seq, reason=record.problem)
+            return record, RecordSkipped(record.subject, record.problem, len(delivery.data))
+        if record.event is None:
+            metrics.UNKNOWN.labels(self._kit.room, record.envelope.type).inc()
+        return record, record.event
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._beside.add(task)
         task.add_done_callback(self._beside.discard)
-
-    async def _set_aside(self, delivery: Delivery, seq: int, reason: str) -> None:
-        self._kit.log.error("cannot be read, set aside", subject=delivery.subject, seq=seq, reason=reason)
-        await self._kit.bus.dead_letter(self._kit.room, LOG.name, delivery, reason)
 
     async def _commit_for_ever(self) -> None:
         """Commit what has come, a moment after its first fact; let the sink tidy up when nothing comes.
@@ -279,9 +270,3 @@ class Projector:
             await last.ack()
         except BrokerError as error:
             self._kit.log.debug("could not acknowledge", reason=str(error))
-
-
-_UNREADABLE = decode_envelope(
-    b'{"id":"","type":"","at":"1970-01-01T00:00:00Z","project":"","session":"","actor":{"kind":"room"},"data":null}'
-)
-"""The place of a fact that cannot be read."""

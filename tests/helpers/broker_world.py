@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from schemas.codec import decode_event
 from schemas.envelope import Actor, Envelope
 from schemas.events import Event, SessionRenamed
 from schemas.subjects import Address
@@ -51,8 +50,7 @@ async def stored(bus: Bus, stream: str) -> list[Stored]:
 async def facts(bus: Bus, address: Address | None = None) -> list[Event]:
     """The facts of a session, or of the whole log."""
     log = LogReader(bus).after(0, address.log_filter if address else "log.>")
-    found = [decode_event(one.envelope) async for one in log]
-    return [event for event in found if event is not None]
+    return [one.event async for one in log if one.event is not None]
 
 
 def wrapped(

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from schemas.asks import Rows, SqlAsk, StatusAsk
-from schemas.codec import decode_event, encode
+from schemas.codec import encode
 from schemas.envelope import Envelope
 from schemas.events import Event
 from schemas.streams import IN
@@ -83,9 +83,8 @@ async def facts(bus: Bus) -> list[Fact]:
     """All of the log."""
     found = []
     async for recorded in LogReader(bus).after(0, "log.>"):
-        event = decode_event(recorded.envelope)
-        assert event is not None
-        found.append((recorded.envelope, event))
+        assert recorded.event is not None
+        found.append((recorded.envelope, recorded.event))
     return found
 
 

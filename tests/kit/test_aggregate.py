@@ -14,6 +14,7 @@ from services.kit.aggregate import Aggregate
 from services.kit.bus import Bus, Conflict, TooLarge
 from services.kit.command_queue import Command, Handled
 from tests.helpers.broker_world import NOON, facts, kit_of, quick_settings
+from tests.helpers.poison import UNREADABLE
 
 pytestmark = pytest.mark.broker
 
@@ -77,6 +78,29 @@ async def test_a_command_is_decided_appended_and_answered_with_its_positions(bus
     assert (("a",), "proposed", (1,)) == (first.state, first.result, first.positions)
     assert (("a", "b"), "proposed", (2,)) == (second.state, second.result, second.positions)
     assert [proposed("a"), proposed("b")] == await facts(bus)
+
+
+@pytest.mark.parametrize("catches_up", [True, False])
+@pytest.mark.parametrize("guard", ["memory", ">"])
+@pytest.mark.parametrize("kind", UNREADABLE)
+async def test_a_decision_stands_behind_a_record_that_cannot_be_read(
+    bus: Bus,
+    kind: str,
+    guard: str,
+    catches_up: bool,  # noqa: FBT001
+) -> None:
+    """Its position counts for what an append expects, in memory and in a process that begins anew."""
+    poison = UNREADABLE[kind](PROJECT)
+    names = ("a", "b", "c")
+    async with AsyncExitStack() as stack:
+        first, second = [await Writer().open(stack, bus, guard, catches_up=catches_up) for _ in range(2)]
+        for number, (writer, name) in enumerate(zip((first, first, second), names, strict=True)):
+            handled = await writer.do(writer.propose(name))
+            assert (names[: number + 1], "proposed") == (handled.state, handled.result)
+            for subject in (poison.subject, PROJECT.log(MemoryProposed.TYPE)):
+                await bus.client.publish(subject, poison.data, headers=dict(poison.headers or {}))
+            await bus.client.flush()
+    assert [proposed(name) for name in names] == await facts(bus)
 
 
 async def test_each_event_is_folded_once_where_the_end_of_a_decision_is_the_new_state(bus: Bus) -> None:

@@ -9,7 +9,8 @@ from schemas.codec import decode_event
 from schemas.envelope import Envelope
 from schemas.events import Event, SessionIdled, SessionRenamed
 from schemas.subjects import Address
-from services.kit.bus import Appender, Bus, Conflict, LogReader, Recorded
+from services.domain.record import Record
+from services.kit.bus import Appender, Bus, Conflict, LogReader
 from services.kit.bus.log import READ_BATCH
 from services.kit.cache import Entry, Sessions, Taken
 from tests.helpers.broker_world import HARBOUR, facts, titles, wrapped
@@ -107,6 +108,18 @@ async def test_facts_of_other_writers_between_own_ones_are_not_lost(bus: Bus) ->
     assert 3 == entry.seq
 
 
+async def test_a_fact_that_breaks_the_fold_is_passed_over_and_its_position_counts(bus: Bus) -> None:
+    def breaking(known: Known, event: Event, _: Envelope) -> Known:
+        if event == SessionRenamed(title="title 1"):
+            raise ValueError("nobody can fold this")
+        return (*known, event)
+
+    await Appender(bus).append(wrapped(titles(3)), {})
+    entry = await Sessions(LogReader(bus), breaking, NOTHING, 8).get(HARBOUR)
+    assert (titles(3)[0], titles(3)[2]) == entry.state
+    assert (3, {HARBOUR.log(SessionRenamed.TYPE): 3}) == (entry.seq, entry.subjects)
+
+
 async def test_the_session_used_longest_ago_is_forgotten(bus: Bus) -> None:
     held = sessions(bus, capacity=2)
     first, second, third = (Address("harbour", f"s{number}") for number in range(3))
@@ -125,7 +138,7 @@ class Gate(LogReader):
         self.open: dict[str, asyncio.Event] = {}
         self.reading = asyncio.Semaphore(0)
 
-    async def after(self, seq: int, subject_filter: str) -> AsyncIterator[Recorded]:
+    async def after(self, seq: int, subject_filter: str) -> AsyncIterator[Record]:
         self.reading.release()
         await self.open.setdefault(subject_filter, asyncio.Event()).wait()
         async for recorded in super().after(seq, subject_filter):
@@ -162,7 +175,7 @@ async def test_one_session_asked_for_twice_at_once_is_loaded_once(bus: Bus) -> N
 
 async def test_a_load_that_fails_leaves_nothing_behind(bus: Bus) -> None:
     class Broken(LogReader):
-        async def after(self, seq: int, subject_filter: str) -> AsyncIterator[Recorded]:
+        async def after(self, seq: int, subject_filter: str) -> AsyncIterator[Record]:
             async for recorded in super().after(seq, subject_filter):
                 yield recorded
             raise ConnectionError

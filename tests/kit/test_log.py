@@ -12,13 +12,15 @@ from nats.js.errors import APIError
 from schemas.events import Event, SessionClosed, SessionIdled, SessionOpened, SessionRenamed
 from schemas.streams import INBOUND_BODIES, LOG, MAX_BATCH
 from schemas.subjects import Address
+from services.domain.record import Record
 from services.edges.launcher import broker as launcher
 from services.edges.launcher.broker import Broker
-from services.kit.bus import Appender, Bodies, Bus, Conflict, LogReader, Recorded, TooLarge, Unreachable, append
+from services.kit.bus import Appender, Bodies, Bus, Conflict, LogReader, TooLarge, Unreachable, append
 from services.kit.bus.append import FEW
 from services.kit.bus.log import READ_BATCH, SLICE
 from tests.helpers.broker_world import HARBOUR, connected, facts, stored, titles, wrapped
-from tests.helpers.waiting import PATIENCE
+from tests.helpers.poison import UNREADABLE
+from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.broker
 
@@ -26,7 +28,7 @@ OPENED = SessionOpened(harness="pi", mode="primary")
 RENAMED = HARBOUR.log(SessionRenamed.TYPE)
 
 
-async def read(bus: Bus, seq: int, subject_filter: str) -> list[Recorded]:
+async def read(bus: Bus, seq: int, subject_filter: str) -> list[Record]:
     return [recorded async for recorded in LogReader(bus).after(seq, subject_filter)]
 
 
@@ -234,6 +236,49 @@ async def test_a_fact_is_found_at_its_position(bus: Bus) -> None:
     assert found is not None
     assert (decision[1].id, decision[1].data, 2) == (found.id, found.data, found.seq)
     assert await LogReader(bus).at(3) is None
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+async def test_a_record_that_cannot_be_read_is_a_position_and_hides_nothing_behind_it(bus: Bus, kind: str) -> None:
+    poison = UNREADABLE[kind](HARBOUR)
+    await Appender(bus).append(wrapped(titles(2)), {})
+    await bus.client.publish(poison.subject, poison.data, headers=dict(poison.headers or {}))
+    await bus.client.flush()
+    await Appender(bus).append(wrapped(titles(2, 2), {RENAMED: 2}), {RENAMED: 2})
+    found = await read(bus, 0, "log.>")
+    assert [1, 2, 3, 4, 5] == [one.envelope.seq for one in found]
+    assert [*titles(2), None, *titles(2, 2)] == [one.event for one in found]
+    assert ["", "", "", ""] == [one.problem for one in found if one.event is not None]
+    assert found[2].problem
+    assert await LogReader(bus).at(3) is None
+    assert [1, 4] == sorted(await LogReader(bus).at_each([1, 3, 4, 9]))
+
+
+async def test_the_newest_fact_is_the_newest_that_can_be_read(bus: Bus) -> None:
+    reader = LogReader(bus)
+    await bus.publish(RENAMED, b"first", "broken")
+    assert await reader.last(RENAMED) is None
+    await Appender(bus).append(wrapped(titles(2), {RENAMED: 1}), {})
+    for number in range(3):
+        await bus.publish(RENAMED, b"no envelope", f"broken {number}")
+    newest = await reader.last(RENAMED)
+    assert newest is not None
+    assert 3 == newest.seq
+
+
+async def test_what_the_broker_answers_into_the_log_ends_no_reading(bus: Bus) -> None:
+    """Its answers bear a status, as the end of a page does."""
+    await Appender(bus).append(wrapped(titles(1)), {})
+    await bus.client.publish(f"$JS.API.DIRECT.GET.{LOG.name}", b'{"seq":99}', reply=RENAMED)
+    await until(lambda: _ends_at(bus, 2))
+    await Appender(bus).append(wrapped(titles(1, 1), {RENAMED: 2}), {})
+    assert [1, 2, 3] == [one.envelope.seq for one in await read(bus, 0, "log.>")]
+    assert [1, 3] == [one.envelope.seq for one in await read(bus, 0, "log.>") if one.event is not None]
+    assert await LogReader(bus).at(2) is None
+
+
+async def _ends_at(bus: Bus, seq: int) -> bool:
+    return await LogReader(bus).head() == seq
 
 
 # What the broker refuses.

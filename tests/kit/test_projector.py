@@ -13,12 +13,14 @@ import pytest
 
 from schemas.events import Event
 from schemas.streams import LOG
+from services.domain.record import RecordSkipped
 from services.edges.launcher.broker import Broker
 from services.kit import metrics, projector
 from services.kit.bus import Appender, Bus
 from services.kit.projector import Fact, Follow, Pace, Projector, Sink
 from services.responder.views.store import Store
 from tests.helpers.broker_world import HARBOUR, kit_of, quick_settings, titles, wrapped
+from tests.helpers.poison import UNFOLDABLE, UNREADABLE
 from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.broker
@@ -202,19 +204,22 @@ async def test_a_sink_that_cannot_tidy_up_is_filled_all_the_same(bus: Bus, monke
         assert await made.committed(head, PATIENCE)
 
 
-async def test_a_fact_that_cannot_be_read_is_set_aside_and_its_position_counts(bus: Bus) -> None:
-    sink = MemorySink()
+@pytest.mark.parametrize("kind", [*UNREADABLE, *UNFOLDABLE])
+async def test_a_record_that_cannot_be_read_is_noted_and_its_position_counts(bus: Bus, kind: str) -> None:
+    sink, followed = MemorySink(), list[tuple[int, Event | None]]()
+    poison = (UNREADABLE | UNFOLDABLE)[kind](HARBOUR)
     await append(bus, 3)
-    await bus.publish(HARBOUR.log("session.idled"), b"no envelope", "broken")
-    head = await append(bus, 2, 3)
-    async with projecting(bus, sink) as made:
-        assert await made.committed(head, PATIENCE)
-        await until(lambda: has_dead_letter(bus))
-    assert [1, 2, 3, 5, 6] == [seq for seq, _ in sink.facts]
-
-
-async def has_dead_letter(bus: Bus) -> bool:
-    return await bus.messages("DEAD") > 0
+    await bus.client.publish(poison.subject, poison.data, headers=dict(poison.headers or {}))
+    await bus.client.flush()
+    await append(bus, 2, 3)
+    async with projecting(bus, sink, follow=lambda envelope, event: followed.append((envelope.seq, event))) as made:
+        assert await made.committed(6, PATIENCE)
+    (skipped,) = [event for _, event in sink.facts if isinstance(event, RecordSkipped)]
+    assert skipped.reason
+    assert len(poison.data) == skipped.bytes
+    assert poison.subject == skipped.subject
+    assert [1, 2, 3, 4, 5, 6] == [seq for seq, _ in sink.facts]
+    assert [(4, None)] == [one for one in followed if one[1] is None]
 
 
 async def test_the_sink_may_tidy_up_when_nothing_comes_and_something_came(bus: Bus) -> None:

@@ -15,9 +15,10 @@ from schemas.events import HistoryRequested, LimitLearned, LimitWithdrawn, PlanE
 from schemas.inbox import ErrorSeen, Inbound, Listed, MessageSeen, PartSeen, Seen, SessionSeen, StepSeen, UsageSeen
 from schemas.subjects import Address, ask
 from services.domain.learned_limits import GLOBAL
+from services.domain.record import Record
 from services.edges.launcher.broker import Broker
 from services.historian.worker import Historian
-from services.kit.bus import Appender, Bus, LogReader, Recorded
+from services.kit.bus import Appender, Bus, LogReader
 from services.responder.answers.explain import explain
 from services.responder.projections.session import SESSION
 from services.responder.session_cache import SessionCache
@@ -178,7 +179,7 @@ async def test_an_explanation_says_who_knew_of_the_window(bus: Bus) -> None:
 class Rebases(LogReader):
     """A reader that is asked for nothing but rebases."""
 
-    def after(self, seq: int, subject_filter: str) -> AsyncGenerator[Recorded, None]:
+    def after(self, seq: int, subject_filter: str) -> AsyncGenerator[Record, None]:
         assert subject_filter == HARBOUR.log(PlanRebased.TYPE)
         return super().after(seq, subject_filter)
 

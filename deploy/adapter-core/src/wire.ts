@@ -1078,6 +1078,14 @@ export interface Status {
    * Those that were worked in last, the newest first.
    */
   sessions?: SessionStatus[];
+  /**
+   * Records of the log that cannot be read; every room passes them over.
+   */
+  skipped?: number;
+  /**
+   * The last of them, the newest first.
+   */
+  newest_skipped?: SkippedRecord[];
 }
 /**
  * How near a session in memory is to its next rebase. Tokens are as its provider counts them.
@@ -1106,6 +1114,14 @@ export interface SessionStatus {
    * Why no rebase was made at the newest call.
    */
   reason?: string;
+}
+/**
+ * A record of the log that no room can read: it counts for its position, and for nothing else.
+ */
+export interface SkippedRecord {
+  seq: number;
+  subject: string;
+  reason: string;
 }
 /**
  * The reply to `ask.guide`.

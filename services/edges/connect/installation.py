@@ -128,6 +128,7 @@ def _judge(seen: Seen) -> Iterator[Finding]:
         yield from (_bucket(bucket, seen.kept.get(f"OBJ_{bucket.name}")) for bucket in BUCKETS)
     yield from _rooms(seen)
     yield from _reading(seen)
+    yield from _log(seen.status)
     yield from _round_trips(seen)
 
 
@@ -203,6 +204,22 @@ def _reading(seen: Seen) -> Iterator[Finding]:
         yield doubtful("dead letters", f"{seen.dead:,} could not be delivered{reason}", remedy)
     elif seen.kept is not None:
         yield well("dead letters", "there are none")
+
+
+def _log(status: Status | None) -> Iterator[Finding]:
+    """What stands in the log that no room can read."""
+    if status is None:
+        return
+    if not status.skipped:
+        yield well("log", "every record of it can be read")
+        return
+    where = "; ".join(f"{one.seq} on {one.subject}: {one.reason}" for one in status.newest_skipped)
+    yield doubtful(
+        "log",
+        f"{status.skipped:,} of its records cannot be read and are passed over, the last ones at {where}",
+        "nothing is lost by them: look at one with `nats stream get LOG POSITION`; if more come, someone publishes "
+        "into the log who should not, so give each credential a new password",
+    )
 
 
 def _lag(what: str, behind: int, waiting: str) -> Finding:

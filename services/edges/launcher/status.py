@@ -168,6 +168,16 @@ def _near(session: SessionStatus) -> str:
     )
 
 
+def _skipped(status: Status | None) -> Iterator[str]:
+    """What of the log cannot be read, with what to do about it."""
+    if status is None or not status.skipped:
+        return
+    records = "1 record" if status.skipped == 1 else f"{status.skipped:,} records"
+    yield f"skipped   {records} of the log cannot be read, and are passed over; `annals doctor` says what to do"
+    for one in status.newest_skipped:
+        yield f"skipped   {one.seq:,} on {one.subject}: {one.reason}"
+
+
 def render(overview: Overview, console: Console) -> None:
     """Print the overview for a person. Names are printed as they are: square brackets in them are no markup."""
     rooms = Table("room", "runs", "restarts", "waiting", "in hand", title="Rooms", title_justify="left")
@@ -187,6 +197,7 @@ def _lines(overview: Overview) -> Iterator[str]:
     yield f"inbound   {overview.inbound:,} messages of the last seven days"
     yield f"log       {overview.log:,} facts"
     yield f"dead      {overview.dead:,} letters" + ("; read them on the stream DEAD" if overview.dead else "")
+    yield from _skipped(overview.responder)
     for run in overview.history:
         yield f"history   {_progress(run)}"
     for session in overview.responder.sessions if overview.responder else ():

@@ -3,7 +3,7 @@
 from services.kit.bus.append import Appender, Conflict, Unconfirmed
 from services.kit.bus.bodies import Bodies, Missing
 from services.kit.bus.connection import BrokerError, Bus, Lag, TooLarge, Unreachable
-from services.kit.bus.log import LogReader, Recorded
+from services.kit.bus.log import LogReader
 from services.kit.bus.pull import Delivery, Pull
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "LogReader",
     "Missing",
     "Pull",
-    "Recorded",
     "TooLarge",
     "Unconfirmed",
     "Unreachable",

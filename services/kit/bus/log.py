@@ -5,16 +5,13 @@ import json
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
-from typing import NamedTuple
 
-import msgspec
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
-from nats.js.errors import APIError
 
-from schemas.codec import decode_envelope
 from schemas.envelope import Envelope
 from schemas.streams import LOG
+from services.domain.record import Record, read_record
 from services.kit.bus.connection import Bus, Unreachable
 
 READ_BATCH = 512
@@ -22,15 +19,9 @@ SLICE = 0.001
 """Seconds that a reader of the log, with what it makes of it, keeps the loop before others have a turn."""
 WAIT = 5.0
 """Seconds in which the broker must have sent something."""
+SEQUENCE = "Nats-Sequence"
 AT_ONCE = 16
 """Positions that are asked for together."""
-
-
-class Recorded(NamedTuple):
-    """One envelope with the subject it was read from."""
-
-    subject: str
-    envelope: Envelope
 
 
 def _into(arrived: "asyncio.Queue[Msg]") -> Callable[[Msg], Awaitable[None]]:
@@ -64,25 +55,26 @@ class LogReader:
         info = await self._bus.js.stream_info(LOG.name, subjects_filter=subject_filter)
         return sorted(info.state.subjects or {})
 
-    async def after(self, seq: int, subject_filter: str) -> AsyncGenerator[Recorded, None]:
+    async def after(self, seq: int, subject_filter: str) -> AsyncGenerator[Record, None]:
         """What the log holds behind `seq` on these subjects, to its head, in order. Close it where you end earlier.
 
+        A record that cannot be read comes without an event, so that its position counts as read.
         However long it is, whoever else waits for the loop has a turn between two slices of it.
         """
         began = time.monotonic()
         while True:
             pending = 0
             async with aclosing(self._page(seq + 1, subject_filter)) as page:
-                async for recorded, pending in page:  # noqa: B007 - read after the loop
-                    seq = recorded.envelope.seq
-                    yield recorded
+                async for record, pending in page:  # noqa: B007 - read after the loop
+                    seq = record.envelope.seq
+                    yield record
                     if time.monotonic() - began > SLICE:
                         await asyncio.sleep(0)
                         began = time.monotonic()
             if not pending:
                 return
 
-    async def _page(self, start: int, subject_filter: str) -> AsyncGenerator[tuple[Recorded, int], None]:
+    async def _page(self, start: int, subject_filter: str) -> AsyncGenerator[tuple[Record, int], None]:
         client = self._bus.client
         inbox = client.new_inbox()
         arrived: asyncio.Queue[Msg] = asyncio.Queue()
@@ -93,30 +85,42 @@ class LogReader:
             while True:
                 message = await _next(arrived)
                 headers = message.headers or {}
-                if "Status" in headers:
+                if SEQUENCE not in headers:  # the end; a status alone says nothing: what is stored may have one
                     return
-                envelope = decode_envelope(message.data)
-                envelope = msgspec.structs.replace(envelope, seq=int(headers["Nats-Sequence"]))
-                yield Recorded(headers["Nats-Subject"], envelope), int(headers["Nats-Num-Pending"])
+                record = read_record(headers["Nats-Subject"], message.data, int(headers[SEQUENCE]))
+                yield record, int(headers["Nats-Num-Pending"])
         except (NatsError, TimeoutError) as error:
             raise Unreachable(f"the log could not be read: {str(error) or type(error).__name__}") from error
         finally:
             await sub.unsubscribe()
 
     async def at(self, seq: int) -> Envelope | None:
-        """The fact at this position."""
-        return await self._one(seq=seq)
+        """The fact at this position; none where there is nothing, or nothing that can be read."""
+        record = await self._one(seq=seq)
+        return record.envelope if record is not None and not record.problem else None
 
     async def last(self, subject: str) -> Envelope | None:
-        """The newest fact on this subject."""
-        return await self._one(subject=subject)
+        """The newest fact on this subject that can be read."""
+        record = await self._one(subject=subject)
+        if record is None or not record.problem:
+            return record and record.envelope
+        found = None
+        async for one in self.after(0, subject):
+            found = found if one.problem else one.envelope
+        return found
 
-    async def _one(self, seq: int | None = None, subject: str | None = None) -> Envelope | None:
+    async def _one(self, seq: int | None = None, subject: str | None = None) -> Record | None:
+        request = {"seq": seq} if subject is None else {"last_by_subj": subject}
         try:
-            message = await self._bus.js.get_msg(LOG.name, seq, subject=subject, direct=True)
-        except APIError:
+            message = await self._bus.client.request(
+                f"$JS.API.DIRECT.GET.{LOG.name}", json.dumps(request).encode(), timeout=WAIT
+            )
+        except NatsError as error:
+            raise Unreachable(f"the log could not be read: {str(error) or type(error).__name__}") from error
+        headers = message.headers or {}
+        if SEQUENCE not in headers:
             return None
-        return msgspec.structs.replace(decode_envelope(message.data or b""), seq=int(message.seq or 0))
+        return read_record(headers["Nats-Subject"], message.data, int(headers[SEQUENCE]))
 
     async def at_each(self, seqs: Iterable[int]) -> dict[int, Envelope]:
         """The facts at these positions, several asked for at once; without those that are not there."""

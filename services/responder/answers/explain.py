@@ -28,6 +28,7 @@ from schemas.events import (
 from schemas.plan import AnyEdit, Target, target
 from schemas.subjects import Address
 from services.kit.bus import LogReader
+from services.kit.cache import folded
 from services.responder.answers.base import LONG, Context, Question
 from services.responder.projections.session import SESSION
 from services.responder.session.state import Session, evolve
@@ -68,12 +69,11 @@ async def _at_step(reader: LogReader, ask: ExplainAsk) -> Session | None:
     """The session as it was when the step's plan was served: after its plan events, before the next step."""
     session = Session()
     async with aclosing(reader.after(0, Address(ask.project, ask.session).log_filter)) as found:
-        async for recorded in found:
-            event = decode_event(recorded.envelope)
-            if isinstance(event, StepOpened) and ask.step and _has_reached(session, ask):
+        async for record in found:
+            if isinstance(record.event, StepOpened) and ask.step and _has_reached(session, ask):
                 break
-            if event is not None:
-                session = evolve(session, event, recorded.envelope)
+            if record.event is not None:
+                session = folded(evolve, session, record.event, record.envelope)
     return session if _has_reached(session, ask) else None
 
 
@@ -93,12 +93,11 @@ def _chosen(session: Session, ask: ExplainAsk) -> list[tuple[AnyEdit, int]]:
 
 
 async def _rebases(reader: LogReader, ask: ExplainAsk, session: Session) -> Sequence[Fact]:
-    facts = []
-    async for recorded in reader.after(0, Address(ask.project, ask.session).log(PlanRebased.TYPE)):
-        event = decode_event(recorded.envelope)
-        if isinstance(event, PlanRebased) and event.revision <= session.revision:
-            facts.append(fact_of(recorded.envelope))
-    return facts
+    return [
+        fact_of(record.envelope)
+        async for record in reader.after(0, Address(ask.project, ask.session).log(PlanRebased.TYPE))
+        if isinstance(record.event, PlanRebased) and record.event.revision <= session.revision
+    ]
 
 
 def fact_of(envelope: Envelope) -> Fact:

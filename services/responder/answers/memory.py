@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 import msgspec
 
 from schemas.asks import Fact, MemoryAsk, MemoryReply
-from schemas.codec import decode_event
 from schemas.subjects import Address
 from services.domain.memory.book import NOUNS
 from services.domain.memory.finding import Unnamed, find
 from services.kit.bus import LogReader
+from services.kit.cache import folded
 from services.kit.nouns import NounReader
 from services.responder.answers.base import LONG, Context, Question, remembered_of, session_of
 from services.responder.answers.explain import fact_of
@@ -66,10 +66,10 @@ class Pasts:
         if begin < position:
             reader = NounReader(self._reader, NOUNS, until=position)
             async with aclosing(reader.after(begin, Address(project).log_filter)) as found:
-                async for _, envelope in found:
-                    event = decode_event(envelope)
-                    if event is not None:
-                        remembered, at = evolve(remembered, event, envelope), envelope.at
+                async for record in found:
+                    if record.event is not None:
+                        remembered = folded(evolve, remembered, record.event, record.envelope)
+                        at = record.envelope.at
         return _Past(remembered, at)
 
 

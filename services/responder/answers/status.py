@@ -29,6 +29,8 @@ def _open(context: Context) -> Callable[[StatusAsk], Awaitable[Status]]:
             hot_sessions=len(states),
             file=context.files.serving.duck.path.name,
             building=context.files.is_building,
+            skipped=context.files.building.skipped.total,
+            newest_skipped=context.files.building.skipped.newest,
             sessions=tuple(session_statuses(states.newest(MOST_SESSIONS), context.limits, learned)),
         )
 

@@ -5,19 +5,25 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
 
+from schemas.asks import SkippedRecord
+from services.domain.record import RecordSkipped
 from services.kit import metrics
 from services.kit.projector import Fact
 from services.kit.retry import retrying
 from services.kit.same_log import Log, Newest, doubt
 from services.responder.views.duck import Connection, Duck, DuckBusy, insert
-from services.responder.views.tables import TABLES, columns_of, fingerprint
+from services.responder.views.tables import TABLES, columns_of, fingerprint, table_name
 
 LATEST = 2**63 - 1
 COMMIT_PATIENCE = 10.0
 """Seconds for which a commit that the database could not make just then is tried again."""
 PREFIX = "views-"
 CHECKPOINT = "checkpoint_row"
+SKIPPED = table_name(RecordSkipped.TYPE)
+NEWEST_SKIPPED = 5
+"""Skipped records that `ask.status` names."""
 ORDER = ("plans", "tags", "memory_lineage", "memories", "notes", "compartments", "commits")
 """Views that others read come first."""
 
@@ -35,12 +41,20 @@ def file_name() -> str:
     return f"{PREFIX}{fingerprint(tuple(view_sources().values()))}.duckdb"
 
 
+class Skipped(NamedTuple):
+    """How many records cannot be read, as far as the file goes, and the last of them."""
+
+    total: int = 0
+    newest: tuple[SkippedRecord, ...] = ()
+
+
 class Store:
     """One file with its position in the log: the sink that the projector fills with tables."""
 
     def __init__(self, duck: Duck) -> None:
         self.duck = duck
         self.committed = 0
+        self.skipped = Skipped()
 
     @classmethod
     async def open(cls, path: Path, *, memory_limit: str) -> "Store":
@@ -60,6 +74,7 @@ class Store:
         store = cls(Duck(path, memory_limit=memory_limit))
         try:
             store.committed = await store.duck.write(position)
+            store.skipped = await store.duck.write(_skipped)
         except BaseException:
             await store.close()
             raise
@@ -78,6 +93,8 @@ class Store:
             with attempt:
                 await self.duck.write(lambda db: _commit(db, fresh, through))
         self.committed = through
+        if any(isinstance(event, RecordSkipped) for _, event in fresh):
+            self.skipped = await self.duck.write(_skipped)
         metrics.COMMITTED.set(through)
 
     async def idle(self) -> None:
@@ -119,16 +136,29 @@ def _position(db: Connection) -> int:
 
 
 def _newest(db: Connection) -> Newest:
-    tables = db.execute(f"select table_name from duckdb_tables() where table_name <> '{CHECKPOINT}'").fetchall()
+    tables = db.execute(
+        f"select table_name from duckdb_tables() where table_name not in ('{CHECKPOINT}', '{SKIPPED}')"
+    ).fetchall()
     each = (f'select max(seq) as seq, arg_max(id, seq) as id from "{name}"' for (name,) in tables)
     row = db.execute(f"select max(seq), arg_max(id, seq) from ({' union all '.join(each)})").fetchone()
     return Newest(*row) if row and row[0] is not None else Newest()
 
 
+def _skipped(db: Connection) -> Skipped:
+    """None in a file of an older release, which was not asked about them."""
+    if not db.execute(f"select 1 from duckdb_tables() where table_name = '{SKIPPED}'").fetchone():
+        return Skipped()
+    newest = db.execute(
+        f'select seq, subject, reason from "{SKIPPED}" order by seq desc limit {NEWEST_SKIPPED}'
+    ).fetchall()
+    (count,) = db.execute(f'select count(*) from "{SKIPPED}"').fetchone() or (0,)
+    return Skipped(int(count), tuple(SkippedRecord(*row) for row in newest))
+
+
 def _commit(db: Connection, facts: Sequence[Fact], through: int) -> None:
     by_type: dict[str, list[Fact]] = defaultdict(list)
     for envelope, event in facts:
-        by_type[envelope.type].append((envelope, event))
+        by_type[event.TYPE].append((envelope, event))
     for event_type, rows in by_type.items():
         table = TABLES[event_type]
         insert(db, table.name, table.all_columns, columns_of(table, rows))

@@ -1,4 +1,4 @@
-"""The tables: one for each event type, its columns read off the Struct."""
+"""The tables: one for each event type and one for what cannot be read, their columns read off the Structs."""
 
 import hashlib
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ import msgspec
 
 from schemas.envelope import Envelope
 from schemas.events import EVENTS, Event
+from services.domain.record import RecordSkipped
 
 SQL_TYPES = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN", datetime: "TIMESTAMP"}
 COMMON = (
@@ -89,7 +90,8 @@ def _sql_type(event: type[Event], name: str, hint: Any) -> str:  # noqa: ANN401 
     return SQL_TYPES[hint]
 
 
-TABLES: dict[str, Table] = {event.TYPE: table_of(event) for event in EVENTS}
+_OF: tuple[type[Event], ...] = (*EVENTS, RecordSkipped)
+TABLES: dict[str, Table] = {event.TYPE: table_of(event) for event in _OF}
 
 
 def columns_of(table: Table, facts: Sequence[tuple[Envelope, Event]]) -> dict[str, list[Any]]:

@@ -20,6 +20,7 @@ from schemas.events import (
     SessionIdled,
     StepOpened,
 )
+from services.domain.record import RecordSkipped
 from services.kit import metrics
 from services.responder.views import duck, files
 from services.responder.views.duck import BadQuery, Duck
@@ -66,6 +67,24 @@ def test_every_event_type_has_a_table_with_its_fields(store: Store) -> None:
     )
     expected = {table.name: [name for name, _ in table.all_columns] for table in TABLES.values()}
     assert {row["table_name"]: row["columns"] for row in found} == {**expected, "checkpoint_row": ["seq"]}
+
+
+def test_skipped_records_are_counted_and_the_last_ones_named_however_often_the_file_is_opened(tmp_path: Path) -> None:
+    path = tmp_path / "views.duckdb"
+    store = open_store(path)
+    commit(store, [fact(1, SessionIdled()), *(fact(seq, skipped(seq), "") for seq in range(2, 12))])
+    assert (10, [11, 10, 9, 8, 7]) == (store.skipped.total, [one.seq for one in store.skipped.newest])
+    commit(store, [fact(12, SessionIdled()), fact(13, skipped(13), "")])
+    close(store)
+    again = open_store(path)
+    assert (11, [13, 11, 10, 9, 8]) == (again.skipped.total, [one.seq for one in again.skipped.newest])
+    assert "reason 13" == again.skipped.newest[0].reason
+    assert [1, 12] == [row["seq"] for row in rows(again, "select seq from session_idled order by seq")]
+    close(again)
+
+
+def skipped(seq: int) -> RecordSkipped:
+    return RecordSkipped(f"log.{seq}", f"reason {seq}", 3)
 
 
 def test_text_that_stays_in_the_log_has_no_column() -> None:
@@ -192,12 +211,14 @@ def test_a_fact_that_is_delivered_again_is_no_second_row(store: Store) -> None:
     assert ([1, 2, 3, 4, 5], 5) == (asked_drops(store), position(store))
 
 
+class NeverHeard(Event, frozen=True):
+    TYPE: ClassVar[str] = "never.heard"
+
+
 def test_when_a_batch_breaks_neither_rows_nor_position_move(store: Store) -> None:
     commit(store, DROPS[:1])
-    envelope, event = fact(3, SessionIdled())
-    strange = (msgspec.structs.replace(envelope, type="never.heard"), event)
     with pytest.raises(KeyError):
-        commit(store, [DROPS[1], strange])
+        commit(store, [DROPS[1], fact(3, NeverHeard())])
     assert ([1], 1, 1) == (asked_drops(store), position(store), store.committed)
     commit(store, DROPS[:2])
     assert ([1, 2], 2) == (asked_drops(store), position(store))
