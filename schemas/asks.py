@@ -222,6 +222,7 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     """Records of the log that cannot be read; every room passes them over."""
     newest_skipped: tuple[SkippedRecord, ...] = ()
     """The last of them, the newest first."""
+    error: str = ""
 
 
 class ClientManifestAsk(Ask, frozen=True):

@@ -287,6 +287,9 @@ class CommandMessage(msgspec.Struct, frozen=True, omit_defaults=True):
     actor: Actor
     data: msgspec.Raw
     v: int = 1
+    project: str = ""
+    """Where it is given, that of the subject: a command that names another project is refused. So is the session."""
+    session: str = ""
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -320,3 +320,6 @@ class Inbound(msgspec.Struct, frozen=True, omit_defaults=True):
     items: tuple[Seen, ...]
     v: Count = 1
     actor: Actor = Actor("harness")
+    project: str = ""
+    """Where it is given, that of the subject: a message that names another project is refused. So is the session."""
+    session: str = ""

@@ -1,4 +1,4 @@
-"""Subjects: the six prefixes of the broker, built and parsed in this one place."""
+"""Subjects: the prefixes of the broker, built and parsed in this one place."""
 
 import hashlib
 import re
@@ -101,7 +101,7 @@ def dead(room: str) -> str:
 def parse_inbound(subject: str) -> tuple[str, Address]:
     """The harness and the address of an `in.*` subject."""
     match subject.split("."):
-        case ["in", harness, project, session] if project != WHOLE_PROJECT:
+        case ["in", harness, project, session] if WHOLE_PROJECT not in {project, session}:
             return identifier(harness), Address(identifier(project), identifier(session))
         case _:
             raise BadSubject(f"{subject!r} is not in.<harness>.<project>.<session>")
@@ -114,6 +114,15 @@ def parse_command(subject: str) -> tuple[Address, str]:
             return Address(identifier(project), identifier(session)), f"{noun}.{verb}"
         case _:
             raise BadSubject(f"{subject!r} is not do.<project>.<session>.<noun>.<verb>")
+
+
+def parse_ask(subject: str) -> tuple[str, str]:
+    """The question and the project of an `ask.*` subject; an empty project: it is about all of them, or none."""
+    match subject.split("."):
+        case ["ask", question, project]:
+            return question, identifier(project)
+        case _:
+            raise BadSubject(f"{subject!r} is not ask.<question>.<project>")
 
 
 def parse_log(subject: str) -> tuple[Address, str]:

@@ -210,6 +210,33 @@ def test_a_second_loop_that_appends_would_be_found(source: str, appends: bool) -
     assert appends == _appends(ast.parse(source))
 
 
+def _serves(tree: ast.Module) -> bool:
+    """Whether a module answers what comes on a subject, or takes what harnesses have seen."""
+    return any(
+        (isinstance(node, ast.Attribute) and node.attr == "serve" and ast.unparse(node.value).endswith("bus"))
+        or (isinstance(node, ast.Call) and ast.unparse(node.func).endswith("decode_inbound"))
+        for node in ast.walk(tree)
+    )
+
+
+def test_what_comes_from_outside_enters_by_doors_that_compare_it_with_its_subject() -> None:
+    doors = {path: ast.unparse(tree) for path, tree in _trees() if _serves(tree)}
+    assert {"desk/worker.py", "kit/asks.py", "tagger/worker.py"} == set(doors)
+    assert [] == [path for path, source in doors.items() if "check_address(" not in source]
+
+
+@pytest.mark.parametrize(
+    ("source", "serves"),
+    [
+        ("await self._kit.bus.serve('ask.sql.*', 'console', handle)", True),
+        ("inbound = decode_inbound(delivery.data)", True),
+        ("metrics.serve(host, port)", False),
+    ],
+)
+def test_a_door_that_compares_nothing_would_be_found(source: str, serves: bool) -> None:  # noqa: FBT001
+    assert serves == _serves(ast.parse(source))
+
+
 LONGEST = 500
 """Lines of a file that is no table of data: what is longer is reviewed for having more than one subject."""
 TABLES = {"schemas/asks.py", "schemas/inbox.py"}

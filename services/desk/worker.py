@@ -42,6 +42,7 @@ from services.desk.core.spending import Ledger
 from services.desk.deciding import decided
 from services.desk.intake import MemoryIntake
 from services.desk.schedule import Schedule
+from services.domain.addressing import check_address
 from services.domain.guards import WRITTEN
 from services.domain.secrets import mask
 from services.kit import metrics
@@ -112,6 +113,7 @@ class Desk:
             address, command_type = parse_command(subject)
             message = _messages.decode(data)
             command = _command(command_type, message)
+            check_address(address, message, command)
         except (BadSubject, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             metrics.OUTCOMES.labels(self._kit.room, "refused").inc()
             return encode(Answer(ok=False, text=f"This command cannot be read: {error}. See commands.schema.json."))

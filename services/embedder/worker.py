@@ -1,17 +1,14 @@
 """The embedder's wiring: texts of all rooms in, vectors out."""
 
-import time
-from collections.abc import Awaitable, Callable
 from typing import ClassVar
 
 import msgspec
 
 from schemas.asks import EmbedAsk, Embedded, ProbeAsk, Probed
-from schemas.codec import encode
 from schemas.events import Event
 from services.embedder.errors import Unavailable
 from services.embedder.sources import Source, source_of
-from services.kit import metrics
+from services.kit.asks import AskHandler
 from services.kit.room import Kit
 
 MOST_TEXTS = 32
@@ -29,39 +26,20 @@ class Embedder:
         self._kit = kit
         self._source: Source = source_of(kit.settings.embed, kit.settings.data / "models")
         kit.stack.push_async_callback(self._source.close)
-        self._in_hand = 0
         self._failure = ""
-        await kit.bus.serve(f"ask.{EmbedAsk.NAME}.*", kit.room, self._served(EmbedAsk.NAME, self._embedded))
-        await kit.bus.serve(f"ask.{ProbeAsk.NAME}.*", kit.room, self._served(ProbeAsk.NAME, self._probed))
+        self._embedding = AskHandler(kit, EmbedAsk, self._embedded, self._failed)
+        self._probing = AskHandler(kit, ProbeAsk, self._probed, lambda reason: Probed("invalid_question", reason))
+        await self._embedding.open()
+        await self._probing.open()
 
     async def idle(self) -> bool:
-        return not self._in_hand
+        return not self._embedding.in_hand and not self._probing.in_hand
 
     def health(self) -> dict[str, object]:
         """It does its work also where there are no vectors: search says so."""
         return {"ok": True, "model": self._source.identity, "failure": self._failure}
 
-    def _served(
-        self, name: str, answer: Callable[[bytes], Awaitable[Embedded | Probed]]
-    ) -> Callable[[str, bytes], Awaitable[bytes]]:
-        async def handle(_: str, data: bytes) -> bytes:
-            began = time.monotonic()
-            self._in_hand += 1
-            try:
-                reply = await answer(data)
-            finally:
-                self._in_hand -= 1
-            status = "error" if getattr(reply, "error", "") else "ok"
-            metrics.ASKS.labels(name, status).observe(time.monotonic() - began)
-            return encode(reply)
-
-        return handle
-
-    async def _embedded(self, data: bytes) -> Embedded:
-        try:
-            ask = msgspec.json.decode(data, type=EmbedAsk)
-        except (msgspec.DecodeError, msgspec.ValidationError) as error:
-            return self._reply(error=f"not a question for ask.embed: {error}; see asks.schema.json")
+    async def _embedded(self, ask: EmbedAsk) -> Embedded:
         if len(ask.texts) > MOST_TEXTS:
             return self._reply(error=f"{len(ask.texts)} texts at once: send at most {MOST_TEXTS}")
         if not ask.texts:
@@ -78,9 +56,12 @@ class Embedder:
         self._failure = ""
         return msgspec.structs.replace(self._reply(), texts=texts)
 
+    def _failed(self, reason: str) -> Embedded:
+        return self._reply(error=reason)
+
     def _reply(self, error: str = "") -> Embedded:
         source = self._source
         return Embedded(source.identity, source.dimensions, source.has_tokens, error=error)
 
-    async def _probed(self, _: bytes) -> Probed:
+    async def _probed(self, _: ProbeAsk) -> Probed:
         return await self._source.probe()

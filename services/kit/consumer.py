@@ -189,7 +189,7 @@ class Consumer:
         if isinstance(error, Unreachable):
             self._kit.log.warning("put off", subject=delivery.subject, reason=str(error))
             await self.settle(delivery, Later(settings.backoff))
-        elif isinstance(error, Malformed | Missing | TooLarge):
+        elif isinstance(error, BadSubject | Malformed | Missing | TooLarge):
             await self.settle(delivery, Refused(str(error)))
         elif attempt >= settings.max_deliver:
             self._kit.log.error("gave up", subject=delivery.subject, exc_info=error)

@@ -14,7 +14,7 @@ from services.kit.projector import Pace, Projector
 from services.kit.room import Kit
 from services.responder import answers
 from services.responder.answers.base import Context, Question
-from services.responder.answers.serving import Served
+from services.responder.answers.serving import handler_of
 from services.responder.hinting import Hinting
 from services.responder.new_forks import NewForks
 from services.responder.projections.learned_limits import LEARNED_LIMITS
@@ -58,13 +58,13 @@ class Responder:
         pace = Pace(settings.views.batch, settings.views.linger, settings.views.checkpoint_idle)
         self._projector = Projector(kit, self._files, kit.room, pace, self._follow)
         context = Context(kit, limits, self._cache, self._steps, self._files, self._projector)
-        served = [(question.ask.NAME, Served(question, context)) for question in QUESTIONS]
+        handlers = [handler_of(question, context) for question in QUESTIONS]
         await self._cache.entry(LEARNED_LIMITS, GLOBAL)  # no question shall wait for it
         await self._projector.open()
         begin(kit, self._files.swap_at(head))
         begin(kit, self._files.mend(self._projector.begin_anew))
-        for name, one in served:
-            await kit.bus.serve(f"ask.{name}.*", kit.room, one.handle)
+        for handler in handlers:
+            await handler.open()
 
     async def idle(self) -> bool:
         """Whether the views hold all that the log holds."""

@@ -1,19 +1,15 @@
 """The searcher's wiring: questions in, hits out."""
 
 import asyncio
-import time
 from typing import ClassVar
 
-import msgspec
-
 from schemas.asks import Hits, SearchAsk
-from schemas.codec import encode
 from schemas.events import Event
-from services.kit import metrics
+from services.kit.asks import AskHandler
 from services.kit.embed import embedded
 from services.kit.room import Kit
 from services.searcher.answering import Searching
-from services.searcher.asker import Refused, asker
+from services.searcher.asker import asker
 from services.searcher.store import Store
 
 ATTEMPTS, PAUSE = 20, 1.0
@@ -32,11 +28,10 @@ class Searcher:
         self._store = Store(kit.settings.data, kit.settings.search.projects, kit.log)
         kit.stack.callback(self._store.close)
         self._searching = Searching(kit, self._store)
-        self._decoder = msgspec.json.Decoder(SearchAsk)
-        self._in_hand = 0
+        self._handler = AskHandler(kit, SearchAsk, self._answer, lambda reason: Hits(error=f"Not searched: {reason}."))
         warming = asyncio.create_task(self._warm())
         kit.stack.callback(warming.cancel)
-        await kit.bus.serve(f"ask.{SearchAsk.NAME}.*", kit.room, self._handle)
+        await self._handler.open()
 
     async def _warm(self) -> None:
         """Where there is something to search, have ready what the first question would have to wait for."""
@@ -47,32 +42,12 @@ class Searcher:
             await asyncio.sleep(PAUSE)
 
     async def idle(self) -> bool:
-        return not self._in_hand and not self._store.is_busy
+        return not self._handler.in_hand and not self._store.is_busy
 
     def health(self) -> dict[str, object]:
         """Where nothing is indexed it still answers, and says so."""
         store = self._store
         return {"ok": True, "rows": store.rows, "copied": store.copied, "read_through": store.through}
 
-    async def _handle(self, subject: str, data: bytes) -> bytes:
-        began = time.monotonic()
-        self._in_hand += 1
-        try:
-            reply = await self._answer(subject, data)
-        finally:
-            self._in_hand -= 1
-        status = "error" if reply.error else "ok"
-        metrics.ASKS.labels(SearchAsk.NAME, status).observe(time.monotonic() - began)
-        return encode(reply)
-
-    async def _answer(self, subject: str, data: bytes) -> Hits:
-        try:
-            ask = self._decoder.decode(data)
-            return await self._searching.answer(asker(subject, ask), ask)
-        except (msgspec.DecodeError, msgspec.ValidationError) as error:
-            return Hits(error=f"not a question for {subject}: {error}; see asks.schema.json")
-        except Refused as error:
-            return Hits(error=f"Not searched: {error}.")
-        except Exception as error:
-            self._kit.log.exception("a search failed", subject=subject)
-            return Hits(error=f"the search failed: {type(error).__name__}: {error}")
+    async def _answer(self, ask: SearchAsk) -> Hits:
+        return await self._searching.answer(asker(ask), ask)

@@ -33,6 +33,7 @@ from schemas.inbox import ErrorSeen, Seen, SessionSeen, UsageSeen
 from schemas.streams import IN
 from schemas.subjects import Address, parse_inbound
 from services.domain import learned_limits
+from services.domain.addressing import check_address
 from services.domain.draft import Draft
 from services.domain.guards import ALL
 from services.domain.outcome import Done, Outcome
@@ -106,6 +107,7 @@ class Tagger:
         """Decode and mask. A body that is too long for a message goes to its bucket, masked as well."""
         harness, address = parse_inbound(delivery.subject)
         inbound = decode_inbound(delivery.data)
+        check_address(address, inbound)
         if len(delivery.data) > LARGE:
             items = await asyncio.to_thread(masked, inbound.items)
         else:

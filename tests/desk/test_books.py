@@ -106,7 +106,7 @@ async def test_a_command_may_come_on_its_sessions_subject_or_name_the_session(de
     (seen,) = [one for one in found if isinstance(one, MemoryReinforced)]
     assert ("s1", "agent", "s2") == (written.origin, written.trust, seen.origin)
     answer = await send(desk, MemoryWrite(text=TEXT, session="s2"), "w3", AGENT, HARBOUR)
-    assert "on the subject of the session 's1' and names the session 's2'" in answer.text
+    assert "its body names the session 's2' and its subject the session 's1'" in answer.text
     answer = await send(desk, MemoryArchive("m"), "w4", PERSON, HARBOUR)
     assert "this project has no memory 'm'" in answer.text
 

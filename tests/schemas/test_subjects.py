@@ -79,7 +79,7 @@ def test_a_token_that_no_id_has_is_refused(bad: str) -> None:
         parse_inbound(f"in.opencode.{bad}.s")
 
 
-@given(IDS, IDS.filter(bool), IDS)
+@given(IDS, IDS.filter(bool), IDS.filter(bool))
 def test_an_inbound_subject_says_who_spoke_and_where(harness: str, project: str, session: str) -> None:
     address = Address(project, session)
     assert (harness, address) == parse_inbound(address.inbound(harness))

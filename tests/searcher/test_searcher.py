@@ -177,7 +177,8 @@ async def test_no_argument_shows_what_another_project_holds(asking: Asking) -> N
         found = await asking("secret under the lighthouse", **more)
         assert "x1" not in ids(found)
         assert "secret" not in found.text.partition("\n")[2]
-    assert "ask each by itself" in (await asking("secret", project="island", to="harbour")).error
+    refused = await asking("secret", project="island", to="harbour")
+    assert "its body names the project 'island' and its subject the project 'harbour'" in refused.error
     assert [] == [hit.id for hit in (await asking("x1 s9")).hits if hit.id == "x1"]
     assert "x1" == ids(await asking("secret under the lighthouse", project="island"))[0]
 

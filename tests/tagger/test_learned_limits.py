@@ -60,7 +60,7 @@ class Team:
         return step.step
 
     async def answer(self, question: SessionAsk | TransformAsk | SqlAsk) -> bytes:
-        return await self._bus.request(ask(question.NAME, HARBOUR.project), encode(question), PATIENCE)
+        return await self._bus.request(ask(question.NAME, getattr(question, "project", "")), encode(question), PATIENCE)
 
     async def window(self, address: Address) -> str:
         """What a person is told of a session's window."""

@@ -27,6 +27,11 @@ export interface Inbound {
   )[];
   v?: number;
   actor?: Actor;
+  /**
+   * Where it is given, that of the subject: a message that names another project is refused. So is the session.
+   */
+  project?: string;
+  session?: string;
 }
 /**
  * The part of us that sits in the harness says what it is.
@@ -1086,6 +1091,7 @@ export interface Status {
    * The last of them, the newest first.
    */
   newest_skipped?: SkippedRecord[];
+  error?: string;
 }
 /**
  * How near a session in memory is to its next rebase. Tokens are as its provider counts them.
@@ -1524,6 +1530,11 @@ export interface CommandMessage {
   actor: Actor;
   data: unknown;
   v?: number;
+  /**
+   * Where it is given, that of the subject: a command that names another project is refused. So is the session.
+   */
+  project?: string;
+  session?: string;
 }
 /**
  * The desk's reply. `text` is meant for the one who asked, agent or person.

@@ -8,6 +8,7 @@ import msgspec
 from schemas.asks import Ask
 from schemas.subjects import Address
 from services.domain.limits import Limits
+from services.kit.asks import Declined
 from services.kit.projector import Projector
 from services.kit.room import Kit
 from services.responder.projections.book import BOOK, Remembered
@@ -73,8 +74,10 @@ class AboutSession(Protocol):
     def session(self) -> str: ...
 
 
-class UnknownSession(LookupError):
+class UnknownSession(Declined):
     """The log has no event of the session that was asked about. The message is for who asked."""
+
+    status = "error"
 
 
 async def session_of(cache: SessionCache, ask: AboutSession) -> Session:

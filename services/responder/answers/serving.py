@@ -1,64 +1,36 @@
-"""Serving a question: read it, wait for its turn, answer, measure. Whatever goes wrong is an answer, too."""
+"""How the questions of one kind wait for their turn."""
 
 import asyncio
-import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Generic, TypeVar
-
-import msgspec
+from typing import TypeVar
 
 from schemas.asks import Ask
-from schemas.codec import encode
-from services.kit import metrics
-from services.kit.bus import Unreachable
-from services.responder.answers.base import Context, Question, Turns, UnknownSession
+from services.kit.asks import AskHandler, Declined
+from services.responder.answers.base import Context, Question, Turns
 
 A = TypeVar("A", bound=Ask)
 R = TypeVar("R")
 
 
-class TooMany(RuntimeError):
+class TooMany(Declined):
     """So many questions of this kind wait already that one more would wait in vain."""
 
 
-class Served(Generic[A, R]):
+def handler_of(question: Question[A, R], context: Context) -> AskHandler[A, R]:
     """One question as a responder answers it."""
+    answer = question.open(context)
+    if question.turns is not None:
+        answer = _in_turn(answer, _Queue(question.turns))
+    return AskHandler(context.kit, question.ask, answer, question.failed)
 
-    def __init__(self, question: Question[A, R], context: Context) -> None:
-        self._question = question
-        self._kit = context.kit
-        self._answer = question.open(context)
-        self._decoder = msgspec.json.Decoder(question.ask)
-        self._queue = _Queue(question.turns) if question.turns else None
 
-    async def handle(self, subject: str, data: bytes) -> bytes:
-        """The encoded reply to an encoded question."""
-        began = time.monotonic()
-        reply, status = await self._reply(subject, data)
-        metrics.ASKS.labels(self._question.ask.NAME, status).observe(time.monotonic() - began)
-        return encode(reply)
+def _in_turn(answer: Callable[[A], Awaitable[R]], queue: "_Queue") -> Callable[[A], Awaitable[R]]:
+    async def answered(ask: A) -> R:
+        async with queue.turn(ask.NAME):
+            return await answer(ask)
 
-    async def _reply(self, subject: str, data: bytes) -> tuple[R, str]:
-        failed = self._question.failed
-        try:
-            reply = await self._in_turn(self._decoder.decode(data))
-        except (msgspec.DecodeError, msgspec.ValidationError) as error:
-            return failed(f"not a question for {subject}: {error}; see asks.schema.json"), "refused"
-        except (Unreachable, TooMany) as error:
-            return failed(str(error)), "failed"
-        except UnknownSession as error:
-            return failed(str(error)), "error"
-        except Exception as error:
-            self._kit.log.exception("a question could not be answered", subject=subject)
-            return failed(f"{type(error).__name__}: {error}"), "failed"
-        return reply, getattr(reply, "status", "error" if getattr(reply, "error", "") else "ok")
-
-    async def _in_turn(self, ask: A) -> R:
-        if self._queue is None:
-            return await self._answer(ask)
-        async with self._queue.turn(ask.NAME):
-            return await self._answer(ask)
+    return answered
 
 
 class _Queue:

@@ -57,4 +57,4 @@ def session_statuses(entries: list[Entry[Session]], limits: Limits, learned: Lea
         )
 
 
-STATUS = Question(StatusAsk, _open, lambda _: Status(0, 0, 0, 0, ""))
+STATUS = Question(StatusAsk, _open, lambda reason: Status(0, 0, 0, 0, "", error=reason))

@@ -26,7 +26,7 @@ from schemas.commands import (
 )
 from schemas.events import MemoryArchived, MemoryPinned, MemoryReinforced, MemoryRestored, MemoryVerified, NoteWritten
 from schemas.subjects import Address
-from services.desk.core.book.context import Refusal, session_of
+from services.desk.core.book.context import session_of
 from services.desk.core.book.permission import COMMANDS
 from services.desk.core.placement import misplaced
 from tests.helpers.memory_books import DAY, NOON, Desk, named
@@ -360,5 +360,3 @@ def test_the_session_is_that_of_the_subject_or_the_one_that_is_named() -> None:
     assert "s1" == session_of(MemoryWrite(text="x", session="s1"), "s1")
     assert "s2" == session_of(MemoryWrite(text="x", session="s2"), "")
     assert "" == session_of(MemoryPin("m"), "")
-    with pytest.raises(Refusal, match="on the subject of the session 's1' and names the session 's2'"):
-        session_of(MemoryWrite(text="x", session="s2"), "s1")

@@ -11,10 +11,11 @@ from schemas.asks import ASKS, CompactionContext, CompactionContextAsk, EmbedAsk
 from schemas.codec import encode
 from schemas.events import DocumentCaptured, SessionRenamed
 from schemas.subjects import Address
+from services.kit.asks import AskHandler
 from services.kit.bus import Unreachable
 from services.kit.logs import logger
 from services.responder.answers.base import Context, Question, Turns, UnknownSession
-from services.responder.answers.serving import Served
+from services.responder.answers.serving import handler_of
 from services.responder.projections.base import scope_of
 from services.responder.projections.documents import DOCUMENTS
 from services.responder.projections.session import SESSION
@@ -25,15 +26,15 @@ from tests.helpers.view_facts import fact
 ASKED = encode(CompactionContextAsk("p", "s"))
 
 
-def served(answer: Any, turns: Turns | None = None) -> Served[CompactionContextAsk, CompactionContext]:  # noqa: ANN401 - any that answers
+def served(answer: Any, turns: Turns | None = None) -> AskHandler[CompactionContextAsk, CompactionContext]:  # noqa: ANN401 - any that answers
     """A question that is answered so."""
     context = cast("Context", SimpleNamespace(kit=SimpleNamespace(log=logger())))
-    return Served(
+    return handler_of(
         Question(CompactionContextAsk, lambda _: answer, lambda reason: CompactionContext(error=reason), turns), context
     )
 
 
-async def reply(one: Served[CompactionContextAsk, CompactionContext], data: bytes = ASKED) -> CompactionContext:
+async def reply(one: AskHandler[CompactionContextAsk, CompactionContext], data: bytes = ASKED) -> CompactionContext:
     return msgspec.json.decode(await one.handle("ask.brief.p", data), type=CompactionContext)
 
 

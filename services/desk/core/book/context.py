@@ -6,7 +6,6 @@ import msgspec
 
 from schemas.commands import Command
 from schemas.envelope import Actor
-from services.domain.memory.finding import echo
 from services.domain.memory.rendering import COMPACT, Profile
 
 LONGEST = 400
@@ -74,10 +73,4 @@ def checked_reason(reason: str) -> str:
 
 def session_of(command: Command, subject: str) -> str:
     """The session that a command is about: that of its subject, or the one that it names on the project's subject."""
-    named: str = getattr(command, "session", "")
-    if subject and named and named != subject:
-        raise Refusal(
-            f"it came on the subject of the session {echo(subject)} and names the session {echo(named)}; "
-            "leave `session` empty, or send it on the project's subject"
-        )
-    return subject or named
+    return subject or getattr(command, "session", "")

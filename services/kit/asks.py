@@ -1,0 +1,79 @@
+"""Serving a question: read it, see that it is about the project of its subject, answer, measure.
+
+Every room that answers does it through here, so that what holds for one question holds for all of them.
+"""
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+import msgspec
+
+from schemas.asks import Ask
+from schemas.codec import encode
+from schemas.subjects import Address, BadSubject, parse_ask
+from services.domain.addressing import check_address
+from services.kit import metrics
+from services.kit.bus import Unreachable
+from services.kit.room import Kit
+
+A = TypeVar("A", bound=Ask)
+R = TypeVar("R")
+
+
+class Declined(RuntimeError):
+    """A question that is well asked and not answered; the message is for who asked."""
+
+    status = "failed"
+    """What is counted of it."""
+
+
+class AskHandler(Generic[A, R]):
+    """One question as its room answers it. Whatever goes wrong is an answer, too."""
+
+    def __init__(self, kit: Kit, ask: type[A], answer: Callable[[A], Awaitable[R]], failed: Callable[[str], R]) -> None:
+        """`failed` makes the reply that says why there is none."""
+        self._kit = kit
+        self._ask = ask
+        self._answer = answer
+        self._failed = failed
+        self._decoder = msgspec.json.Decoder(ask)
+        self.in_hand = 0
+        """How many are being answered."""
+
+    async def open(self) -> None:
+        """Answer from here on."""
+        await self._kit.bus.serve(f"ask.{self._ask.NAME}.*", self._kit.room, self.handle)
+
+    async def handle(self, subject: str, data: bytes) -> bytes:
+        """The encoded reply to an encoded question."""
+        began = time.monotonic()
+        self.in_hand += 1
+        try:
+            reply, status = await self._reply(subject, data)
+        finally:
+            self.in_hand -= 1
+        metrics.ASKS.labels(self._ask.NAME, status).observe(time.monotonic() - began)
+        return encode(reply)
+
+    async def _reply(self, subject: str, data: bytes) -> tuple[R, str]:
+        failed = self._failed
+        try:
+            reply = await self._answer(self._read(subject, data))
+        except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError, RecursionError, BadSubject) as error:
+            return failed(f"not a question for {subject}: {error}; see asks.schema.json"), "refused"
+        except Declined as error:
+            return failed(str(error)), error.status
+        except Unreachable as error:
+            return failed(str(error)), "failed"
+        except Exception as error:
+            self._kit.log.exception("a question could not be answered", subject=subject)
+            return failed(f"{type(error).__name__}: {error}"), "failed"
+        return reply, getattr(reply, "status", "error" if getattr(reply, "error", "") else "ok")
+
+    def _read(self, subject: str, data: bytes) -> A:
+        """The question, which is about the project of its subject. Raises what msgspec does, and `BadSubject`."""
+        _, project = parse_ask(subject)
+        ask = self._decoder.decode(data)
+        check_address(Address(project), ask)
+        return ask
