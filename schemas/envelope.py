@@ -11,11 +11,14 @@ Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 ActorKind = Literal["harness", "agent", "person", "room"]
 
 
-class Actor(msgspec.Struct, frozen=True):
-    """Who said or decided it."""
+class Actor(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Who said or decided it. In a fact the kind follows from the subject that its message came on."""
 
     kind: ActorKind
     id: str = ""
+    """What the sender calls itself."""
+    claimed: ActorKind | Literal[""] = ""
+    """In a fact: who a harness said that it was, where that is not for it to say."""
 
 
 class Envelope(msgspec.Struct, frozen=True, omit_defaults=True):

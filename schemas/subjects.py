@@ -10,6 +10,8 @@ SHARDS = 64
 """How many shards LOG subjects are spread over. It can never change: an immutable log cannot be re-addressed."""
 WHOLE_PROJECT = "_"
 """The session token of a fact that belongs to no session, and the project token of a question about all projects."""
+PERSON = "person"
+"""The last token of a person's command: the broker lets nobody but the user `person` publish on such a subject."""
 MAX_ID_BYTES = 256
 KEPT = 8192
 """Spellings kept in memory: the same few ids are written again and again."""
@@ -85,8 +87,9 @@ class Address(msgspec.Struct, frozen=True):
     def inbound(self, harness: str) -> str:
         return f"in.{token(harness)}.{token(self.project)}.{token(self.session)}"
 
-    def command(self, command_type: str) -> str:
-        return f"do.{token(self.project)}.{token(self.session)}.{command_type}"
+    def command(self, command_type: str, user: str = "") -> str:
+        """The subject of a command; `user`: `PERSON` where a person sends it."""
+        return ".".join(filter(None, ("do", token(self.project), token(self.session), command_type, user)))
 
 
 def ask(question: str, project: str = "") -> str:
@@ -107,13 +110,15 @@ def parse_inbound(subject: str) -> tuple[str, Address]:
             raise BadSubject(f"{subject!r} is not in.<harness>.<project>.<session>")
 
 
-def parse_command(subject: str) -> tuple[Address, str]:
-    """The address and the command type of a `do.*` subject."""
+def parse_command(subject: str) -> tuple[Address, str, str]:
+    """The address and the command type of a `do.*` subject, and `PERSON` where only a person can have sent it."""
     match subject.split("."):
         case ["do", project, session, noun, verb]:
-            return Address(identifier(project), identifier(session)), f"{noun}.{verb}"
+            return Address(identifier(project), identifier(session)), f"{noun}.{verb}", ""
+        case ["do", project, session, noun, verb, user] if user == PERSON:
+            return Address(identifier(project), identifier(session)), f"{noun}.{verb}", user
         case _:
-            raise BadSubject(f"{subject!r} is not do.<project>.<session>.<noun>.<verb>")
+            raise BadSubject(f"{subject!r} is not do.<project>.<session>.<noun>.<verb>, nor that with .{PERSON}")
 
 
 def parse_ask(subject: str) -> tuple[str, str]:

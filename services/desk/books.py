@@ -119,7 +119,7 @@ class Books:
     async def _context(self, address: Address, message: CommandMessage, command: Command) -> BookContext:
         """A sub-agent's note belongs to the session that started it: its own ends before anybody reads it."""
         session = session_of(command, address.session)
-        trust = trust_of(address, message.actor)
+        trust = trust_of(message.actor)
         kin = Kin(is_subagent=False, root=session)
         if session and trust == "agent":
             kin = await kin_of(self._kit.reader, Address(address.project, session))

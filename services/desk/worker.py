@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import ClassVar
 
 import msgspec
+from msgspec.structs import replace
 
 from schemas.codec import encode
 from schemas.commands import COMMANDS, Answer, Command, CommandMessage
@@ -45,6 +46,7 @@ from services.desk.schedule import Schedule
 from services.domain.addressing import check_address
 from services.domain.guards import WRITTEN
 from services.domain.secrets import mask
+from services.domain.senders import sender_of
 from services.kit import metrics
 from services.kit.aggregate import Aggregate
 from services.kit.bus import Conflict, Unreachable
@@ -110,10 +112,11 @@ class Desk:
 
     async def _answer(self, subject: str, data: bytes) -> bytes:
         try:
-            address, command_type = parse_command(subject)
+            address, command_type, user = parse_command(subject)
             message = _messages.decode(data)
             command = _command(command_type, message)
             check_address(address, message, command)
+            message = replace(message, actor=sender_of(address, user, message.actor))
         except (BadSubject, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             metrics.OUTCOMES.labels(self._kit.room, "refused").inc()
             return encode(Answer(ok=False, text=f"This command cannot be read: {error}. See commands.schema.json."))

@@ -7,7 +7,7 @@ import msgspec
 from schemas.codec import encode
 from schemas.commands import Answer, Command, CommandMessage
 from schemas.envelope import Actor
-from schemas.subjects import Address
+from schemas.subjects import PERSON, Address
 from services.kit.bus import Bus
 
 PATIENCE = 10.0
@@ -19,4 +19,5 @@ _answers = msgspec.json.Decoder(Answer)
 async def send(bus: Bus, address: Address, command: Command, *, name: str, actor: Actor) -> Answer:
     """Send a command and wait for its answer. `name` is that of the command: a repeated command is one command."""
     message = CommandMessage(name, datetime.now(UTC), actor, msgspec.Raw(encode(command)))
-    return _answers.decode(await bus.request(address.command(command.TYPE), encode(message), PATIENCE))
+    subject = address.command(command.TYPE, PERSON if actor.kind == "person" else "")
+    return _answers.decode(await bus.request(subject, encode(message), PATIENCE))

@@ -176,7 +176,7 @@ async def _written(bus: Bus, data: Path) -> list[Measure]:
 async def _wished(bus: Bus, name: str, text: str) -> None:
     command: Command = MemoryWrite(text=text, category="CONSTRAINTS")
     data = encode(CommandMessage(name, datetime.now(UTC), PERSON, msgspec.Raw(encode(command))))
-    answer = msgspec.json.decode(await bus.request(PROJECT.command(command.TYPE), data, 20.0), type=Answer)
+    answer = msgspec.json.decode(await bus.request(PROJECT.command(command.TYPE, "person"), data, 20.0), type=Answer)
     if not answer.ok or not answer.seq:
         raise RuntimeError(answer.text)
 

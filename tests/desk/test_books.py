@@ -28,7 +28,7 @@ from schemas.subjects import Address
 from services.desk.worker import Desk
 from services.kit.bus import Appender, Bus
 from services.settings import Memory
-from tests.helpers.broker_world import HARBOUR, NOON, PERSON, facts, opened, quick_settings, stored, wrapped
+from tests.helpers.broker_world import HARBOUR, NOON, PERSON, facts, opened, quick_settings, stored, subject_of, wrapped
 from tests.helpers.memory_books import named_in
 from tests.helpers.waiting import PATIENCE
 
@@ -51,7 +51,7 @@ async def send(
     bus: Bus, command: Command, name: str = "w1", actor: Actor = PERSON, address: Address = PROJECT
 ) -> Answer:
     data = encode(CommandMessage(name, NOON, actor, msgspec.Raw(encode(command))))
-    return msgspec.json.decode(await bus.request(address.command(command.TYPE), data, PATIENCE), type=Answer)
+    return msgspec.json.decode(await bus.request(subject_of(address, command, actor), data, PATIENCE), type=Answer)
 
 
 async def test_what_is_remembered_is_answered_with_its_position(desk: Bus) -> None:

@@ -24,7 +24,7 @@ from schemas.subjects import Address
 from services.desk.worker import Desk
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus
-from tests.helpers.broker_world import HARBOUR, NOON, PERSON, connected, facts, opened, quick_settings, raw
+from tests.helpers.broker_world import HARBOUR, NOON, PERSON, connected, facts, opened, quick_settings, raw, subject_of
 from tests.helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.broker
@@ -49,7 +49,7 @@ async def desk(bus: Bus, tmp_path: Path) -> AsyncIterator[None]:
 
 async def sent(bus: Bus, address: Address, command: Command, actor: Actor, name: str = "c") -> Answer:
     data = encode(CommandMessage(name, NOON, actor, raw(command)))
-    return msgspec.json.decode(await bus.request(address.command(command.TYPE), data, PATIENCE), type=Answer)
+    return msgspec.json.decode(await bus.request(subject_of(address, command, actor), data, PATIENCE), type=Answer)
 
 
 @pytest.mark.usefixtures("desk")

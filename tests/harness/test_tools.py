@@ -8,6 +8,7 @@ import pytest
 import pytest_asyncio
 
 from schemas.events import DropRequested, FlushRequested, NativeCompacted
+from services.domain.senders import kind_of
 from services.responder.answers.client_manifest import MANIFEST
 from services.settings import Limits
 from tests.conftest import running_installation
@@ -91,11 +92,11 @@ async def test_a_dropped_output_is_gone_at_the_next_rebase_exactly_once(running:
     log = await running.log()
     assert [["flush"]] == [rebase.causes for rebase in rebases(log, conversation.session)]
     requested = [
-        envelope.actor.kind
+        kind_of(envelope.actor)
         for envelope, event in log
         if envelope.session == conversation.session and isinstance(event, DropRequested | FlushRequested)
     ]
-    assert ["agent", "person"] == requested
+    assert ["agent", "person, by harness"] == requested
 
 
 async def test_a_command_is_answered_without_a_model(running: Connected) -> None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from schemas.commands import Command
 from schemas.envelope import Actor, Envelope
 from schemas.events import Event, SessionRenamed
 from schemas.subjects import Address
@@ -62,6 +63,11 @@ def wrapped(
 def titles(count: int, start: int = 0) -> list[Event]:
     """So many facts of one type, told apart by their titles."""
     return [SessionRenamed(title=f"title {number}") for number in range(start, start + count)]
+
+
+def subject_of(address: Address, command: Command, actor: Actor) -> str:
+    """The subject that this sender's command comes on."""
+    return address.command(command.TYPE, "person" if actor.kind == "person" and not address.session else "")
 
 
 def raw(value: object) -> msgspec.Raw:

@@ -62,7 +62,9 @@ async def _answered(bus: Bus, command: MemoryWrite, name: str, wait: float) -> A
     data = encode(CommandMessage(name, NOON, PERSON, msgspec.Raw(encode(command))))
     async for attempt in retrying(Unreachable, seconds=PATIENCE):
         with attempt:
-            return msgspec.json.decode(await bus.request(PROJECT.command(command.TYPE), data, wait), type=Answer)
+            return msgspec.json.decode(
+                await bus.request(PROJECT.command(command.TYPE, "person"), data, wait), type=Answer
+            )
     raise AssertionError("patience ends with the last error")
 
 

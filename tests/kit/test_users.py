@@ -6,6 +6,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from schemas.commands import COMMANDS
+from schemas.subjects import PERSON, Address
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus
 from services.kit.endpoint import USERS, Written, find, read, write
@@ -17,6 +19,8 @@ pytestmark = pytest.mark.broker
 
 CLAIM = b'{"id": "c", "at": "2026-01-01T00:00:00Z", "actor": {"kind": "person", "id": "ada"}, "data": {}}'
 OF_THE_PROJECT = ("do.harbour._.memory.decide", "do.harbour._.policy.set", "do.Z=C3=BCrich._.memory.quarantine")
+OF_PEOPLE = [address.command(command.TYPE, PERSON) for command in COMMANDS for address in (Address("harbour"), HARBOUR)]
+NO_SUBJECTS = ("do.harbour.s1.memory.write.room", "do.harbour.s1.memory.write.person.person", "do.harbour.s1.memory")
 
 
 @pytest.fixture
@@ -31,14 +35,28 @@ async def desk(bus: Bus) -> Bus:
 
 
 @pytest.mark.usefixtures("desk")
-@pytest.mark.parametrize("subject", OF_THE_PROJECT)
-async def test_a_harness_sends_no_command_of_a_project_whoever_it_claims_to_be(broker: Broker, subject: str) -> None:
+async def test_a_harness_sends_no_command_of_a_project_or_a_person_whoever_it_claims_to_be(broker: Broker) -> None:
     harness = await connected(broker, "harness")
-    asking = asyncio.create_task(harness.request(subject, CLAIM, PATIENCE))
-    await asyncio.wait_for(harness.forbidden.wait(), PATIENCE)
+    for subject in (*OF_THE_PROJECT, *OF_PEOPLE, *NO_SUBJECTS):
+        await refused(harness, subject)
+    await harness.close()
+
+
+async def refused(bus: Bus, subject: str) -> None:
+    """Send a command that the broker does not let through."""
+    bus.forbidden.clear()
+    asking = asyncio.create_task(bus.request(subject, CLAIM, PATIENCE))
+    await asyncio.wait_for(bus.forbidden.wait(), PATIENCE)
     assert not asking.done()
     asking.cancel()
-    await harness.close()
+
+
+@pytest.mark.usefixtures("desk")
+async def test_a_person_sends_no_command_but_as_a_person(broker: Broker) -> None:
+    person = await connected(broker, "person")
+    for subject in (*OF_THE_PROJECT, *NO_SUBJECTS, HARBOUR.command("memory.write")):
+        await refused(person, subject)
+    await person.close()
 
 
 @pytest.mark.usefixtures("desk")
@@ -50,12 +68,12 @@ async def test_what_a_harness_sends_shows_the_desk_whose_session_it_is_of(broker
 
 
 @pytest.mark.usefixtures("desk")
-@pytest.mark.parametrize("user", ["person", "room"])
-@pytest.mark.parametrize("subject", [*OF_THE_PROJECT, HARBOUR.command("flush.request")])
-async def test_people_and_rooms_send_all_commands(broker: Broker, user: str, subject: str) -> None:
-    bus = await connected(broker, user)
-    assert subject.encode() == await bus.request(subject, b"{}", PATIENCE)
-    await bus.close()
+async def test_people_send_all_commands_on_subjects_of_their_own_and_rooms_on_those_of_projects(broker: Broker) -> None:
+    for user, subjects in (("person", OF_PEOPLE), ("room", (*OF_THE_PROJECT, HARBOUR.command("flush.request")))):
+        bus = await connected(broker, user)
+        for subject in subjects:
+            assert subject.encode() == await bus.request(subject, b"{}", PATIENCE)
+        await bus.close()
 
 
 @pytest.mark.own_broker

@@ -419,11 +419,18 @@ export interface StepSeen {
   compacts?: boolean;
 }
 /**
- * Who said or decided it.
+ * Who said or decided it. In a fact the kind follows from the subject that its message came on.
  */
 export interface Actor {
   kind: "agent" | "harness" | "person" | "room";
+  /**
+   * What the sender calls itself.
+   */
   id?: string;
+  /**
+   * In a fact: who a harness said that it was, where that is not for it to say.
+   */
+  claimed?: ("agent" | "harness" | "person" | "room") | "";
 }
 /**
  * What should this step's messages look like? Asked right before each model call.

@@ -1,21 +1,19 @@
-"""How far the sender of a command is trusted: by the subject that it came on, and then by who it claims to be."""
+"""How far the sender of a command is trusted: by who it is, which follows from its subject."""
 
 from schemas.envelope import Actor
-from schemas.subjects import Address
 
 _ROOMS = frozenset({"historian", "dreamer", "desk"})
 
 
-def trust_of(address: Address, actor: Actor) -> str:
+def trust_of(sender: Actor) -> str:
     """Whose words a command has (`memory.TRUSTS`); `desk` is the desk itself; empty: nobody who has a say in it.
 
-    The broker lets rooms and people alone send a project's commands. On a session's subject a harness may claim to be
-    anybody: nobody is trusted further than its agent there, and no room sends anything on it.
+    What comes from a harness has the words of its agent, whoever it is said to be of; a room sends nothing by it.
     """
-    match actor.kind:
+    match sender.kind:
         case "room":
-            return actor.id if actor.id in _ROOMS and not address.session else ""
-        case "person" if not address.session:
+            return sender.id if sender.id in _ROOMS else ""
+        case "person":
             return "person"
         case _:
-            return "agent"
+            return "" if sender.claimed == "room" else "agent"

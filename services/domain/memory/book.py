@@ -37,6 +37,7 @@ from services.domain.fold import Map
 from services.domain.memory.classes import MemoryClass, is_class, placed
 from services.domain.memory.entry import Judgement, Memory, Note, Source
 from services.domain.memory.state import Book, Pause, Quarantine, source_key
+from services.domain.senders import name_of
 
 __all__ = ["NOUNS", "Book", "evolve"]
 
@@ -288,4 +289,4 @@ def _source(
 
 
 def _actor(envelope: Envelope) -> str:
-    return envelope.actor.id or envelope.actor.kind
+    return name_of(envelope.actor)

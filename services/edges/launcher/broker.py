@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from schemas.streams import BUCKETS, STREAMS
-from schemas.subjects import WHOLE_PROJECT
+from schemas.subjects import PERSON, WHOLE_PROJECT
 from services.edges.launcher.leftover import CONFIG, end_leftover, note
 from services.edges.launcher.run import private
 from services.kit.bus import BrokerError, Bus, Unreachable
@@ -35,7 +35,7 @@ ROOM_DENIED += [f"$JS.API.STREAM.PURGE.{name}" for name in _STREAMS]  # a bucket
 ROOM_DENIED += ["$JS.API.STREAM.MSG.DELETE.LOG"]
 HARNESS_ALLOWED = [
     "in.>",
-    "do.>",
+    "do.*.*.*.*",
     "ask.>",
     "$JS.API.INFO",
     "$JS.API.STREAM.INFO.OBJ_inbound",
@@ -46,7 +46,8 @@ HARNESS_ALLOWED = [
 ]
 HARNESS_DENIED = [f"do.*.{WHOLE_PROJECT}.>"]
 """Commands about a whole project. A harness could claim to be anybody: it sends commands of its sessions alone."""
-PERSON_ALLOWED = ["do.>", "ask.>"]
+PERSON_ALLOWED = [f"do.*.*.*.*.{PERSON}", "ask.>"]
+"""A person's commands have subjects of their own, so that no body need be believed about who sent it."""
 ANSWERS = ["_INBOX.>"]
 PERMISSIONS = {
     "room": {"publish": {"deny": ROOM_DENIED}},

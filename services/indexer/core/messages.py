@@ -23,6 +23,7 @@ from schemas.events import (
 from services.domain.compartments import GONE
 from services.domain.fold import Map
 from services.domain.search.rows import BESIDE_WORDS, MOST_CHARACTERS, length
+from services.domain.senders import name_of
 from services.domain.texts.clean import cleaned
 
 replace = msgspec.structs.replace
@@ -191,7 +192,7 @@ def _recorded(messages: Messages, event: MessageRecorded, envelope: Envelope) ->
             said,
             role=event.role,
             synthetic=event.synthetic,
-            actor=envelope.actor.id or envelope.actor.kind,
+            actor=name_of(envelope.actor),
             at=(event.sent or envelope.at).timestamp(),
             seq=max(said.seq, envelope.seq),
             listed=tuple(event.listed),

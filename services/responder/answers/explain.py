@@ -27,6 +27,7 @@ from schemas.events import (
 )
 from schemas.plan import AnyEdit, Target, target
 from schemas.subjects import Address
+from services.domain.senders import kind_of
 from services.kit.bus import LogReader
 from services.kit.cache import folded
 from services.responder.answers.base import LONG, Context, Question
@@ -103,7 +104,7 @@ async def _rebases(reader: LogReader, ask: ExplainAsk, session: Session) -> Sequ
 def fact_of(envelope: Envelope) -> Fact:
     """A fact of the log in one line."""
     event = decode_event(envelope)
-    actor = f"{envelope.actor.kind}:{envelope.actor.id}" if envelope.actor.id else envelope.actor.kind
+    actor = ":".join(filter(None, (kind_of(envelope.actor), envelope.actor.id)))
     return Fact(envelope.seq, envelope.type, envelope.at, actor, _summary(event) if event else "")
 
 

@@ -11,6 +11,7 @@ import msgspec
 from schemas.envelope import Envelope
 from schemas.events import EVENTS, Event
 from services.domain.record import RecordSkipped
+from services.domain.senders import kind_of
 
 SQL_TYPES = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN", datetime: "TIMESTAMP"}
 COMMON = (
@@ -103,7 +104,7 @@ def columns_of(table: Table, facts: Sequence[tuple[Envelope, Event]]) -> dict[st
         "happened": [envelope.at for envelope in envelopes],
         "project": [envelope.project for envelope in envelopes],
         "session": [envelope.session for envelope in envelopes],
-        "actor_kind": [envelope.actor.kind for envelope in envelopes],
+        "actor_kind": [kind_of(envelope.actor) for envelope in envelopes],
         "actor_id": [envelope.actor.id for envelope in envelopes],
         "cause": [envelope.cause for envelope in envelopes],
     }

@@ -46,6 +46,7 @@ from schemas.inbox import (
 from services.domain.conversation import Conversation, Message
 from services.domain.draft import Draft
 from services.domain.ranges import runs
+from services.domain.senders import reported
 from services.domain.tools.request import Request
 from services.tagger.core.listing import from_message, is_present, listed, removed
 from services.tagger.core.modes import is_helpers, mode_of
@@ -82,7 +83,7 @@ class InboundContext(msgspec.Struct, frozen=True):
 
     @property
     def actor(self) -> Actor:
-        return self.inbound.actor
+        return reported(self.inbound.actor)
 
 
 def decide(draft: Draft[Session], context: InboundContext) -> None:

@@ -254,7 +254,7 @@ async def test_what_a_person_decides_is_sent_as_theirs(
     await run(*arguments)
     assert (0, "It is remembered.\n", "") == (run.status, run.out, run.error)
     ((subject, message),) = stub.commanded
-    assert Address("harbour").command(command.TYPE) == subject
+    assert Address("harbour").command(command.TYPE, "person") == subject
     assert "person" == message.actor.kind
     assert command == msgspec.json.decode(message.data, type=type(command))
 

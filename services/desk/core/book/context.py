@@ -7,6 +7,7 @@ import msgspec
 from schemas.commands import Command
 from schemas.envelope import Actor
 from services.domain.memory.rendering import COMPACT, Profile
+from services.domain.senders import name_of
 
 LONGEST = 400
 """Characters of a memory and of a note."""
@@ -51,7 +52,7 @@ class BookContext(msgspec.Struct, frozen=True):
 
     @property
     def sender(self) -> str:
-        return self.actor.id or self.actor.kind
+        return name_of(self.actor)
 
 
 def checked_text(text: str, what: str = "text") -> str:

@@ -1,0 +1,43 @@
+"""Who sends a message: by the subject that it came on, which the broker lets nobody else publish on.
+
+What a body says of its sender is recorded as claimed. A harness speaks for whoever works with it, and nobody sees
+whether what it says of them is so.
+"""
+
+from schemas.envelope import Actor
+from schemas.subjects import PERSON, Address, BadSubject
+
+
+def sender_of(address: Address, user: str, claimed: Actor) -> Actor:
+    """The sender of a command: `user` is the last token of its subject. Raises `BadSubject`.
+
+    A name is what the sender calls itself: people share one user, and so do rooms.
+    """
+    if user == PERSON:
+        return Actor("person", claimed.id)
+    if address.session:
+        return reported(claimed)
+    if claimed.kind != "room":
+        raise BadSubject(
+            f"commands about a whole project come from people, as the user `person` on their own subject: "
+            f"one that ends in .{PERSON}"
+        )
+    return Actor("room", claimed.id)
+
+
+def reported(claimed: Actor) -> Actor:
+    """The sender of what came from a harness: itself, or the agent in it. Anybody else is somebody it speaks of."""
+    if claimed.kind in ("harness", "agent"):
+        return Actor(claimed.kind, claimed.id)
+    return Actor("harness", claimed.id, claimed=claimed.kind)
+
+
+def name_of(actor: Actor) -> str:
+    """What a sender is called where one name must do."""
+    name = actor.id or actor.claimed or actor.kind
+    return f"{name}, by {actor.kind}" if actor.claimed else name
+
+
+def kind_of(actor: Actor) -> str:
+    """What kind of sender it was, in words."""
+    return f"{actor.claimed}, by {actor.kind}" if actor.claimed else actor.kind
