@@ -17,7 +17,7 @@ from services.settings.models import EVERYTHING
 
 FILE = "config.toml"
 PAGE = "docs/settings.md lists all"
-OF_COMPOSE = frozenset({"ANNALS_PASSWORD", "ANNALS_PERSON_PASSWORD", "ANNALS_BIND"})
+OF_COMPOSE = frozenset({"ANNALS_PASSWORD", "ANNALS_ROOM_PASSWORD", "ANNALS_PERSON_PASSWORD", "ANNALS_BIND"})
 """What `.env` says to compose.yaml and to the broker's container, and rooms see as well."""
 ENVIRONMENT = "environment"
 DEFAULT = "default"

@@ -1,10 +1,11 @@
 import asyncio
+import itertools
 import json
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,16 @@ COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
 SERVICES: dict[str, Any] = COMPOSE["services"]
 EVERY_SERVICE = pytest.mark.parametrize("name", sorted(SERVICES))
 EVERY_ROOM = pytest.mark.parametrize("name", sorted(ROOMS))
+OF_PEOPLE = ("do.p._.memory.decide.person", "do.p.s.flush.request.person")
 
-PASSWORD = "1 pass#word$with{all}"  # noqa: S105 - for a broker that lives as long as its test
-OF_PEOPLE = "for people"
-ASK_NOBODY = {"ANNALS_PASSWORD": "", "ANNALS_PERSON_PASSWORD": "", "ANNALS_BIND": ""}
+PASSWORDS = {"harness": "1 pass#word$with{all}", "room": "of the rooms", "person": "for people"}
+"""Of users, for a broker that lives as long as its test."""
+VARIABLE_OF = {
+    "harness": "ANNALS_PASSWORD",
+    "room": "ANNALS_ROOM_PASSWORD",
+    "person": "ANNALS_PERSON_PASSWORD",
+}
+ASK_NOBODY = {**dict.fromkeys(VARIABLE_OF.values(), ""), "ANNALS_BIND": ""}
 
 
 def permissions(user: str) -> dict[str, dict[str, list[str]]]:
@@ -135,13 +142,16 @@ def test_what_compose_takes_from_outside_is_explained_in_the_example() -> None:
     assert taken == set(re.findall(r"^(\w+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
 
 
-def test_one_password_opens_the_broker_and_the_rooms_know_it() -> None:
+def test_each_user_has_a_password_and_the_rooms_know_theirs() -> None:
     given = {SERVICES[room]["environment"]["ANNALS_NATS__PASSWORD"] for room in ROOMS}
+    known = SERVICES["nats"]["environment"]
 
-    assert {"${ANNALS_PASSWORD:-}"} == given | {SERVICES["nats"]["environment"]["ANNALS_PASSWORD"]}
+    assert {"${ANNALS_ROOM_PASSWORD:-}"} == given
     assert {"room"} == {SERVICES[room]["environment"]["ANNALS_NATS__USER"] for room in ROOMS}
-    assert NATS_CONF.count("password: $ANNALS_PASSWORD") == 2
-    assert NATS_CONF.count("password: $ANNALS_PERSON_PASSWORD") == 1
+    assert {*USERS} == {*VARIABLE_OF}
+    for user, variable in VARIABLE_OF.items():
+        assert f"${{{variable}:-}}" == known[variable]
+        assert [variable] == re.findall(rf"user: {user}\n\s+password: \$(\w+)", NATS_CONF)
 
 
 def test_the_brokers_permissions_are_those_of_the_embedded_one() -> None:
@@ -184,7 +194,7 @@ def test_a_broker_without_password_does_not_start_for_others(bind: str) -> None:
 
     assert 1 == broker.returncode
     assert f"ANNALS_BIND is {bind}" in given.decode()
-    assert "set ANNALS_PASSWORD in .env" in given.decode()
+    assert "set ANNALS_PASSWORD, ANNALS_ROOM_PASSWORD and ANNALS_PERSON_PASSWORD in .env" in given.decode()
 
 
 @pytest.mark.parametrize("bind", ["", "127.0.0.1", "localhost", "[::1]"])
@@ -193,35 +203,69 @@ def test_a_broker_without_password_starts_for_this_machine(bind: str) -> None:
     assert 0 == broker.returncode, given
 
 
-@pytest.mark.parametrize("password", ['with"quote', "with\\backslash"])
-def test_a_password_that_would_read_as_configuration_is_refused(password: str) -> None:
-    _, given = (broker := start("-t", ANNALS_PASSWORD=password)).communicate()
+def passwords(**others: str) -> dict[str, str]:
+    """The variables of all passwords, with those of these users changed."""
+    return {VARIABLE_OF[user]: password for user, password in (PASSWORDS | others).items()}
 
+
+def refusal(**environment: str) -> str:
+    """Why the broker does not start with these variables."""
+    _, given = (broker := start("-t", **environment)).communicate()
     assert 1 == broker.returncode
-    assert "may not hold quotation marks or backslashes" in given.decode()
+    return given.decode()
 
 
-def test_a_password_for_people_alone_protects_nothing() -> None:
-    _, told = (broker := start("-t", ANNALS_PERSON_PASSWORD=OF_PEOPLE)).communicate()
+def test_with_three_passwords_it_starts_for_others() -> None:
+    _, given = (broker := start("-t", ANNALS_BIND="0.0.0.0", **passwords())).communicate()  # noqa: S104 - it is guarded
+    assert 0 == broker.returncode, given
 
-    assert 1 == broker.returncode
-    assert "set both in .env, or none" in told.decode()
+
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize(
+    ("password", "why"),
+    [
+        ('with"quote', "may not hold quotation marks or backslashes"),
+        ("with\\backslash", "may not hold quotation marks or backslashes"),
+        ("$2a$11$abcdefghijklmnopqrstuv", "begins as a hash of a password does"),
+        ("$2y$11$abcdefghijklmnopqrstuv", "begins as a hash of a password does"),
+        ("", "is empty while another password is set"),
+    ],
+)
+def test_a_password_that_protects_nothing_is_refused(user: str, password: str, why: str) -> None:
+    assert f"annals: {VARIABLE_OF[user]} {why}" in refusal(**passwords(**{user: password}))
+
+
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("bind", ["", "0.0.0.0"])  # noqa: S104 - what is refused
+def test_one_password_alone_is_refused(user: str, bind: str) -> None:
+    told = refusal(**{VARIABLE_OF[user]: "secret", "ANNALS_BIND": bind})
+    assert "is empty while another password is set" in told
+    assert "set ANNALS_PASSWORD, ANNALS_ROOM_PASSWORD and ANNALS_PERSON_PASSWORD in .env, or none of them" in told
+
+
+@pytest.mark.parametrize(("one", "other"), [*itertools.combinations(USERS, 2)])
+def test_two_equal_passwords_are_refused(one: str, other: str) -> None:
+    told = refusal(**passwords(**{one: PASSWORDS[other]}))
+    assert VARIABLE_OF[one] in told
+    assert VARIABLE_OF[other] in told
+    assert "are the same, so who knows one could do what only the other may" in told
 
 
 class Running:
     """A broker with the configuration of its container, on ports that it finds, and with a store of its own."""
 
-    def __init__(self, home: Path, password: str, of_people: str = "") -> None:
+    def __init__(self, home: Path, **variables: str) -> None:
         script = Path(shutil.copy(DEPLOY / "nats-start.sh", home))
         (home / "nats.conf").write_text(NATS_CONF.replace('"/data"', f'"{home}"'))
         ports = ["-a", "127.0.0.1", "-p", "-1", "-m", "-1", "--ports_file_dir", str(home)]
-        self.process = start(*ports, script=script, ANNALS_PASSWORD=password, ANNALS_PERSON_PASSWORD=of_people)
+        self.process = start(*ports, script=script, **variables)
         self._found = home / f"nats-server_{self.process.pid}.ports"
 
-    async def connect(self, user: str = "", password: str = "") -> Bus:
+    async def connect(self, user: str = "", password: str | None = None) -> Bus:
         await until(self._listens)
         (url,) = json.loads(self._found.read_text())["nats"]
-        return await Bus.connect(url, "test", user=user, password=password)
+        known = PASSWORDS.get(user, "") if password is None else password
+        return await Bus.connect(url, "test", user=user, password=known)
 
     def _listens(self) -> bool:
         """Whether it has written whole where it listens."""
@@ -233,16 +277,23 @@ class Running:
         self.process.communicate()
 
 
+async def forbidden(bus: Bus, deed: Awaitable[object]) -> None:
+    """Do what the broker does not let this user do."""
+    bus.forbidden.clear()
+    await deed
+    await asyncio.wait_for(bus.forbidden.wait(), PATIENCE)
+
+
 @pytest.fixture
 def guarded(tmp_path: Path) -> Iterator[Running]:
-    broker = Running(tmp_path, PASSWORD)
+    broker = Running(tmp_path, **passwords())
     yield broker
     broker.stop()
 
 
 @pytest.fixture
 def unguarded(tmp_path: Path) -> Iterator[Running]:
-    broker = Running(tmp_path, "")
+    broker = Running(tmp_path)
     yield broker
     broker.stop()
 
@@ -268,45 +319,57 @@ async def test_whoever_does_not_know_the_password_is_told_so_at_once(
     ],
 )
 async def test_a_harness_may_not_touch_the_log(guarded: Running, subject: str) -> None:
-    harness = await guarded.connect("harness", PASSWORD)
-    await harness.client.publish(subject, b"")
-    await asyncio.wait_for(harness.forbidden.wait(), PATIENCE)
-
+    harness = await guarded.connect("harness")
+    await forbidden(harness, harness.client.publish(subject, b""))
     await harness.close()
+
+
+@pytest.mark.broker
+async def test_neither_a_harness_nor_a_person_does_what_a_room_may(guarded: Running) -> None:
+    room = await guarded.connect("room")
+    await room.ensure()
+    for user in ("harness", "person"):
+        bus = await guarded.connect(user)
+        for served in ("ask.guide.*", "ask.>", "do.>", "log.>", "in.>", "$JS.API.>", ">"):
+            await forbidden(bus, bus.client.subscribe(served))
+        for stream in ("IN", "LOG", "DEAD", "OBJ_bodies", "MINE"):
+            for verb in ("CREATE", "UPDATE", "DELETE", "PURGE", "MSG.DELETE", "MSG.GET", "INFO"):
+                await forbidden(bus, bus.client.publish(f"$JS.API.STREAM.{verb}.{stream}", b"{}"))
+            await forbidden(bus, bus.client.publish(f"$JS.API.CONSUMER.CREATE.{stream}", b"{}"))
+        await forbidden(bus, bus.client.publish("do.p._.spend.reserve", b"{}"))
+        await bus.close()
+    assert 0 == await room.messages("LOG")
+    await room.close()
 
 
 @pytest.mark.broker
 async def test_a_harness_may_send_no_command_of_a_project(guarded: Running) -> None:
-    harness = await guarded.connect("harness", PASSWORD)
-    await harness.client.publish("do.p._.memory.decide", b"{}")
-    await asyncio.wait_for(harness.forbidden.wait(), PATIENCE)
+    harness = await guarded.connect("harness")
+    for subject in ("do.p._.memory.decide", "do.p._.spend.reserve", *OF_PEOPLE):
+        await forbidden(harness, harness.client.publish(subject, b"{}"))
     await harness.close()
-    person = await guarded.connect("person", PASSWORD)
-    with pytest.raises(Unreachable, match="nobody serves"):
-        await person.request("do.p._.memory.decide", b"{}", PATIENCE)
+    person = await guarded.connect("person")
+    for subject in OF_PEOPLE:
+        with pytest.raises(Unreachable, match="nobody serves"):
+            await person.request(subject, b"{}", PATIENCE)
+    await forbidden(person, person.client.publish("do.p._.memory.decide", b"{}"))
     await person.close()
 
 
 @pytest.mark.broker
-async def test_where_people_have_a_password_of_their_own_that_of_the_harnesses_is_none_of_theirs(
-    tmp_path: Path,
-) -> None:
-    running = Running(tmp_path, PASSWORD, OF_PEOPLE)
-    try:
-        with pytest.raises(Unreachable, match="refuses user 'person'"):
-            await running.connect("person", PASSWORD)
-        await (await running.connect("person", OF_PEOPLE)).close()
-        with pytest.raises(Unreachable, match="refuses user 'room'"):
-            await running.connect("room", OF_PEOPLE)
-    finally:
-        running.stop()
+async def test_no_user_s_password_opens_what_another_one_may_do(guarded: Running) -> None:
+    for user, other in itertools.permutations(USERS, 2):
+        with pytest.raises(Unreachable, match=f"refuses user '{user}'"):
+            await guarded.connect(user, PASSWORDS[other])
+    for user in USERS:
+        await (await guarded.connect(user)).close()
 
 
 @pytest.mark.broker
 async def test_a_harness_may_say_what_it_saw(guarded: Running) -> None:
-    room = await guarded.connect("room", PASSWORD)
+    room = await guarded.connect("room")
     await room.ensure()
-    harness = await guarded.connect("harness", PASSWORD)
+    harness = await guarded.connect("harness")
 
     assert 1 == await harness.publish("in.opencode.p.s", b"{}", "a")
     assert not harness.forbidden.is_set()

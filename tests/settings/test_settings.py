@@ -208,6 +208,7 @@ def test_an_unknown_variable_is_named_with_the_nearest_one(loading: Loading) -> 
             "ANNALS_WHATEVER": "1",
             "ANNALS_PASSWORD": "of compose.yaml",
             "ANNALS_PERSON_PASSWORD": "of compose.yaml",
+            "ANNALS_ROOM_PASSWORD": "of compose.yaml",
             "ANNALS_BIND": "127.0.0.1",
             "ANNALS_OWN_KEY": "k",
             "ANNALS_MODEL__PROVIDERS": '{"own": {"url": "http://models.local/v1", "key_variable": "ANNALS_OWN_KEY"}}',
