@@ -5,15 +5,11 @@ from typing import ClassVar, Literal
 
 import msgspec
 
+from schemas.ask import Ask
 from schemas.inbox import Mode
 from schemas.plan import AnyEdit, Revision
 from schemas.tools import Line, Source, Tool
-
-
-class Ask(msgspec.Struct, frozen=True):
-    """A question. It changes nothing but what the answer itself must remember."""
-
-    NAME: ClassVar[str]
+from schemas.view_asks import VIEW_ASKS
 
 
 class TransformAsk(Ask, frozen=True):
@@ -50,25 +46,6 @@ class Plan(msgspec.Struct, frozen=True, omit_defaults=True):
     full: bool = False
     """The prompt is longer than the model takes, and nobody but the harness can make it smaller in this turn: it may
     compact by itself."""
-
-
-class SqlAsk(Ask, frozen=True):
-    """One read-only query over the views."""
-
-    NAME: ClassVar[str] = "sql"
-
-    sql: str
-    max_rows: int = 1000
-    timeout_ms: int = 5000
-
-
-class Rows(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The reply to `ask.sql`."""
-
-    columns: tuple[str, ...] = ()
-    rows: tuple[tuple[object, ...], ...] = ()
-    truncated: bool = False
-    error: str = ""
 
 
 class EmbedAsk(Ask, frozen=True):
@@ -488,7 +465,7 @@ ASKS: tuple[type[Ask], ...] = (
     TransformAsk,
     SearchAsk,
     ServedAsk,
-    SqlAsk,
+    *VIEW_ASKS,
     EmbedAsk,
     ProbeAsk,
     ExplainAsk,

@@ -1,6 +1,7 @@
 """The AsyncAPI document: what the author of a harness says and hears on the broker."""
 
-from schemas.asks import ASKS, Ask
+from schemas.ask import Ask
+from schemas.asks import ASKS
 from schemas.commands import COMMANDS, Answer, Command, CommandMessage
 from schemas.envelope import Envelope
 from schemas.events import EVENTS, Event

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from schemas.asks import Ask
+from schemas.ask import Ask
 from schemas.codec import encode
 from schemas.subjects import Address, BadSubject, parse_ask
 from services.domain.addressing import check_address

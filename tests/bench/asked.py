@@ -13,7 +13,8 @@ from itertools import cycle
 
 from msgspec.structs import replace
 
-from schemas.asks import Ask, ExplainAsk, SessionAsk, TransformAsk
+from schemas.ask import Ask
+from schemas.asks import ExplainAsk, SessionAsk, TransformAsk
 from schemas.codec import encode
 from schemas.subjects import Address, ask
 from services.edges.client.adapter import Adapter

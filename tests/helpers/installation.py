@@ -7,12 +7,13 @@ from pathlib import Path
 
 import msgspec
 
-from schemas.asks import Rows, SqlAsk, StatusAsk
+from schemas.asks import StatusAsk
 from schemas.codec import encode
 from schemas.envelope import Envelope
 from schemas.events import Event
 from schemas.streams import IN
 from schemas.subjects import ask
+from schemas.view_asks import Rows, SqlAsk
 from services.edges.client.player import Played, Session
 from services.edges.client.readers import read
 from services.edges.client.replay import Options, play

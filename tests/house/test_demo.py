@@ -33,7 +33,7 @@ async def test_it_plays_tells_and_draws(
 
     told = capsys.readouterr().out
     assert 0 == status
-    assert "extend" in told[told.index("ask.sql") : told.index("ask.explain")]
+    assert "usable" in told[told.index("ask.session") : told.index("ask.explain")]
     assert "edits in force" in told[told.index("ask.explain") :]
     assert "tokens.svg" in told.replace("\n", "")
     assert "</svg>" in (tmp_path / "tokens.svg").read_text()

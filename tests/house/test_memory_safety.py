@@ -7,7 +7,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from schemas.asks import Rows, SqlAsk
 from schemas.codec import encode
 from schemas.commands import MemoryDecide, MemoryPropose, MemoryQuarantine, MemoryWrite, NoteWrite
 from schemas.envelope import Actor
@@ -15,6 +14,7 @@ from schemas.events import MemoryJudged, MemoryWritten
 from schemas.inbox import PartSeen
 from schemas.streams import DEAD, LOG
 from schemas.subjects import Address, ask
+from schemas.view_asks import Rows, SqlAsk
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus
 from services.kit.commands import send

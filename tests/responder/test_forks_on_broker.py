@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from schemas.asks import ExpandAsk, Expanded, Plan, Rows, SqlAsk, TransformAsk
+from schemas.asks import ExpandAsk, Expanded, Plan, TransformAsk
 from schemas.codec import encode
 from schemas.events import (
     CompartmentSealed,
@@ -25,6 +25,7 @@ from schemas.events import (
 from schemas.inbox import Inbound, Listed, MessageSeen, Seen, SessionSeen, StepSeen, UsageSeen
 from schemas.plan import AnyEdit, Restore, Withdraw, target
 from schemas.subjects import Address, ask
+from schemas.view_asks import Rows, SqlAsk
 from services.domain.edits import Message, apply
 from services.edges.client.adapter import as_sent
 from services.edges.launcher.broker import Broker

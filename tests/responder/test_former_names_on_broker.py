@@ -5,11 +5,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from schemas.asks import MemoryAsk, MemoryReply, Rows, SqlAsk
+from schemas.asks import MemoryAsk, MemoryReply
 from schemas.codec import encode
 from schemas.commands import MemoryWrite
 from schemas.inbox import SessionSeen
 from schemas.subjects import Address, ask
+from schemas.view_asks import Rows, SqlAsk
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus
 from tests.helpers.broker_world import HARBOUR

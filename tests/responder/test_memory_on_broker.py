@@ -8,12 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from schemas.asks import ExplainAsk, Explanation, MemoryReply, Rows, SqlAsk
+from schemas.asks import ExplainAsk, Explanation, MemoryReply
 from schemas.codec import encode
 from schemas.commands import MemoryArchive, MemoryPin, MemoryReinforce, MemoryRevise, MemoryWrite, NoteWrite
 from schemas.envelope import Actor
 from schemas.plan import SetHead
 from schemas.subjects import Address, ask
+from schemas.view_asks import Rows, SqlAsk
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus
 from services.settings import Memory

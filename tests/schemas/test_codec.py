@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.asks import ASKS, ClientManifest, CompactionContext, Explanation, Plan, Rows, SessionReport, Status
+from schemas.asks import ASKS, ClientManifest, CompactionContext, Explanation, Plan, SessionReport, Status
 from schemas.codec import (
     Malformed,
     decode_envelope,
@@ -25,6 +25,7 @@ from schemas.events.flush import FlushRequested
 from schemas.events.session import SessionIdled, SessionRenamed
 from schemas.inbox import Inbound, PartSeen, SessionSeen
 from schemas.subjects import Address
+from schemas.view_asks import Rows
 from tests.helpers.examples import examples
 from tests.schemas.strategies import IDS, MOMENTS, TEXTS, structs
 

@@ -9,11 +9,12 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from schemas.asks import ExplainAsk, Plan, SessionAsk, SessionReport, SqlAsk, TransformAsk
+from schemas.asks import ExplainAsk, Plan, SessionAsk, SessionReport, TransformAsk
 from schemas.codec import encode
 from schemas.events import HistoryRequested, LimitLearned, LimitWithdrawn, PlanExtended, PlanRebased, StepOpened
 from schemas.inbox import ErrorSeen, Inbound, Listed, MessageSeen, PartSeen, Seen, SessionSeen, StepSeen, UsageSeen
 from schemas.subjects import Address, ask
+from schemas.view_asks import SqlAsk
 from services.domain.learned_limits import GLOBAL
 from services.domain.record import Record
 from services.edges.launcher.broker import Broker

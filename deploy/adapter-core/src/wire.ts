@@ -505,6 +505,34 @@ export interface SqlAsk {
   timeout_ms?: number;
 }
 /**
+ * Which runs that compress history are open, or were the last of their session and failed?
+ */
+export interface HistoryRunsAsk {
+  /**
+   * The most runs that are wanted, the newest first.
+   */
+  limit?: number;
+}
+/**
+ * Which adapter of a harness connected last?
+ */
+export interface LastAdapterAsk {
+  harness: string;
+}
+/**
+ * Which project is worked on in a folder, or has one of these names?
+ */
+export interface ProjectAtAsk {
+  /**
+   * The folder and those around it, in any order: the innermost that is known decides.
+   */
+  folders?: string[];
+  /**
+   * What the project would be called: looked for where no folder is known.
+   */
+  names?: string[];
+}
+/**
  * What do these texts mean, as vectors? Asked by rooms. Without texts it tells which model answers.
  */
 export interface EmbedAsk {
@@ -962,6 +990,58 @@ export interface Rows {
     [k: string]: unknown;
   }[][];
   truncated?: boolean;
+  error?: string;
+}
+/**
+ * The reply to `ask.runs`.
+ */
+export interface HistoryRuns {
+  runs?: HistoryRun[];
+  error?: string;
+}
+/**
+ * A run that compresses a session's history and is not done, or that was the session's last and failed.
+ */
+export interface HistoryRun {
+  project: string;
+  session: string;
+  reason: string;
+  status: string;
+  first: number;
+  last: number;
+  /**
+   * The last message that is done.
+   */
+  through: number;
+  tokens_left: number;
+  code?: string | null;
+  retry_at?: string | null;
+}
+/**
+ * The reply to `ask.adapter`; empty where none has connected yet.
+ */
+export interface LastAdapter {
+  /**
+   * When, in UTC and to the minute: `2026-03-07 12:00`.
+   */
+  happened?: string;
+  version?: string;
+  harness_version?: string;
+  /**
+   * Of the adapter's bundle.
+   */
+  digest?: string;
+  /**
+   * Who else edits the harness's prompts.
+   */
+  rival?: string;
+  error?: string;
+}
+/**
+ * The reply to `ask.project_at`; empty where no harness has worked there.
+ */
+export interface ProjectAt {
+  project?: string;
   error?: string;
 }
 /**

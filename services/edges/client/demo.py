@@ -7,9 +7,8 @@ from pathlib import Path
 import msgspec
 import uvloop
 from rich.console import Console
-from rich.table import Table
 
-from schemas.asks import ExplainAsk, Explanation, Rows, SqlAsk
+from schemas.asks import ExplainAsk, Explanation, SessionAsk, SessionReport
 from schemas.codec import encode
 from schemas.subjects import ask
 from services.edges.client.chart import chart
@@ -22,10 +21,6 @@ from services.kit.logs import configure
 from services.settings import Settings
 
 RECORDING = "shop.json.gz"
-QUERY = """\
-select pass, count(*) as plans, sum(edit_count) as edits, sum(len(dropped)) as drops_served,
-  sum(tokens_before - tokens_after) filter (pass = 'rebase') as tokens_saved
-from plans group by pass order by pass"""
 ANSWER = 30.0
 
 
@@ -45,25 +40,21 @@ async def _demo(console: Console, where: Path, settings: Settings) -> int:
             sessions = await play(bus, transcripts, Options(paths=()), step, waits=not settings.nats.url)
         made = report(sessions)
         table(made, console)
-        await _show_sql(bus, console)
+        await _show_session(bus, console, sessions[0])
         await _show_explanation(bus, console, sessions[0])
     chart(sessions[0].steps, where, title="Tokens of each prompt; dotted: a rebase and its cause")
     console.print(f"\nThe chart of tokens per call is in {where}. All of it took {time.monotonic() - began:.0f} s.")
     return 1 if made.unexplained_prefix_changes else 0
 
 
-async def _show_sql(bus: Bus, console: Console) -> None:
-    reply = await bus.request(ask(SqlAsk.NAME), encode(SqlAsk(QUERY)), ANSWER)
-    rows = msgspec.json.decode(reply, type=Rows)
-    console.print("\nask.sql", style="bold")
-    console.print(QUERY)
-    if rows.error:
-        console.print(rows.error)
-        return
-    shown = Table(*rows.columns)
-    for row in rows.rows:
-        shown.add_row(*("" if value is None else str(value) for value in row))
-    console.print(shown)
+async def _show_session(bus: Bus, console: Console, session: Session) -> None:
+    """How does the session stand after its last call?"""
+    address = session.address
+    question = SessionAsk(project=address.project, session=address.session)
+    reply = await bus.request(ask(SessionAsk.NAME, address.project), encode(question), ANSWER)
+    known = msgspec.json.decode(reply, type=SessionReport)
+    console.print("\nask.session", style="bold")
+    console.print(known.error or known.text)
 
 
 async def _show_explanation(bus: Bus, console: Console, session: Session) -> None:

@@ -9,7 +9,7 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from schemas.asks import Rows
+from schemas.view_asks import LastAdapter
 from services.edges.connect import harnesses, installation, probe
 from services.edges.connect.base import Harness
 from services.edges.connect.connection import Adapter, Reported
@@ -48,8 +48,8 @@ async def examine(settings: Settings, environment: Mapping[str, str], here: Path
     findings += [] if seen.connected.error else await judge_vectors(settings)
     there = present(environment, here)
     for harness in there:
-        rows = None if is_silent else await probe.rows(settings, _last_adapter(harness.name))
-        judged = await asyncio.to_thread(lambda one, last: tuple(one.judge(settings, last)), harness, _reported(rows))
+        last = None if is_silent else await probe.last_adapter(settings, harness.name)
+        judged = await asyncio.to_thread(lambda one, known: tuple(one.judge(settings, known)), harness, _reported(last))
         findings += judged if len(there) == 1 else (_of(harness, finding) for finding in judged)
     return tuple(findings)
 
@@ -65,17 +65,12 @@ def _of(harness: Harness, finding: Finding) -> Finding:
     return msgspec.structs.replace(finding, what=f"{harness.name}: {finding.what}")
 
 
-def _last_adapter(harness: str) -> str:
-    return (
-        "select left(happened::varchar, 16), version, harness_version, digest, rival "
-        f"from adapters where harness = '{harness}' order by seq desc limit 1"
-    )
-
-
-def _reported(rows: Rows | None) -> Reported:
-    if rows is None or not rows.rows:
-        return Reported(is_silent=rows is None)
-    return Reported(Adapter(*(str(value or "") for value in rows.rows[0])))
+def _reported(last: LastAdapter | None) -> Reported:
+    if last is None or last.error:
+        return Reported(is_silent=True)
+    if not last.happened:
+        return Reported()
+    return Reported(Adapter(last.happened, last.version, last.harness_version, last.digest, last.rival))
 
 
 def _print(findings: Sequence[Finding]) -> None:

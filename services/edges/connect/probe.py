@@ -13,13 +13,14 @@ from uuid import uuid4
 import msgspec
 import psutil
 
-from schemas.asks import Rows, SqlAsk, Status, StatusAsk
+from schemas.asks import Status, StatusAsk
 from schemas.codec import encode
 from schemas.commands import Answer, CommandMessage, DropQueue
 from schemas.envelope import Actor
 from schemas.inbox import Inbound
 from schemas.streams import BUCKETS, DEAD, IN, STREAMS
 from schemas.subjects import Address, ask
+from schemas.view_asks import LastAdapter, LastAdapterAsk
 from services.edges.connect.installation import Disk, Kept, Running, Seen, Timed
 from services.edges.launcher.room_status import RoomStatus, read_status
 from services.edges.launcher.run import OTHERS, current
@@ -77,15 +78,15 @@ def _is_open(path: Path) -> bool:
         return False
 
 
-async def rows(settings: Settings, sql: str) -> Rows | None:
-    """What a query over the views gives; None where nobody answers."""
+async def last_adapter(settings: Settings, harness: str) -> LastAdapter | None:
+    """What the adapter of a harness that connected last said of itself; None where nobody answers."""
     async with AsyncExitStack() as stack:
         try:
             bus = await _connect(stack, find(settings))
-            reply = await bus.request(ask(SqlAsk.NAME), encode(SqlAsk(sql, max_rows=1)), PATIENCE)
+            reply = await bus.request(ask(LastAdapterAsk.NAME), encode(LastAdapterAsk(harness)), PATIENCE)
         except Unreachable:
             return None
-        return msgspec.json.decode(reply, type=Rows)
+        return msgspec.json.decode(reply, type=LastAdapter)
 
 
 async def _connect(stack: AsyncExitStack, endpoint: Endpoint) -> Bus:

@@ -10,10 +10,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from schemas.asks import Rows, SessionStatus, SqlAsk, Status, StatusAsk
+from schemas.asks import SessionStatus, Status, StatusAsk
 from schemas.codec import encode
 from schemas.streams import DEAD, IN, LOG
 from schemas.subjects import ask
+from schemas.view_asks import HistoryRun, HistoryRuns, HistoryRunsAsk
 from services.edges.launcher.room_status import RoomStatus, read_status
 from services.edges.launcher.run import Run, current
 from services.kit.bus import Bus, Lag, Unreachable
@@ -22,15 +23,6 @@ from services.kit.rooms import ROOMS
 from services.settings import Settings
 
 ANSWER = 2.0
-RUNS = 20
-"""The most runs that are shown."""
-HISTORY = """\
-from (
-  from history_runs qualify row_number() over (partition by project, session order by seq desc) = 1
-)
-select project, session, reason, status, "first", "last", through, tokens_left, code,
-  strftime(retry_at, '%Y-%m-%d %H:%M:%S UTC') as retry_at
-where status in ('open', 'failed') order by seq desc"""
 
 
 class Room(msgspec.Struct, frozen=True):
@@ -41,22 +33,6 @@ class Room(msgspec.Struct, frozen=True):
     restarts: int = 0
     last_exit: int | None = None
     lag: Lag | None = None
-
-
-class HistoryRun(msgspec.Struct, frozen=True):
-    """A run that compresses a session's history and is not done, or that was the session's last and failed."""
-
-    project: str
-    session: str
-    reason: str
-    status: str
-    first: int
-    last: int
-    through: int
-    """The last message that is done."""
-    tokens_left: int
-    code: str | None = None
-    retry_at: str | None = None
 
 
 class Overview(msgspec.Struct, frozen=True):
@@ -142,11 +118,10 @@ async def _responder(bus: Bus) -> Status | None:
 async def _history(bus: Bus) -> tuple[HistoryRun, ...]:
     """The newest run of each session, where it is open or has failed."""
     try:
-        answer = await bus.request(ask(SqlAsk.NAME), encode(SqlAsk(HISTORY, max_rows=RUNS)), ANSWER)
+        reply = await bus.request(ask(HistoryRunsAsk.NAME), encode(HistoryRunsAsk()), ANSWER)
     except Unreachable:
         return ()
-    rows = msgspec.json.decode(answer, type=Rows)
-    return tuple(msgspec.convert(dict(zip(rows.columns, row, strict=True)), HistoryRun) for row in rows.rows)
+    return msgspec.json.decode(reply, type=HistoryRuns).runs
 
 
 def _progress(run: HistoryRun) -> str:

@@ -2,14 +2,13 @@
 
 import asyncio
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
-from schemas.asks import Rows, SqlAsk
 from schemas.codec import encode
 from schemas.subjects import ask
+from schemas.view_asks import ProjectAt, ProjectAtAsk
 from services.kit.bus import Bus
 
 PATIENCE = 10.0
@@ -23,23 +22,16 @@ class NoProject(LookupError):
 
 async def project_at(bus: Bus, here: Path, home: Path) -> str:
     """The project that was seen at a folder or above it, the nearest first; else that of its repository elsewhere."""
-    spelled = dict.fromkeys(str(place) for place in _upwards(here, home))
-    known = await _rows(
-        bus,
-        "select project, place from (select project, seq, unnest([directory, root]) as place from project_identified) "
-        f"where place in ({_listed([*spelled])}) order by length(place) desc, seq desc limit 1",
-    )
-    if not known:
-        names = await asyncio.to_thread(_repository, here)
-        known = await _rows(
-            bus, f"select project from session_opened where project in ({_listed(names)}) order by seq desc limit 1"
-        )
-    if not known:
+    folders = tuple(dict.fromkeys(str(place) for place in _upwards(here, home)))
+    project = await _ask(bus, ProjectAtAsk(folders))
+    if not project:
+        project = await _ask(bus, ProjectAtAsk(names=await asyncio.to_thread(_repository, here)))
+    if not project:
         raise NoProject(
             f"no harness has worked in {here} yet, so that no project is known here: go to its folder, or name it with "
             "--project"
         )
-    return str(known[0][0])
+    return project
 
 
 def _upwards(here: Path, home: Path) -> list[Path]:
@@ -55,23 +47,18 @@ def _upwards(here: Path, home: Path) -> list[Path]:
     return found
 
 
-def _repository(here: Path) -> list[str]:
+def _repository(here: Path) -> tuple[str, ...]:
     """What harnesses would call the repository of a folder: by its first commits."""
     command = ["git", "-C", str(here), "rev-list", "--max-parents=0", "HEAD"]
     try:
         found = subprocess.run(command, capture_output=True, text=True, timeout=GIT, check=False)  # noqa: S603 - git, by its name
     except (OSError, subprocess.TimeoutExpired):
-        return []
-    return [f"git-{commit}" for commit in found.stdout.split()] if found.returncode == 0 else []
+        return ()
+    return tuple(f"git-{commit}" for commit in found.stdout.split()) if found.returncode == 0 else ()
 
 
-def _listed(values: Sequence[str]) -> str:
-    quoted = (value.replace("'", "''") for value in values)
-    return ", ".join(f"'{value}'" for value in quoted) or "''"
-
-
-async def _rows(bus: Bus, sql: str) -> tuple[tuple[object, ...], ...]:
-    reply = msgspec.json.decode(await bus.request(ask(SqlAsk.NAME), encode(SqlAsk(sql)), PATIENCE), type=Rows)
+async def _ask(bus: Bus, question: ProjectAtAsk) -> str:
+    reply = msgspec.json.decode(await bus.request(ask(question.NAME), encode(question), PATIENCE), type=ProjectAt)
     if reply.error:
         raise NoProject(f"the views do not tell which project this is ({reply.error}): name it with --project")
-    return reply.rows
+    return reply.project

@@ -5,7 +5,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
-from schemas.asks import Ask
+from schemas.ask import Ask
 from schemas.subjects import Address
 from services.domain.limits import Limits
 from services.kit.asks import Declined

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
-from schemas.asks import Ask
+from schemas.ask import Ask
 from services.kit.asks import AskHandler, Declined
 from services.responder.answers.base import Context, Question, Turns
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from schemas.asks import Rows, SqlAsk
+from schemas.view_asks import Rows, SqlAsk
 from services.responder.answers.base import Context, Question
 from services.responder.views.duck import BadQuery
 

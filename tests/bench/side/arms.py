@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 import psutil
 
-from schemas.asks import Rows, SqlAsk
 from schemas.codec import encode
 from schemas.streams import IN
 from schemas.subjects import ask, parse_inbound, token
+from schemas.view_asks import Rows, SqlAsk
 from services.edges.client.catching_up import caught_up
 from services.edges.connect.written import STARTS
 from services.kit.bus import Bus

@@ -22,7 +22,9 @@ from schemas.asks import (
     StatusAsk,
 )
 from schemas.codec import encode
+from schemas.events import HistoryFailed, HistoryRequested
 from schemas.inbox import (
+    AdapterSeen,
     Inbound,
     Listed,
     MessageSeen,
@@ -34,18 +36,19 @@ from schemas.inbox import (
     TodoSeen,
     UsageSeen,
 )
-from schemas.subjects import ask
-from services.kit.bus import Bus
+from schemas.subjects import Address, ask
+from schemas.view_asks import HistoryRuns, HistoryRunsAsk, LastAdapter, LastAdapterAsk
+from services.kit.bus import Appender, Bus
 from services.responder.answers.client_manifest import MANIFEST
 from services.responder.worker import Responder
 from services.tagger.worker import Tagger
-from tests.helpers.broker_world import HARBOUR, NOON, opened, quick_settings
+from tests.helpers.broker_world import HARBOUR, NOON, opened, quick_settings, wrapped
 from tests.helpers.cost import bare_seconds
 from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.broker
 
-R = TypeVar("R", ClientManifest, SessionReport, CompactionContext, Status)
+R = TypeVar("R", ClientManifest, SessionReport, CompactionContext, Status, LastAdapter, HistoryRuns)
 
 
 @pytest.fixture
@@ -156,3 +159,39 @@ async def test_a_warm_answer_is_quick(bus: Bus, rooms: tuple[Tagger, Responder])
             await answer(bus, question, kind)
             times.append(time.process_time() - began)
         assert median(times[1:]) < bare_seconds()
+
+
+async def test_the_adapter_that_connected_last_is_asked_for_by_its_harness(
+    bus: Bus, rooms: tuple[Tagger, Responder]
+) -> None:
+    assert LastAdapter() == await answer(bus, LastAdapterAsk("pi"), LastAdapter)
+    await see(bus, "1", AdapterSeen("annals", "1.0", digest="d1", harness_version="0.9"))
+    await see(bus, "2", AdapterSeen("annals", "1.1", digest="d2", harness_version="0.9", rival="o'other"))
+    for room in rooms:
+        await until(room.idle)
+    expected = LastAdapter(f"{NOON:%Y-%m-%d %H:%M}", "1.1", "0.9", "d2", "o'other")
+    assert expected == await answer(bus, LastAdapterAsk("pi"), LastAdapter)
+    assert LastAdapter() == await answer(bus, LastAdapterAsk("' or true --"), LastAdapter)
+
+
+async def test_of_each_session_the_newest_run_is_reported_that_is_open_or_failed(
+    bus: Bus, rooms: tuple[Tagger, Responder]
+) -> None:
+    assert rooms
+
+    def requested(run: str) -> HistoryRequested:
+        return HistoryRequested(run=run, reason="pressure", generation=1, first=1, last=9, tokens=700, percent=50.0)
+
+    failed = HistoryFailed(run="a", code="refused", detail="no", retry_at=NOON)
+    appender = Appender(bus)
+    await appender.append(wrapped([requested("a"), failed]), {})
+    await appender.append(wrapped([requested("b")], address=Address("harbour", "s2")), {})
+    runs = (await answer(bus, HistoryRunsAsk(), HistoryRuns)).runs
+    assert [("s2", "open", None, None), ("s1", "failed", "refused", "2026-03-07 12:00:00 UTC")] == [
+        (run.session, run.status, run.code, run.retry_at) for run in runs
+    ]
+    assert (1, 9, 0, 700, "pressure") == tuple(
+        getattr(runs[0], name) for name in ("first", "last", "through", "tokens_left", "reason")
+    )
+    assert 1 == len((await answer(bus, HistoryRunsAsk(limit=1), HistoryRuns)).runs)
+    assert 1 == len((await answer(bus, HistoryRunsAsk(limit=-5), HistoryRuns)).runs)

@@ -1,0 +1,11 @@
+"""What every question has in common."""
+
+from typing import ClassVar
+
+import msgspec
+
+
+class Ask(msgspec.Struct, frozen=True):
+    """A question. It changes nothing but what the answer itself must remember."""
+
+    NAME: ClassVar[str]

@@ -1,0 +1,22 @@
+"""Rows of the views, for the questions of Annals' own programs. Their SQL is written here, and in no message."""
+
+from collections.abc import Sequence
+
+from services.responder.answers.base import Context
+
+VIEWS_WAIT = 1.0
+"""Seconds that a question waits for what was in the log when it came."""
+TIMEOUT = 5.0
+
+
+async def view_rows(
+    context: Context, sql: str, parameters: Sequence[object] = (), *, max_rows: int
+) -> list[dict[str, object]]:
+    """The rows of a query, by the names of their columns. Raises `BadQuery` while the views cannot be read.
+
+    The views hold at least what the log held when the question came, unless that takes too long.
+    """
+    if not context.files.is_building:
+        await context.projector.committed(await context.kit.reader.head(), VIEWS_WAIT)
+    found = await context.files.serving.duck.query(sql, parameters, max_rows=max_rows, timeout=TIMEOUT)
+    return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
