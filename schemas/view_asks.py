@@ -1,5 +1,6 @@
 """Questions that are answered from the views: one in SQL for people, typed ones for the programs of Annals."""
 
+from datetime import datetime
 from typing import ClassVar
 
 import msgspec
@@ -8,21 +9,47 @@ from schemas.ask import Ask
 
 
 class SqlAsk(Ask, frozen=True):
-    """One read-only query over the views."""
+    """One read-only query over a copy of the views, or the next page of what it found. Asked by people."""
 
     NAME: ClassVar[str] = "sql"
 
-    sql: str
+    sql: str = ""
     max_rows: int = 1000
+    """The most rows of all pages together."""
     timeout_ms: int = 5000
+    cursor: str = ""
+    """Of the reply to an earlier question: its next page is wanted, and `sql` is not looked at."""
 
 
 class Rows(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The reply to `ask.sql`."""
+    """The reply to `ask.sql`. What JSON has no numbers for is text: times, big numbers, decimals, NaN and infinity."""
 
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[object, ...], ...] = ()
     truncated: bool = False
+    """There are more rows than these ..."""
+    error: str = ""
+    cursor: str = ""
+    """... and with this the next page of them can be asked for, for a minute. Empty: there is no further page."""
+    as_of: int = 0
+    """The position of the log that the copy of the views shows ..."""
+    age: float = 0.0
+    """... and the seconds since the views were so."""
+
+
+class ViewsCopyAsk(Ask, frozen=True):
+    """Leave a copy of the views where other processes can read it. Asked by rooms."""
+
+    NAME: ClassVar[str] = "views_copy"
+
+
+class ViewsCopy(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The reply to `ask.views_copy`: the newest copy, which is made anew at most every few seconds."""
+
+    as_of: int = 0
+    """The position of the log that the copy shows ..."""
+    at: datetime | None = None
+    """... and when the views were last so."""
     error: str = ""
 
 
@@ -98,4 +125,4 @@ class ProjectAt(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
 
 
-VIEW_ASKS: tuple[type[Ask], ...] = (SqlAsk, HistoryRunsAsk, LastAdapterAsk, ProjectAtAsk)
+VIEW_ASKS: tuple[type[Ask], ...] = (SqlAsk, ViewsCopyAsk, HistoryRunsAsk, LastAdapterAsk, ProjectAtAsk)

@@ -16,7 +16,7 @@ from services.edges.launcher.broker import HOST, Broker
 from services.edges.launcher.supervisor import Installation
 from services.kit.bus import Bus, connection
 from services.kit.rooms import ROOMS
-from services.settings import Logs, Settings
+from services.settings import Logs, Settings, Views
 from tests.helpers import recordings
 from tests.helpers.accounts import MAX_PAYLOAD, Accounts
 from tests.helpers.examples import use_profile
@@ -123,7 +123,8 @@ async def running_installation(
     data: Path, rooms: Sequence[str] = WITHOUT_SEARCH, **changes: object
 ) -> AsyncIterator[Installation]:
     """Run an installation in a directory, with some settings changed; with search where that is what a test is on."""
-    settings = replace(Settings(data=data, logs=Logs(level="warning")), **changes)
+    views = Views(copy_every=0, sql_timeout=60)  # who asks in SQL always sees what is there
+    settings = replace(Settings(data=data, logs=Logs(level="warning"), views=views), **changes)
     begun_by = Shared() if sys.platform == "linux" else None
     async with Installation(settings, rooms, begun_by=begun_by).running() as installation:
         yield installation

@@ -21,6 +21,7 @@ from services.responder.projections.learned_limits import LEARNED_LIMITS
 from services.responder.projections.session import SESSION
 from services.responder.session_cache import SessionCache
 from services.responder.steps import Steps
+from services.responder.views.copy import Copier
 from services.responder.views.files import Files
 
 QUESTIONS: tuple[Question[Any, Any], ...] = registered(answers, Question)
@@ -57,7 +58,9 @@ class Responder:
         kit.stack.callback(self._hinting.close)
         pace = Pace(settings.views.batch, settings.views.linger, settings.views.checkpoint_idle)
         self._projector = Projector(kit, self._files, kit.room, pace, self._follow)
-        context = Context(kit, limits, self._cache, self._steps, self._files, self._projector)
+        views = settings.views
+        copier = Copier(self._files, settings.data, every=views.copy_every, memory_limit=views.memory_limit)
+        context = Context(kit, limits, self._cache, self._steps, self._files, copier, self._projector)
         handlers = [handler_of(question, context) for question in QUESTIONS]
         await self._cache.entry(LEARNED_LIMITS, GLOBAL)  # no question shall wait for it
         await self._projector.open()

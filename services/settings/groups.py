@@ -81,10 +81,16 @@ class Views(msgspec.Struct, frozen=True):
     """Seconds from the first event that is not committed to its commit, unless a whole batch is there before."""
     checkpoint_idle: Annotated[float, Meta(ge=0.0)] = 30.0
     """Seconds without new events before the file is checkpointed."""
+    copy_every: Annotated[float, Meta(ge=0.0)] = 10.0
+    """Seconds from one copy of the views, which `ask.sql` reads, to the next. It is only made where somebody asks."""
     sql_max_rows: Annotated[int, Meta(ge=1)] = 10_000
     """The most rows one `ask.sql` may return."""
     sql_timeout: Annotated[float, Meta(gt=0.0)] = 10.0
-    """Seconds one `ask.sql` may run."""
+    """Seconds one `ask.sql` may take, with the time for which it waits for its turn."""
+    sql_memory: Annotated[int, Meta(ge=64)] = 512
+    """MiB of memory one `ask.sql` may take."""
+    sql_at_once: Annotated[int, Meta(ge=1)] = 2
+    """How many `ask.sql` run at once; others wait for their turn."""
     memory_limit: Annotated[str, Meta(pattern=r"^\d+(\.\d+)? ?([KMGTkmgt][Ii]?)?[Bb]$")] = "512MB"
     """Memory for DuckDB, such as `512MB` or `2GiB`."""
 

@@ -13,7 +13,6 @@ from schemas.envelope import Envelope
 from schemas.events import Event
 from schemas.streams import IN
 from schemas.subjects import ask
-from schemas.view_asks import Rows, SqlAsk
 from services.edges.client.player import Played, Session
 from services.edges.client.readers import read
 from services.edges.client.replay import Options, play
@@ -24,6 +23,7 @@ from services.kit.endpoint import find
 from services.responder.views.store import Store, view_sources
 from services.settings import Settings
 from tests.helpers.recordings import SHIPPED
+from tests.helpers.sql import select
 from tests.helpers.waiting import PATIENCE
 
 Fact = tuple[Envelope, Event]
@@ -123,13 +123,8 @@ def _keys(envelope: Envelope, event: Event) -> list[tuple[str, ...]]:
 
 async def views(bus: Bus) -> dict[str, list[str]]:
     """The rows of every view, as text and sorted."""
-    found = {}
-    for name in view_sources():
-        reply = await bus.request(ask(SqlAsk.NAME), encode(SqlAsk(_query(name), max_rows=1)), 60.0)
-        rows = msgspec.json.decode(reply, type=Rows)
-        assert not rows.error, f"{name}: {rows.error}"
-        found[name] = [str(row) for row in rows.rows]
-    return found
+    queries = " union all ".join(f"select '{name}', * from ({_query(name)})" for name in view_sources())
+    return {str(name): [str(tuple(row))] for name, *row in await select(bus, queries)}
 
 
 async def log_and_views(bus: Bus) -> tuple[list[Fact], dict[str, list[str]]]:

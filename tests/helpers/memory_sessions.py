@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 from uuid import uuid4
@@ -17,6 +17,7 @@ from schemas.envelope import Actor
 from schemas.inbox import CompactionSeen, Inbound, Listed, MessageSeen, Mode, PartSeen, Role, SessionSeen, StepSeen
 from schemas.plan import AnyEdit, AppendText, SetHead
 from schemas.subjects import Address, ask
+from services.console.worker import Console
 from services.desk.worker import Desk
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus
@@ -40,7 +41,9 @@ async def rooms(broker: Broker, data: Path, memory: Memory = Memory()) -> AsyncI
     given = replace(quick_settings(data), memory=memory)
     made, bus = (Tagger(), Desk(), Responder()), await connected(broker)
     try:
-        async with opened(made[0], bus, given), opened(made[1], bus, given), opened(made[2], bus, given):
+        async with AsyncExitStack() as stack:
+            for room in (*made, Console()):
+                await stack.enter_async_context(opened(room, bus, given))
             yield made
     finally:
         await bus.close()

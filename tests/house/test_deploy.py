@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped] # ships no types
 
+from schemas.ask import Ask
+from schemas.subjects import ask
+from schemas.view_asks import SqlAsk, ViewsCopyAsk
 from services.edges.launcher.broker import PERMISSIONS, binary
 from services.kit.bus import Bus, Unreachable
 from services.kit.endpoint import USERS
@@ -363,6 +366,20 @@ async def test_no_user_s_password_opens_what_another_one_may_do(guarded: Running
             await guarded.connect(user, PASSWORDS[other])
     for user in USERS:
         await (await guarded.connect(user)).close()
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("question", [SqlAsk, ViewsCopyAsk])
+async def test_a_harness_may_not_ask_in_sql_and_a_person_may(guarded: Running, question: type[Ask]) -> None:
+    for subject in (ask(question.NAME), ask(question.NAME, "p")):
+        harness = await guarded.connect("harness")
+        await harness.client.publish(subject, b"{}")
+        await asyncio.wait_for(harness.forbidden.wait(), PATIENCE)
+        await harness.close()
+    person = await guarded.connect("person")
+    with pytest.raises(Unreachable, match="nobody serves"):
+        await person.request(ask(question.NAME), b"{}", PATIENCE)
+    await person.close()
 
 
 @pytest.mark.broker

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from schemas.codec import encode
@@ -13,8 +12,7 @@ from schemas.envelope import Actor
 from schemas.events import MemoryJudged, MemoryWritten
 from schemas.inbox import PartSeen
 from schemas.streams import DEAD, LOG
-from schemas.subjects import Address, ask
-from schemas.view_asks import Rows, SqlAsk
+from schemas.subjects import Address
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus
 from services.kit.commands import send
@@ -24,7 +22,8 @@ from tests.domain.test_secrets import TOKENS
 from tests.helpers.broker_world import HARBOUR, facts, stored
 from tests.helpers.memory_books import named_in
 from tests.helpers.memory_sessions import ADA, PROJECT, Harness, begun, done, heads, rooms
-from tests.helpers.waiting import PATIENCE, until
+from tests.helpers.sql import select
+from tests.helpers.waiting import until
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 
@@ -73,7 +72,7 @@ async def test_of_forty_secrets_over_all_ways_in_none_is_kept_anywhere(bus: Bus,
     assert len(SHOWN) <= len(kept[DEAD.name])
     places = {
         **{name: b"".join(one.data + repr(one.headers).encode() for one in found) for name, found in kept.items()},
-        "views": "\n".join([row async for row in _rows(bus)]).encode(),
+        "views": "\n".join(await _rows(bus)).encode(),
         "served": encode(served),
     }
     assert all(b"[masked:" in text for text in places.values())
@@ -185,11 +184,7 @@ async def test_what_is_quarantined_is_in_no_head_after_the_next_rebase(
     assert [] == [text for text in (*poisoned, RULE) if text not in again]
 
 
-async def _rows(bus: Bus) -> AsyncIterator[str]:
+async def _rows(bus: Bus) -> list[str]:
     """All rows of all views, as text."""
-    for view in view_sources():
-        question = SqlAsk(f'select (v)::varchar from "{view}" v', max_rows=10_000)
-        rows = msgspec.json.decode(await bus.request(ask(SqlAsk.NAME), encode(question), PATIENCE), type=Rows)
-        assert "" == rows.error, f"{view}: {rows.error}"
-        for row in rows.rows:
-            yield str(row[0])
+    views = (f'select (v)::varchar from "{view}" v' for view in view_sources())
+    return [str(row) for (row,) in await select(bus, " union all ".join(views))]

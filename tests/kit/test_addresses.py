@@ -13,6 +13,7 @@ from schemas.commands import COMMANDS, Answer, Command
 from schemas.inbox import Inbound
 from schemas.streams import DEAD
 from schemas.subjects import Address, ask
+from services.console.worker import Console
 from services.desk.worker import Desk
 from services.embedder.worker import Embedder
 from services.generate.replies import reply_to
@@ -39,7 +40,7 @@ async def tagger(bus: Bus, tmp_path: Path) -> AsyncIterator[Tagger]:
     quiet = Settings(data=tmp_path, loop=settings.loop, embed=Embed(provider="off"))
     room = Tagger()
     async with AsyncExitStack() as stack:
-        for one in (room, Desk(), Responder(), Searcher(), Embedder()):
+        for one in (room, Desk(), Responder(), Console(), Searcher(), Embedder()):
             await stack.enter_async_context(opened(one, bus, quiet))
         yield room
 

@@ -6,8 +6,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from schemas.ask import Ask
 from schemas.commands import COMMANDS
-from schemas.subjects import PERSON, Address
+from schemas.subjects import PERSON, Address, ask
+from schemas.view_asks import SqlAsk, ViewsCopyAsk
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus
 from services.kit.endpoint import USERS, Written, find, read, write
@@ -74,6 +76,24 @@ async def test_people_send_all_commands_on_subjects_of_their_own_and_rooms_on_th
         for subject in subjects:
             assert subject.encode() == await bus.request(subject, b"{}", PATIENCE)
         await bus.close()
+
+
+@pytest.mark.parametrize("question", [SqlAsk, ViewsCopyAsk])
+async def test_a_harness_asks_nothing_in_sql_and_a_person_does(broker: Broker, bus: Bus, question: type[Ask]) -> None:
+    async def answer(subject: str, _: bytes) -> bytes:
+        return subject.encode()
+
+    await bus.serve("ask.>", "all", answer)
+    for subject in (ask(question.NAME), ask(question.NAME, "harbour")):
+        harness = await connected(broker, "harness")
+        asking = asyncio.create_task(harness.request(subject, b"{}", PATIENCE))
+        await asyncio.wait_for(harness.forbidden.wait(), PATIENCE)
+        assert not asking.done()
+        asking.cancel()
+        await harness.close()
+        person = await connected(broker, "person")
+        assert subject.encode() == await person.request(subject, b"{}", PATIENCE)
+        await person.close()
 
 
 @pytest.mark.own_broker

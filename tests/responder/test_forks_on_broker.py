@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from schemas.events import (
 from schemas.inbox import Inbound, Listed, MessageSeen, Seen, SessionSeen, StepSeen, UsageSeen
 from schemas.plan import AnyEdit, Restore, Withdraw, target
 from schemas.subjects import Address, ask
-from schemas.view_asks import Rows, SqlAsk
+from services.console.worker import Console
 from services.domain.edits import Message, apply
 from services.edges.client.adapter import as_sent
 from services.edges.launcher.broker import Broker
@@ -39,6 +39,7 @@ from services.tagger.worker import Tagger
 from tests.helpers.broker_world import HARBOUR, NOON, connected, facts, opened, wrapped
 from tests.helpers.compressed_sessions import WORDS, ran, settings, text
 from tests.helpers.random_sessions import alike
+from tests.helpers.sql import select
 from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.broker
@@ -54,7 +55,9 @@ async def rooms(broker: Broker, data: Path) -> AsyncIterator[Rooms]:
     given = replace(settings(), data=data, plan=Limits(protected_tags=1))
     tagger, historian, responder, bus = Tagger(), Historian(), Responder(), await connected(broker)
     try:
-        async with opened(tagger, bus, given), opened(historian, bus, given), opened(responder, bus, given):
+        async with AsyncExitStack() as stack:
+            for room in (tagger, historian, responder, Console()):
+                await stack.enter_async_context(opened(room, bus, given))
             yield tagger, historian, responder
     finally:
         await bus.close()
@@ -189,11 +192,8 @@ async def test_a_copy_goes_on_as_its_origin_and_so_it_does_from_the_log_alone(
         assert not any(isinstance(event, HistoryRequested) for event in held)
         assert ["s1"] == [event.origin for event in held if isinstance(event, PlanExtended) and event.origin]
 
-        rows = SqlAsk("select number, status from tags where session = 's2' and status != 'active'", max_rows=10)
-        answer = await bus.request(ask(rows.NAME, COPY.project), encode(rows), PATIENCE)
-        found = msgspec.json.decode(answer, type=Rows)
-        assert "" == found.error
-        assert [[21, "dropped"], [24, "queued"]] == sorted(map(list, found.rows))
+        rows = await select(bus, "select number, status from tags where session = 's2' and status != 'active'")
+        assert [(21, "dropped"), (24, "queued")] == sorted(rows)
         opened_up = ExpandAsk(COPY.project, COPY.session, start=1, end=2)
         answer = await bus.request(ask(opened_up.NAME, COPY.project), encode(opened_up), PATIENCE)
         assert "Read file 0." in msgspec.json.decode(answer, type=Expanded).text

@@ -10,11 +10,11 @@ from schemas.codec import encode
 from schemas.commands import MemoryWrite
 from schemas.inbox import SessionSeen
 from schemas.subjects import Address, ask
-from schemas.view_asks import Rows, SqlAsk
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus
 from tests.helpers.broker_world import HARBOUR
 from tests.helpers.memory_sessions import PATIENCE, asked, begun, done, heads, notices, rooms
+from tests.helpers.sql import select
 from tests.helpers.waiting import until
 from tests.responder.test_memory_on_broker import OTHER, RULE
 
@@ -50,11 +50,10 @@ async def test_it_is_read_under_both_names_and_a_running_session_hears_nothing_o
         await running.says("and on")
         (notice,) = notices(await running.step(serving))
         assert (True, False) == (OTHER in notice, RULE in notice)
-        question = SqlAsk(f"select text from memories where project = '{HARBOUR.project}' and status = 'active'")
         for room in serving:
             await until(room.idle)
-        rows = msgspec.json.decode(await bus.request(ask("sql"), encode(question), PATIENCE), type=Rows)
-        assert {(RULE,), (OTHER,)} == {*rows.rows}
+        rows = await select(bus, f"select text from memories where project = '{HARBOUR.project}' and status = 'active'")
+        assert {(RULE,), (OTHER,)} == {*rows}
 
 
 async def reads(bus: Bus, wanted: set[str]) -> bool:

@@ -14,13 +14,13 @@ from schemas.commands import MemoryArchive, MemoryPin, MemoryReinforce, MemoryRe
 from schemas.envelope import Actor
 from schemas.plan import SetHead
 from schemas.subjects import Address, ask
-from schemas.view_asks import Rows, SqlAsk
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus
 from services.settings import Memory
 from tests.helpers.broker_world import HARBOUR
 from tests.helpers.examples import examples
 from tests.helpers.memory_sessions import PATIENCE, asked, begun, done, heads, notices, rooms
+from tests.helpers.sql import select
 from tests.helpers.waiting import until
 
 pytestmark = pytest.mark.broker
@@ -86,15 +86,12 @@ async def test_the_question_and_the_views_agree_on_what_is_remembered(bus: Bus, 
             for one in reply.memories
         }
         columns = 'memory, category, "class", text, status, pinned, trust, verification, seen'
-        question = SqlAsk(f"select {columns} from memories where project = '{HARBOUR.project}'")
-        rows = msgspec.json.decode(await bus.request(ask("sql"), encode(question), PATIENCE), type=Rows)
-        assert "" == rows.error
-        assert listed == {row[0]: list(row[1:]) for row in rows.rows}
+        rows = await select(bus, f"select {columns} from memories where project = '{HARBOUR.project}'")
+        assert listed == {row[0]: list(row[1:]) for row in rows}
         assert {"active": 4, "archived": 1} == reply.counts
         total = (await asked(bus, "quality")).total
-        question = SqlAsk("select count(*) from memory_decisions")
-        rows = msgspec.json.decode(await bus.request(ask("sql"), encode(question), PATIENCE), type=Rows)
-        assert total == rows.rows[0][0] >= 5
+        assert ((total,),) == await select(bus, "select count(*) from memory_decisions")
+        assert total >= 5
 
 
 async def test_it_is_told_why_a_head_shows_a_memory_and_what_became_of_it(

@@ -14,7 +14,7 @@ from schemas.codec import encode
 from schemas.events import HistoryRequested, LimitLearned, LimitWithdrawn, PlanExtended, PlanRebased, StepOpened
 from schemas.inbox import ErrorSeen, Inbound, Listed, MessageSeen, PartSeen, Seen, SessionSeen, StepSeen, UsageSeen
 from schemas.subjects import Address, ask
-from schemas.view_asks import SqlAsk
+from services.console.worker import Console
 from services.domain.learned_limits import GLOBAL
 from services.domain.record import Record
 from services.edges.launcher.broker import Broker
@@ -28,6 +28,7 @@ from services.settings import Limits, Settings
 from services.tagger.worker import Tagger
 from tests.helpers.broker_world import HARBOUR, NOON, connected, facts, opened, quick_settings, wrapped
 from tests.helpers.compressed_sessions import Session, reported_session, settings
+from tests.helpers.sql import select
 from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.broker
@@ -60,8 +61,8 @@ class Team:
         await self.see(address, SessionSeen(title="At work"), message, listed)
         return step.step
 
-    async def answer(self, question: SessionAsk | TransformAsk | SqlAsk) -> bytes:
-        return await self._bus.request(ask(question.NAME, getattr(question, "project", "")), encode(question), PATIENCE)
+    async def answer(self, question: SessionAsk | TransformAsk) -> bytes:
+        return await self._bus.request(ask(question.NAME, question.project), encode(question), PATIENCE)
 
     async def window(self, address: Address) -> str:
         """What a person is told of a session's window."""
@@ -152,10 +153,11 @@ async def test_a_person_knows_better(bus: Bus, team: Team, tmp_path: Path) -> No
 
 
 async def test_what_was_learned_can_be_asked_for(bus: Bus, team: Team, tmp_path: Path) -> None:
-    async with opened(Responder(), bus, quick_settings(tmp_path)):
+    settings = quick_settings(tmp_path)
+    async with opened(Responder(), bus, settings), opened(Console(), bus, settings):
         await refuse(team)
-        rows = await team.answer(SqlAsk('select provider, model, "limit", in_session from limit_learned'))
-        assert [["anthropic", "opus", 128_000, "s1"]] == msgspec.json.decode(rows)["rows"]
+        rows = await select(bus, 'select provider, model, "limit", in_session from limit_learned')
+        assert (("anthropic", "opus", 128_000, "s1"),) == rows
 
 
 async def test_an_explanation_says_who_knew_of_the_window(bus: Bus) -> None:

@@ -497,13 +497,24 @@ export interface ServedAsk {
   session: string;
 }
 /**
- * One read-only query over the views.
+ * One read-only query over a copy of the views, or the next page of what it found. Asked by people.
  */
 export interface SqlAsk {
-  sql: string;
+  sql?: string;
+  /**
+   * The most rows of all pages together.
+   */
   max_rows?: number;
   timeout_ms?: number;
+  /**
+   * Of the reply to an earlier question: its next page is wanted, and `sql` is not looked at.
+   */
+  cursor?: string;
 }
+/**
+ * Leave a copy of the views where other processes can read it. Asked by rooms.
+ */
+export interface ViewsCopyAsk {}
 /**
  * Which runs that compress history are open, or were the last of their session and failed?
  */
@@ -982,14 +993,43 @@ export interface Served {
   error?: string;
 }
 /**
- * The reply to `ask.sql`.
+ * The reply to `ask.sql`. What JSON has no numbers for is text: times, big numbers, decimals, NaN and infinity.
  */
 export interface Rows {
   columns?: string[];
   rows?: {
     [k: string]: unknown;
   }[][];
+  /**
+   * There are more rows than these ...
+   */
   truncated?: boolean;
+  error?: string;
+  /**
+   * ... and with this the next page of them can be asked for, for a minute. Empty: there is no further page.
+   */
+  cursor?: string;
+  /**
+   * The position of the log that the copy of the views shows ...
+   */
+  as_of?: number;
+  /**
+   * ... and the seconds since the views were so.
+   */
+  age?: number;
+}
+/**
+ * The reply to `ask.views_copy`: the newest copy, which is made anew at most every few seconds.
+ */
+export interface ViewsCopy {
+  /**
+   * The position of the log that the copy shows ...
+   */
+  as_of?: number;
+  /**
+   * ... and when the views were last so.
+   */
+  at?: string | null;
   error?: string;
 }
 /**

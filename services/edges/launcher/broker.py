@@ -10,6 +10,7 @@ from pathlib import Path
 
 from schemas.streams import BUCKETS, STREAMS
 from schemas.subjects import PERSON, WHOLE_PROJECT
+from schemas.view_asks import SqlAsk, ViewsCopyAsk
 from services.edges.launcher.leftover import CONFIG, end_leftover, note
 from services.edges.launcher.run import private
 from services.kit.bus import BrokerError, Bus, Unreachable
@@ -44,8 +45,9 @@ HARNESS_ALLOWED = [
     "$JS.API.STREAM.PURGE.OBJ_inbound",
     "$O.inbound.>",
 ]
-HARNESS_DENIED = [f"do.*.{WHOLE_PROJECT}.>"]
-"""Commands about a whole project. A harness could claim to be anybody: it sends commands of its sessions alone."""
+HARNESS_DENIED = [f"do.*.{WHOLE_PROJECT}.>", f"ask.{SqlAsk.NAME}.>", f"ask.{ViewsCopyAsk.NAME}.>"]
+"""Commands about a whole project: a harness could claim to be anybody, so it sends commands of its sessions alone. And
+queries, which read all projects."""
 PERSON_ALLOWED = [f"do.*.*.*.*.{PERSON}", "ask.>"]
 """A person's commands have subjects of their own, so that no body need be believed about who sent it."""
 ANSWERS = ["_INBOX.>"]

@@ -1,7 +1,7 @@
 """What a question is: what is asked, who answers it, and how many are answered at once."""
 
 from collections.abc import Awaitable, Callable
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -11,11 +11,13 @@ from services.domain.limits import Limits
 from services.kit.asks import Declined
 from services.kit.projector import Projector
 from services.kit.room import Kit
+from services.kit.turns import Turns
 from services.responder.projections.book import BOOK, Remembered
 from services.responder.projections.session import SESSION
 from services.responder.session.state import Session
 from services.responder.session_cache import SessionCache
 from services.responder.steps import Steps
+from services.responder.views.copy import Copier
 from services.responder.views.files import Files
 
 A = TypeVar("A", bound=Ask)
@@ -30,15 +32,8 @@ class Context(msgspec.Struct, frozen=True):
     cache: SessionCache
     steps: Steps
     files: Files
+    copier: Copier
     projector: Projector
-
-
-class Turns(NamedTuple):
-    """How many questions of one kind are answered at once, so that long ones do not delay those of models."""
-
-    at_once: int
-    waiting: int
-    """How many more may wait for their turn; one beyond these is refused at once."""
 
 
 LONG = Turns(at_once=1, waiting=16)

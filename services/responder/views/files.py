@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from services.kit.bus import BrokerError
+from services.kit.duck import Duck, DuckError, is_fatal
 from services.kit.logs import logger
 from services.kit.projector import Fact
 from services.kit.same_log import Log
-from services.responder.views.duck import Duck, DuckError, is_fatal
 from services.responder.views.store import PREFIX, Store, file_name
 
 POLL = 0.2

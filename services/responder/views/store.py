@@ -10,10 +10,10 @@ from typing import NamedTuple
 from schemas.asks import SkippedRecord
 from services.domain.record import RecordSkipped
 from services.kit import metrics
+from services.kit.duck import Connection, Duck, DuckBusy, insert
 from services.kit.projector import Fact
 from services.kit.retry import retrying
 from services.kit.same_log import Log, Newest, doubt
-from services.responder.views.duck import Connection, Duck, DuckBusy, insert
 from services.responder.views.tables import TABLES, columns_of, fingerprint, table_name
 
 LATEST = 2**63 - 1
@@ -67,7 +67,7 @@ class Store:
     @classmethod
     async def open_as_is(cls, path: Path, *, memory_limit: str) -> "Store":
         """Open a file of other shapes to answer from it; nothing of it is changed."""
-        return await cls._opened(path, memory_limit, _position)
+        return await cls._opened(path, memory_limit, position)
 
     @classmethod
     async def _opened(cls, path: Path, memory_limit: str, position: Callable[[Connection], int]) -> "Store":
@@ -109,7 +109,7 @@ def _prepare(db: Connection) -> int:
     if not _is_prepared(db):
         _make(db)
     db.execute(f"insert into {CHECKPOINT} select 0 where not exists (from {CHECKPOINT})")
-    return _position(db)
+    return position(db)
 
 
 def _is_prepared(db: Connection) -> bool:
@@ -130,7 +130,8 @@ def _make(db: Connection) -> None:
     db.execute(f"create table if not exists {CHECKPOINT} (seq bigint)")
 
 
-def _position(db: Connection) -> int:
+def position(db: Connection) -> int:
+    """The position up to which the log is in this database."""
     row = db.execute(f"select max(seq) from {CHECKPOINT}").fetchone()
     return int(row[0]) if row and row[0] is not None else 0
 

@@ -11,10 +11,12 @@ from schemas.asks import ASKS, CompactionContext, CompactionContextAsk, EmbedAsk
 from schemas.codec import encode
 from schemas.events import DocumentCaptured, SessionRenamed
 from schemas.subjects import Address
+from schemas.view_asks import SqlAsk
 from services.kit.asks import AskHandler
 from services.kit.bus import Unreachable
 from services.kit.logs import logger
-from services.responder.answers.base import Context, Question, Turns, UnknownSession
+from services.kit.turns import Turns
+from services.responder.answers.base import Context, Question, UnknownSession
 from services.responder.answers.serving import handler_of
 from services.responder.projections.base import scope_of
 from services.responder.projections.documents import DOCUMENTS
@@ -39,7 +41,7 @@ async def reply(one: AskHandler[CompactionContextAsk, CompactionContext], data: 
 
 
 def test_every_question_of_the_language_has_one_answer() -> None:
-    elsewhere = [EmbedAsk.NAME, ProbeAsk.NAME, SearchAsk.NAME]  # in processes of their own
+    elsewhere = [EmbedAsk.NAME, ProbeAsk.NAME, SearchAsk.NAME, SqlAsk.NAME]  # in processes of their own
     assert sorted(ask.NAME for ask in ASKS) == sorted([*elsewhere, *(question.ask.NAME for question in QUESTIONS)])
 
 

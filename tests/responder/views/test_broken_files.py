@@ -13,8 +13,8 @@ import msgspec
 import pytest
 
 from schemas.events import DropRequested
+from services.kit.duck import BadQuery, DuckError
 from services.responder.views import files
-from services.responder.views.duck import BadQuery, DuckError
 from services.responder.views.files import ASIDE, Files
 from services.responder.views.store import PREFIX, file_name
 from tests.helpers.recorded_log import RecordedLog

@@ -21,13 +21,14 @@ from schemas.events import (
     StepOpened,
 )
 from services.domain.record import RecordSkipped
-from services.kit import metrics
-from services.responder.views import duck, files
-from services.responder.views.duck import BadQuery, Duck
+from services.kit import duck, metrics
+from services.kit.duck import BadQuery, Duck
+from services.responder.views import files
 from services.responder.views.files import Files
 from services.responder.views.store import PREFIX, Store, file_name
 from services.responder.views.tables import TABLES, fingerprint, table_of
 from tests.helpers.recorded_log import RecordedLog
+from tests.helpers.refused_sql import REFUSED
 from tests.helpers.view_facts import MEMORY, Fact, close, commit, empty, fact, happened, open_store, rows
 
 pytestmark = pytest.mark.slow
@@ -282,45 +283,7 @@ def test_more_rows_than_were_asked_for_are_cut_off_and_said_so(store: Store) -> 
     assert (answer.rows, answer.truncated) == (((1,), (2,), (3,), (4,)), True)
 
 
-ONLY_ONE = "only one SELECT is answered"
-
-
-@pytest.mark.parametrize(
-    ("sql", "reason"),
-    [
-        ("insert into drop_requested (seq) values (9)", ONLY_ONE),
-        ("update checkpoint_row set seq = 9", ONLY_ONE),
-        ("delete from checkpoint_row", ONLY_ONE),
-        ("drop table checkpoint_row", ONLY_ONE),
-        ("create table mine (a int)", ONLY_ONE),
-        ("create temp table mine (a int)", ONLY_ONE),
-        ("with gone as (delete from checkpoint_row returning seq) select * from gone", "read-only|Parser Error"),
-        ("with new as (insert into checkpoint_row values (9) returning seq) select * from new", "read-only|Parser"),
-        ("select 1; select 2", ONLY_ONE),
-        ("select 1; delete from checkpoint_row", ONLY_ONE),
-        ("", ONLY_ONE),
-        ("-- nothing", ONLY_ONE),
-        ("commit", ONLY_ONE),
-        ("set memory_limit = '9GB'", ONLY_ONE),
-        ("reset memory_limit", ONLY_ONE),
-        ("pragma enable_profiling", ONLY_ONE),
-        ("select * from enable_logging()", "locked"),
-        ("copy checkpoint_row to '/tmp/out.csv'", ONLY_ONE),
-        ("attach '/tmp/other.duckdb'", ONLY_ONE),
-        ("export database '/tmp/out'", ONLY_ONE),
-        ("install httpfs", ONLY_ONE),
-        ("load httpfs", ONLY_ONE),
-        ("call force_checkpoint()", ONLY_ONE),
-        ("explain select 1", ONLY_ONE),
-        ("select * from read_csv('/etc/passwd')", "disabled by configuration"),
-        ("select * from read_text('/etc/passwd')", "disabled by configuration"),
-        ("select * from glob('/etc/*')", "disabled by configuration"),
-        ("select * from '/etc/passwd'", "does not exist"),
-        ("select * from DROPS", "does not exist"),
-        ("select * from nowhere", "does not exist"),
-        ("select", "syntax error|Parser Error"),
-    ],
-)
+@pytest.mark.parametrize(("sql", "reason"), REFUSED)
 def test_a_question_that_could_change_or_reach_anything_is_refused(store: Store, sql: str, reason: str) -> None:
     commit(store, DROPS[:1])
     with pytest.raises(BadQuery, match=reason):

@@ -2,16 +2,15 @@
 
 import asyncio
 import contextlib
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import duckdb
-
-from services.kit.logs import logger
 
 T = TypeVar("T")
 
@@ -20,9 +19,11 @@ DuckError = duckdb.Error
 DuckBusy = duckdb.TransactionException
 
 READERS = 4
+CHUNK = 1024 * 1024
 INTERRUPT_INTERVAL = 0.05
 """Seconds until a query is interrupted again: where it still waited for a reader, it did not hear the first time."""
-SETTINGS = ("set checkpoint_threshold = '1GB'", "set threads = 2", "set timezone = 'UTC'")
+THREADS = 2
+SETTINGS = ("set checkpoint_threshold = '1GB'", f"set threads = {THREADS}", "set timezone = 'UTC'")
 GUARDS = (
     "set enable_external_access = false",
     "set python_enable_replacements = false",
@@ -79,6 +80,8 @@ class Duck:
             raise
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="duck-writer")
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="duck-reader")
+        self._source: BinaryIO | None = None
+        """The file as `copy` reads it. It stays open: to close it would give up the lock that DuckDB has on it."""
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         """Run on the writing thread, in one transaction."""
@@ -99,6 +102,22 @@ class Duck:
     async def checkpoint(self) -> None:
         """Move what is in the write-ahead log into the file."""
         await self._written(self._checkpoint)
+
+    async def copy(self, target: Path) -> None:
+        """Copy the database as it is between two transactions. Only writers wait for that; readers go on."""
+        await self._written(lambda: self._copy(target))
+
+    def _copy(self, target: Path) -> None:
+        self._checkpoint()
+        if self._source is None:
+            self._source = self.path.open("rb")
+        self._source.seek(0)
+        with target.open("wb") as copied:
+            shutil.copyfileobj(self._source, copied, CHUNK)
+        log, copied_log = write_ahead_log(self.path), write_ahead_log(target)
+        copied_log.unlink(missing_ok=True)
+        if log.exists():  # a query has held up the checkpoint
+            shutil.copyfile(log, copied_log)
 
     async def _written(self, work: Callable[[], T]) -> T:
         try:
@@ -141,10 +160,30 @@ class Duck:
         try:
             await self.checkpoint()
         except duckdb.Error as error:
+            from services.kit.logs import logger  # noqa: PLC0415 - it takes half of the time that a query needs to start
+
             logger().warning("the views were closed without a checkpoint", file=self.path.name, reason=str(error))
         self._writer.shutdown()
         self._readers.shutdown()
         self._db.close()
+        if self._source is not None:
+            self._source.close()
+
+
+def write_ahead_log(path: Path) -> Path:
+    """Where a database has what is not in its file yet."""
+    return path.with_name(f"{path.name}.wal")
+
+
+def change_alone(path: Path, work: Callable[[Connection], T], *, memory_limit: str) -> T:
+    """Change a database that nobody else has open, and leave all of it in its one file."""
+    db = duckdb.connect(str(path), config={"memory_limit": memory_limit, "threads": 1})
+    try:
+        result = work(db)
+        db.execute("checkpoint")
+    finally:
+        db.close()
+    return result
 
 
 async def _interrupt(cursor: duckdb.DuckDBPyConnection, after: float) -> None:
@@ -155,9 +194,7 @@ async def _interrupt(cursor: duckdb.DuckDBPyConnection, after: float) -> None:
 
 
 def _select(cursor: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object], max_rows: int) -> Answer:
-    statements = cursor.extract_statements(sql)
-    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-        raise BadQuery("only one SELECT is answered; `select table_name from duckdb_tables()` lists what there is")
+    _refuse_all_but_select(cursor, sql)
     cursor.execute("begin transaction read only")
     try:
         cursor.execute(sql, list(parameters))
@@ -166,6 +203,12 @@ def _select(cursor: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[ob
     finally:
         cursor.execute("rollback")
     return Answer(columns, tuple(rows[:max_rows]), truncated=len(rows) > max_rows)
+
+
+def _refuse_all_but_select(db: Connection, sql: str) -> None:
+    statements = db.extract_statements(sql)
+    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+        raise BadQuery("only one SELECT is answered; `select table_name from duckdb_tables()` lists what there is")
 
 
 ARROW_TYPES = {
@@ -194,3 +237,33 @@ def _arrow_type(arrow: ModuleType, kind: str) -> object:
     if kind.endswith("[]"):
         return arrow.list_(_arrow_type(arrow, kind[:-2]))
     return arrow.type_for_alias(ARROW_TYPES[kind])
+
+
+class Selected(NamedTuple):
+    """What a query gives: the names and types of its columns, and its rows as they are asked for."""
+
+    columns: tuple[str, ...]
+    kinds: tuple[Any, ...]
+    rows: Callable[[Sequence[str], int], list[tuple[object, ...]]]
+    """At most so many rows, with these expressions over the columns, `#1` to `#n`, in place of the columns."""
+
+
+def open_to_read(path: Path, *, memory_limit: str) -> Connection:
+    """Open a database that nobody writes, for one query from outside: what it cannot hold in memory, it cannot ask."""
+    db = duckdb.connect(str(path), read_only=True, config={"threads": THREADS})
+    for setting in (f"set memory_limit = '{memory_limit}'", "set temp_directory = ''", *SETTINGS, *GUARDS):
+        db.execute(setting)
+    return db
+
+
+def selected(db: Connection, sql: str) -> Selected:
+    """Prepare one SELECT from outside. Raises `BadQuery`, and `DuckError` with the reason in the library's words."""
+    _refuse_all_but_select(db, sql)
+    db.execute("begin transaction read only")
+    found: Any = db.sql(sql)  # the library does not describe the methods of a relation
+
+    def rows(expressions: Sequence[str], limit: int) -> list[tuple[object, ...]]:
+        asked: list[tuple[object, ...]] = found.limit(limit).select(", ".join(expressions)).fetchall()
+        return asked
+
+    return Selected(tuple(found.columns), tuple(found.types), rows)
