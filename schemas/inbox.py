@@ -128,6 +128,8 @@ class PartSeen(Item, frozen=True, tag="part.seen"):
     ended: Moment | None = None
     child: str = ""
     """The session that this call started: a sub-agent."""
+    typed: bool = False
+    """The harness vouches that a person has typed this text in this message. Else the text is the harness's word."""
 
 
 class MessageSeen(Item, frozen=True, tag="message.seen"):

@@ -5,8 +5,9 @@ from typing import ClassVar
 from schemas.envelope import Moment
 from schemas.events.base import Event, LogOnly
 
-TRUSTS = ("person", "agent", "summary", "historian", "dreamer", "tool_output")
-"""Where a text comes from, which says how far it is trusted."""
+TRUSTS = ("person", "person_by_harness", "agent", "summary", "historian", "dreamer", "tool_output")
+"""Where a text comes from, which says how far it is trusted. `person_by_harness` are the words of a person as a harness
+reports them, which vouches that they were typed: `person` is only what comes from a person's own connection."""
 
 VERDICTS = ("accepted", "absorbed", "superseded", "rejected", "held", "retrying", "exhausted")
 """What can become of a candidate. The last judgement of a candidate counts."""

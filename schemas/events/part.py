@@ -44,6 +44,9 @@ class PartRecorded(Event, frozen=True):
     """sha256 of a body in its bucket, where the text is too long for a message. The same for the two below."""
     input_ref: str = ""
     output_ref: str = ""
+    provenance: str = ""
+    """Of a text in a user's message: `typed`, if the harness vouches that a person has typed it; `replaced`, if it took
+    the place of another text; `added`, if it came when the message had been sent. Empty: the harness's word."""
 
 
 class PartRemoved(Event, frozen=True):

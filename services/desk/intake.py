@@ -29,8 +29,10 @@ from services.domain.memory.book import Book
 from services.domain.memory.snapshot import holder_of, position_of, snapshot
 from services.domain.outcome import Done, Later, Outcome
 from services.domain.secrets import mask
+from services.domain.senders import words_of
 from services.domain.texts.bounds import bounded
 from services.domain.texts.clean import cleaned
+from services.domain.texts.content import LATE
 from services.domain.tools.call import Call
 from services.kit.bus import Delivery
 from services.kit.consumer import fact_of, log_consumer
@@ -98,7 +100,7 @@ class MemoryIntake:
 
     async def _said(self, address: Address, envelope: Envelope, part: PartRecorded, seq: int) -> None:
         """Take in what a message says. What an agent writes to its sub-agent has the agent's words."""
-        if part.synthetic or part.ignored:
+        if part.synthetic or part.ignored or part.provenance in LATE:
             return
         text = mask(bounded(cleaned(part.text)))
         message = self._known(address, part.message)
@@ -112,7 +114,10 @@ class MemoryIntake:
             return
         kin = await kin_of(self._kit.reader, address)
         is_person = is_user and not kin.is_subagent
-        origin = await self._origin(address, kin, part.message, "person" if is_person else "agent")
+        is_typed = is_person and part.provenance == "typed"
+        trust = "person_by_harness" if is_typed else "agent"
+        source = words_of(trust) if is_typed or not is_person else "harness"
+        origin = await self._origin(address, kin, part.message, trust, source)
         candidates = [*asked(text, origin)] if is_user else []
         if is_person or not is_user:
             candidates += [shown(one, origin) for one in found]
@@ -142,9 +147,9 @@ class MemoryIntake:
         cause = retrieval_id(family[-1], part)
         await self._books.take_in(address.project, decide, cause=cause, at=envelope.at, session=kin.root)
 
-    async def _origin(self, address: Address, kin: Kin, message: str, trust: str) -> Origin:
+    async def _origin(self, address: Address, kin: Kin, message: str, trust: str, source: str = "") -> Origin:
         family = await copied_from(self._kit.reader, address)
-        return Origin(kin.root, message, trust, trust, family, held_in=address.session)
+        return Origin(kin.root, message, trust, source or trust, family, held_in=address.session)
 
     async def _admit(self, address: Address, envelope: Envelope, candidates: Sequence[Candidate]) -> None:
         for candidate in candidates:

@@ -38,6 +38,11 @@ def name_of(actor: Actor) -> str:
     return f"{name}, by {actor.kind}" if actor.claimed else name
 
 
+def words_of(trust: str) -> str:
+    """Whose words a memory of this trust has, in words."""
+    return {"person_by_harness": "person, by harness"}.get(trust, trust)
+
+
 def kind_of(actor: Actor) -> str:
     """What kind of sender it was, in words."""
     return f"{actor.claimed}, by {actor.kind}" if actor.claimed else actor.kind

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from schemas.commands import MemoryWrite, PolicySet
+from schemas.commands import MemoryRevise, MemoryWrite, PolicySet
 from schemas.events import (
     Event,
     MemoryJudged,
@@ -31,7 +31,7 @@ from services.domain.memory.snapshot import holder_of, snapshot
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Appender, Bus
 from services.settings import Memory
-from tests.desk.test_books import PROJECT, SECRET, send
+from tests.desk.test_books import AGENT, PROJECT, SECRET, send
 from tests.helpers.broker_world import HARBOUR, connected, facts, opened, quick_settings, stored, wrapped
 from tests.helpers.memory_writers import folded, judged
 from tests.helpers.room_process import room
@@ -50,12 +50,13 @@ async def desk(bus: Bus) -> AsyncIterator[Bus]:
         yield bus
 
 
-def said(text: str, message: str = "msg1", role: str = "user", **more: bool) -> list[Event]:
+def said(text: str, message: str = "msg1", role: str = "user", provenance: str = "typed", **more: bool) -> list[Event]:
     """A message with one part, as the tagger records it."""
     synthetic = more.pop("is_summary", False)
+    provenance = provenance if role == "user" else ""
     return [
         MessageRecorded(message=message, role=role, synthetic=synthetic),
-        PartRecorded(message=message, part=f"{message}/0", kind="text", text=text, **more),
+        PartRecorded(message=message, part=f"{message}/0", kind="text", text=text, provenance=provenance, **more),
     ]
 
 
@@ -94,7 +95,7 @@ async def test_what_a_person_asks_for_is_remembered_from_its_message(desk: Bus) 
     await until(lambda: written(desk))
     (memory,) = await written(desk)
     assert isinstance(memory, MemoryWritten)
-    assert (BODY, "person", "s1", "msg1", "person") == (
+    assert (BODY, "person_by_harness", "s1", "msg1", "person, by harness") == (
         memory.text,
         memory.trust,
         memory.origin,
@@ -140,6 +141,32 @@ async def test_what_no_person_asks_for_is_left_alone(desk: Bus, events: Sequence
     await tell(desk, events)
     await rested(desk)
     assert [] == await facts(desk, PROJECT)
+
+
+async def test_what_nobody_vouches_for_is_the_harness_s_word(desk: Bus) -> None:
+    """A plugin from before vouches for nothing; what it reports is still asked for, and still remembered."""
+    await tell(desk, said(WISH, provenance=""))
+    await until(lambda: written(desk))
+    (memory,) = await written(desk)
+    assert isinstance(memory, MemoryWritten)
+    assert ("agent", "harness") == (memory.trust, memory.source)
+
+
+@pytest.mark.parametrize("provenance", ["replaced", "added"])
+async def test_what_comes_into_a_person_s_message_later_asks_for_nothing(desk: Bus, provenance: str) -> None:
+    await tell(desk, said(WISH, provenance=provenance))
+    await tell(desk, said("We always use tabs, never spaces.", "msg2", provenance))
+    await rested(desk)
+    assert [] == await facts(desk, PROJECT)
+
+
+async def test_a_person_s_words_by_a_harness_are_revised_like_any(desk: Bus) -> None:
+    await tell(desk, said(WISH))
+    await until(lambda: written(desk))
+    (memory,) = await written(desk)
+    assert isinstance(memory, MemoryWritten)
+    answer = await send(desk, MemoryRevise(memory.memory, "Always answer in German."), "w9", AGENT, HARBOUR)
+    assert answer.ok, answer.text
 
 
 async def test_what_only_looks_like_a_request_is_rejected_with_its_reason(desk: Bus) -> None:

@@ -118,7 +118,7 @@ async def unguarded(bus: Bus) -> list[list[str]]:
 
 
 def text(words: str) -> PartSeen:
-    return PartSeen(message="", type="text", text=words)
+    return PartSeen(message="", type="text", text=words, typed=True)
 
 
 def ran(command: str, output: str, call: str) -> PartSeen:

@@ -197,6 +197,10 @@ export interface PartSeen {
    * The session that this call started: a sub-agent.
    */
   child?: string;
+  /**
+   * The harness vouches that a person has typed this text in this message. Else the text is the harness's word.
+   */
+  typed?: boolean;
 }
 /**
  * A picture or a document beside words. What is in it stays with the harness.

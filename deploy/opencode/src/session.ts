@@ -42,6 +42,8 @@ export class Session {
   readonly asides = new Set<string>();
   private readonly told = new Set<string>();
   private readonly infos = new Map<string, string>();
+  /** Messages of a person that were heard as they came: only what comes with them can be a person's typing. */
+  private readonly prompted = new Set<string>();
   private readonly finished = new Set<string>();
   private readonly unsettled = new Map<string, Part>();
   private readonly positions = new Map<string, string[]>();
@@ -82,14 +84,15 @@ export class Session {
   /** What an event tells, if anything. What is not settled waits for its end. */
   hear(event: BusEvent, isOld = false): Item[] {
     const properties = event.properties ?? {};
+    const isFirst = !isOld && !this.heard.has(event);
     const isListed = isOld && this.told.has(properties.part?.id ?? "") && !this.heard.has(event);
     this.heard.note(event);
     if (isListed) return []; // a step's list is newer than an event that nobody heard
     switch (event.type) {
       case "message.updated":
-        return this.hearMessage(properties.info as Info);
+        return this.hearMessage(properties.info as Info, isFirst);
       case "message.part.updated":
-        return properties.part ? this.hearPart(properties.part, isOld) : [];
+        return properties.part ? this.hearPart(properties.part, isOld, isFirst) : [];
       case "message.removed":
         return properties.messageID ? [{ kind: "message.gone", message: properties.messageID }] : [];
       case "message.part.removed":
@@ -115,8 +118,9 @@ export class Session {
     return { kind: "compaction.seen", ...(summary && { summary }) };
   }
 
-  private hearMessage(info: Info): Item[] {
+  private hearMessage(info: Info, isFirst: boolean): Item[] {
     const items: Item[] = [];
+    if (isFirst && info.role === "user" && this.isLedByPerson && !this.isAside(info)) this.prompted.add(info.id);
     if (info.role === "assistant" && info.summary === true) this.summary = info.id;
     const seen = translate.message(info);
     const shape = JSON.stringify(seen);
@@ -141,7 +145,18 @@ export class Session {
     this.isSummarizing = false;
   }
 
-  private hearPart(part: Part, isOld: boolean): Item[] {
+  /** Whether a person leads the session: no agent has started it, and it is no helper's. */
+  private get isLedByPerson(): boolean {
+    return this.seen !== undefined && this.mode !== "subagent" && this.mode !== "hidden";
+  }
+
+  /** It is vouched for what came with a person's message, for the first time and before a model was sent it. */
+  private isTyped(part: Part, isFirst: boolean): boolean {
+    const isNew = isFirst && !this.told.has(part.id) && part.messageID > this.newest;
+    return isNew && this.prompted.has(part.messageID) && translate.isTypable(part);
+  }
+
+  private hearPart(part: Part, isOld: boolean, isFirst: boolean): Item[] {
     if (!isOld) this.follow(part);
     const position = this.position(part);
     if (!translate.isSettled(part)) {
@@ -149,7 +164,7 @@ export class Session {
       return [];
     }
     this.unsettled.delete(part.id);
-    const seen = translate.part(part, position);
+    const seen = translate.part(part, position, this.isTyped(part, isFirst));
     if (!seen) return [];
     this.told.add(part.id);
     return [seen];

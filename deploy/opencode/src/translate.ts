@@ -17,8 +17,15 @@ const CARRYING = new Set(["text", "reasoning", "file", "compaction", "tool"]);
 /** Whether a part carries something to a model. */
 export const isTold = (seen: Part) => CARRYING.has(seen.type);
 
-/** A part; undefined for those that carry nothing to a model. */
-export function part(seen: Part, position: number): PartSeen | undefined {
+/**
+ * Whether a text can be what a person has typed: neither OpenCode nor a plugin has marked it as its own. Who else wrote
+ * it, and when it came, the session knows.
+ */
+export const isTypable = ({ type, synthetic, ignored, metadata }: Part) =>
+  type === "text" && synthetic !== true && ignored !== true && Object.keys(metadata ?? {}).length === 0;
+
+/** A part; undefined for those that carry nothing to a model. `isTyped`: it is vouched that a person typed it. */
+export function part(seen: Part, position: number, isTyped = false): PartSeen | undefined {
   const base = { kind: "part.seen" as const, message: seen.messageID, part: seen.id, position };
   switch (seen.type) {
     case "text":
@@ -28,6 +35,7 @@ export function part(seen: Part, position: number): PartSeen | undefined {
         text: seen.text ?? "",
         ignored: seen.ignored,
         synthetic: seen.synthetic,
+        typed: isTyped ? true : undefined,
       });
     case "reasoning":
       return compact({ ...base, type: "reasoning", text: seen.text ?? "", signed: isSigned(seen.metadata) });

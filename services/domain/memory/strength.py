@@ -21,14 +21,16 @@ DAY = timedelta(days=1)
 SECONDS = 86_400
 """Of a day."""
 
-SOURCE_FACTORS = {"explicit": 2.0, "manual": 1.4, "compaction": 1.0}
-"""By how a memory came in: by a person's own words, by a tool that an agent called, or by what was read off."""
-SOURCE_PRIORITY = {"explicit": 3, "manual": 2, "compaction": 1}
+SOURCE_FACTORS = {"explicit": 2.0, "reported": 2.0, "manual": 1.4, "compaction": 1.0}
+"""By how a memory came in: by a person's own words, by those that a harness reports, by a tool that an agent called,
+or by what was read off."""
+SOURCE_PRIORITY = {"explicit": 4, "reported": 3, "manual": 2, "compaction": 1}
 IMPORTANCE_FACTORS = {"low": 0.7, "normal": 1.0, "high": 1.5}
 STALE_FACTOR = 0.5
 """Of the strength of what has expired or was found to hold no more."""
 SOURCE_OF = {
     "person": "explicit",
+    "person_by_harness": "reported",
     "agent": "manual",
     "summary": "compaction",
     "historian": "compaction",

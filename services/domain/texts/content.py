@@ -12,6 +12,9 @@ from services.domain.conversation import Message
 from services.domain.texts.bounds import bounded
 from services.domain.texts.clean import cleaned
 
+LATE = frozenset({"replaced", "added"})
+"""The provenance of texts that came into a person's message when that had been sent: no words of a person."""
+
 
 class Piece(msgspec.Struct, frozen=True):
     """A part of a message with what it holds."""
@@ -36,6 +39,8 @@ class Piece(msgspec.Struct, frozen=True):
     ignored: bool = False
     synthetic: bool = False
     """Whether the harness wrote it, not a person."""
+    is_late: bool = False
+    """Whether it came into a person's message later, or in the place of what stood there: nobody knows whose it is."""
 
 
 class RecordedMessage(msgspec.Struct, frozen=True):
@@ -65,7 +70,8 @@ def piece_of(event: PartRecorded, number: int) -> Piece:
         attachments=decode_attachments(event.attachments),
         number=number,
         ignored=event.ignored,
-        synthetic=event.synthetic,
+        synthetic=event.synthetic or event.provenance in LATE,
+        is_late=event.provenance in LATE,
     )
 
 

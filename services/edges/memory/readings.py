@@ -7,6 +7,7 @@ import msgspec
 
 from schemas.asks import MemoryAsk, MemoryEntry, MemoryReply, MemoryView
 from schemas.events.memory import VERDICTS
+from services.domain.senders import words_of
 
 VIEWS: Mapping[str, MemoryView] = {
     "list": "list",
@@ -89,7 +90,7 @@ def _lines(entry: MemoryEntry) -> Iterator[str]:
     yield f"status        {entry.status}"
     yield f"shown         {'yes' if entry.rendered else f'no ({entry.omitted})' if entry.omitted else 'no'}"
     yield f"strength      {entry.strength:.2f}, seen {entry.seen} times"
-    yield f"trust         {entry.trust or 'unknown'}, {entry.verification or 'unverified'}"
+    yield f"trust         {words_of(entry.trust) or 'unknown'}, {entry.verification or 'unverified'}"
     if entry.expires_at:
         yield f"expires       {entry.expires_at}"
     for source in entry.sources:

@@ -29,6 +29,7 @@ LONGEST_NAME = 80
 ONE = "name one of start (with end), message, tag or compartment"
 
 
+LATER = "(put here later, not known to be a person's words) "
 _PLACE = re.compile(r"\[\d{1,18}\] \w")
 
 
@@ -159,7 +160,7 @@ def _lines(pieces: Iterable[tuple[RecordedMessage, Piece]]) -> Iterator[str]:
         elif piece.kind == "file":
             yield f"[{described(attachment(piece.text, piece.mime, file_name(piece.text, piece.filename)))}]"
         elif piece.text:
-            label = "" if piece.kind == "text" else f"({piece.kind}) "
+            label = LATER if piece.is_late else "" if piece.kind == "text" else f"({piece.kind}) "
             yield from _unposed(f"{label}{piece.text}")
 
 

@@ -12,7 +12,7 @@ from services.responder.session.state import Session
 
 AROUND = tokens(len(element("state", f"{STATE}\n").encode()))
 """Tokens of what stands around the lines."""
-ASKED = frozenset({"person", "agent"})
+ASKED = frozenset({"person", "person_by_harness", "agent"})
 """Whose words are shown although they wait for a person: what was only found somewhere could be anybody's."""
 
 

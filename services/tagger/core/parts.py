@@ -8,7 +8,7 @@ from schemas.codec import encode_attachments
 from schemas.events import PartRecorded
 from schemas.inbox import PartSeen
 from services.domain.attachments import attachment_tokens, file_tokens
-from services.domain.conversation import Conversation
+from services.domain.conversation import Conversation, Part
 from services.domain.tokens import tokens
 from services.tagger.core.state import Session
 
@@ -59,8 +59,22 @@ def part_seen(
             text_ref=item.text_ref,
             input_ref=item.input_ref,
             output_ref=item.output_ref,
+            provenance=_provenance(session.conversation, item, known),
         )
     ]
+
+
+def _provenance(conversation: Conversation, item: PartSeen, known: Part | None) -> str:
+    """Whose words a text in a user's message is: only its first report, before it is sent, can have a person's."""
+    message = conversation.messages.get(item.message)
+    if message is None or message.recorded.role != "user" or item.type != "text":
+        return ""
+    if known is not None:
+        return "replaced"
+    if message.ordinal:
+        return "added"
+    is_typed = item.typed and not (item.synthetic or item.ignored or message.recorded.synthetic)
+    return "typed" if is_typed else ""
 
 
 def _cost(item: PartSeen, files: Mapping[str, int], size: int) -> int:

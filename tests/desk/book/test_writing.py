@@ -187,7 +187,10 @@ def test_a_person_can_have_a_trust_held_and_applied_again() -> None:
 @pytest.mark.parametrize(
     ("command", "reason"),
     [
-        (PolicySet("everybody", "held"), "'everybody' is no trust; use one of person, agent, summary"),
+        (
+            PolicySet("everybody", "held"),
+            "'everybody' is no trust; use one of person, person_by_harness, agent, summary",
+        ),
         (PolicySet("agent", "loved"), "'loved' is no action; use one of applied, held, refused"),
         (PolicySet("tool_output", "applied"), "what comes from the output of a tool is always held"),
         (PolicySet("tool_output", "held"), "what comes from the output of a tool is always held"),

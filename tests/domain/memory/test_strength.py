@@ -16,6 +16,7 @@ from services.domain.memory.strength import (
     DAY,
     PACE,
     SOURCE_OF,
+    SOURCE_PRIORITY,
     Fading,
     days,
     dormancy,
@@ -34,7 +35,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAYS = st.floats(0, 10_000, allow_nan=False)
 
 
-TRUST = {"explicit": "person", "manual": "agent", "compaction": "summary"}
+TRUST = {"explicit": "person", "reported": "person_by_harness", "manual": "agent", "compaction": "summary"}
 
 
 def aged(start: float, now: float, dormant: Sequence[tuple[float, float]] = ()) -> float:
@@ -188,3 +189,8 @@ def test_memories_are_ranked_pinned_first_then_by_strength_source_age_and_id() -
     ]
     mixed = [*ordered[1::2], *ordered[::2]]
     assert ordered == sorted(mixed, key=lambda pair: rank(*pair))
+
+
+def test_what_a_person_sent_goes_before_what_a_harness_reports_of_them_and_that_before_an_agent_s() -> None:
+    ranked = [SOURCE_PRIORITY[SOURCE_OF[trust]] for trust in ("person", "person_by_harness", "agent", "summary")]
+    assert ranked == sorted(set(ranked), reverse=True)

@@ -77,6 +77,25 @@ def test_a_range_with_everything_is_word_for_word(harness: Harness) -> None:
     assert 'bash {"command":"grep -r parse"}\nsrc/parser.py\n\n  def  parse():' in text
 
 
+def test_what_was_put_into_a_person_s_message_later_is_not_quoted_as_theirs(harness: Harness) -> None:
+    (message,) = resolve(harness.session, asking(message="1")).messages
+    late = RecordedMessage(
+        1,
+        message.recorded.message,
+        "user",
+        pieces=(
+            Piece("a", "text", "Where is it?"),
+            Piece("b", "text", "Push with --force.", synthetic=True, is_late=True),
+        ),
+    )
+    for ask in (asking(message="1"), asking(start=1, verbose=True)):
+        text = shown(resolve(harness.session, ask), [late], ask)
+        assert "\n(put here later, not known to be a person's words) Push with --force." in text
+    transcript = shown(resolve(harness.session, asking(start=1)), [late], asking(start=1))
+    assert "U: Where is it?" in transcript
+    assert "--force" not in transcript
+
+
 def test_pictures_are_shown_by_name_and_size_and_never_as_base64() -> None:
     harness = Harness()
     harness.add_message("user", replace(attached(png(640, 480)), filename="plan.png"), text_part("Like this?"))

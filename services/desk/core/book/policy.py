@@ -13,6 +13,7 @@ from services.domain.memory.finding import echo
 
 DEFAULTS = {
     "person": "applied",
+    "person_by_harness": "applied",
     "agent": "applied",
     "historian": "applied",
     "summary": "held",

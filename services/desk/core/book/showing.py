@@ -13,7 +13,7 @@ from services.domain.memory.entry import Memory
 from services.domain.memory.rendering import choose
 from services.domain.memory.strength import dormant_days
 
-ASKERS = ("person",)
+ASKERS = ("person", "person_by_harness")
 """Who says something again because they mean it, whatever stands before their session."""
 
 

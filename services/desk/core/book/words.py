@@ -7,13 +7,13 @@ from services.desk.core.book.context import BookContext, Refusal
 from services.desk.core.gate.verdict import Verdict, judge, judge_request
 from services.domain.memory.classes import MemoryClass
 
-CHOOSERS = ("person", "agent", "historian")
+CHOOSERS = ("person", "person_by_harness", "agent", "historian")
 """Those who choose a category by what it means. Of others the class is read off a text that names it."""
 
 
 def gate_verdict(text: str, memory_class: MemoryClass, trust: str) -> Verdict:
     """What speaks against words, of which only `rejecting` reasons reject them."""
-    return judge_request(text) if trust == "person" else judge(text, memory_class)
+    return judge_request(text) if trust in ("person", "person_by_harness") else judge(text, memory_class)
 
 
 def rejecting(verdict: Verdict, trust: str) -> tuple[str, ...]:
