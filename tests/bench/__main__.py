@@ -25,11 +25,11 @@ from tests.bench import (
     rebases,
     rebuild,
     recovery,
+    remembered,
     remembering,
     step,
     undisturbed,
     warm,
-    worth,
 )
 from tests.bench.kept import FOLDER
 from tests.bench.measure import Measure
@@ -48,7 +48,7 @@ BENCHES: dict[str, Callable[[], Awaitable[Sequence[Measure]]]] = {
     "undisturbed": undisturbed.measure,
     "asked": asked.measure,
     "desks": desks.measure,
-    "worth": worth.measure,
+    "remembered": remembered.measure,
     "remembering": remembering.measure,
     "brief": brief.measure,
     "commits": commits.measure,

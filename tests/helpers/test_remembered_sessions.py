@@ -1,0 +1,48 @@
+"""What is counted of what is remembered of recorded sessions; and of recordings, what comes of it."""
+
+import gzip
+import json
+from pathlib import Path
+
+from tests.helpers.remembered_sessions import LABELS, by_project, outcomes, typed_in
+from tests.helpers.session_candidates import name_of
+
+
+def recorded(folder: Path, number: int, *messages: tuple[str, str]) -> Path:
+    """A session of a made-up repository."""
+    path = folder / f"harbour__{number}.jsonl.gz"
+    said = [
+        {
+            "id": f"m{at}",
+            "role": role,
+            "time": f"2026-03-0{number}T12:00:0{at}Z",
+            "parts": [{"type": "text", "text": text}],
+        }
+        for at, (role, text) in enumerate(messages)
+    ]
+    session = {"session_id": f"s{number}", "source": "test", "cwd": "/w", "messages": said}
+    path.write_bytes(gzip.compress(json.dumps(session).encode()))
+    return path
+
+
+def test_what_is_remembered_and_nobody_has_labelled_counts_as_junk(tmp_path: Path) -> None:
+    paths = [
+        recorded(tmp_path, 2, ("user", "Remember: the tide tables are in UTC. Open the lock now, please.")),
+        recorded(tmp_path, 1, ("user", "What does the lock do at night?"), ("assistant", "It is closed.")),
+    ]
+    (found,) = outcomes(paths)
+    assert found.active == found.junk() != []
+    assert {} == found.laid_down
+    assert "What does the lock do at night?" in found.typed.values()
+
+
+def test_each_sentence_that_people_typed_in_the_recordings_has_a_label(foreign: Path) -> None:
+    paths = sorted(foreign.glob("transcripts/neutral/*.jsonl.gz"))
+    found = {
+        name_of(project, text)
+        for project, sessions in by_project(paths).items()
+        for session in sessions
+        for text in typed_in(session)
+    }
+    assert LABELS.laid_down | LABELS.other == found
+    assert not LABELS.laid_down & LABELS.other
