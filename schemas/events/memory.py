@@ -186,6 +186,8 @@ class MemoryExpired(Event, frozen=True):
 
     memories: list[str]
     at: Moment
+    reason: str = ""
+    """Empty: their time is over. `listing`: they are lists of symbols or files, which are remembered no more."""
 
 
 class MemoryPaused(Event, frozen=True):

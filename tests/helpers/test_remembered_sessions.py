@@ -4,6 +4,7 @@ import gzip
 import json
 from pathlib import Path
 
+from services.domain.texts.listings import is_listing
 from tests.helpers.remembered_sessions import LABELS, by_project, outcomes, typed_in
 from tests.helpers.session_candidates import name_of
 
@@ -46,3 +47,9 @@ def test_each_sentence_that_people_typed_in_the_recordings_has_a_label(foreign: 
     }
     assert LABELS.laid_down | LABELS.other == found
     assert not LABELS.laid_down & LABELS.other
+
+
+def test_no_list_of_names_is_remembered_of_the_recordings(foreign: Path) -> None:
+    for one in outcomes(sorted(foreign.glob("transcripts/neutral/*.jsonl.gz"))):
+        assert [] == [text for text in one.active if is_listing(text) or "`:" in text]
+        assert len(one.active) > 0

@@ -88,7 +88,7 @@ def test_anchors_and_names_are_what_the_agent_worked_on() -> None:
 
 
 def test_lasting_rules_are_facts_and_wishes_are_not() -> None:
-    fact, checks, place = summary(BUG).facts
+    fact, checks = summary(BUG).facts
     assert ("PROJECT_RULES", "Always run the tests before you commit.", (1,)) == (
         fact.category,
         fact.text,
@@ -99,7 +99,6 @@ def test_lasting_rules_are_facts_and_wishes_are_not() -> None:
         checks.text,
         checks.evidence,
     )
-    assert ("CONFIG_VALUES", "`src/`:") == (place.category, place.text.split()[0])
     for request in ("Do not change the header.", "Is it always like this?", "The list should never be empty here."):
         assert () == summary(transcript(user(request), agent("ok"))).facts
     assert 1 == len(summary(transcript(user("Use pnpm instead of npm."), user("Use pnpm instead of npm."))).facts)

@@ -39,10 +39,12 @@ from services.domain.memory.entry import Judgement, Memory, Note, Source
 from services.domain.memory.state import Book, Pause, Quarantine, source_key
 from services.domain.senders import name_of
 
-__all__ = ["NOUNS", "Book", "evolve"]
+__all__ = ["LISTING", "NOUNS", "Book", "evolve"]
 
 replace = msgspec.structs.replace
 
+LISTING = "listing"
+"""Why lists of names have expired."""
 NOUNS = ("memory", "note", "policy", "project")
 """The nouns of the facts that a book is made of: a new fact of one of them makes a decision on the book stale."""
 
@@ -78,8 +80,9 @@ def _changed_by(book: Book, event: Event, envelope: Envelope) -> Book:
             return _changed(book, [name], envelope, is_pinned=is_pinned)
         case MemoryVerified(memory=name, verification=verification):
             return _changed(book, [name], envelope, verification=verification)
-        case MemoryExpired(memories=names):
-            return _changed(book, names, envelope, status="expired")
+        case MemoryExpired(memories=names, reason=reason):
+            expired = _changed(book, names, envelope, status="expired")
+            return replace(expired, are_listings_expired=book.are_listings_expired or reason == LISTING)
         case MemoryPaused(since=since, until=until):
             return replace(book, pauses=(*book.pauses, Pause(since, until)))
         case MemoryQuarantined():

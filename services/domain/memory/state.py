@@ -54,6 +54,8 @@ class Book(msgspec.Struct, frozen=True):
     """Causes of decisions whose last fact is not in the log: a process ended while it wrote them."""
     changed_at: datetime | None = None
     """When something was last written, proposed or seen."""
+    are_listings_expired: bool = False
+    """Whether the lists of names that an earlier release remembered have been taken out once."""
     is_home: bool = False
     """Whether the project is a home directory: nothing is remembered of it."""
     moved_to: str = ""

@@ -12,6 +12,7 @@ from services.domain.conversation import Message
 from services.domain.memory.entry import Memory
 from services.domain.memory.rendering import plain
 from services.domain.texts.bounds import beginning
+from services.domain.texts.listings import is_listing
 from services.domain.texts.markup import element, escaped
 from services.domain.tokens import BYTES_PER_TOKEN
 from services.responder.lanes import head
@@ -66,7 +67,10 @@ def rebase(_: View) -> Change:
 
 
 def _news(view: View, changes: Iterable[book.Change]) -> Iterator[_News]:
-    """What has become of each of these memories in the end, as far as it is news to the session."""
+    """What has become of each of these memories in the end, as far as it is news to the session.
+
+    That a list of names has expired is none: nobody works by it.
+    """
     courses: dict[str, list[book.Change]] = {}
     for change in changes:
         if view.name and change.origin == view.name:
@@ -75,6 +79,8 @@ def _news(view: View, changes: Iterable[book.Change]) -> Iterator[_News]:
             courses.setdefault(change.memory, []).append(change)
     for name, course in courses.items():
         memory = view.remembered.book.memories[name]
+        if memory.status == "expired" and is_listing(memory.text):
+            continue
         kind = _kind(view, memory, course)
         if kind:
             yield _News(course[-1].seq, kind, plain(memory.text))

@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.commands import MemoryExpire, MemoryPin, MemoryWrite
-from schemas.events import MemoryExpired, MemoryPaused
+from schemas.commands import MemoryExpire, MemoryPin, MemoryPropose, MemoryRestore, MemoryVerify, MemoryWrite
+from schemas.events import MemoryExpired, MemoryPaused, MemoryWritten
 from services.desk.core.book.expiring import dormant_spans
 from services.domain.memory.book import Book, evolve
 from tests.desk.book.test_changing import OTHER, TEXT, refused
@@ -75,3 +75,55 @@ def test_rests_are_the_same_however_they_are_read(days: list[int], cut: int) -> 
     works = [NOON + day * DAY for day in days]
     last: datetime | None = max(works[:cut], default=None)
     assert dormant_spans(works, GRACE) == dormant_spans(works[:cut], GRACE) + dormant_spans(works[cut:], GRACE, last)
+
+
+LISTS = (
+    "`src/quay/`: openQuay quay.py closeQuay",
+    "`docs/`: TideTable LockPlan berths.md",
+    "`lib/`: aQuay bQuay cQuay",
+)
+
+
+def remembering_lists(*more: str) -> Desk:
+    """A book as an earlier release has left it: with lists of names that it read off sessions."""
+    desk = Desk()
+    for number, text in enumerate((*LISTS, *more)):
+        name = f"m{number:010}"
+        event = MemoryWritten(memory=name, category="CONFIG_VALUES", text=text, trust="historian", origin="s1")
+        desk.write([event], desk.context("historian"))
+    return desk
+
+
+def test_lists_of_names_that_an_earlier_release_remembered_expire_once() -> None:
+    desk = remembering_lists(
+        "The work is checked with `make lint`.", "`src/quay/`: modules are generated, never edit them."
+    )
+    desk.say(MemoryPin("m0000000001"))
+    (event,) = desk.say(MemoryExpire(NOON + DAY), "desk").events
+    assert MemoryExpired(memories=["m0000000000", "m0000000002"], at=NOON + DAY, reason="listing") == event
+    assert ["expired", "active", "expired", "active", "active"] == list(desk.statuses().values())
+    desk.say(MemoryRestore("m0000000002"))
+    assert () == desk.say(MemoryExpire(NOON + 2 * DAY), "desk").events
+    assert "active" == desk.of("m0000000002").status, "what a person wants back stays"
+
+
+def test_a_list_that_a_person_has_looked_at_stays() -> None:
+    desk = remembering_lists()
+    for number in range(3):
+        desk.say(MemoryVerify(f"m{number:010}", "verified"))
+    assert () == desk.say(MemoryExpire(NOON + DAY), "desk").events
+
+
+def test_what_a_person_wrote_stays_however_it_reads() -> None:
+    desk = Desk()
+    desk.say(MemoryWrite(LISTS[0]))
+    assert () == desk.say(MemoryExpire(NOON + DAY), "desk").events
+
+
+def test_a_list_of_names_is_not_taken_in_again() -> None:
+    desk = remembering_lists()
+    desk.say(MemoryExpire(NOON + DAY), "desk")
+    for trust in ("historian", "agent", "dreamer"):
+        answer = desk.say(MemoryPropose("CONFIG_VALUES", LISTS[0], "s2"), trust, "s2")
+        assert (False, True) == (answer.ok, "listing" in answer.text)
+    assert "expired" == desk.of("m0000000000").status

@@ -73,6 +73,8 @@ REASONS: tuple[tuple[str, MemoryClass, str], ...] = (
     ("temporary_status", "project", "Tests are running."),
     ("temporary_status", "project", "Please run npm test"),
     ("active_file_snapshot", "project", "Modified src/parser.py"),
+    ("listing", "reference", "`src/quay/`: openQuay quay.py closeQuay"),
+    ("listing", "project", "openQuay, closeQuay, moorBoats"),
     ("code_or_api_signature", "project", "function parse(text)"),
     ("code_or_api_signature", "project", "class UserService extends Service"),
     ("code_or_api_signature", "project", "GET /api/users"),
@@ -168,7 +170,7 @@ def test_every_reason_is_tried() -> None:
     tried = {reason for reason, _, _ in REASONS} | {"prompt_injection"}
     found = {one for _, memory_class, text in REASONS for one in judge(text, memory_class).reasons}
     assert tried == found | {"prompt_injection"}
-    assert 15 == len(tried)
+    assert 16 == len(tried)
 
 
 @pytest.mark.parametrize("text", STEERING)

@@ -2,13 +2,22 @@
 
 import pytest
 
-from schemas.events import MemoryArchived, MemoryMerged, MemoryPinned, MemoryProposed, MemoryRestored, MemoryRevised
+from schemas.events import (
+    MemoryArchived,
+    MemoryExpired,
+    MemoryMerged,
+    MemoryPinned,
+    MemoryProposed,
+    MemoryRestored,
+    MemoryRevised,
+)
 from schemas.inbox import Mode
 from schemas.plan import AppendText
 from services.domain.limits import Limits, Memory
 from services.domain.tokens import tokens
 from services.responder.lanes import memory_notices
 from tests.helpers.harness import LIMITS, Harness, attached, edits_of, ran, replace, text_part
+from tests.helpers.memory_books import NOON
 from tests.helpers.project_documents import Project, headed, memory_noticed, noticed, session, written
 from tests.helpers.random_sessions import as_bytes
 
@@ -313,3 +322,11 @@ def test_a_copy_of_a_session_knows_what_its_origin_was_told() -> None:
 
 def test_the_lane_is_of_the_modes_that_have_a_head() -> None:
     assert {"primary", "reduce_off"} == memory_notices.LANE.modes
+
+
+def test_that_a_list_of_names_has_expired_is_no_news() -> None:
+    project, harness = begun("`src/quay/`: openQuay quay.py closeQuay", RULE)
+    project.remembers(MemoryExpired(memories=["m0"], at=NOON, reason="listing"))
+    assert "" == turn(harness)
+    project.remembers(MemoryExpired(memories=["m1"], at=NOON))
+    assert [f"- Holds no longer: {RULE}"] == lines(turn(harness))

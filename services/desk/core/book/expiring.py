@@ -9,7 +9,8 @@ from schemas.commands import MemoryExpire
 from schemas.events import Event, MemoryExpired, MemoryPaused
 from services.desk.core.book.context import BookContext, Refusal
 from services.desk.core.decision import Decision
-from services.domain.memory.book import Book
+from services.domain.memory.book import LISTING, Book
+from services.domain.texts.listings import is_listing
 
 Span = tuple[datetime, datetime]
 
@@ -24,11 +25,29 @@ def expire(book: Book, command: MemoryExpire, context: BookContext) -> Decision:
         if memory.is_active and memory.expires_at is not None and memory.expires_at <= command.at
     )
     names = [name for _, name in due]
+    lists = [] if book.are_listings_expired else _listings(book)
     paused = [MemoryPaused(since=since, until=until) for since, until in _new_pauses(book, context.dormant)]
-    events: tuple[Event, ...] = (*paused, MemoryExpired(memories=names, at=command.at)) if names else tuple(paused)
+    expired = [MemoryExpired(memories=names, at=command.at)] if names else []
+    if lists:
+        expired.append(MemoryExpired(memories=lists, at=command.at, reason=LISTING))
+    events: tuple[Event, ...] = (*paused, *expired)
     if not events:
         return Decision(ok=True, text="Nothing to do: nothing has expired.")
-    return Decision(ok=True, text=f"Written down until {command.at.isoformat()}: {len(names)} expired.", events=events)
+    count = len(names) + len(lists)
+    return Decision(ok=True, text=f"Written down until {command.at.isoformat()}: {count} expired.", events=events)
+
+
+def _listings(book: Book) -> list[str]:
+    """The lists of names that an earlier release has read off sessions, but for those that a person has marked."""
+    return sorted(
+        memory.id
+        for memory in book.memories.values()
+        if memory.trust == "historian"
+        and memory.status in ("active", "pending")
+        and not memory.is_pinned
+        and memory.verification != "verified"
+        and is_listing(memory.text)
+    )
 
 
 def _new_pauses(book: Book, dormant: Iterable[Span]) -> Iterator[Span]:

@@ -12,8 +12,9 @@ from services.desk.core.gate import code, kinds, moment, question, status
 from services.domain.memory.classes import MemoryClass
 from services.domain.texts import injection
 from services.domain.texts.bounds import flat
+from services.domain.texts.listings import is_listing
 
-GATE_VERSION = "3"
+GATE_VERSION = "4"
 """It stands beside each judgement in the log: another version may judge otherwise."""
 LOOKED_AT = 2_000
 """Characters of a text that are judged; nothing nearly as long is remembered."""
@@ -26,6 +27,7 @@ _REASONS: tuple[tuple[str, _Rule], ...] = (
     ("path_heavy", code.is_path_heavy),
     ("temporary_status", status.is_temporary),
     ("active_file_snapshot", status.is_active_file),
+    ("listing", is_listing),
     ("code_or_api_signature", code.is_signature),
     ("unresolved_question", question.is_open),
     ("transient_bug_state", status.is_bug_state),

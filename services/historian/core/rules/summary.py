@@ -10,7 +10,6 @@ from services.historian.core.rules import facts
 from services.historian.core.rules.index import index
 from services.historian.core.rules.judge import episode, importance
 from services.historian.core.rules.key_sentences import key_sentences
-from services.historian.core.rules.places import BEGINNING, places
 from services.historian.core.rules.steps import steps
 from services.historian.core.rules.tiers import Read, tiers
 from services.historian.core.rules.titles import requests, title
@@ -53,10 +52,7 @@ def summarise(chunk: Chunk, directory: str = "") -> Summary:
         compartments=tuple(
             _draft(unit, one, int(want * scale)) for unit, one, want in zip(kept, read, wanted, strict=True)
         ),
-        facts=(
-            *_few([*chain.from_iterable(map(facts.facts, kept)), *facts.checking(done)], facts.MOST_FACTS),
-            *places([step for step in every if step.first <= BEGINNING], [one.found for one in read]),
-        ),
+        facts=_few([*chain.from_iterable(map(facts.facts, kept)), *facts.checking(done)], facts.MOST_FACTS),
         observations=(
             *_few(
                 chain.from_iterable(map(facts.observations, kept, done)),
