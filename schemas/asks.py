@@ -347,6 +347,20 @@ class MemoryEntry(msgspec.Struct, frozen=True):
     sources: tuple[MemorySource, ...] = ()
 
 
+class HiddenMemory(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A memory that holds and is not shown."""
+
+    id: str
+    reason: str
+    """Why: `token_budget`, `global_cap`, `empty_budget` where others leave no room for it, or `twin`, `expired`."""
+    since: int
+    """The position of the fact since which it is not."""
+    pinned: bool = False
+    stands: str = ""
+    """Of a twin: the memory that is the same sentence, and stands for both."""
+    text: str = ""
+
+
 class MemoryReply(msgspec.Struct, frozen=True, omit_defaults=True):
     """The reply to `ask.memory`: a text for the one who asks, and what it was made from as values."""
 
@@ -360,6 +374,8 @@ class MemoryReply(msgspec.Struct, frozen=True, omit_defaults=True):
     total: int = 0
     """Of `missing`: how many active memories are not shown. Of `quality`: how many candidates there were; and of
     `twins`."""
+    hidden: tuple[HiddenMemory, ...] = ()
+    """Of `missing`: the first of those that are not shown."""
     twins: tuple[tuple[str, str], ...] = ()
     """Of `twins`: the memories that say nearly the same as a stronger one, each with that one."""
     more: bool = False

@@ -129,7 +129,8 @@ class Memory(msgspec.Struct, frozen=True):
     compact_tokens: Annotated[int, Meta(ge=0, le=10_000, extra={"project": "lower"})] = 900
     """The most tokens that memories take at the head in the mode `compact`."""
     compact_entries: Annotated[int, Meta(ge=0, le=1_000, extra={"project": "lower"})] = 28
-    """The most memories that stand there in that mode."""
+    """The most memories that stand there in that mode which no person has said or pinned. What people said is only
+    bounded by the tokens."""
     full_tokens: Annotated[int, Meta(ge=0, le=30_000, extra={"project": "lower"})] = 4000
     """The most tokens that memories take at the head in the mode `full`."""
     notice_tokens: Annotated[int, Meta(ge=0, le=2_000, extra={"project": "lower"})] = 200

@@ -108,7 +108,9 @@ async def test_what_a_person_asks_for_is_remembered_from_its_message(desk: Bus) 
 
 async def test_a_message_is_taken_in_once_however_often_it_is_recorded(desk: Bus) -> None:
     await tell(desk, said(WISH))
-    await tell(desk, [PartRecorded(message="msg1", part="msg1/0", kind="text", text=f"{WISH} Please.", digest="2")])
+    await tell(
+        desk, [PartRecorded(message="msg1", part="msg1/0", kind="text", text=f"{WISH} Even in tests.", digest="2")]
+    )
     await tell(desk, [PartRecorded(message="msg1", part="msg1/0", kind="text", text=WISH, digest="3")])
     await rested(desk)
     assert 2 == len(await judged(desk))

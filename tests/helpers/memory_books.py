@@ -19,7 +19,7 @@ from services.domain.memory.entry import Memory
 
 NOON = datetime(2026, 3, 7, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
-OMISSIONS = frozenset({"type_cap", "global_cap", "token_budget", "twin", "empty_budget"})
+OMISSIONS = frozenset({"global_cap", "token_budget", "twin", "empty_budget"})
 """Why a memory that holds is not shown."""
 _KINDS: dict[str, ActorKind] = {"person": "person", "agent": "agent"}
 

@@ -1392,6 +1392,10 @@ export interface MemoryReply {
    */
   total?: number;
   /**
+   * Of `missing`: the first of those that are not shown.
+   */
+  hidden?: HiddenMemory[];
+  /**
    * Of `twins`: the memories that say nearly the same as a stronger one, each with that one.
    */
   twins?: never[][];
@@ -1447,6 +1451,26 @@ export interface MemorySource {
   session: string;
   message: string;
   seq: number;
+}
+/**
+ * A memory that holds and is not shown.
+ */
+export interface HiddenMemory {
+  id: string;
+  /**
+   * Why: `token_budget`, `global_cap`, `empty_budget` where others leave no room for it, or `twin`, `expired`.
+   */
+  reason: string;
+  /**
+   * The position of the fact since which it is not.
+   */
+  since: number;
+  pinned?: boolean;
+  /**
+   * Of a twin: the memory that is the same sentence, and stands for both.
+   */
+  stands?: string;
+  text?: string;
 }
 /**
  * The agent no longer needs these tags (the tool `ctx_reduce`).

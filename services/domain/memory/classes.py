@@ -1,4 +1,4 @@
-"""The class of a memory, which says how strong it begins, when it is stale and how many are shown; and its category.
+"""The class of a memory, which says how strong it begins, and when it is stale; and its category.
 
 The category is what people and agents choose (`schemas.events.fact.CATEGORIES`). The class follows from it, unless
 whoever wrote it gives one. No category leads to the class `project`, what is true of the project for now: it comes from
@@ -24,15 +24,13 @@ class ClassRule(msgspec.Struct, frozen=True):
     """Of the strength that it begins with."""
     stale_after_days: int | None
     """Age from which on a memory should be verified; none: never."""
-    cap: int
-    """The most of them that are shown where caps apply."""
 
 
 RULES: dict[MemoryClass, ClassRule] = {
-    "feedback": ClassRule(factor=2.25, stale_after_days=None, cap=10),
-    "project": ClassRule(factor=1.25, stale_after_days=60, cap=8),
-    "decision": ClassRule(factor=2.5, stale_after_days=45, cap=12),
-    "reference": ClassRule(factor=1.0, stale_after_days=90, cap=6),
+    "feedback": ClassRule(factor=2.25, stale_after_days=None),
+    "project": ClassRule(factor=1.25, stale_after_days=60),
+    "decision": ClassRule(factor=2.5, stale_after_days=45),
+    "reference": ClassRule(factor=1.0, stale_after_days=90),
 }
 
 _CLASS_OF: dict[str, MemoryClass] = {

@@ -1,4 +1,4 @@
-"""The keys of a memory: two with the same key say the same, whatever their case, spacing and punctuation.
+"""The keys of a memory: two with the same exact key are the same sentence.
 
 A memory about the project or a reference is also the same as another one that names the same address or file: what it
 says of it may have changed, but it is about one thing. Rules and decisions are the same only in the same words.
@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 from services.domain.memory.classes import MemoryClass
+from services.domain.memory.sameness import LONGEST, sentence_key
 
-LONGEST = 2_000
-"""Characters of a text that are read for its key; a longer one is told from others by a digest of the whole."""
 _BY_THING: frozenset[MemoryClass] = frozenset({"project", "reference"})
 _URL = re.compile(r"https?://[^\s<>\"'`]+", re.IGNORECASE)
 _QUOTED = re.compile(r"(?<!\w)([\"'`])([^\"'`\n]+)\1")
@@ -43,8 +42,8 @@ def canonical(text: str) -> str:
 
 
 def exact_key(memory_class: MemoryClass, text: str) -> str:
-    """The key under which only the same words of the same class stand."""
-    return f"{memory_class}:{canonical(text)}"
+    """The key under which only the same sentence of the same class stands."""
+    return f"{memory_class}:{sentence_key(text) if len(text) <= LONGEST else canonical(text)}"
 
 
 def identity_key(memory_class: MemoryClass, text: str) -> str:

@@ -1,12 +1,16 @@
 """Which memories are shown, and how they read: whole lines within a budget, the strongest first.
 
-Capacity decides what is shown and never what is known: each one that is left out has its reason. The text of a memory
-is data. It stands on one line behind a dash, where it can end no element, open none, and pose as no heading.
+Capacity decides what is shown and never what is known: each one that is left out has its reason. What people said goes
+first, pinned ones before others and then the newest before older ones: only the budget of tokens can hide a rule of a
+person, the oldest first, and nothing else is shown in its place. Of two that are the same sentence one stands for both.
+
+The text of a memory is data. It stands on one line behind a dash, where it can end no element, open none, and pose as
+no heading.
 """
 
 import re
 import unicodedata
-from collections import Counter
+from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import compress
@@ -17,7 +21,8 @@ import msgspec
 from services.domain.limits import Memory as Limits
 from services.domain.memory.classes import CLASSES, RULES, MemoryClass
 from services.domain.memory.entry import Memory
-from services.domain.memory.strength import DAY, Fading, Interval, fading_of, ranked
+from services.domain.memory.sameness import sentence_key
+from services.domain.memory.strength import DAY, Fading, Interval, ranked
 from services.domain.texts.bounds import beginning, flat
 from services.domain.texts.markup import element, escaped
 from services.domain.texts.posing import unposed
@@ -34,7 +39,7 @@ SMALLEST = 20
 
 Reason = Literal[
     "held", "superseded", "archived", "expired", "rejected", "quarantined",
-    "type_cap", "global_cap", "token_budget", "twin", "empty_budget",
+    "global_cap", "token_budget", "twin", "empty_budget",
 ]  # fmt: skip
 """Why a memory is not shown. Those of the first line say that it does not hold, or not yet."""
 
@@ -45,14 +50,12 @@ class Profile(msgspec.Struct, frozen=True):
     tokens: int
     """With everything around the lines."""
     entries: int | None = None
-    """The most memories; none: as many as there is room for."""
-    has_caps: bool = False
-    """Whether each class has its own most as well."""
+    """The most memories that no person said or pinned; none: as many as there is room for."""
     considered: int = 600
-    """How many of the strongest are looked at, those aside whose class is full: more than there is ever room for."""
+    """How many of those are looked at, the strongest first: more than there is ever room for."""
 
 
-COMPACT = Profile(tokens=900, entries=28, has_caps=True)
+COMPACT = Profile(tokens=900, entries=28)
 FULL = Profile(tokens=4_000)
 
 
@@ -60,7 +63,7 @@ def profile_of(settings: Limits, most: int | None = None) -> Profile:
     """How much is shown: what the settings allow, and at most so many tokens."""
     if settings.mode == "full":
         return Profile(_least(settings.full_tokens, most))
-    return Profile(_least(settings.compact_tokens, most), settings.compact_entries, has_caps=True)
+    return Profile(_least(settings.compact_tokens, most), settings.compact_entries)
 
 
 def _least(allowed: int, most: int | None) -> int:
@@ -81,6 +84,8 @@ class Choice(msgspec.Struct, frozen=True):
     """In the order in which it reads."""
     omitted: tuple[tuple[str, Reason], ...] = ()
     """Memory -> reason, the strongest first; those that do not hold come last."""
+    twins: tuple[tuple[str, str], ...] = ()
+    """Memory -> the one that is shown and stands for both."""
 
 
 def choose(
@@ -90,19 +95,75 @@ def choose(
     profile: Profile = COMPACT,
     fadings: Iterable[Fading] | None = None,
 ) -> Choice:
-    """Choose what is shown at this moment. What does not fit is passed over: something shorter behind it may fit.
+    """Choose what is shown at this moment. Of what no person said, what does not fit is passed over for what does.
 
     `fadings` are those of the memories, where they are known.
     """
     known = [*memories]
-    holds = [one.status == "active" and (one.expires_at is None or one.expires_at > at) for one in known]
-    gone = [] if all(holds) else [(one.id, reason) for one in known if (reason := _not_held(one, at))]
-    of = fadings if fadings is not None else map(fading_of, known)
+    gone = [(one.id, reason) for one in known if (reason := _not_held(one, at))]
     picked = _Picked(profile, at)
-    strongest = ranked(compress(known, holds), at, dormant, fadings=compress(of, holds))
-    omitted = [(one.id, reason) for one in strongest if (reason := picked.take(one))]
+    omitted = [(one.id, reason) for one in in_order(known, at, dormant, fadings) if (reason := picked.take(one))]
     shown = sorted(picked.shown, key=lambda one: CLASSES.index(one.memory.memory_class))
-    return Choice(tuple(shown), (*omitted, *sorted(gone)))
+    return Choice(tuple(shown), (*omitted, *sorted(gone)), tuple(picked.twins))
+
+
+def in_order(
+    known: Sequence[Memory], at: datetime, dormant: Sequence[Interval] = (), fadings: Iterable[Fading] | None = None
+) -> list[Memory]:
+    """What holds at this moment, in the order in which it takes the room that there is."""
+    holds = [_not_held(one, at) is None for one in known]
+    first = sorted((one for one in compress(known, holds) if is_of_person(one)), key=_newness)
+    others = [held and not is_of_person(one) for one, held in zip(known, holds, strict=True)]
+    of = None if fadings is None else compress(fadings, others)
+    return [*first, *ranked(compress(known, others), at, dormant, fadings=of)]
+
+
+NO_ROOM: frozenset[Reason] = frozenset({"global_cap", "token_budget", "empty_budget"})
+"""Why a memory that holds is hidden."""
+
+
+def hidden_since(
+    memories: Iterable[Memory], at: datetime, dormant: Sequence[Interval] = (), profile: Profile = COMPACT
+) -> dict[str, int]:
+    """What holds and finds no room -> the position of the fact with which it found none any more.
+
+    That is read off what holds now: what was in its place before, and holds no longer, is not counted.
+    """
+    known = [*memories]
+    omitted = dict(choose(known, at, dormant, profile).omitted)
+    room = profile.tokens * BYTES_PER_TOKEN - len(element("memories", f"{HEADING}\n"))
+    ahead: list[tuple[int, int, MemoryClass]] = []
+    found: dict[str, int] = {}
+    for one in in_order(known, at, dormant):
+        cost = len(line_of(one, at).encode()) + 1
+        if omitted.get(one.id) in NO_ROOM:
+            found[one.id] = max(one.seq, _filled(ahead, room - cost, one.memory_class))
+        if omitted.get(one.id) != "twin":
+            arrived = one.facts[-1] if one.facts and one.clock == one.reinforced_at else one.seq
+            insort(ahead, (arrived, cost, one.memory_class))
+    return found
+
+
+def _filled(ahead: Sequence[tuple[int, int, MemoryClass]], room: int, name: MemoryClass) -> int:
+    """The position at which these, one after the other, had left less than nothing."""
+    room -= len(_group(name, ""))
+    classes = {name}
+    for position, cost, other in ahead:
+        room -= cost + (0 if other in classes else len(_group(other, "")))
+        classes.add(other)
+        if room < 0:
+            return position
+    return 0
+
+
+def is_of_person(memory: Memory) -> bool:
+    """Whether a person said it, or wants to have it shown."""
+    return memory.is_pinned or memory.trust == "person"
+
+
+def _newness(memory: Memory) -> tuple[bool, float, float, str]:
+    """A key that sorts what people said as it is shown: pinned ones, and then the newest or newly confirmed first."""
+    return not memory.is_pinned, -memory.clock.timestamp(), -memory.created.timestamp(), memory.id
 
 
 def render(choice: Choice) -> str:
@@ -165,44 +226,47 @@ class _Picked:
 
     def __init__(self, profile: Profile, at: datetime) -> None:
         self.shown: list[Shown] = []
-        self._full: set[MemoryClass] = set()
-        """Classes of which there is no room for another one."""
+        self.twins: list[tuple[str, str]] = []
+        self._by_key: dict[str, str] = {}
+        self._is_full = False
+        """Whether a rule of a person found no room: nothing else is shown in its place."""
+        self._others = 0
         self._looked_at = 0
         self._profile = profile
         self._at = at
         self._left = profile.tokens * BYTES_PER_TOKEN - len(element("memories", f"{HEADING}\n"))
-        self._per_class: Counter[MemoryClass] = Counter()
-        self._twins = Twins()
+        self._classes: set[MemoryClass] = set()
 
     def take(self, memory: Memory) -> Reason | None:
         """Show this memory too, or tell why not."""
-        if memory.memory_class in self._full:
-            return "type_cap"
-        self._looked_at += 1
-        if reason := self._capped():
-            return reason
-        if min(len(memory.text), LONGEST) > self._left:
+        if self._profile.tokens < SMALLEST:
+            return "empty_budget"
+        is_of_people = is_of_person(memory)
+        if not is_of_people and self._is_capped():
+            return "global_cap"
+        if self._is_full or (not is_of_people and min(len(memory.text), LONGEST) > self._left):
             return "token_budget"
+        key = sentence_key(memory.text)
+        if key in self._by_key:
+            self.twins.append((memory.id, self._by_key[key]))
+            return "twin"
         line = line_of(memory, self._at)
         name = memory.memory_class
-        cost = len(line.encode()) + 1 + (0 if self._per_class[name] else len(_group(name, "")))
+        cost = len(line.encode()) + 1 + (0 if name in self._classes else len(_group(name, "")))
         if cost > self._left:
+            self._is_full = is_of_people
             return "token_budget"
-        if not self._twins.add(words(memory.text)):
-            return "twin"
         self._left -= cost
-        self._per_class[name] += 1
-        if self._profile.has_caps and self._per_class[name] >= RULES[name].cap:
-            self._full.add(name)
+        self._classes.add(name)
+        self._others += not is_of_people
+        self._by_key[key] = memory.id
         self.shown.append(Shown(memory, line))
         return None
 
-    def _capped(self) -> Reason | None:
-        profile = self._profile
-        if profile.tokens < SMALLEST:
-            return "empty_budget"
-        is_full = profile.entries is not None and len(self.shown) >= profile.entries
-        return "global_cap" if is_full or self._looked_at > profile.considered else None
+    def _is_capped(self) -> bool:
+        self._looked_at += 1
+        entries = self._profile.entries
+        return (entries is not None and self._others >= entries) or self._looked_at > self._profile.considered
 
 
 def twins(memories: Iterable[Memory]) -> Iterator[tuple[Memory, Memory]]:

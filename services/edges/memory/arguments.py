@@ -26,7 +26,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     _named(add("show", "show one memory with where it comes from", reads=True))
     why = add("why", "tell why a memory is shown, or is not", reads=True)
     _named(why)
-    add("missing", "count the memories that are not shown, by reason", reads=True)
+    add("missing", "list the memories that hold and are not shown, why, and since when", reads=True)
     add("quality", "count what became of all candidates", reads=True)
     _named(add("history", "list the facts about one memory", reads=True))
 

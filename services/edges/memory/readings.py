@@ -55,7 +55,7 @@ def as_values(action: str, reply: MemoryReply) -> dict[str, object]:
                 "counts": reply.counts,
             }
         case "missing":
-            return {"omitted": reply.counts, "total": reply.total}
+            return {"omitted": reply.counts, "total": reply.total, "hidden": reply.hidden}
         case "quality":
             counts = {verdict: reply.counts.get(verdict, 0) for verdict in VERDICTS}
             return {"candidates": sum(counts.values()), **counts}

@@ -18,7 +18,16 @@ from services.kit.nouns import NounReader
 from services.responder.answers.base import LONG, Context, Question, remembered_of, session_of
 from services.responder.answers.explain import fact_of
 from services.responder.answers.memory_reasons import by_head, by_settings, position_of_head
-from services.responder.answers.memory_reports import BadAsk, Known, listing, missing, quality, reading, repeating
+from services.responder.answers.memory_reports import (
+    BadAsk,
+    Known,
+    listing,
+    missing,
+    missing_text,
+    quality,
+    reading,
+    repeating,
+)
 from services.responder.projections.book import Remembered, evolve
 
 OFF = "The memory of this installation is off: nothing is remembered or shown. ANNALS_MEMORY__ENABLED switches it on."
@@ -93,6 +102,8 @@ class Memories:
                     return await self._why(known, ask)
                 case "history":
                     return await self._history(known, ask)
+                case "missing":
+                    return await self._missing(known)
                 case _:
                     return await asyncio.to_thread(_report, known, ask)
         except (BadAsk, Unnamed) as error:
@@ -130,6 +141,12 @@ class Memories:
             facts=await self._facts(memory.facts[-MOST_FACTS:]),
         )
 
+    async def _missing(self, known: Known) -> MemoryReply:
+        """What is not shown, and since when."""
+        reply = await asyncio.to_thread(missing, known)
+        found = await self._reader.at_each({one.since for one in reply.hidden})
+        return replace(reply, text=missing_text(reply, {seq: envelope.at for seq, envelope in found.items()}))
+
     async def _history(self, known: Known, ask: MemoryAsk) -> MemoryReply:
         """All that is known to have happened to a memory."""
         memory = find(known.remembered.book.memories, ask.id, "memory", "memories")
@@ -146,8 +163,6 @@ def _report(known: Known, ask: MemoryAsk) -> MemoryReply:
     match ask.view:
         case "list":
             return listing(known, ask)
-        case "missing":
-            return missing(known)
         case "quality":
             return quality(known)
         case "twins":

@@ -23,10 +23,9 @@ SENTENCES = {
     "expired": "it has expired",
     "rejected": "it was rejected",
     "quarantined": "all that came of its source is taken back",
-    "type_cap": "stronger ones of its class fill what there is room for",
     "global_cap": "stronger ones fill what there is room for",
-    "token_budget": "stronger ones left too little room for its length",
-    "twin": "a stronger one says nearly the same",
+    "token_budget": "others that go first left too little room for its length",
+    "twin": "another one is the same sentence, and stands for both",
     "empty_budget": "the settings leave no room for memories",
 }
 """By reason: what it means."""

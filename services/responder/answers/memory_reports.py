@@ -3,19 +3,19 @@
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import get_args
 
 import msgspec
 
-from schemas.asks import MemoryAsk, MemoryEntry, MemoryReply, MemorySource
+from schemas.asks import HiddenMemory, MemoryAsk, MemoryEntry, MemoryReply, MemorySource
 from schemas.events.fact import CATEGORIES
 from schemas.events.memory import VERDICTS
 from services.domain.limits import Memory as MemoryLimits
 from services.domain.memory.entry import Memory, Note, Status
 from services.domain.memory.finding import echo, find
-from services.domain.memory.rendering import Choice, Reason, plain, twins
+from services.domain.memory.rendering import NO_ROOM, Choice, Profile, Reason, hidden_since, plain, profile_of, twins
 from services.domain.memory.strength import dormant_days, ranked, strength
 from services.domain.tokens import BYTES_PER_TOKEN
 from services.responder.head.memories import chosen
@@ -49,6 +49,11 @@ class Known(msgspec.Struct, frozen=True):
     def choice(self) -> Choice:
         """What a head that is made then shows, and why it does not show the rest."""
         return chosen(self.remembered, self.limits, self.at)
+
+    @property
+    def profile(self) -> Profile:
+        """How much of it a head shows."""
+        return profile_of(self.limits)
 
     @property
     def dormant(self) -> list[tuple[float, float]]:
@@ -126,14 +131,48 @@ def _list_text(entries: Sequence[MemoryEntry], count: int) -> str:
 
 
 def missing(known: Known) -> MemoryReply:
-    """How many memories hold and are not shown, by reason."""
-    holding = {one.id for one in known.remembered.shelf if one.is_active}
+    """What holds and is not shown: how many by reason, and each with the fact since which it is not."""
+    holding = {one.id: one for one in known.remembered.shelf if one.is_active}
     choice = known.choice
     counts = Counter(str(reason) for name, reason in choice.omitted if name in holding)
     total = len(holding) - len(choice.shown)
-    lines = [f"{reason}: {count}" for reason, count in sorted(counts.items())]
-    text = "\n".join([f"{total} of {len(holding)} memories that hold are not shown.", *lines])
-    return msgspec.structs.replace(known.reply(text), counts=dict(sorted(counts.items())), total=total)
+    return msgspec.structs.replace(
+        known.reply(f"{total} of {len(holding)} memories that hold are not shown."),
+        counts=dict(sorted(counts.items())),
+        total=total,
+        hidden=(*_hidden(known, holding, choice),),
+    )
+
+
+def _hidden(known: Known, holding: Mapping[str, Memory], choice: Choice) -> Iterator[HiddenMemory]:
+    """The strongest of them first, as many as a list has lines."""
+    omitted = [(name, reason) for name, reason in choice.omitted if name in holding][:MOST_LINES]
+    since: Mapping[str, int] = {}
+    if any(reason in NO_ROOM for _, reason in omitted):
+        since = hidden_since(known.remembered.shelf, known.at, known.dormant, known.profile)
+    stands = dict(choice.twins)
+    for name, reason in omitted:
+        memory = holding[name]
+        yield HiddenMemory(
+            id=name,
+            reason=reason,
+            since=since.get(name, memory.seq),
+            pinned=memory.is_pinned,
+            stands=stands.get(name, ""),
+            text=plain(memory.text),
+        )
+
+
+def missing_text(reply: MemoryReply, times: Mapping[int, datetime]) -> str:
+    """The same in words, with the time of each fact."""
+    lines = [f"{reason}: {count}" for reason, count in reply.counts.items()]
+    for one in reply.hidden:
+        at = times.get(one.since)
+        when = f"{at:%Y-%m-%d %H:%M} (fact {one.since})" if at else f"fact {one.since}"
+        why = f"{one.stands} stands for both" if one.stands else one.reason
+        lines.append(f"{one.id}  since {when}  {why}{'  pinned' if one.pinned else ''}  {one.text}")
+    more = reply.total - len(reply.hidden)
+    return "\n".join([reply.text, *lines, *([f"{LATER} and {more} more"] if more > 0 else [])])
 
 
 def repeating(known: Known) -> MemoryReply:
@@ -142,7 +181,7 @@ def repeating(known: Known) -> MemoryReply:
     strongest = ranked(shelf, known.at, known.dormant, fadings=shelf.fadings)
     pairs = [*twins(one for one in strongest if one.is_active)]
     lines = [f"{one.id} is like {other.id}: {plain(one.text)}" for one, other in pairs[:MOST_LINES]]
-    text = "\n".join([f"{len(pairs)} memories say nearly the same as a stronger one.", *lines])
+    text = "\n".join([f"{len(pairs)} memories may say the same as a stronger one.", *lines])
     return msgspec.structs.replace(
         known.reply(text), total=len(pairs), twins=tuple((one.id, other.id) for one, other in pairs)
     )

@@ -164,7 +164,9 @@ def test_what_is_archived_can_be_restored() -> None:
 
 def test_to_restore_what_was_superseded_reverts_that() -> None:
     desk = Desk()
-    first, second = (named(desk.say(MemoryWrite(text=text, category="CONFIG_VALUES"))) for text in (URL, LONGER))
+    first, second = (
+        named(desk.say(MemoryWrite(text=text, category="CONFIG_VALUES"), "agent")) for text in (URL, LONGER)
+    )
     assert f"{second} has taken its place; name that one" in refused(desk, MemoryPin(first))
     assert f"{first} holds now." == desk.say(MemoryRestore(first)).text
     assert {URL: "active", LONGER: "archived"} == desk.statuses()

@@ -1,10 +1,11 @@
 """What becomes of what somebody wants to be remembered: its place, its twins, and the answer."""
 
 from datetime import timedelta
+from itertools import chain
 
 import pytest
 
-from schemas.commands import MemoryArchive, MemoryPropose, MemoryRevise, MemoryWrite, PolicySet
+from schemas.commands import MemoryArchive, MemoryPin, MemoryPropose, MemoryRevise, MemoryWrite, PolicySet
 from schemas.events import (
     MemoryExpired,
     MemoryJudged,
@@ -18,7 +19,9 @@ from schemas.events.fact import CATEGORIES
 from services.desk.core.book.naming import memory_id
 from services.desk.core.gate.verdict import GATE_VERSION
 from services.domain.memory.keys import exact_key
-from tests.helpers.memory_books import DAY, NOON, Desk, named
+from services.domain.memory.rendering import Profile
+from tests.domain.memory.sentence_pairs import SEEN_DIFFERENT, UNSEEN_DIFFERENT
+from tests.helpers.memory_books import DAY, NOON, Desk, named, named_in
 
 TEXT = "Always run `make check` before a commit."
 URL = "The graphs are at https://graphs.test/a"
@@ -324,23 +327,32 @@ def test_the_same_words_in_another_class_are_another_memory() -> None:
 
 def test_of_two_about_the_same_thing_the_longer_one_holds() -> None:
     desk = Desk()
-    first = named(desk.say(write(URL, "CONFIG_VALUES")))
-    second = named(desk.say(write(LONGER, "CONFIG_VALUES")))
+    first = named(desk.say(write(URL, "CONFIG_VALUES"), "agent"))
+    second = named(desk.say(write(LONGER, "CONFIG_VALUES"), "agent"))
     assert {URL: "superseded", LONGER: "active"} == desk.statuses()
     assert second == desk.of(first).superseded_by
-    third = desk.say(write(URL + ".", "CONFIG_VALUES"))
+    third = desk.say(write(URL + ".", "CONFIG_VALUES"), "agent")
     assert "superseded" == desk.of(first).status
     assert f"{second} has taken its place; name that one" in third.text
-    shorter = desk.say(write("See https://graphs.test/a", "CONFIG_VALUES"))
+    shorter = desk.say(write("All graphs are at https://graphs.test/a", "CONFIG_VALUES"), "agent")
     assert (True, "identity") == (shorter.ok, desk.made[0].reasons[0])
     assert f"{second} is about the same and holds" in shorter.text
 
 
 def test_of_two_about_as_long_the_newer_one_holds() -> None:
     desk = Desk()
-    desk.say(write("Settings are read from `config/app.toml`", "CONFIG_VALUES"))
-    desk.say(write("Settings come from `config/app.toml`", "CONFIG_VALUES"))
+    desk.say(write("Settings are read from `config/app.toml`", "CONFIG_VALUES"), "agent")
+    desk.say(write("Settings come from `config/app.toml`", "CONFIG_VALUES"), "agent")
     assert ["superseded", "active"] == list(desk.statuses().values())
+
+
+@pytest.mark.parametrize("category", ["CONFIG_VALUES", "ENVIRONMENT", "PROJECT_RULES", "CONSTRAINTS"])
+def test_of_two_of_people_about_the_same_file_both_hold(category: str) -> None:
+    desk = Desk()
+    desk.say(write("Settings are read from `config/app.toml`", category))
+    desk.say(write("Keep the sections of `config/app.toml` in alphabetical order, please", category))
+    desk.say(write("No secrets in `config/app.toml`", category))
+    assert ["active"] * 3 == list(desk.statuses().values())
 
 
 def test_what_is_better_sourced_holds_however_short() -> None:
@@ -361,11 +373,62 @@ def test_decisions_about_the_same_thing_both_hold() -> None:
 
 def test_what_waits_supersedes_nothing() -> None:
     desk = Desk()
-    desk.say(write(URL, "CONFIG_VALUES"))
+    desk.say(write(URL, "CONFIG_VALUES"), "agent")
     desk.say(propose(LONGER, "CONFIG_VALUES"), "agent")
     assert {URL: "active", LONGER: "pending"} == desk.statuses()
-    desk.say(write("Seen at https://graphs.test/a", "CONFIG_VALUES"))
+    desk.say(write("Seen at https://graphs.test/a", "CONFIG_VALUES"), "agent")
     assert "superseded" == desk.statuses()[URL]
+
+
+# What a memory speaks against, and what it hides.
+
+
+def test_what_is_another_rule_is_kept_beside_the_first_one() -> None:
+    desk = Desk()
+    texts = [*dict.fromkeys(chain.from_iterable(SEEN_DIFFERENT + UNSEEN_DIFFERENT))]
+    for text in texts:
+        assert desk.say(write(text)).text.startswith("Remembered as")
+    assert dict.fromkeys(texts, "active") == desk.statuses()
+
+
+def test_a_contradiction_is_told_with_what_to_do() -> None:
+    desk = Desk()
+    first = named(desk.say(write("The console listens on port 8080.")))
+    answer = desk.say(write("The console listens on port 8081."))
+    expected = (
+        f'speaks against {first} ("The console listens on port 8080."): replace it? `annals memory archive {first}`.'
+    )
+    assert answer.text.endswith(expected)
+    of_agent = desk.say(write("The console listens on port 8082."), "agent")
+    assert f"It speaks against {first}" in of_agent.text
+    assert "A person said it: ask which of the two holds" in of_agent.text
+    again = desk.say(write("The console listens on port 8083."), "agent")
+    assert f"Delete {named(of_agent)} if it holds no longer." in again.text
+    assert "speaks against" not in desk.say(write("Keep tide tables in UTC.")).text
+
+
+def test_it_is_told_of_other_words_for_a_memory_too_and_not_of_a_pin() -> None:
+    desk = Desk()
+    first = named(desk.say(write("The console listens on port 8080.")))
+    second = named(desk.say(write("The gateway has no port of its own.")))
+    assert f"speaks against {first}" in desk.say(MemoryRevise(second, text="The console listens on port 9090.")).text
+    assert f"{second} is pinned." == desk.say(MemoryPin(second)).text
+
+
+def test_who_writes_or_pins_is_answered_with_what_finds_no_room_any_more() -> None:
+    desk = Desk()
+    rule = "Quay {0} is closed on day {0} of each month, once the tide of that day has turned for good."
+    texts = [desk.say(write(rule.format(number)), at=NOON + number * DAY).text for number in range(100, 150)]
+    silent = [text for text in texts if "no room" not in text]
+    assert 20 < len(silent) < 45
+    first, second = (named_in(text) for text in texts[:2])
+    assert f'{first} ("Quay 100 is closed' in texts[len(silent)]
+    assert "hidden from now on (900 tokens; `annals memory missing` lists what is hidden)" in texts[len(silent)]
+    answer = desk.say(MemoryPin(first), at=NOON + 200 * DAY).text
+    assert f"{first} is pinned." in answer
+    assert f'{named_in(texts[50 - len(silent)])} ("Quay' in answer, "the oldest that was still shown"
+    assert second not in answer
+    assert "It finds no room" in desk.say(write("x" * 390, "CONSTRAINTS"), profile=Profile(tokens=60)).text
 
 
 # Once, however often it comes, and wherever it was cut.

@@ -161,7 +161,7 @@ async def test_the_list_has_all_that_is_known_of_each_memory(stub: Stub, run: Ra
             ("why", "m1234567", "--session", "s1"),
             {"id": "m1234567", "rendered": True, "reason": "strength", "revision": 3, "facts": [FACT]},
         ),
-        (("missing",), {"omitted": {"budget": 1}, "total": 1}),
+        (("missing",), {"omitted": {"budget": 1}, "total": 1, "hidden": []}),
         (("history", "m1234567"), {"id": "m1234567", "facts": [FACT]}),
         (
             ("quality",),

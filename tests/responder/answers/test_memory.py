@@ -122,7 +122,7 @@ def test_a_status_that_there_is_not_is_refused_with_those_that_there_are() -> No
 
 
 def test_reasons_add_up_to_what_holds_and_is_not_shown() -> None:
-    twin = written("mt", f"{words(1)[0]} too")
+    twin = written("mt", words(1)[0].upper())
     pending = MemoryProposed(memory="mp", category="NAMING", text="snake_case")
     expired = replace(written("me", "Use pnpm."), expires_at=AT)
     pinned = (MemoryPinned(memory="mt"), MemoryPinned(memory="m0000"))
@@ -131,6 +131,7 @@ def test_reasons_add_up_to_what_holds_and_is_not_shown() -> None:
     assert reply.total == sum(reply.counts.values())
     assert reply.total == listing(facts, ASK).counts["active"] - len(facts.choice.shown)
     assert {*reply.counts} <= {*OMISSIONS, "expired"}
+    assert reply.total == len(reply.hidden)
     assert (1, 1) == (reply.counts["expired"], reply.counts["twin"])
     assert reply.text.startswith(f"{reply.total} of 62 memories")
 
@@ -226,10 +227,10 @@ def why(project: Project, harness: Harness, then: Known, name: str) -> tuple[boo
 
 
 def test_what_the_head_of_a_session_shows_is_read_off_the_facts_that_it_names() -> None:
-    project, harness, then = headed(written("ma", RULE), *many(40), written("mb", "Use pnpm."), MemoryArchived("mb"))
+    project, harness, then = headed(written("ma", RULE), *many(90), written("mb", "Use pnpm."), MemoryArchived("mb"))
     shown, capped = then.choice.shown[0].memory.id, then.choice.omitted[0][0]
     assert (True, "shown", 1) == why(project, harness, then, shown)
-    assert (False, "type_cap", 1) == why(project, harness, then, capped)
+    assert (False, "token_budget", 1) == why(project, harness, then, capped)
     assert (False, "archived", 1) == why(project, harness, then, "mb")
     other = then.choice.shown[1].memory.id
     project.remembers(written("mc", OTHER), MemoryRevised(memory=shown, category="NAMING", text="The desk writes."))
@@ -246,10 +247,10 @@ def test_a_session_without_a_head_shows_nothing() -> None:
 
 
 def test_without_a_session_it_is_told_whether_a_new_one_would_show_it() -> None:
-    facts = known(*many(40), MemoryProposed(memory="mp", category="NAMING", text="snake_case"))
+    facts = known(*many(90), MemoryProposed(memory="mp", category="NAMING", text="snake_case"))
     names = (facts.choice.shown[0].memory.id, facts.choice.omitted[0][0], "mp")
     found = {name: by_settings(facts, facts.remembered.book.memories[name]) for name in names}
-    assert [(True, "shown"), (False, "type_cap"), (False, "held")] == [
+    assert [(True, "shown"), (False, "token_budget"), (False, "held")] == [
         (one.rendered, one.reason) for one in found.values()
     ]
 

@@ -125,7 +125,7 @@ def test_memory_that_is_off_shows_nothing_and_leaves_the_head_with_the_next_reba
 
 @pytest.mark.parametrize(
     ("settings", "tokens_at_most", "entries"),
-    [(Memory(), 900, 28), (Memory(compact_entries=5), 900, 5), (Memory(mode="full"), 4000, 400)],
+    [(Memory(), 900, 400), (Memory(compact_tokens=300), 300, 400), (Memory(mode="full"), 4000, 400)],
 )
 def test_as_much_is_shown_as_the_settings_allow(settings: Memory, tokens_at_most: int, entries: int) -> None:
     project, harness = remembering(*many(200, 20))
@@ -149,14 +149,14 @@ def test_a_small_model_is_shown_less() -> None:
 
 
 def test_strength_is_that_of_the_step_s_time() -> None:
-    """A reference of a person is stronger than a proposal that is new; fifty days later it is weaker."""
+    """What an agent decided is stronger than a reference; fifty days later a new reference is stronger."""
     project, harness = remembering()
     project.memory = Memory(compact_entries=1)
-    project.remembers(written("old", RULE, "CONFIG_VALUES"))
-    harness.wait(timedelta(days=50).total_seconds())
+    project.remembers(replace(written("old", RULE), trust="historian"))
+    harness.wait(timedelta(days=80).total_seconds())
     project.remembers(replace(written("new", OTHER, "CONFIG_VALUES"), trust="agent"))
     at = harness.now
-    soon = chosen(project.remembered, project.memory, at - timedelta(days=49))
+    soon = chosen(project.remembered, project.memory, at - timedelta(days=79))
     late = chosen(project.remembered, project.memory, at)
     assert (["old"], ["new"]) == ([one.memory.id for one in soon.shown], [one.memory.id for one in late.shown])
     harness.user("hello")

@@ -97,8 +97,8 @@ def test_a_session_without_a_head_hears_of_it_too() -> None:
 def test_what_was_there_when_the_head_was_made_is_no_news_although_it_found_no_room() -> None:
     project = Project()
     harness = session(project)
-    project.memory = Memory(compact_entries=1)
-    project.remembers(written("a", RULE), written("b", OTHER))
+    project.memory = Memory(compact_entries=0)
+    project.remembers(written("a", RULE), replace(written("b", OTHER), trust="agent"))
     harness.user("hello")
     harness.step()
     assert "" == turn(harness)
@@ -113,8 +113,8 @@ def test_what_changes_in_the_head_is_told_as_it_is_now() -> None:
 def test_of_what_the_session_was_not_shown_it_is_not_told_that_it_holds_no_longer() -> None:
     project = Project()
     harness = session(project)
-    project.memory = Memory(compact_entries=1)
-    project.remembers(written("a", RULE), written("b", OTHER))
+    project.memory = Memory(compact_entries=0)
+    project.remembers(written("a", RULE), replace(written("b", OTHER), trust="agent"))
     harness.user("hello")
     harness.step()
     assert (True, False) == (RULE in headed(harness), OTHER in headed(harness))

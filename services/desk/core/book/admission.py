@@ -149,10 +149,12 @@ def _may_hold(candidate: Candidate, twin: Memory | None, action: str) -> bool:
 
 
 def rival_of(book: Book, candidate: Candidate, name: str) -> Memory | None:
-    """The active memory about the same thing in other words."""
+    """The active memory about the same thing in other words. Two sentences of people stand beside each other."""
     found = book.identities.get(identity_key(candidate.place.memory_class, candidate.text))
     memory = book.memories[found] if found else None
-    return memory if memory is not None and memory.is_active and memory.id != name else None
+    if memory is None or not memory.is_active or memory.id == name:
+        return None
+    return None if memory.trust == candidate.trust == "person" else memory
 
 
 def _is_better(candidate: Candidate, rival: Memory) -> bool:

@@ -26,6 +26,7 @@ from services.desk.core.book.admission import admit
 from services.desk.core.book.changing import archive, importance, pin, reinforce, restore, revise, verify
 from services.desk.core.book.context import BookContext, Refusal
 from services.desk.core.book.deciding import decide_proposal
+from services.desk.core.book.effects import with_effects
 from services.desk.core.book.expiring import expire
 from services.desk.core.book.merging import merge
 from services.desk.core.book.notes import dismiss_note, update_note, write_note
@@ -42,7 +43,7 @@ def decide(book: Book, command: Command, context: BookContext) -> Decision:
     try:
         check_sender(command, context)
         check_project(book)
-        return _decided(book, command, context)
+        return with_effects(book, _decided(book, command, context), context)
     except Refusal as refusal:
         return Decision(ok=False, text=f"Nothing was written: {refusal}.")
 

@@ -7,15 +7,19 @@ from itertools import count
 
 from schemas.codec import derived_id
 from services.domain.memory.classes import MemoryClass
-from services.domain.memory.keys import canonical, exact_key
+from services.domain.memory.keys import canonical
+from services.domain.memory.sameness import sentence_key
 
 MEMORY_DIGITS = 10
 NOTE_DIGITS = 6
 
 
 def memory_id(taken: Container[str], memory_class: MemoryClass, text: str) -> str:
-    """`m` and ten digits over the class and the words; where another memory has that id, the next ones."""
-    return _free(taken, "m", MEMORY_DIGITS, "memory", exact_key(memory_class, text))
+    """`m` and ten digits over the class and the words; where another memory has that id, the next ones.
+
+    Over the words as books of earlier releases have them: the same sentence has the same id in each.
+    """
+    return _free(taken, "m", MEMORY_DIGITS, "memory", f"{memory_class}:{canonical(text)}")
 
 
 def note_id(taken: Container[str], cause: str, text: str) -> str:
@@ -25,7 +29,7 @@ def note_id(taken: Container[str], cause: str, text: str) -> str:
 
 def candidate_id(holder: str, text: str) -> str:
     """Over what holds a candidate, such as a command or a message, and its words."""
-    return derived_id("candidate", holder, canonical(text))
+    return derived_id("candidate", holder, sentence_key(text))
 
 
 def _free(taken: Container[str], letter: str, digits: int, *decided: str) -> str:
