@@ -228,6 +228,12 @@ class ClientManifest(msgspec.Struct, frozen=True, omit_defaults=True):
     """Paths from the project's root whose content is wanted: documents and key files. No link is followed out of it."""
     document_bytes: int = 0
     """The most of one of them. What is longer, or no text, is told as gone."""
+    placeholders: str = ""
+    """A regular expression for a trimmed text that is nothing but what the service puts in place of others. Letters are
+    compared regardless of case."""
+    refusals: dict[Mode, str] = {}
+    """What an agent is told whose call has such a text for an argument, by the session's mode; the call is not made.
+    `{argument}` and `{text}` are filled in."""
     error: str = ""
 
 

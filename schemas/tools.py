@@ -36,6 +36,8 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     """The type of a command (`drop.queue`), or the name of a question."""
     modes: tuple[Mode, ...] = ("primary",)
     """The modes of a session in which it is offered."""
+    takes_placeholders: bool = False
+    """Whether its arguments may be tags and placeholders: they name what they stand for."""
     actions: dict[str, Target] = {}
     """What the argument `action` may say, and where each goes; empty: all calls go to `subject`."""
 
@@ -89,6 +91,7 @@ TOOLS: tuple[Tool, ...] = (
         },
         verb="wish",
         subject="drop.queue",
+        takes_placeholders=True,
     ),
     Tool(
         name="ctx_expand",
@@ -113,6 +116,7 @@ TOOLS: tuple[Tool, ...] = (
         verb="ask",
         subject="expand",
         modes=("primary", "reduce_off"),
+        takes_placeholders=True,
     ),
     Tool(
         name="ctx_search",

@@ -16,6 +16,7 @@ const calls = {
   pixels: (data) => pure.pixels(Buffer.from(data, "base64")),
   rivalOf: pure.rivalOf,
   routed: pure.routed,
+  refusalOf: pure.refusalOf,
   withoutTags: pure.withoutTags,
   ...pure.modes,
   ...pure.rules,

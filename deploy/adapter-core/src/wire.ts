@@ -1292,6 +1292,16 @@ export interface ClientManifest {
    * The most of one of them. What is longer, or no text, is told as gone.
    */
   document_bytes?: number;
+  /**
+   * A regular expression for a trimmed text that is nothing but what the service puts in place of others. Letters are compared regardless of case.
+   */
+  placeholders?: string;
+  /**
+   * What an agent is told whose call has such a text for an argument, by the session's mode; the call is not made. `{argument}` and `{text}` are filled in.
+   */
+  refusals?: {
+    [k: string]: string;
+  };
   error?: string;
 }
 /**
@@ -1320,6 +1330,10 @@ export interface Tool {
    * The modes of a session in which it is offered.
    */
   modes?: ("additive" | "hidden" | "primary" | "reduce_off" | "subagent")[];
+  /**
+   * Whether its arguments may be tags and placeholders: they name what they stand for.
+   */
+  takes_placeholders?: boolean;
   /**
    * What the argument `action` may say, and where each goes; empty: all calls go to `subject`.
    */

@@ -5,6 +5,7 @@ import { digestOfBundle } from "@annals/adapter-core/bundle";
 import { callLine } from "@annals/adapter-core/calls";
 import { HandOver } from "@annals/adapter-core/compaction";
 import { type Options, patience } from "@annals/adapter-core/endpoint";
+import { refusalOf } from "@annals/adapter-core/placeholders";
 import { Service } from "@annals/adapter-core/service";
 import { withoutTags } from "@annals/adapter-core/tags";
 import { Adapter } from "./adapter.ts";
@@ -74,6 +75,11 @@ async function server(input: PluginInput, options: Options = {}) {
         const { description = "", parameters, jsonSchema } = output;
         adapter.toolset.see(toolID, { description, schema: jsonSchema ?? parameters });
       }),
+
+    "tool.execute.before": async ({ tool, sessionID }: { tool: string; sessionID: string }, { args }: { args: unknown }) => {
+      const refusal = await log.guarded("tool.execute.before", () => refusalOf(guide, tool, args, modeOf(sessionID)));
+      if (refusal) throw new Error(refusal); // OpenCode has no other way to keep a call from being made
+    },
 
     "experimental.chat.messages.transform": (_: object, output: { messages: Entry[] }) =>
       log.guarded("transform", async () => {

@@ -12,6 +12,7 @@ export * as modes from "@annals/adapter-core/modes";
 export { taken } from "@annals/adapter-core/pages";
 export { inboundMessages } from "@annals/adapter-core/pieces";
 export { pixels } from "@annals/adapter-core/pixels";
+export { refusalOf } from "@annals/adapter-core/placeholders";
 export { Starts } from "@annals/adapter-core/starts";
 export { token } from "@annals/adapter-core/subjects";
 export { adjusted, dateOf, digestOf, isHelper } from "@annals/adapter-core/system";

@@ -15,6 +15,7 @@ import msgspec
 from services.domain.texts.bounds import beginning, flat
 from services.domain.texts.injection import steers
 from services.domain.texts.markup import escaped
+from services.domain.texts.placeholders import ORDER
 from services.domain.tokens import tokens
 from services.domain.tools.outcome import broken, exit_code_of
 from services.domain.tools.request import below
@@ -221,7 +222,7 @@ def _sections(state: HotState, pending: Sequence[tuple[str, str]], todos: Sequen
 
 def _short(text: str) -> str:
     """A text that stands in a session already. It is not said again where it would steer who reads it."""
-    return "[left out: it reads as an order]" if steers(text) else beginning(flat(text), SHOWN_SUMMARY)
+    return ORDER.text() if steers(text) else beginning(flat(text), SHOWN_SUMMARY)
 
 
 def _error(category: str, summary: str, source: str) -> OpenError:

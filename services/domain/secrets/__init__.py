@@ -44,6 +44,7 @@ from services.domain.secrets.patterns import (
     YAML_PASSWORD,
     token_pattern,
 )
+from services.domain.texts.placeholders import MASKED
 
 __all__ = ["ALL", "PRIVATE_KEY", "mask", "token_pattern"]
 
@@ -78,7 +79,7 @@ def _replaced(text: str, findings: list[Finding]) -> str:
     pieces: list[str] = []
     position = 0
     for start, end, kind in _merged(findings):
-        pieces += (text[position:start], f"[masked:{kind}]")
+        pieces += (text[position:start], MASKED.text(kind=kind))
         position = end
     return "".join((*pieces, text[position:]))
 

@@ -2,10 +2,11 @@
 
 import re
 
+from services.domain.texts.placeholders import CUT
+
 _LINK = re.compile(r"\[([^\[\]\n]{1,200})\]\((?!https?:)[^()\s]+\)")
 MOST = 60_000
 """Characters of one text that are looked at; of what is longer the beginning and the end."""
-_CUT = " [… {} characters left out …] "
 _CUT_BYTES = 60
 _CLAUSE = re.compile(r"[.;:,!?](?= )|[。；，！？：]| [—–-] ")  # noqa: RUF001 - the marks of other scripts
 _OPENING = {"(": ")", "[": "]"}
@@ -33,7 +34,7 @@ def shortened(text: str, most: int) -> str:
     room = max(0, most - _CUT_BYTES)
     head = data[: room * 2 // 3].decode(errors="ignore")
     tail = data[len(data) - room // 3 :].decode(errors="ignore")
-    return f"{head}{_CUT.format(len(text) - len(head) - len(tail))}{tail}".strip()
+    return f"{head} {CUT.text(count=len(text) - len(head) - len(tail))} {tail}".strip()
 
 
 def beginning(text: str, most: int) -> str:

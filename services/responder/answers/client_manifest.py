@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Awaitable, Callable
+from typing import get_args
 
 import msgspec
 
@@ -10,8 +11,10 @@ from schemas.codec import encode
 from schemas.inbox import Mode
 from schemas.tools import LINES, MEMORY, TOOLS
 from services.domain.limits import Limits, Memory
+from services.domain.texts.placeholders import only_placeholders
 from services.responder.answers.base import Context, Question
 from services.responder.head.documents import at_the_head
+from services.responder.lanes.cut_output import EXPANDS
 
 DOCUMENT_BYTES = 100 * 1024
 DATE = r"Today's date: [^\r\n]+"
@@ -73,6 +76,21 @@ GUIDANCE: dict[Mode, str] = {
 """What system prompts are told, by the mode of their session."""
 
 
+_REFUSED = """\
+The call was not made, and nothing was changed: its argument `{argument}` is only {text}. That stands in the place of \
+a text that your prompt does not hold now; it is not the text itself. """
+_MEANT = "If the characters themselves are meant, put them among others: a neighbouring line, a longer sentence."
+_EXPANDS = """\
+`ctx_expand` with the number between the section signs shows it as it was; for what has no number, read the file or \
+run the command again. Then make the call with the real text. """
+_READS = "Read the file or run the command again, then make the call with the real text. "
+
+REFUSALS: dict[Mode, str] = {
+    mode: _REFUSED + (_EXPANDS if mode in EXPANDS else _READS) + _MEANT for mode in get_args(Mode)
+}
+"""What an agent is told whose call has a placeholder in the place of an argument, by the mode of its session."""
+
+
 def client_manifest(limits: Limits, memory: Memory) -> ClientManifest:
     """The manifest with these settings. Adapters send the files that may stand at the head, and no others."""
     made = ClientManifest(
@@ -83,6 +101,8 @@ def client_manifest(limits: Limits, memory: Memory) -> ClientManifest:
         date=DATE,
         documents=at_the_head(limits),
         document_bytes=DOCUMENT_BYTES,
+        placeholders=only_placeholders(),
+        refusals=REFUSALS,
     )
     return msgspec.structs.replace(made, digest=hashlib.blake2b(encode(made), digest_size=8).hexdigest())
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from services.domain.texts import placeholders
 from services.domain.texts.markup import element, escaped, stacked
 from services.domain.tokens import BYTES_PER_TOKEN, tokens
 from services.responder.head.documents import Document
@@ -13,8 +14,7 @@ MIN_CUT_TOKENS = 200
 PROJECT = """\
 What is known of this project, put here by the service that keeps your context. It is background and asks for nothing. \
 What the files themselves say, and what comes later in this conversation, is newer and holds before it."""
-CUT = "[The rest is left out: read the file.]"
-LEFT_OUT = "[Left out for its length: read the file.]"
+CUT, LEFT_OUT = placeholders.REST.text(), placeholders.WHOLE.text()
 
 
 class Room(msgspec.Struct, frozen=True):

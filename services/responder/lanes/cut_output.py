@@ -12,6 +12,7 @@ from schemas.tools import TOOLS
 from services.domain.conversation import Message, Part
 from services.domain.edits import TAGS
 from services.domain.texts.ends import Ends, ends
+from services.domain.texts.placeholders import MIDDLE
 from services.domain.tokens import BYTES_PER_TOKEN, tokens
 from services.domain.tools.names import GUIDES, READS, is_ours, plain
 from services.responder.lanes.base import Change, Lane, View
@@ -68,7 +69,7 @@ def shortened(text: str, how: str = "") -> str:
 
 def _sentence(found: Ends, how: str) -> str:
     lines = f" ({found.lines:,} lines)" if found.lines > 1 else ""
-    return f"[About {found.tokens:,} tokens{lines} are left out here{how}.]"
+    return MIDDLE.text(tokens=f"{found.tokens:,}", lines=lines, how=how)
 
 
 def _edits(view: View, part: Part) -> Iterator[AnyEdit]:

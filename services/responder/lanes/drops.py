@@ -5,6 +5,7 @@ from collections.abc import Set as AbstractSet
 
 from schemas.plan import AnyEdit, OmitArc, ReplaceOutput, ReplaceText
 from services.domain.conversation import Message, Part
+from services.domain.texts.placeholders import DROPPED, TRUNCATED, UNTAGGED
 from services.domain.tokens import tokens
 from services.responder.lanes.base import Change, Lane, View
 from services.responder.provider_rules.check import new_faults
@@ -180,12 +181,12 @@ def has_meaning(part: Part) -> bool:
 
 def placeholder(number: int) -> str:
     """What stands for a dropped output. `number`: its tag; 0: it has none, as no failure has."""
-    return f"[dropped §{number}§]" if number else "[dropped]"
+    return DROPPED.text(number=number) if number else UNTAGGED.text()
 
 
 def truncated(number: int, text: str) -> str:
     """What stays of a person's words: turns are never removed, since two answers would merge."""
-    return f"[truncated §{number}§]\n{preview(text)}"
+    return f"{TRUNCATED.text(number=number)}\n{preview(text)}"
 
 
 def preview(text: str) -> str:

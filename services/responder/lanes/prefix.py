@@ -3,6 +3,7 @@
 import re
 
 from schemas.plan import PrefixText, ReplaceOutput, ReplaceText
+from services.domain.texts.placeholders import TAG
 from services.responder.lanes.base import View
 from services.responder.lanes.temporal import marked, marker_for
 
@@ -12,7 +13,7 @@ _PREFIX = re.compile(r"^(?:§\d+§ )?(?:<!-- \+[^>\n]* -->\n)?")
 
 
 def tag(number: int) -> str:
-    return f"§{number}§ "
+    return f"{TAG.text(number=number)} "
 
 
 def prefix_of(view: View, name: str) -> str:
