@@ -20,7 +20,8 @@ const calls = {
   withoutTags: pure.withoutTags,
   ...pure.modes,
   ...pure.rules,
-  apply: (entries, edits) => pure.apply(entries, new Map(edits.map((edit) => [pure.target(edit), edit]))),
+  apply: (entries, edits, foreign) =>
+    pure.apply(entries, new Map(edits.map((edit) => [pure.target(edit), edit])), foreign),
 };
 /** Of this process, and all its threads. */
 calls.processorSeconds = () => {

@@ -81,6 +81,27 @@ def _edits(messages: list[Message]) -> st.SearchStrategy[AnyEdit]:
     )
 
 
+@pytest.mark.parametrize("place", [0, 1, 2, 3])
+def test_a_message_of_another_plugin_stays_where_messages_are_cut_away(adapter: Adapter, place: int) -> None:
+    own = [
+        Message(f"m{at}", "user" if at % 2 == 0 else "assistant", (Part(f"p{at}", "text", text="own"),))
+        for at in range(3)
+    ]
+    foreign = Message("f", "user", (Part("pf", "text", text="theirs"),))
+    messages = [*own[:place], foreign, *own[place:]]
+    edits = [
+        CutBefore(message="m2"),
+        SetHead(slot=1, text="history"),
+        PrefixText(part="pf", text="§1§ "),
+        OmitMessage("f"),
+    ]
+
+    served = adapter("apply", [_entry(one) for one in messages], msgspec.to_builtins(edits), ["f"])
+
+    texts = [part["text"] for entry in served for part in entry["parts"]]
+    assert ["history", "theirs", "own"] == texts if place < 3 else ["history", "own", "theirs"] == texts
+
+
 @patient
 @given(conversations())
 def test_applies_edits_as_the_service_does(adapter: Adapter, given_: tuple[list[Message], list[AnyEdit]]) -> None:

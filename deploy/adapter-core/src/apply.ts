@@ -30,17 +30,26 @@ export interface Shape<Message, Part> {
   withOutput(part: Part, output: string): Part;
 }
 
-/** The messages as they are served: a copy; what no edit names is shared with the original. */
+/**
+ * The messages as they are served: a copy; what no edit names is shared with the original. `isForeign` tells of a message
+ * whether somebody else has put it into this call: it stays wherever it stands, also before a cut.
+ */
 export function apply<Message, Part>(
   messages: readonly Message[],
   edits: Edits,
   shape: Shape<Message, Part>,
+  isForeign: (id: string) => boolean = () => false,
 ): Message[] {
   const arcs = new Set<string>();
   for (const edit of edits.values()) if (edit.op === "omit_arc") for (const part of edit.parts) arcs.add(part);
-  const served = heads(messages, edits, shape);
+  const own = messages.filter((message) => !isForeign(shape.id(message)));
+  const served = heads(own, edits, shape);
   const cut = cutOf(messages, edits, shape);
   for (const [place, whole] of messages.entries()) {
+    if (isForeign(shape.id(whole))) {
+      served.push(whole);
+      continue;
+    }
     if (edits.has(`message:${shape.id(whole)}`)) continue;
     const message = place < cut.place ? keptOf(whole, cut.kept, shape) : whole;
     if (message === undefined) continue;

@@ -22,6 +22,8 @@ interface Line {
   guidance?: Mode;
   /** The last message of the newest step. */
   sent?: string;
+  /** Messages of other plugins that come with each call under the same id. */
+  foreign?: readonly string[];
 }
 
 /** One session's record: a file of lines, each of which says what has changed. */
@@ -34,6 +36,7 @@ export class SessionRecord {
   mode: Mode | "" = "";
   guidance: Mode | "" = "";
   sent = "";
+  foreign: readonly string[] = [];
   /** Whether an earlier life left something. */
   isKnown = false;
   /** The file lacks a line, or has half of one. */
@@ -80,6 +83,7 @@ export class SessionRecord {
     this.mode = line.mode ?? this.mode;
     this.guidance = line.guidance ?? this.guidance;
     this.sent = line.sent ?? this.sent;
+    this.foreign = line.foreign ?? this.foreign;
     for (const edit of line.edits ?? []) {
       this.edits.delete(target(edit));
       if (edit.op !== "restore" && edit.op !== "withdraw") this.edits.set(target(edit), edit);
@@ -107,9 +111,18 @@ export class SessionRecord {
   }
 
   private whole(): Line {
-    const { revision, told, seq, date, sent } = this;
+    const { revision, told, seq, date, sent, foreign } = this;
     const modes = { ...(this.mode && { mode: this.mode }), ...(this.guidance && { guidance: this.guidance }) };
-    return { revision, edits: [...this.edits.values()], told, seq, date, sent, ...modes };
+    return {
+      revision,
+      edits: [...this.edits.values()],
+      told,
+      seq,
+      date,
+      sent,
+      ...(foreign.length > 0 && { foreign }),
+      ...modes,
+    };
   }
 
   /** A line that is missing between two others would be missed for ever: after a failure all of it is written. */

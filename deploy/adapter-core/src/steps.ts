@@ -20,6 +20,16 @@ export class StepList {
     return this.last.at(-1) ?? "";
   }
 
+  /** The messages of the last list. */
+  get messages(): readonly string[] {
+    return this.last;
+  }
+
+  /** Whether a message is to be listed again, wherever it stands. */
+  isChanged(message: string): boolean {
+    return this.changed.has(message);
+  }
+
   /** A message has other parts than the last list said: it is listed again. */
   change(message: string): void {
     this.changed.add(message);

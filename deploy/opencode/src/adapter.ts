@@ -28,6 +28,8 @@ import * as translate from "./translate.ts";
 
 /** Milliseconds that a new turn may wait for what OpenCode knows of its models and of a fork. */
 const PATIENCE = 1500;
+/** Milliseconds that a call waits for what OpenCode says of messages that no event told of. */
+const LOOK_UP = 200;
 
 export class Adapter {
   readonly project: Project;
@@ -86,7 +88,13 @@ export class Adapter {
     const known = this.sessions.get(id);
     if (known) return known;
     const record = new SessionRecord(this.service.directory, id, this.service.log);
-    const session: Session = new Session(id, record, (info) => this.asides.has(session, info));
+    const session: Session = new Session(
+      id,
+      record,
+      (info) => this.asides.has(session, info),
+      this.client,
+      this.service.log,
+    );
     this.sessions.set(id, session);
     return session;
   }
@@ -225,7 +233,7 @@ export class Adapter {
 
   /** The messages of the next model call, as they are served. */
   async serve(entries: Entry[]): Promise<Entry[]> {
-    const session = this.session(entries[0]?.info.sessionID ?? "");
+    const session = this.sessionOf(entries);
     this.begin(session);
     session.plan.isRebased = false;
     if (session.isCompacting) {
@@ -233,11 +241,18 @@ export class Adapter {
       return session.serve(entries);
     }
     session.summarized();
-    session.user = entries.findLast((entry) => entry.info.role === "user")?.info;
-    session.keeper.isLeft = this.asides.has(session, session.user);
-    if (!session.keeper.isLeft) await this.plan(session, entries);
+    const own = await session.own(entries, patience(this.service.options, LOOK_UP));
+    session.user = own.findLast((entry) => entry.info.role === "user")?.info;
+    session.keeper.isLeft = own.length === 0 || this.asides.has(session, session.user);
+    if (!session.keeper.isLeft) await this.plan(session, own);
     session.keeper.phase = "sent";
     return session.serve(entries);
+  }
+
+  /** The session of a call. A message that another plugin has put first may name none. */
+  private sessionOf(entries: readonly Entry[]): Session {
+    const named = entries.find(({ info }) => this.sessions.has(info.sessionID)) ?? entries[0];
+    return this.session(named?.info.sessionID ?? "");
   }
 
   private async plan(session: Session, entries: Entry[]): Promise<void> {

@@ -101,7 +101,8 @@ export interface BusEvent {
 }
 
 interface Reply<T> {
-  data?: T;
+  data?: T | undefined;
+  response?: { status?: number };
 }
 
 export interface Model {
@@ -118,6 +119,7 @@ export interface Client {
     get(options: { path: { id: string } }): Promise<Reply<Session>>;
     list(): Promise<Reply<Session[]>>;
     messages(options: { path: { id: string } }): Promise<Reply<Entry[]>>;
+    message(options: { path: { id: string; messageID: string } }): Promise<Reply<Entry>>;
     prompt(options: { path: { id: string }; body: Record<string, unknown> }): Promise<unknown>;
   };
   config: {

@@ -33,6 +33,14 @@ export class Heard {
     return this.newest.has(subjectOf(event));
   }
 
+  hasMessage(message: string): boolean {
+    return this.newest.has(`message:${message}`);
+  }
+
+  hasPart(part: string): boolean {
+    return this.newest.has(`part:${part}`);
+  }
+
   isNewest(event: BusEvent): boolean {
     return this.has(event) && this.newest.get(subjectOf(event))?.id === event.id;
   }

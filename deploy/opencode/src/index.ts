@@ -76,7 +76,10 @@ async function server(input: PluginInput, options: Options = {}) {
         adapter.toolset.see(toolID, { description, schema: jsonSchema ?? parameters });
       }),
 
-    "tool.execute.before": async ({ tool, sessionID }: { tool: string; sessionID: string }, { args }: { args: unknown }) => {
+    "tool.execute.before": async (
+      { tool, sessionID }: { tool: string; sessionID: string },
+      { args }: { args: unknown },
+    ) => {
       const refusal = await log.guarded("tool.execute.before", () => refusalOf(guide, tool, args, modeOf(sessionID)));
       if (refusal) throw new Error(refusal); // OpenCode has no other way to keep a call from being made
     },

@@ -24,4 +24,5 @@ export { governed } from "./switches.ts";
 export { isSigned } from "./thinking.ts";
 export { entry } from "./translate.ts";
 
-export const apply = (entries: readonly Entry[], edits: Edits) => applyTo(entries, edits, SHAPE);
+export const apply = (entries: readonly Entry[], edits: Edits, foreign: readonly string[] = []) =>
+  applyTo(entries, edits, SHAPE, (id) => foreign.includes(id));

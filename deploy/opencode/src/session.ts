@@ -4,11 +4,13 @@ import { apply } from "@annals/adapter-core/apply";
 import { Breaker } from "@annals/adapter-core/breaker";
 import { ContextKeeper } from "@annals/adapter-core/compaction";
 import type { Item, Listed, Mode, StepSeen } from "@annals/adapter-core/language";
+import type { Log } from "@annals/adapter-core/log";
 import { PlanInHand } from "@annals/adapter-core/plan";
 import type { SessionRecord } from "@annals/adapter-core/record";
 import { StepList } from "@annals/adapter-core/steps";
+import { Foreign } from "./foreign.ts";
 import type { Origin } from "./forks.ts";
-import type { BusEvent, Entry, Info, Part, Session as Seen } from "./harness.ts";
+import type { BusEvent, Client, Entry, Info, Part, Session as Seen } from "./harness.ts";
 import { Heard } from "./heard.ts";
 import { SHAPE } from "./shape.ts";
 import * as translate from "./translate.ts";
@@ -34,6 +36,7 @@ export class Session {
   readonly breaker = new Breaker();
   readonly keeper = new ContextKeeper();
   readonly plan: PlanInHand;
+  readonly foreign: Foreign;
   readonly heard = new Heard();
   /** Settles when what was heard has been compared with the event log, as often as that was asked for. */
   compared: Promise<void> = Promise.resolve();
@@ -54,7 +57,10 @@ export class Session {
     readonly id: string,
     readonly record: SessionRecord,
     private readonly isAside: (info: Info) => boolean,
+    client: Pick<Client, "session">,
+    log: Log,
   ) {
+    this.foreign = new Foreign(client, log);
     this.plan = new PlanInHand(record);
     this.steps = new StepList(record);
   }
@@ -206,6 +212,22 @@ export class Session {
     return this.told.has(part.id) || part.messageID <= this.record.told;
   }
 
+  /** The messages and parts of a call that OpenCode stores: what other plugins add is none of a step's. */
+  own(entries: readonly Entry[], milliseconds: number): Promise<Entry[]> {
+    const { record, steps } = this;
+    const context = {
+      id: this.id,
+      heard: this.heard,
+      listed: steps.messages,
+      isChanged: (id: string) => steps.isChanged(id),
+      isReported: (id: string) => steps.newest === "" && id <= record.told,
+      isReminder: (part: Part, { info }: Entry) => !translate.isTold(part) || this.isEphemeral(part, info),
+      constant: record.foreign,
+      keep: (foreign: readonly string[]) => record.note({ foreign }),
+    };
+    return this.foreign.without(context, entries, milliseconds);
+  }
+
   /** The next step: what has not been told of the listed messages, and the list as the difference to the last one. */
   open(
     step: string,
@@ -249,6 +271,6 @@ export class Session {
 
   /** The messages as the plan in hand has them. */
   serve(entries: readonly Entry[]): Entry[] {
-    return apply(entries, this.plan.edits, SHAPE);
+    return apply(entries, this.plan.edits, SHAPE, (id) => this.foreign.has(id));
   }
 }
