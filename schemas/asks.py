@@ -273,12 +273,20 @@ class ExpandAsk(Ask, frozen=True):
     """Whether a range is shown with everything: arguments and outputs of tools, too."""
     page: int = 1
     """Of what is longer than one answer."""
+    asker: str = ""
+    """The session that asks. What is quarantined is shown to nobody but itself."""
 
 
 class Expanded(msgspec.Struct, frozen=True, omit_defaults=True):
     """The reply to `ask.expand`: what it is about, and the words."""
 
     text: str = ""
+    title: str = ""
+    """Of the session."""
+    next: int = 0
+    """The first message of the range that is left out for its length; 0: none is."""
+    next_page: int = 0
+    """The page behind this one; 0: this is the last one, or a range that is not paged."""
     error: str = ""
 
 
@@ -449,10 +457,26 @@ class Hit(msgspec.Struct, frozen=True, omit_defaults=True):
     """Of a commit some of the paths that it touches."""
 
 
+class FoundSession(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A session that a query names by its id, or by the beginning of it."""
+
+    session: str
+    messages: int = 0
+    """How many of its messages can be found."""
+    compartments: int = 0
+    """How many parts of its history."""
+    last: int = 0
+    """The number of its newest message that has one."""
+    began: datetime | None = None
+    ended: datetime | None = None
+
+
 class Hits(msgspec.Struct, frozen=True, omit_defaults=True):
     """The reply to `ask.search`; what fits best comes first."""
 
     hits: tuple[Hit, ...] = ()
+    session: FoundSession | None = None
+    """The session that the query names; then the hits are what stands in it."""
     searched: tuple[Source, ...] = ()
     """Where it was looked for."""
     degraded: tuple[str, ...] = ()

@@ -97,12 +97,13 @@ TOOLS: tuple[Tool, ...] = (
         name="ctx_expand",
         description=(
             "Read again, as it was, what is now history, shortened or dropped. Name one thing: a range of messages "
-            "(start and end), a message, a tag, or a compartment. A range comes as a transcript; with verbose, and "
-            "for a message or a tag, every word is there."
+            "(start and end), a message, a tag, or a compartment; of another session, too, where you name it. A range "
+            "comes as a transcript; with verbose, and for a message or a tag, every word is there."
         ),
         parameters={
             "type": "object",
             "properties": {
+                "session": {"type": "string", "description": "As ctx_search names it; left out: this one"},
                 "start": {"type": "integer", "minimum": 1},
                 "end": {"type": "integer", "minimum": 1},
                 "message": {"type": "string", "description": "Number or id"},

@@ -38,6 +38,7 @@ from services.domain.texts.bounds import beginning, shortened, unlinked
 from services.domain.texts.clean import cleaned, without_injected
 from services.domain.texts.content import Piece, RecordedMessage
 from services.domain.texts.layout import lines
+from services.domain.texts.markup import defused
 from services.domain.texts.own import own_lines
 from services.domain.texts.paragraphs import opening, sentences
 from services.domain.texts.posing import unposed
@@ -235,13 +236,14 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
         lambda text: (literals(text), ids(text), words(text)),
     ),
     "what a search shows": (
-        ("domain/search/fragments.py", "domain/search/rows.py", "domain/search/telling.py"),
+        ("domain/search/fragments.py", "domain/search/rows.py", "domain/search/telling.py", "domain/texts/markup.py"),
         lambda text: (
             fragment(text, {"word", "a"}, ("a.py",)),
             tail(text),
             head(text),
             needs_beside(text),
             told_memories(text),
+            defused(text),
         ),
     ),
     "commits that a part names": (

@@ -82,6 +82,7 @@ def parser() -> argparse.ArgumentParser:
     health = _add(commands, "health", "ask a room on this machine whether it is well")
     health.add_argument("--port", type=int, required=True)
     search.add_to(_add(commands, "search", "find what is known of a project that bears on a few words"))
+    search.add_show_to(_add(commands, "show", "print what was said in a session, all of it or a range of messages"))
     _add_benches(_add(commands, "bench", "leave what a scorer judges"))
     for room in rooms.ROOMS:
         commands.add_parser(room, help="run this room alone, as a container does")

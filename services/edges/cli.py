@@ -140,6 +140,14 @@ def _search(options: argparse.Namespace) -> int:
     return asyncio.run(search(options, _settings(), Path.cwd()))
 
 
+def _show(options: argparse.Namespace) -> int:
+    from services.edges.search.command import show  # noqa: PLC0415
+    from services.kit.logs import configure  # noqa: PLC0415
+
+    configure("show", level="error", as_json=False)
+    return asyncio.run(show(options, _settings(), Path.cwd()))
+
+
 def _demo(options: argparse.Namespace) -> int:
     from services.edges.client.demo import demo  # noqa: PLC0415
 
@@ -240,6 +248,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "health": _health,
     "bench": _bench,
     "search": _search,
+    "show": _show,
 }
 
 if __name__ == "__main__":

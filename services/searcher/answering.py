@@ -27,7 +27,7 @@ from services.searcher.core.query import query_of
 from services.searcher.core.shelf import Scope
 from services.searcher.finding import Asked, Found, find
 from services.searcher.held import Held, condition, read
-from services.searcher.naming import named
+from services.searcher.naming import named, session_named
 from services.searcher.store import Store
 
 MOST_CHARACTERS = 10_000
@@ -63,29 +63,32 @@ class Searching:
         try:
             shelves = await self._shelves(asker.project, ask.min_seq, degraded)
         except VectorsError as error:
-            return self._told(query, Hits(degraded=(*degraded, f"the index cannot be read: {error}")))
+            return self._told(asker, query, Hits(degraded=(*degraded, f"the index cannot be read: {error}")))
         wanted = [shelves[kind] for kind in kinds if kind in shelves]
         degraded += self._lacking(kinds, shelves, vector)
         asked = self._asked(asker, ask, query, vector, served)
         most = max(1, min(ask.limit, asker.most))
-        found = await named(wanted, asked.scope, ids(query), asker, most) or await find(
-            wanted, asked, 4 * most if ask.group else most
-        )
+        names = ids(query)
+        session = await session_named(wanted, asked.scope, names, most)
+        found = session.found if session else await named(wanted, asked.scope, names, asker, most)
+        found = found or await find(wanted, asked, 4 * most if ask.group else most)
         hits = await _hits(found, asked)
         if ask.group:
             hits = _one_of_each_session(hits)
         return self._told(
+            asker,
             query,
             Hits(
                 hits=tuple(hits[:most]),
+                session=session.facts if session else None,
                 searched=tuple(held.shelf.kind for held in wanted),
                 degraded=tuple(degraded),
                 read_through=self._store.through,
             ),
         )
 
-    def _told(self, query: str, hits: Hits) -> Hits:
-        return msgspec.structs.replace(hits, text=told(query, hits, datetime.now(UTC)))
+    def _told(self, asker: Asker, query: str, hits: Hits) -> Hits:
+        return msgspec.structs.replace(hits, text=told(query, hits, datetime.now(UTC), asker.session))
 
     def _asked(self, asker: Asker, ask: SearchAsk, query: str, vector: Embedded, served: Served) -> Asked:
         scope = Scope(

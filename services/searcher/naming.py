@@ -1,12 +1,19 @@
 """What a query names by its id: it is that, and nothing else is looked for."""
 
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 
+import msgspec
+import numpy as np
+
+from schemas.asks import FoundSession
 from services.kit.vectors import quoted
 from services.searcher.asker import Asker
+from services.searcher.copies import FACTS, Facts
+from services.searcher.core.arrays import Places
 from services.searcher.core.shelf import Scope, Shelf
 from services.searcher.finding import Found
-from services.searcher.held import Held, condition
+from services.searcher.held import Held, condition, read
 
 SHORTEST = 7
 """Characters of the beginning of an id that stand for it."""
@@ -24,6 +31,59 @@ async def named(shelves: Sequence[Held], scope: Scope, ids: Sequence[str], asker
             allowed = held.allowed(scope._replace(left_out=frozenset()))
             found.extend(Found(held, number, 1.0, ("id",)) for number in numbers if allowed[number])
     return found[:most]
+
+
+_facts = msgspec.msgpack.Decoder(Facts)
+NEWEST = 50
+"""Rows of a session among which the highest number of a message is looked for."""
+
+
+class Session(msgspec.Struct, frozen=True):
+    """A session that is named, with what tells most of it: its history, how it began and what was said last."""
+
+    facts: FoundSession
+    found: tuple[Found, ...]
+
+
+async def session_named(shelves: Sequence[Held], scope: Scope, ids: Sequence[str], most: int) -> Session | None:
+    """The one session that the only id of a query means; None: none, or several begin so."""
+    if len(ids) != 1 or len(ids[0]) < SHORTEST:
+        return None
+    names = {name for held in shelves for name in held.shelf.sessions(ids[0])}
+    name = ids[0] if ids[0] in names else names.pop() if len(names) == 1 else ""
+    rows = {held.shelf.kind: (held, _of(held, scope, name)) for held in shelves if name}
+    if not any(len(numbers) for _, numbers in rows.values()):
+        return None
+    messages, compartments = rows.get("message"), rows.get("compartment")
+    found: list[tuple[Held, int]] = []
+    if messages and len(messages[1]):
+        found += [(messages[0], int(number)) for number in dict.fromkeys(messages[1][[0, -1]].tolist())]
+    if compartments:
+        found += [(compartments[0], int(number)) for number in compartments[1][: max(0, most - len(found))]]
+    found.sort(key=lambda one: one[0].shelf.seqs[one[1]])
+    times = [float(held.shelf.times[number]) for held, numbers in rows.values() for number in numbers]
+    known = [time for time in times if time]
+    facts = FoundSession(
+        name,
+        messages=len(messages[1]) if messages else 0,
+        compartments=len(compartments[1]) if compartments else 0,
+        last=await _last(*messages) if messages else 0,
+        began=datetime.fromtimestamp(min(known), UTC) if known else None,
+        ended=datetime.fromtimestamp(max(known), UTC) if known else None,
+    )
+    return Session(facts, tuple(Found(held, number, 1.0, ("session",)) for held, number in found))
+
+
+def _of(held: Held, scope: Scope, name: str) -> Places:
+    """The rows of a session that may be found, as they were said."""
+    numbers = held.shelf.of_session(name)
+    numbers = numbers[held.allowed(scope._replace(left_out=frozenset()))[numbers]]
+    return numbers[np.argsort(held.shelf.seqs[numbers], kind="stable")]
+
+
+async def _last(held: Held, numbers: Places) -> int:
+    rows = await read(held, numbers[-NEWEST:], (FACTS,))
+    return max((_facts.decode(facts).last_ordinal for (facts,) in rows), default=0)
 
 
 async def _numbered(held: Held, asker: Asker, ordinal: int) -> list[int]:

@@ -11,6 +11,7 @@ from tests.adapter.played import Harness, Json
 
 TOOL = next(tool for tool in TOOLS if tool.name == MEMORY)
 REDUCE = TOOLS[0]
+EXPAND, SEARCH = (next(tool for tool in TOOLS if tool.name == name) for name in ("ctx_expand", "ctx_search"))
 
 
 def routed(adapter: Adapter, given: Json, mode: Mode | str = "primary", tool: Tool = TOOL) -> Json:
@@ -93,6 +94,36 @@ def test_what_is_asked_is_answered_in_words(harness: Harness) -> None:
     assert ["ask.memory.project"] == harness.subjects
     assert [{"filter": "so", "project": "project", "session": "s"}] == harness.questions
     assert "The views are being built." == harness.call(TOOL, action="read")
+
+
+@pytest.mark.parametrize(
+    ("given", "session"),
+    [
+        ({"session": "ses_0ld"}, "ses_0ld"),
+        ({"session": " ses_0ld "}, "ses_0ld"),
+        ({}, "s"),
+        ({"session": ""}, "s"),
+        ({"session": 7}, "s"),
+        ({"session": None}, "s"),
+        ({"project": "island", "asker": "another"}, "s"),
+    ],
+)
+def test_a_tool_that_takes_a_session_asks_about_it_and_says_who_asks(
+    harness: Harness, given: Json, session: str
+) -> None:
+    harness.user("go")
+    harness.serve()
+    harness.answer({"text": "Messages 1-2"})
+    assert "Messages 1-2" == harness.call(EXPAND, start=1, **given)
+    assert [{"start": 1, "project": "project", "session": session, "asker": "s"}] == harness.questions
+
+
+def test_no_argument_has_a_tool_ask_as_another_session_that_takes_none(harness: Harness) -> None:
+    harness.user("go")
+    harness.serve()
+    harness.answer({"text": "1 result"})
+    harness.call(SEARCH, query="tides", session="ses_0ld")
+    assert [{"query": "tides", "project": "project", "session": "s"}] == harness.questions
 
 
 def test_an_agent_s_own_session_is_refused_before_anything_is_sent(harness: Harness) -> None:

@@ -157,5 +157,5 @@ class LookUps:
         if ask not in self._answers:
             span = resolve(self._session, ask)
             recorded = [self._recorded[one.ordinal] for one in span.messages]
-            self._answers[ask] = Sight(shown(span, recorded, ask))
+            self._answers[ask] = Sight(shown(span, recorded, ask).text)
         return self._answers[ask]

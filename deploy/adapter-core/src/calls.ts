@@ -20,6 +20,8 @@ export interface Call {
   session: string;
   id: string;
   actor: { kind: "agent" | "person"; id: string };
+  /** The session that a question is about, where it is another one than that of the call. */
+  about?: string;
   /** The message that the call stands in, where there is one: a command keeps it as its source. */
   message?: string;
 }
@@ -28,14 +30,14 @@ export interface Call {
 export async function call(
   service: Pick<Service, "broker" | "log">,
   { verb, subject }: Callable,
-  { project, session, id, actor, message }: Call,
+  { project, session, about, id, actor, message }: Call,
   given: Record<string, unknown>,
 ): Promise<string> {
   if (!service.broker.connected) return AWAY;
   const isCommand = verb === "wish";
   const question = isCommand
     ? { id: `${session}/${id}`, at: new Date().toISOString(), actor, data: message ? { ...given, message } : given }
-    : { ...given, project, session };
+    : { ...given, project, session: about || session, ...(about !== undefined && { asker: session }) };
   try {
     const to = isCommand ? command(project, session, subject) : ask(subject, project);
     const reply = await service.broker.request<Reply>(to, question, TIMEOUT);
@@ -54,7 +56,19 @@ export async function callTool(
   given: Record<string, unknown>,
 ): Promise<string> {
   const route = routed(tool, given, mode);
-  return "refusal" in route ? route.refusal : call(service, route.to, from, route.given);
+  if ("refusal" in route) return route.refusal;
+  return call(service, route.to, takesSession(tool) ? { ...from, about: named(given) } : from, route.given);
+}
+
+/** Whether a question of this tool may be about another session: any other tool says nothing of sessions. */
+function takesSession({ parameters }: Tool): boolean {
+  const { properties } = parameters as { properties?: Record<string, unknown> };
+  return properties !== undefined && Object.hasOwn(properties, "session");
+}
+
+/** The session that a call names; empty: none. */
+function named({ session }: Record<string, unknown>): string {
+  return typeof session === "string" ? session.trim() : "";
 }
 
 /** The answer to what a person typed as a slash command. */

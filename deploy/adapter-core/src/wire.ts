@@ -630,6 +630,10 @@ export interface ExpandAsk {
    * Of what is longer than one answer.
    */
   page?: number;
+  /**
+   * The session that asks. What is quarantined is shown to nobody but itself.
+   */
+  asker?: string;
 }
 /**
  * What must the harness's own summary of this session carry on?
@@ -922,6 +926,10 @@ export interface Withdraw {
 export interface Hits {
   hits?: Hit[];
   /**
+   * The session that the query names; then the hits are what stands in it.
+   */
+  session?: FoundSession | null;
+  /**
    * Where it was looked for.
    */
   searched?: ("commit" | "compartment" | "memory" | "message" | "note")[];
@@ -983,6 +991,26 @@ export interface Hit {
    * Of a commit some of the paths that it touches.
    */
   files?: string[];
+}
+/**
+ * A session that a query names by its id, or by the beginning of it.
+ */
+export interface FoundSession {
+  session: string;
+  /**
+   * How many of its messages can be found.
+   */
+  messages?: number;
+  /**
+   * How many parts of its history.
+   */
+  compartments?: number;
+  /**
+   * The number of its newest message that has one.
+   */
+  last?: number;
+  began?: string | null;
+  ended?: string | null;
 }
 /**
  * The reply to `ask.served`.
@@ -1377,6 +1405,18 @@ export interface SessionReport {
  */
 export interface Expanded {
   text?: string;
+  /**
+   * Of the session.
+   */
+  title?: string;
+  /**
+   * The first message of the range that is left out for its length; 0: none is.
+   */
+  next?: number;
+  /**
+   * The page behind this one; 0: this is the last one, or a range that is not paged.
+   */
+  next_page?: number;
   error?: string;
 }
 /**

@@ -1,10 +1,13 @@
-"""What was found, as an agent or a person reads it: a header, two lines for each hit, and what to do next."""
+"""What was found, as an agent or a person reads it: a header, two lines for each hit, and the call that opens it."""
 
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from schemas.asks import Hit, Hits
+import msgspec
+
+from schemas.asks import FoundSession, Hit, Hits
+from services.domain.texts.markup import escaped
 from services.domain.texts.posing import unposed
 
 AROUND = 3
@@ -12,22 +15,28 @@ AROUND = 3
 SHOWN_QUERY = 80
 SHORT_SHA = 7
 DAYS, MONTHS = 30, 12
+OPENED = frozenset({"message", "compartment"})
+"""The kinds of what stands in a session, which can be opened there."""
 _MEMORY = re.compile(r"^\[\d+\] \[memory\] score=\S+ id=(\S+)", re.MULTILINE)
 
 
-def told(query: str, found: Hits, now: datetime) -> str:
-    """The answer to a search. It always says where was looked, and where that could not be done as it should."""
+def told(query: str, found: Hits, now: datetime, asker: str = "") -> str:
+    """The answer to a search. It always says where was looked, and where that could not be done as it should.
+
+    `asker`: the session that asks; empty: a person does, who is told what to type instead of a call. Whatever others
+    have written stands in it without markup: it is a tool's answer.
+    """
     what = query if len(query) <= SHOWN_QUERY else f"{query[: SHOWN_QUERY - 1]}…"
-    what = " ".join(what.split())
-    where = ", ".join(found.searched) or "nowhere"
-    if not found.hits:
-        lines = [f'Nothing was found for "{what}". Searched: {where}.']
+    what = escaped(unposed(what))
+    where = f"Searched: {', '.join(found.searched) or 'nowhere'}."
+    if found.session:
+        lines = [_session(found.session, asker), *_lines(found.hits, now, asker)]
+    elif not found.hits:
+        lines = [f'Nothing was found for "{what}". {where}']
     else:
         count = "1 result" if len(found.hits) == 1 else f"{len(found.hits)} results"
-        lines = [f'{count} for "{what}". Searched: {where}.', *_lines(found.hits, now)]
-    lines += [f"Degraded: {reason}." for reason in found.degraded]
-    if any(hit.source in {"message", "compartment"} for hit in found.hits):
-        lines.append("Read more with ctx_expand: start and end are the two numbers of a range, in its session.")
+        lines = [f'{count} for "{what}". {where}', *_lines(found.hits, now, asker)]
+    lines += [f"Degraded: {escaped(unposed(reason))}." for reason in found.degraded]
     return "\n".join(lines)
 
 
@@ -36,25 +45,56 @@ def told_memories(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_MEMORY.findall(text)))
 
 
-def _lines(hits: Iterable[Hit], now: datetime) -> Iterator[str]:
+def _lines(hits: Iterable[Hit], now: datetime, asker: str) -> Iterator[str]:
     for number, hit in enumerate(hits, 1):
-        yield f"[{number}] [{hit.source}] score={hit.score:.2f} {' '.join(_facts(hit, now))}"
-        yield f"    {unposed(hit.fragment)}"
+        yield f"[{number}] [{hit.source}] score={hit.score:.2f} {' '.join(_facts(hit, now, asker))}"
+        yield f"    {escaped(unposed(hit.fragment))}"
 
 
-def _facts(hit: Hit, now: datetime) -> Iterator[str]:
+def _facts(hit: Hit, now: datetime, asker: str) -> Iterator[str]:
     if hit.source == "commit":
         yield f"sha={hit.id[:SHORT_SHA]}"
-    elif hit.source in {"message", "compartment"}:
-        yield f"ordinal={hit.ordinal} range={hit.first}-{hit.last} session={hit.session}"
+    elif hit.source in OPENED:
+        if hit.ordinal:
+            yield f"ordinal={hit.ordinal}"
+        yield f"session={escaped(unposed(hit.session))}"
     else:
         yield f"id={hit.id}"
     if hit.role:
-        yield f"{'class' if hit.source == 'memory' else 'role'}={hit.role}"
+        yield f"{'class' if hit.source == 'memory' else 'role'}={escaped(unposed(hit.role))}"
     if hit.at is not None:
         yield age(hit.at, now)
     if hit.why:
         yield f"match={'+'.join(hit.why)}"
+    if hit.source in OPENED:
+        yield f"open: {opening(hit, asker)}"
+
+
+def _session(found: FoundSession, asker: str) -> str:
+    """A session in a sentence, and what opens all of it."""
+    time = f" from {found.began:%Y-%m-%d %H:%M} to {found.ended:%Y-%m-%d %H:%M}" if found.began and found.ended else ""
+    counts = f"{found.messages} messages and {found.compartments} parts of history can be found"
+    whole = call(found.session, asker, start=1, end=found.last) if found.last else ""
+    return f"Session {escaped(unposed(found.session))}{time}: {counts}.{f' Open it: {whole}' if whole else ''}"
+
+
+def opening(hit: Hit, asker: str) -> str:
+    """The very call that shows a hit with what stands around it, or what a person types for that.
+
+    What was answered last has no number before the next call: it is opened by its id.
+    """
+    if hit.ordinal:
+        return call(hit.session, asker, start=hit.first, end=hit.last)
+    return call(hit.session, asker, message=hit.id)
+
+
+def call(session: str, asker: str, **place: int | str) -> str:
+    """What shows a place of a session: a tool's call for the session that asks, a command for a person."""
+    if not asker:
+        given = f"--message {place['message']}" if "message" in place else f"{place['start']}-{place['end']}"
+        return escaped(f"annals show {session} {given}")
+    named = {} if session == asker else {"session": session}
+    return f"ctx_expand {escaped(msgspec.json.encode({**named, **place}).decode())}"
 
 
 def age(at: datetime, now: datetime) -> str:

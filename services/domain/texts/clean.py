@@ -10,13 +10,13 @@ import re
 from collections import Counter
 
 _REMINDER = "system-reminder"
-_ELEMENTS = (
+ELEMENTS = (
     _REMINDER, "local-command-caveat", "local-command-stdout", "environment_context", "permissions instructions",
     "command-name", "command-message", "user_instructions", "INSTRUCTIONS", "ide_opened_file", "ide_selection",
     "turn_aborted", "task-notification", "image",
 )  # fmt: skip
 """Elements that harnesses wrap around what no person wrote."""
-_OWN_ELEMENT = "instruction"
+OWN_ELEMENT = "instruction"
 """The element that this service puts around its own notices."""
 _DIRECTIVES = ("[SYSTEM DIRECTIVE: OH-MY-OPENCODE",)
 """Notices that go with what follows, up to a blank line that no list follows."""
@@ -36,7 +36,7 @@ def _edges(*names: str) -> re.Pattern[str]:
     return re.compile(rf"<(?P<end>/?)(?P<name>{'|'.join(names)})(?:\s[^<>]{{0,500}})?>", re.IGNORECASE)
 
 
-_REMINDERS, _ALL, _ALL_AND_OWN = _edges(_REMINDER), _edges(*_ELEMENTS), _edges(*_ELEMENTS, _OWN_ELEMENT)
+_REMINDERS, _ALL, _ALL_AND_OWN = _edges(_REMINDER), _edges(*ELEMENTS), _edges(*ELEMENTS, OWN_ELEMENT)
 _QUOTES = frozenset("`'\"\u201c\u201e\u2018\u00ab")
 _COMMENT = re.compile(r"<!-- OMO_INTERNAL_INITIATOR -->")
 _NOTICE = re.compile("|".join(map(re.escape, (*_DIRECTIVES, *BANNERS))))

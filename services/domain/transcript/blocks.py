@@ -52,8 +52,11 @@ class Block(msgspec.Struct, frozen=True):
     tool_only: bool = False
 
 
-def entry(message: RecordedMessage, most: int) -> Entry:
-    """A message as lines of at most `most` bytes each. What a harness adds to a person's words is left out."""
+def entry(message: RecordedMessage, most: int, *, keeps_lines: bool = False) -> Entry:
+    """A message as texts of at most `most` bytes each. What a harness adds to a person's words is left out.
+
+    `keeps_lines`: texts keep their line breaks, for who reads the messages again; else each is on one line.
+    """
     mechanical = message.synthetic or message.role == "system"
     speaks = any(
         not (mechanical or piece.synthetic or piece.ignored) and _text(message, piece, most) for piece in message.pieces
@@ -69,14 +72,14 @@ def entry(message: RecordedMessage, most: int) -> Entry:
             lines += _tool(piece, used)
             confirmed += commits.made(used)
             listed += commits.shown(used)
-        elif line := _text(message, piece, most):
+        elif line := _text(message, piece, most, keeps_lines=keeps_lines):
             lines.append(line)
             confirmed += commits.mentioned(line) if message.role == "assistant" else ()
     found = tuple(dict.fromkeys((*confirmed, *listed)))[: commits.MOST]
     return Entry(message.ordinal, message.message, _speaker(message, lines, speaks=speaks), tuple(lines), found)
 
 
-def block(entries: Sequence[Entry], most: int) -> Block:
+def block(entries: Sequence[Entry], most: int, *, keeps_lines: bool = False) -> Block:
     """Entries of one speaker as one block of at most `most` bytes; those that say nothing are covered by it."""
     with_lines = [one for one in entries if one.lines]
     speaker = with_lines[0].speaker if with_lines else ""
@@ -85,7 +88,7 @@ def block(entries: Sequence[Entry], most: int) -> Block:
     place = f"[{first}]" if first == last else f"[{first}-{last}]"
     lines = [line for one in with_lines for line in one.lines]
     hashes = [f"commits: {', '.join(found)}"] if found else []
-    body = "\n".join(_joined([*hashes, *lines]))
+    body = "\n".join(_joined([*hashes, *lines], "\n" if keeps_lines else " / "))
     separator = "\n" if body.startswith("TC:") else " "
     text = shortened(f"{place} {speaker}:{separator}{body}", most)
     return Block(
@@ -137,25 +140,26 @@ def _speaker(message: RecordedMessage, lines: list[str], *, speaks: bool) -> str
     return HARNESS
 
 
-def _text(message: RecordedMessage, piece: Piece, most: int) -> str:
-    """What it says on one line; one that looks like a place or a tool's use in a transcript is marked as neither.
+def _text(message: RecordedMessage, piece: Piece, most: int, *, keeps_lines: bool = False) -> str:
+    """What it says; a line that looks like a place or a tool's use in a transcript is marked as neither.
 
     Only what a person wrote may look like a person's words.
     """
-    line = _line(message, piece, most)
+    text = _said(message, piece, most)
+    lines = [line.rstrip() for line in text.split("\n")] if keeps_lines else [flat(text)]
     if message.role != "user" or message.synthetic or piece.synthetic or piece.kind != "text":
-        line = unposed_line(line)
-    return f"- {line}" if _POSING.match(line) else line
+        lines = [unposed_line(line) for line in lines]
+    return "\n".join(f"- {line}" if _POSING.match(line) else line for line in lines).strip("\n")
 
 
-def _line(message: RecordedMessage, piece: Piece, most: int) -> str:
+def _said(message: RecordedMessage, piece: Piece, most: int) -> str:
     match piece.kind:
         case "text":
             text = piece.text if message.role == "assistant" else cleaned(piece.text)
             mechanical = message.synthetic or piece.synthetic or message.role == "system"
-            return flat(shortened(text, LONGEST_NOTICE if mechanical else most))
+            return shortened(text, LONGEST_NOTICE if mechanical else most)
         case "compaction":
-            return flat(shortened(piece.text, LONGEST_SUMMARY))
+            return shortened(piece.text, LONGEST_SUMMARY)
         case "file":
             return _file(file_name(piece.text, piece.filename))
         case _:
@@ -189,8 +193,8 @@ def _target(used: Call) -> str:
     return beginning(used.about, LONGEST_TARGET)
 
 
-def _joined(lines: Iterable[str]) -> Iterator[str]:
-    """Texts that follow each other share a line."""
+def _joined(lines: Iterable[str], separator: str) -> Iterator[str]:
+    """Texts that follow each other with this between them; each use of a tool is a line of its own."""
     text = ""
     for line in lines:
         if line.startswith("TC:"):
@@ -199,6 +203,6 @@ def _joined(lines: Iterable[str]) -> Iterator[str]:
             yield line
             text = ""
         else:
-            text = f"{text} / {line}" if text else line
+            text = f"{text}{separator}{line}" if text else line
     if text:
         yield text

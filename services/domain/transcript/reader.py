@@ -43,18 +43,19 @@ class Chunk(msgspec.Struct, frozen=True):
     """The messages themselves."""
 
 
-def read(recorded: Sequence[RecordedMessage], budget: int) -> Chunk:
+def read(recorded: Sequence[RecordedMessage], budget: int, *, keeps_lines: bool = False) -> Chunk:
     """Read from the first message on as far as `budget` tokens of transcript go, and at least one block.
 
     A block is never longer than a quarter of the budget: it is split between messages, but never between a tool's
     call and its result; what is still too long is cut, and the cut says how much is missing.
+    `keeps_lines`: texts keep their line breaks.
     """
     most = max(budget * BYTES_PER_TOKEN // SHARE, SMALLEST_BLOCK)
     taken: list[RecordedMessage] = []
     blocks: list[Block] = []
     total = 0
     ended = "end"
-    for messages, made in _lumps(recorded, most):
+    for messages, made in _lumps(recorded, most, keeps_lines=keeps_lines):
         cost = sum(one.tokens for one in made)
         if total and total + cost > budget:
             ended = "budget"
@@ -92,32 +93,32 @@ def _cost(piece: Piece) -> int:
 _Lump = tuple[list[RecordedMessage], list[Block]]
 
 
-def _lumps(recorded: Sequence[RecordedMessage], most: int) -> Iterator[_Lump]:
+def _lumps(recorded: Sequence[RecordedMessage], most: int, *, keeps_lines: bool) -> Iterator[_Lump]:
     """Messages that are taken together or not at all, and their blocks. Silent ones go with what follows."""
     held: list[RecordedMessage] = []
     entries: list[Entry] = []
     size = silent = 0
     for atom in atoms(recorded):
-        now = [entry(one, most) for one in atom]
+        now = [entry(one, most, keeps_lines=keeps_lines) for one in atom]
         weight = sum(len(line.encode()) + 1 for one in now for line in one.lines)
         speakers = _speakers(entries) | _speakers(now)
         if _speakers(entries) and weight and (len(speakers) > 1 or size + weight > most):
             until = len(held) - silent
-            yield held[:until], _blocks(entries[:until], most)
+            yield held[:until], _blocks(entries[:until], most, keeps_lines=keeps_lines)
             held, entries, size = held[until:], entries[until:], 0
         held += atom
         entries += now
         size += weight
         silent = 0 if weight else silent + len(atom)
     if held:
-        yield held, _blocks(entries, most)
+        yield held, _blocks(entries, most, keeps_lines=keeps_lines)
 
 
 def _speakers(entries: list[Entry]) -> set[str]:
     return {one.speaker for one in entries if one.speaker}
 
 
-def _blocks(entries: list[Entry], most: int) -> list[Block]:
+def _blocks(entries: list[Entry], most: int, *, keeps_lines: bool) -> list[Block]:
     """One block, or several where different sides speak between a call and its result."""
     speakers: list[str] = []
     for one in entries:
@@ -127,7 +128,7 @@ def _blocks(entries: list[Entry], most: int) -> list[Block]:
         return []
     sides = zip((speaker or start for speaker in speakers), entries, strict=True)
     grouped = [[one for _, one in group] for _, group in groupby(sides, key=lambda pair: pair[0])]
-    return [block(group, most // len(grouped)) for group in grouped]
+    return [block(group, most // len(grouped), keeps_lines=keeps_lines) for group in grouped]
 
 
 def _whole(blocks: list[Block], taken: list[RecordedMessage]) -> list[Block]:

@@ -1,7 +1,10 @@
-"""The arguments of `annals search`."""
+"""The arguments of `annals search` and `annals show`."""
 
 import argparse
 from datetime import datetime
+
+LAST = 10**9
+"""A number that no session's messages reach."""
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -15,3 +18,27 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=int, default=10, metavar="N", help="at most so many, up to 200")
     parser.add_argument("--by-session", action="store_true", help="of each session only what fits best")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def add_show_to(parser: argparse.ArgumentParser) -> None:
+    """What `annals show` takes."""
+    parser.add_argument("session", metavar="SESSION", help="its id, or the beginning of it")
+    parser.add_argument(
+        "range", nargs="?", type=_range, default=(1, LAST), metavar="RANGE", help="such as 12, 3-9 or 40-; else all"
+    )
+    parser.add_argument("--message", default="", metavar="ID", help="only this message, word for word")
+    parser.add_argument("--verbose", action="store_true", help="with the arguments and outputs of tools")
+    parser.add_argument("--project", default="", help="another project than that of this folder")
+
+
+def _range(text: str) -> tuple[int, int]:
+    first, dash, last = text.strip().partition("-")
+    if not first.isdecimal() or not (last.isdecimal() or not last):
+        raise argparse.ArgumentTypeError(f"{text!r} is no range of messages: give one such as 12, 3-9 or 40-")
+    start = int(first)
+    end = int(last) if last else LAST if dash else start
+    if not 1 <= start <= end <= LAST:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no range: messages are numbered from 1, and the first comes first"
+        )
+    return start, end

@@ -1,12 +1,15 @@
-"""`annals search`: what is known of a project that bears on a few words, for a person."""
+"""`annals search` and `annals show`: what is known of a project, and what was said in a session, for a person."""
 
 import argparse
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
-from schemas.asks import Hits, SearchAsk
+from schemas.ask import Ask
+from schemas.asks import ExpandAsk, Expanded, Hits, SearchAsk
 from schemas.codec import encode
 from schemas.subjects import BadSubject, ask
 from services.edges.memory.command import person_endpoint
@@ -14,23 +17,67 @@ from services.edges.memory.place import PATIENCE, NoProject, project_at
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.settings import Settings
 
+R = TypeVar("R")
+
 
 async def search(options: argparse.Namespace, settings: Settings, here: Path) -> int:
     """Ask, and print what was found; the exit status is 1 where nothing could be searched for."""
+    return await _asking(options, settings, here, _search)
+
+
+async def show(options: argparse.Namespace, settings: Settings, here: Path) -> int:
+    """Print what was said in a session, page after page; the exit status is 1 where there is no such session."""
+    return await _asking(options, settings, here, _show)
+
+
+async def _asking(
+    options: argparse.Namespace,
+    settings: Settings,
+    here: Path,
+    do: Callable[[Bus, argparse.Namespace, str], Awaitable[int]],
+) -> int:
+    """Ask as the person who types, about the project of this folder or of `--project`."""
     try:
         endpoint = person_endpoint(settings)
         bus = await Bus.connect(endpoint.url, "search", user=endpoint.user, password=endpoint.password, wait=PATIENCE)
         try:
-            project = options.project or await project_at(bus, here, Path.home())
-            question = _question(options, project)
-            reply = await bus.request(ask(SearchAsk.NAME, project), encode(question), PATIENCE)
+            return await do(bus, options, options.project or await project_at(bus, here, Path.home()))
         finally:
             await bus.close()
     except (NoProject, Unreachable, TooLarge, BadSubject) as error:
         return _refused(str(error))
     except UnicodeEncodeError:
         return _refused("what you have given is no Unicode text: leave out the bytes that are none")
-    found = msgspec.json.decode(reply, type=Hits)
+
+
+async def _answer(bus: Bus, question: Ask, project: str, kind: type[R]) -> R:
+    return msgspec.json.decode(await bus.request(ask(question.NAME, project), encode(question), PATIENCE), type=kind)
+
+
+async def _show(bus: Bus, options: argparse.Namespace, project: str) -> int:
+    start, end = options.range
+    place = {"message": options.message} if options.message else {"start": start, "end": end}
+    question = ExpandAsk(project, options.session, verbose=options.verbose, **place)
+    is_first = True
+    while True:
+        reply = await _answer(bus, question, project, Expanded)
+        if reply.error:
+            return _refused(reply.error)
+        header, _, body = reply.text.partition("\n\n")
+        if is_first:
+            title = f' "{" ".join(reply.title.split())}"' if reply.title else ""
+            sys.stdout.write(f"Session {options.session}{title}. {header}\n\n")
+        sys.stdout.write(f"{body}\n")
+        if not (reply.next or reply.next_page):
+            return 0
+        is_first = False
+        question = msgspec.structs.replace(
+            question, start=reply.next or question.start, page=1 if reply.next else reply.next_page
+        )
+
+
+async def _search(bus: Bus, options: argparse.Namespace, project: str) -> int:
+    found = await _answer(bus, _question(options, project), project, Hits)
     if options.json:
         values = {"hits": [], **msgspec.to_builtins(found)}  # who reads them need not ask whether there are any
         sys.stdout.write(msgspec.json.encode(values).decode() + "\n")

@@ -3,20 +3,25 @@
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
 
 import msgspec
 
 from schemas.asks import ExpandAsk, Expanded
 from schemas.events import CompartmentSealed
-from schemas.subjects import Address
+from schemas.subjects import Address, BadSubject
 from services.domain.attachments import attachment, described, file_name
 from services.domain.conversation import Message
+from services.domain.memory.state import Book, source_key
 from services.domain.texts.content import Piece, RecordedMessage
+from services.domain.texts.markup import defused, escaped
 from services.domain.texts.posing import unposed
 from services.domain.tokens import BYTES_PER_TOKEN
 from services.domain.transcript.reader import read
 from services.kit.contents import Contents
-from services.responder.answers.base import LONG, Context, Question, session_of
+from services.kit.duck import BadQuery
+from services.responder.answers.base import LONG, Context, Question, remembered_of
+from services.responder.projections.session import SESSION
 from services.responder.session.state import Session
 
 PAGE_TOKENS = 15_000
@@ -30,6 +35,12 @@ ONE = "name one of start (with end), message, tag or compartment"
 
 
 LATER = "(put here later, not known to be a person's words) "
+SHORTEST_BEGINNING = 7
+"""Characters of the beginning of a session's id that stand for it, where only one begins so."""
+MOST_SESSIONS = 100_000
+MOST_LIKE = 3
+"""Sessions with a like name that are told where there is none of the name."""
+VIEWS_TIMEOUT = 2.0
 _PLACE = re.compile(r"\[\d{1,18}\] \w")
 
 
@@ -68,7 +79,7 @@ def _range(session: Session, start: int, end: int) -> Span:
         raise BadAsk(f"start is {start} and end is {end}: both are numbers from 1 on, and start is not behind end")
     messages = _between(session, start, end)
     if not messages:
-        known = session.conversation.last_ordinal
+        known = session.conversation.last_ordinal + len(unnumbered(session))
         raise BadAsk(f"there is no message from {start} to {end}: this session has those from 1 to {known}")
     behind = messages[MOST_MESSAGES].ordinal if len(messages) > MOST_MESSAGES else 0
     held = messages[:MOST_MESSAGES]
@@ -76,21 +87,49 @@ def _range(session: Session, start: int, end: int) -> Span:
 
 
 def _between(session: Session, start: int, end: int) -> tuple[Message, ...]:
-    found = []
+    found: list[Message] = []
     for message in session.conversation.after(start - 1):
         if message.ordinal > end:
-            break
+            return tuple(found)
         found.append(message)
-    return tuple(found)
+    return (*found, *(one for one in unnumbered(session) if start <= one.ordinal <= end))
+
+
+def unnumbered(session: Session) -> tuple[Message, ...]:
+    """The newest answers, which no call has sent yet: in a session that has ended nothing ever numbers them.
+
+    They are numbered here as the next call would.
+    """
+    conversation = session.conversation
+    newest = conversation.messages.get(conversation.order.get(conversation.last_ordinal, ""))
+    behind = _first_seq(session, newest) if newest else 0
+    found = [
+        (seq, one)
+        for one in conversation.messages.values()
+        if not one.ordinal and one.recorded.role and (seq := _first_seq(session, one)) > behind
+    ]
+    ordered = sorted(found, key=lambda pair: pair[0])
+    return tuple(
+        msgspec.structs.replace(one, ordinal=number)
+        for number, (_, one) in enumerate(ordered, conversation.last_ordinal + 1)
+    )
+
+
+def _first_seq(session: Session, message: Message) -> int:
+    """Where the log has the first of its parts; 0: it has none."""
+    return min((session.conversation.parts[name].seq for name in message.parts), default=0)
 
 
 def _message(session: Session, name: str) -> Span:
-    wanted = session.conversation.order.get(_number(name))
-    message = session.conversation.messages.get(wanted or name)
+    conversation, number = session.conversation, _number(name)
+    message = conversation.messages.get(conversation.order.get(number) or name)
+    if message is None or not message.ordinal:
+        newest = unnumbered(session)
+        found = (one for one in newest if one.recorded.message == name or one.ordinal == number)
+        message = next(found, message)
     if message is None:
-        raise BadAsk(
-            f"there is no message {name[:LONGEST_NAME]}: take a number from 1 to {session.conversation.last_ordinal}"
-        )
+        last = conversation.last_ordinal + len(newest)
+        raise BadAsk(f"there is no message {name[:LONGEST_NAME]}: take a number from 1 to {last}")
     return Span((message,), f"Message {message.ordinal}")
 
 
@@ -111,7 +150,7 @@ def _compartment(session: Session, name: str) -> Span:
     if not found:
         raise BadAsk(f"there is no part of history {name[:LONGEST_NAME]}: {_ranges(sealed)}")
     span = _range(session, found[0].first, found[0].last)
-    return msgspec.structs.replace(span, what=f"{span.what} ({unposed(found[0].title)})")
+    return msgspec.structs.replace(span, what=f"{span.what} ({escaped(unposed(found[0].title))})")
 
 
 def _number(name: str) -> int:
@@ -123,24 +162,40 @@ def _ranges(sealed: Sequence[CompartmentSealed]) -> str:
     return f"it covers messages {sealed[0].first} to {sealed[-1].last}" if sealed else "nothing is compressed yet"
 
 
-def shown(span: Span, recorded: Sequence[RecordedMessage], ask: ExpandAsk) -> str:
-    """The answer's text: a line that says what it is, then the page."""
+def permit(book: Book, ask: ExpandAsk, messages: Iterable[Message]) -> None:
+    """Raise `BadAsk` where a person has taken back all that came of these messages: only their session reads them."""
+    if ask.asker == ask.session or not len(book.quarantines):
+        return
+    kinds = (("session", ask.session), *(("message", one.recorded.message) for one in messages))
+    found = next((f"{kind} {value}" for kind, value in kinds if source_key(kind, value) in book.quarantines), "")
+    if found:
+        remedy = f"a person releases it with `annals memory quarantine {found} --undo`"
+        raise BadAsk(f"a person has quarantined the {found}: go on without it, {remedy}")
+
+
+def shown(span: Span, recorded: Sequence[RecordedMessage], ask: ExpandAsk) -> Expanded:
+    """The answer: a line that says what it is, then the page."""
+    if ask.asker and ask.asker != ask.session:
+        span = msgspec.structs.replace(span, what=f"{span.what} of session {escaped(unposed(ask.session))}")
     if not (span.part or ask.message or ask.verbose):
         return _transcript(span, recorded)
     pieces = [(one, piece) for one in recorded for piece in one.pieces if span.part in ("", piece.part)]
     pages = _pages(_lines(pieces))
     if not 1 <= ask.page <= len(pages):
         raise BadAsk(f"there is no page {ask.page}: they are numbered from 1 to {len(pages)}")
-    more = f" The next is page={ask.page + 1}." if ask.page < len(pages) else _next(span)
-    return f"{span.what}, page {ask.page} of {len(pages)}, word for word.{more}\n\n{pages[ask.page - 1]}"
+    has_more = ask.page < len(pages)
+    more = f" The next is page={ask.page + 1}." if has_more else _next(span)
+    text = f"{span.what}, page {ask.page} of {len(pages)}, word for word.{more}\n\n{defused(pages[ask.page - 1])}"
+    return Expanded(text, next_page=ask.page + 1 if has_more else 0, next=0 if has_more else span.behind)
 
 
-def _transcript(span: Span, recorded: Sequence[RecordedMessage]) -> str:
-    chunk = read(recorded, PAGE_TOKENS)
+def _transcript(span: Span, recorded: Sequence[RecordedMessage]) -> Expanded:
+    chunk = read(recorded, PAGE_TOKENS, keeps_lines=True)
     rest = [one.ordinal for one in recorded if one.ordinal > chunk.last]
     more = f" Cut for its length: go on with start={rest[0]} end={recorded[-1].ordinal}." if rest else _next(span)
     what = span.what.replace(f"-{recorded[-1].ordinal}", f"-{chunk.last}", 1)
-    return f"{what} ({chunk.messages} messages, about {chunk.tokens} tokens).{more}\n\n{chunk.text}"
+    text = f"{what} ({chunk.messages} messages, about {chunk.tokens} tokens).{more}\n\n{defused(chunk.text)}"
+    return Expanded(text, next=rest[0] if rest else span.behind)
 
 
 def _next(span: Span) -> str:
@@ -197,15 +252,49 @@ def _open(context: Context) -> Callable[[ExpandAsk], Awaitable[Expanded]]:
     contents = Contents(context.kit.bus, context.kit.reader)
 
     async def answer(ask: ExpandAsk) -> Expanded:
-        session = await session_of(context.cache, ask)
         try:
+            ask, session = await _found(context, ask)
             span = resolve(session, ask)
+            permit((await remembered_of(context.cache, ask.project)).book, ask, span.messages)
             recorded = await contents.recorded(Address(ask.project, ask.session), session.conversation, span.messages)
-            return Expanded(await asyncio.to_thread(shown, span, recorded, ask))
-        except BadAsk as error:
+            reply = await asyncio.to_thread(shown, span, recorded, ask)
+        except (BadAsk, BadSubject) as error:
             return Expanded(error=f"Nothing is shown: {error}.")
+        return msgspec.structs.replace(reply, title=session.activity.title)
 
     return answer
+
+
+async def _found(context: Context, ask: ExpandAsk) -> tuple[ExpandAsk, Session]:
+    """The session that is meant, by its id or the beginning of it. Raises `BadAsk`, `BadSubject`."""
+    if not ask.session:
+        raise BadAsk("no session is named")
+    session = await context.cache.state(SESSION, Address(ask.project, ask.session))
+    if session.seq:
+        return ask, session
+    known = await _sessions(context, ask.project)
+    begun = [one for one in known if len(ask.session) >= SHORTEST_BEGINNING and one.startswith(ask.session)]
+    if len(begun) == 1:
+        ask = msgspec.structs.replace(ask, session=begun[0])
+        return ask, await context.cache.state(SESSION, Address(ask.project, ask.session))
+    raise BadAsk(unknown_session(ask, begun or get_close_matches(ask.session, known)))
+
+
+def unknown_session(ask: ExpandAsk, like: Sequence[str]) -> str:
+    """That there is no such session, and which are called nearly the same."""
+    name = escaped(unposed(ask.session)[:LONGEST_NAME])
+    meant = f"did you mean {' or '.join(like[:MOST_LIKE])}?" if like else "a search names those that there are"
+    return f"there is no session {name} in the project {ask.project}: {meant}"
+
+
+async def _sessions(context: Context, project: str) -> tuple[str, ...]:
+    """The sessions of a project, as far as the views tell them now."""
+    sql = "select distinct session from session_opened where project = ?"
+    try:
+        found = await context.files.serving.duck.query(sql, (project,), max_rows=MOST_SESSIONS, timeout=VIEWS_TIMEOUT)
+    except BadQuery:
+        return ()  # it only helps to name the one that is meant
+    return tuple(str(name) for (name,) in found.rows)
 
 
 EXPAND = Question(ExpandAsk, _open, lambda reason: Expanded(error=reason), LONG)

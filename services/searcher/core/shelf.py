@@ -110,6 +110,14 @@ class Shelf:
         flags[[self.at_id[name] for name in scope.left_out if name in self.at_id]] = False
         return flags
 
+    def sessions(self, beginning: str) -> list[str]:
+        """The sessions that have rows here and whose ids begin so; that one alone which is called so."""
+        return self._sessions.named(beginning)
+
+    def of_session(self, name: str) -> Array:
+        """The numbers of the rows of a session."""
+        return np.flatnonzero(self._sessions.are(frozenset((name,))))
+
     def _read(self, texts: list[Codes], entries: Sequence[Entry]) -> None:
         around = [decoded(entry.terms_around) for entry in entries]
         self.own.add(texts)
@@ -130,6 +138,11 @@ class _Names:
 
     def add(self, names: Sequence[str]) -> None:
         self._of = _extended(self._of, [self._numbers.setdefault(name, len(self._numbers)) for name in names])
+
+    def named(self, beginning: str) -> list[str]:
+        if beginning in self._numbers:
+            return [beginning]
+        return [name for name in self._numbers if name.startswith(beginning)]
 
     def are(self, wanted: frozenset[str]) -> Flags:
         return np.isin(self._of, [self._numbers[name] for name in wanted if name in self._numbers])

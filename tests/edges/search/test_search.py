@@ -8,16 +8,18 @@ import pytest
 import pytest_asyncio
 
 from schemas.asks import Hits
-from schemas.events import ProjectIdentified
+from schemas.events import ProjectIdentified, SessionOpened
+from schemas.subjects import Address
 from services.edges.arguments import parser
 from services.edges.launcher.broker import Broker
-from services.edges.search.command import search
+from services.edges.search.command import search, show
 from services.embedder.worker import Embedder
 from services.kit.bus import Appender, Bus
 from services.responder.worker import Responder
 from services.searcher.worker import Searcher
 from services.settings import Nats, Settings
 from tests.helpers.broker_world import opened, quick_settings, wrapped
+from tests.helpers.indexed_sessions import Teller, listed, message
 from tests.helpers.search_index import MadeIndex
 from tests.helpers.search_rows import row, said
 from tests.helpers.waiting import until
@@ -30,6 +32,7 @@ ROWS = [
     row("memory", "mem1", "Print the tide table on yellow paper because the pilots look for it", seq=3),
     said("The neighbours' tide table is a secret", "x1", "s9", project="island", ordinal=1, seq=4),
 ]
+COMMANDS = {"search": search, "show": show}
 
 
 class Ran:
@@ -40,9 +43,9 @@ class Ran:
         self.status = 0
         self.out = self.error = ""
 
-    async def __call__(self, *arguments: str, here: Path | None = None) -> "Ran":
-        options = parser().parse_args(["search", *arguments])
-        self.status = await search(options, self._settings, here or self._here)
+    async def __call__(self, *arguments: str, here: Path | None = None, command: str = "search") -> "Ran":
+        options = parser().parse_args([command, *arguments])
+        self.status = await COMMANDS[command](options, self._settings, here or self._here)
         self.out, self.error = self._capsys.readouterr()
         return self
 
@@ -83,7 +86,8 @@ async def test_what_is_known_of_the_project_of_this_folder_is_printed(house: Mad
     assert (0, "") == (ended.status, ended.error)
     header, *lines = ended.out.splitlines()
     assert '3 results for "tide table". Searched: memory, message, compartment, note, commit.' == header
-    assert "ordinal=1 range=1-4 session=s1 role=user" in ended.out
+    assert "ordinal=1 session=s1 role=user" in ended.out
+    assert "open: annals show s1 1-4\n" in ended.out
     assert f"    {ROWS[0].text}" in lines
     assert "secret" not in ended.out
     assert ["x1"] == (await run("tide table", "--project", "island", "--json")).ids
@@ -157,6 +161,43 @@ async def test_where_no_house_runs_a_sentence_says_so(
     assert (1, "") == (ended.status, ended.out)
     assert "annals up" in ended.error
     assert 1 == ended.error.count("\n")
+
+
+async def test_a_session_is_shown_as_a_whole_or_a_range_of_it(house: MadeIndex, bus: Bus, run: Ran) -> None:
+    address, tell = Address("harbour", "ses_0ld41"), Teller(bus).tell
+    await house.write(ROWS)
+    await tell(SessionOpened(harness="pi", mode="primary", title="Tides"), address=address)
+    names = [f"m{number}" for number in range(300)]
+    for name in names:
+        await tell(*message(name, f"This is {name}\n\n  - " + "and it is long " * 40), address=address)
+    await tell(listed(1, *names), *message("last", "Nobody numbers this", "assistant"), address=address)
+    whole = await run("ses_0ld41", "--project", "harbour", command="show")
+    assert (0, "") == (whole.status, whole.error)
+    assert whole.out.startswith('Session ses_0ld41 "Tides". Messages 1-')
+    shown = [line for line in whole.out.splitlines() if "This is" in line]
+    assert [f"This is m{number}" for number in range(300)] == [line.partition("U: ")[2] or line for line in shown]
+    assert "\n\n  - and it is long" in whole.out
+    assert whole.out.endswith("[301] A: Nobody numbers this\n")
+    some = await run("ses_0ld", "3-4", "--project", "harbour", command="show")
+    assert "[3-4] U: This is m2" in some.out
+    assert "[299-300] U: " in (await run("ses_0ld41", "299-", "--project", "harbour", command="show")).out
+    one = await run("ses_0ld41", "--message", "last", "--project", "harbour", command="show")
+    assert "Message 301, page 1 of 1, word for word." in one.out
+
+
+async def test_a_session_that_is_not_known_ends_in_1_with_those_that_are_meant(house: MadeIndex, run: Ran) -> None:
+    await house.write(ROWS)
+    ended = await run("ses_nope", command="show")
+    assert (1, "") == (ended.status, ended.out)
+    assert ended.error.startswith("annals: Nothing is shown: there is no session ses_nope in the project harbour: ")
+
+
+@pytest.mark.parametrize("given", ["0", "3-2", "a", "-", "3-b", "1-2-3", "9" * 40])
+def test_what_is_no_range_of_messages_ends_in_2(given: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parser().parse_args(["show", "ses_0ld", "--", given])
+    assert 2 == ended.value.code
+    assert "no range" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("bus")

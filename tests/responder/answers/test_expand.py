@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from schemas.asks import ExpandAsk
 from schemas.codec import decode_attachments
 from schemas.events import PartRecorded
+from services.domain.conversation import Message
 from services.domain.texts.content import Piece, RecordedMessage
 from services.domain.tokens import tokens
 from services.responder.answers.expand import PAGE_TOKENS, BadAsk, resolve, shown
@@ -26,11 +27,12 @@ def answer(harness: Harness, **fields: object) -> str:
     """What is said to an agent that asks."""
     ask = asking(**fields)
     span = resolve(harness.session, ask)
-    return shown(span, [_expanded(harness, message.recorded.message) for message in span.messages], ask)
+    recorded = [_expanded(harness, one) for one in span.messages]
+    return shown(span, recorded, ask).text
 
 
-def _expanded(harness: Harness, name: str) -> RecordedMessage:
-    message = harness.session.conversation.messages[name]
+def _expanded(harness: Harness, message: Message) -> RecordedMessage:
+    name = message.recorded.message
     recorded = {event.part: event for _, event in harness.log if isinstance(event, PartRecorded)}
     pieces = [
         Piece(
