@@ -423,7 +423,10 @@ class SearchAsk(Ask, frozen=True):
     as_of: int = 0
     """Only what is made of facts up to this position of the log; 0: all."""
     min_seq: int = 0
-    """Wait a little until the index has read the log up to this position."""
+    """Wait a little until the index has read the log up to this position. What was confirmed to be remembered or noted
+    before the question was sent is waited for in any case."""
+    deadline_ms: int = 0
+    """After this time the asker no longer listens: then it is told what is found without waiting. 0: a few seconds."""
     limit: int = 10
     """At most 25 for a session, and 200 for a person."""
     group: Literal["", "session"] = ""
@@ -482,7 +485,7 @@ class Hits(msgspec.Struct, frozen=True, omit_defaults=True):
     degraded: tuple[str, ...] = ()
     """What could not be searched as it should have been, and why."""
     read_through: int = 0
-    """The position of the log up to which the index has read."""
+    """The position of the log up to which all that it tells was searched."""
     text: str = ""
     """The same for an agent to read."""
     error: str = ""

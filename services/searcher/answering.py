@@ -17,7 +17,7 @@ from services.domain.search.literals import ids, literals
 from services.domain.search.rows import KINDS, Kind, row_id
 from services.domain.search.telling import AROUND, told
 from services.domain.search.words import words
-from services.kit.bus import TooLarge, Unreachable
+from services.kit.bus import BrokerError, TooLarge, Unreachable
 from services.kit.embed import embedded
 from services.kit.room import Kit
 from services.kit.vectors import VectorsError
@@ -28,12 +28,13 @@ from services.searcher.core.shelf import Scope
 from services.searcher.finding import Asked, Found, find
 from services.searcher.held import Held, condition, read
 from services.searcher.naming import named, session_named
-from services.searcher.store import Store
+from services.searcher.store import Project, Store
+from services.searcher.written import Written
 
 MOST_CHARACTERS = 10_000
 """Of a query; what is behind them is not read."""
 SERVED_TIMEOUT = 0.5
-PATIENCE, POLL = 2.0, 0.05
+PATIENCE, POLL = 2.0, 0.02
 """Seconds that a search waits for the index to read up to a position."""
 MOST_FILES = 5
 
@@ -44,9 +45,10 @@ _served = msgspec.json.Decoder(Served)
 class Searching:
     """Answers questions with what the store holds."""
 
-    def __init__(self, kit: Kit, store: Store) -> None:
+    def __init__(self, kit: Kit, store: Store, written: Written) -> None:
         self._kit = kit
         self._store = store
+        self._written = written
         self._arm = kit.settings.search.ranking
 
     async def answer(self, asker: Asker, ask: SearchAsk) -> Hits:
@@ -61,9 +63,10 @@ class Searching:
         kinds, degraded = _sources(ask.sources)
         vector, served = await asyncio.gather(self._embedded(query), self._served(asker, degraded))
         try:
-            shelves = await self._shelves(asker.project, ask.min_seq, degraded)
+            project = await self._shelves(asker.project, ask, degraded)
         except VectorsError as error:
             return self._told(asker, query, Hits(degraded=(*degraded, f"the index cannot be read: {error}")))
+        shelves = project.kinds
         wanted = [shelves[kind] for kind in kinds if kind in shelves]
         degraded += self._lacking(kinds, shelves, vector)
         asked = self._asked(asker, ask, query, vector, served)
@@ -83,7 +86,7 @@ class Searching:
                 session=session.facts if session else None,
                 searched=tuple(held.shelf.kind for held in wanted),
                 degraded=tuple(degraded),
-                read_through=self._store.through,
+                read_through=project.through,
             ),
         )
 
@@ -130,18 +133,26 @@ class Searching:
             degraded.append("what your prompt holds already is not known and may come again")
             return Served()
 
-    async def _shelves(self, project: str, min_seq: int, degraded: list[str]) -> dict[Kind, Held]:
-        """The shelves, once the index has read up to a position, if that takes no longer than is bearable."""
-        deadline = time.monotonic() + PATIENCE
-        shelves = await self._store.shelves(project, newest=bool(min_seq))
-        while self._store.through < min_seq:
+    async def _position(self, name: str) -> int:
+        """Where what was remembered last is in the log; 0 where the broker does not say."""
+        try:
+            return await self._written.position(name)
+        except BrokerError:
+            return 0
+
+    async def _shelves(self, name: str, ask: SearchAsk, degraded: list[str]) -> Project:
+        """The shelves with all that was confirmed before the question, if that takes no longer than is bearable."""
+        deadline = time.monotonic() + min(PATIENCE, ask.deadline_ms / 1000 or PATIENCE)
+        wanted = max(ask.min_seq, await self._position(name))
+        project = await self._store.shelves(name, through=min(wanted, self._store.through))
+        while project.through < wanted:
             if time.monotonic() > deadline:
-                degraded.append(f"the index has read to {self._store.through} and not yet to {min_seq}")
-                break
+                degraded.append(f"the index has read to {project.through} and not yet to {wanted}")
+                return project
             await asyncio.sleep(POLL)
-            if self._store.through >= min_seq:
-                shelves = await self._store.shelves(project, newest=True)
-        return shelves
+            if self._store.through >= wanted:
+                project = await self._store.shelves(name, through=wanted)
+        return project
 
     def _lacking(self, kinds: Sequence[Kind], shelves: dict[Kind, Held], vector: Embedded) -> Iterator[str]:
         current = self._store.current

@@ -23,7 +23,9 @@ class Project(NamedTuple):
     """The shelves of a project, and when they were last looked after."""
 
     kinds: dict[Kind, Held]
-    at: float
+    at: float = 0.0
+    through: int = 0
+    """The position of the log that the index had read to before they were: all up to there is on them."""
 
 
 class Store:
@@ -89,43 +91,43 @@ class Store:
             if not self._searches:
                 self._quiet.set()
 
-    async def shelves(self, project: str, *, newest: bool = False) -> dict[Kind, Held]:
-        """All that is indexed of a project, as it was `OLD` seconds ago at most; as it is now if that is wanted.
+    async def shelves(self, project: str, *, through: int = 0) -> Project:
+        """All that is indexed of a project, as it was `OLD` seconds ago at most; as it is now if it lacks `through`.
 
         What has changed is read in the background while searches go on, so that these need not wait for it.
         """
         known = self._held.get(project)
         age = time.monotonic() - known.at if known else OLD
-        if known is None or newest or age >= OLD:
+        if known is None or known.through < through or age >= OLD:
             return await self._looked_after(project)
         if age >= OLD / 2 and project not in self._refreshing:
             task = asyncio.create_task(self._looked_after(project))
             self._refreshing[project] = task
             task.add_done_callback(lambda done: self._refreshed(project, done))
-        return known.kinds
+        return known
 
     def _refreshed(self, project: str, task: "asyncio.Task[object]") -> None:
         self._refreshing.pop(project, None)
         if not task.cancelled() and task.exception() is not None:
             self._held.pop(project, None)  # the next search meets the same error, and tells it
 
-    async def _looked_after(self, project: str) -> dict[Kind, Held]:
+    async def _looked_after(self, project: str) -> Project:
         async with self._locks.setdefault(project, asyncio.Lock()):
             while (found := await self._of_one_set(project)) is None:
                 pass  # another search opened another set meanwhile
             self._held.pop(project, None)
-            self._held[project] = Project(found, time.monotonic())
+            self._held[project] = found
             self._copy(project)
         while len(self._held) > self._most:
             self._held.pop(next(iter(self._held)))
         return found
 
-    async def _of_one_set(self, project: str) -> dict[Kind, Held] | None:
+    async def _of_one_set(self, project: str) -> Project | None:
         """The shelves as they are now; none if another set was opened before all were filled."""
         tables = await self._opened()
         if tables is None:
-            return {}
-        known = self._held.get(project, Project({}, 0.0)).kinds
+            return Project({}, time.monotonic())
+        known = self._held.get(project, Project({})).kinds
         position = await asyncio.to_thread(read_position, self._folder)
         found: dict[Kind, Held] = {}
         try:
@@ -135,7 +137,7 @@ class Store:
         except VectorsError:
             if self._tables is tables:
                 raise
-        return found if self._tables is tables else None
+        return Project(found, time.monotonic(), position.through) if self._tables is tables else None
 
     def _copy(self, project: str) -> None:
         """See to it that the rows of a project are copied to where they are read quickly."""

@@ -4,13 +4,29 @@ import asyncio
 from typing import ClassVar
 
 from schemas.asks import Hits, SearchAsk
-from schemas.events import Event
+from schemas.events import (
+    Event,
+    MemoryArchived,
+    MemoryExpired,
+    MemoryMerged,
+    MemoryProposed,
+    MemoryQuarantined,
+    MemoryReleased,
+    MemoryRestored,
+    MemoryRevised,
+    MemoryWritten,
+    NoteDismissed,
+    NoteUpdated,
+    NoteWritten,
+)
+from schemas.subjects import WHOLE_PROJECT
 from services.kit.asks import AskHandler
 from services.kit.embed import embedded
 from services.kit.room import Kit
 from services.searcher.answering import Searching
 from services.searcher.asker import asker
 from services.searcher.store import Store
+from services.searcher.written import Written
 
 ATTEMPTS, PAUSE = 20, 1.0
 """How often, and after how many seconds, the embedder is asked that starts at the same time."""
@@ -20,17 +36,34 @@ class Searcher:
     """Finds what bears on a few words in all that the index holds of a project."""
 
     NAME: ClassVar[str] = "searcher"
-    READS: ClassVar[tuple[type[Event], ...]] = ()
+    READS: ClassVar[tuple[type[Event], ...]] = (
+        MemoryProposed,
+        MemoryWritten,
+        MemoryRevised,
+        MemoryMerged,
+        MemoryArchived,
+        MemoryRestored,
+        MemoryExpired,
+        MemoryQuarantined,
+        MemoryReleased,
+        NoteWritten,
+        NoteUpdated,
+        NoteDismissed,
+    )
+    """What somebody decides and then looks for. It only hears that they were written: the rows come from the index."""
     WRITES: ClassVar[tuple[type[Event], ...]] = ()
 
     async def open(self, kit: Kit) -> None:
         self._kit = kit
         self._store = Store(kit.settings.data, kit.settings.search.projects, kit.log)
         kit.stack.callback(self._store.close)
-        self._searching = Searching(kit, self._store)
+        written = Written(kit.reader)
+        self._searching = Searching(kit, self._store, written)
         self._handler = AskHandler(kit, SearchAsk, self._answer, lambda reason: Hits(error=f"Not searched: {reason}."))
         warming = asyncio.create_task(self._warm())
         kit.stack.callback(warming.cancel)
+        for event in self.READS:
+            await kit.bus.follow(f"log.*.*.{WHOLE_PROJECT}.{event.TYPE}", written.heard)
         await self._handler.open()
 
     async def _warm(self) -> None:

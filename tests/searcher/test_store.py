@@ -34,8 +34,8 @@ async def test_a_search_at_the_start_waits_until_the_tables_are_open(
     asyncio.get_running_loop().call_later(0.05, goes_on.set)
     harbour, island = await asyncio.gather(*searches)
     await warming
-    assert 1 == len(harbour["message"].shelf)
-    assert 0 == len(island["message"].shelf)
+    assert 1 == len(harbour.kinds["message"].shelf)
+    assert 0 == len(island.kinds["message"].shelf)
     store.close()
 
 
@@ -43,9 +43,9 @@ async def test_a_search_while_another_set_takes_the_place_of_the_old_one_is_of_o
     made = MadeIndex(tmp_path)
     await made.write(ROWS)
     store = Store(tmp_path, 4, logger())
-    assert 1 == len((await store.shelves("harbour"))["message"].shelf)
+    assert 1 == len((await store.shelves("harbour")).kinds["message"].shelf)
     made.move("another")
     await made.write([*ROWS, said("Gulls sit on the crane", "m2", ordinal=2, seq=2)])
-    found = await asyncio.gather(*(store.shelves(name, newest=True) for name in ("harbour", "island", "harbour")))
-    assert [2, 0, 2] == [len(one["message"].shelf) for one in found]
+    found = await asyncio.gather(*(store.shelves(name, through=9) for name in ("harbour", "island", "harbour")))
+    assert [2, 0, 2] == [len(one.kinds["message"].shelf) for one in found]
     store.close()

@@ -481,9 +481,13 @@ export interface SearchAsk {
    */
   as_of?: number;
   /**
-   * Wait a little until the index has read the log up to this position.
+   * Wait a little until the index has read the log up to this position. What was confirmed to be remembered or noted before the question was sent is waited for in any case.
    */
   min_seq?: number;
+  /**
+   * After this time the asker no longer listens: then it is told what is found without waiting. 0: a few seconds.
+   */
+  deadline_ms?: number;
   /**
    * At most 25 for a session, and 200 for a person.
    */
@@ -938,7 +942,7 @@ export interface Hits {
    */
   degraded?: string[];
   /**
-   * The position of the log up to which the index has read.
+   * The position of the log up to which all that it tells was searched.
    */
   read_through?: number;
   /**

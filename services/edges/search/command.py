@@ -9,7 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from schemas.ask import Ask
-from schemas.asks import ExpandAsk, Expanded, Hits, SearchAsk
+from schemas.asks import ExpandAsk, Expanded, Hits, SearchAsk, Status, StatusAsk
 from schemas.codec import encode
 from schemas.subjects import BadSubject, ask
 from services.edges.memory.command import person_endpoint
@@ -18,6 +18,9 @@ from services.kit.bus import Bus, TooLarge, Unreachable
 from services.settings import Settings
 
 R = TypeVar("R")
+
+STATUS_WAIT = 1.0
+"""Seconds that the responder has to tell how long the log is."""
 
 
 async def search(options: argparse.Namespace, settings: Settings, here: Path) -> int:
@@ -77,7 +80,7 @@ async def _show(bus: Bus, options: argparse.Namespace, project: str) -> int:
 
 
 async def _search(bus: Bus, options: argparse.Namespace, project: str) -> int:
-    found = await _answer(bus, _question(options, project), project, Hits)
+    found = await _answer(bus, _question(options, project, await _head(bus)), project, Hits)
     if options.json:
         values = {"hits": [], **msgspec.to_builtins(found)}  # who reads them need not ask whether there are any
         sys.stdout.write(msgspec.json.encode(values).decode() + "\n")
@@ -86,9 +89,19 @@ async def _search(bus: Bus, options: argparse.Namespace, project: str) -> int:
     return _refused(found.error) if found.error else 0
 
 
-def _question(options: argparse.Namespace, project: str) -> SearchAsk:
+async def _head(bus: Bus) -> int:
+    """The newest position of the log, up to which a person's search waits for the index; 0: nobody tells it now."""
+    try:
+        reply = await bus.request(ask(StatusAsk.NAME), encode(StatusAsk()), STATUS_WAIT)
+        return msgspec.json.decode(reply, type=Status).log_head
+    except (Unreachable, msgspec.DecodeError, msgspec.ValidationError):
+        return 0
+
+
+def _question(options: argparse.Namespace, project: str, head: int) -> SearchAsk:
     return SearchAsk(
         project=project,
+        min_seq=head,
         query=" ".join(options.query),
         sources=tuple(options.source),
         sessions=tuple(options.session),

@@ -266,6 +266,17 @@ class Bus:
             raise Unreachable(f"no answer on {subject} within {timeout} s ({type(error).__name__})") from error
         return bytes(reply.data)
 
+    async def follow(self, subject: str, heard: Callable[[str], None]) -> None:
+        """Call `heard` with the subject of each message that is published from now on, as soon as the broker has it.
+
+        It is told once at most, and not while the connection is away.
+        """
+
+        async def arrived(message: Msg) -> None:
+            heard(message.subject)
+
+        await self.client.subscribe(subject, cb=arrived)
+
     async def serve(self, subject: str, queue: str, handler: Handler) -> None:
         """Answer requests, many at once; of several processes with one queue name each request reaches one."""
         running: set[asyncio.Task[None]] = set()

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from schemas.asks import Ask, ExpandAsk, Expanded, Hits, SearchAsk
 from schemas.codec import encode
-from schemas.events import Event, MemoryQuarantined, MemoryReleased, SessionOpened
+from schemas.events import Event, MemoryQuarantined, MemoryReleased, MemoryWritten, SessionOpened
 from schemas.subjects import Address, ask
 from services.indexer.worker import Indexer
-from services.kit.bus import Bus
+from services.kit.bus import Bus, LogReader
 from services.responder.worker import Responder
 from services.searcher.worker import Searcher
 from services.settings import Embed
@@ -41,8 +41,16 @@ class World:
         self._seq = 0
 
     async def tell(self, *events: Event, address: Address = HARBOUR) -> None:
-        self._seq = await self._teller.tell(*events, address=address)
+        await self.confirmed(*events, address=address)
         await until(self._responder.idle)
+
+    async def confirmed(self, *events: Event, address: Address = HARBOUR) -> int:
+        """The position at which the log confirms them; nobody waits until anybody has read them."""
+        self._seq = await self._teller.tell(*events, address=address)
+        return self._seq
+
+    async def head(self) -> int:
+        return await LogReader(self._bus).head()
 
     async def answer(self, question: Ask, kind: type[R]) -> R:
         reply = await self._bus.request(ask(question.NAME, "harbour"), encode(question), PATIENCE)
@@ -81,6 +89,31 @@ async def world(bus: Bus, tmp_path: Path) -> AsyncIterator[World]:
 def calls(text: str) -> list[dict[str, Any]]:
     """The arguments of the calls that a search names."""
     return [json.loads(found) for found in re.findall(r"open: ctx_expand (.*)", text)]
+
+
+@pytest.mark.parametrize("session", [HARBOUR.session, ""])
+async def test_what_was_confirmed_is_found_by_the_next_search(world: World, session: str) -> None:
+    """And no answer says that it has read further than to what it has looked through."""
+    for number in range(8):
+        text = f"Mooring {number} belongs to the pilots"
+        written = MemoryWritten(memory=f"mem{number}", category="NAMING", memory_class="project", text=text)
+        seq = await world.confirmed(written, address=Address("harbour"))
+        found = await world.answer(SearchAsk("harbour", f"mooring {number} pilots", session=session), Hits)
+        assert f"mem{number}" in [hit.id for hit in found.hits]
+        assert seq <= found.read_through <= await world.head()
+
+
+async def test_what_is_not_waited_for_is_not_said_to_be_read(world: World) -> None:
+    await world.search("tide")
+    seq = await world.confirmed(*message("m2", "The foghorn is broken", "assistant"))
+    found = await world.answer(SearchAsk("harbour", "foghorn", session=HARBOUR.session), Hits)
+    assert ("m2" in [hit.id for hit in found.hits]) or found.read_through < seq
+    found = await world.answer(SearchAsk("harbour", "foghorn", session=HARBOUR.session, min_seq=seq), Hits)
+    assert ["m2"] == [hit.id for hit in found.hits]
+    assert seq <= found.read_through
+    found = await world.answer(SearchAsk("harbour", "foghorn", min_seq=seq + 5, deadline_ms=1), Hits)
+    assert "m2" in [hit.id for hit in found.hits]
+    assert f"the index has read to {found.read_through} and not yet to {seq + 5}" in found.degraded
 
 
 async def test_the_call_that_a_hit_names_opens_it_in_its_session(world: World) -> None:
