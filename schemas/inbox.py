@@ -60,7 +60,9 @@ class SessionSeen(Item, frozen=True, tag="session.seen"):
     home: bool = False
     """Whether the project is a home directory: what is said there is about everything."""
     formerly: str = ""
-    """The name under which the same project was reported from here before: it had no repository then."""
+    """The name under which the same project was reported from here before; adapters of today say `former`."""
+    former: tuple[str, ...] = ()
+    """The names under which the same project was reported from here before, the newest first."""
 
 
 class SessionIdle(Item, frozen=True, tag="session.idle"):

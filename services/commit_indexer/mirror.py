@@ -9,9 +9,9 @@ from pathlib import Path
 
 from schemas.subjects import token
 from services.commit_indexer.core import arguments
-from services.commit_indexer.core.environment import REMOTE, environment
 from services.commit_indexer.repository import Repository
 from services.kit.git import GitFailed, git
+from services.kit.git_environment import REMOTE, environment
 
 MOST_PACKS = 100
 """Fetches that brought something, after which one pack of them all is fetched."""

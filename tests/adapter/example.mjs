@@ -16,7 +16,7 @@ buildSync({
 });
 const { connect, Conversation } = await import(outfile);
 
-const { service, project } = connect("example", root, JSON.parse(options));
+const { service, project } = await connect("example", root, JSON.parse(options));
 await service.ready();
 const conversation = new Conversation("talk", project, service);
 for await (const line of createInterface({ input: process.stdin })) {

@@ -40,11 +40,14 @@ class Harness:
         self._positions: dict[str, int] = {}
         self.start()
 
-    def start(self, *, breaks: bool = False, **options: object) -> None:
-        """Begin anew with what is kept on disk; `breaks`: nothing is asked for a while where nobody answers."""
+    def start(self, *, breaks: bool = False, project: Json | None = None, **options: object) -> None:
+        """Begin anew with what is kept on disk; `breaks`: nothing is asked for a while where nobody answers.
+
+        `project`: what the directory is called by now, and was called before.
+        """
         guide = msgspec.to_builtins(MANIFEST)
         given = {"directory": str(self._directory), "guide": guide, "agents": AGENTS, "options": options}
-        self._do("begin", {**given, "breaks": breaks})
+        self._do("begin", {**given, "breaks": breaks, "project": project or {}})
         self._do("prepare", "s")
 
     def _do(self, way: str, *given: object) -> Any:  # noqa: ANN401 - JSON
@@ -56,6 +59,10 @@ class Harness:
         self.ids, self.items = answer["ids"], answer["items"]
         self.subjects, self.questions, self.notices = answer["subjects"], answer["questions"], answer["notices"]
         return answer.get("answer")
+
+    def reported(self) -> list[str]:
+        """The subjects on which something was reported since the start."""
+        return list(self._do("reported"))
 
     def meet(self, *plugins: object) -> None:
         self._do("meet", plugins)

@@ -17,9 +17,10 @@ const { Adapter, Breaker, HandOver, toolOf } = await import(`data:text/javascrip
 
 const BREAKER = { allows: () => true, isSilent: false, succeeded() {}, failed() {} };
 
-function begun({ directory, guide, agents = [], options = {}, sessions = [], messages = {}, breaks = false }) {
+function begun({ directory, guide, agents = [], options = {}, sessions = [], messages = {}, breaks = false, project = {} }) {
   const said = { ids: [], items: [], subjects: [], questions: [], notices: [], answers: [], histories: [] };
   said.restarts = 0;
+  said.reported = [];
   const log = {
     note() {},
     async guarded(_, work) {
@@ -31,8 +32,9 @@ function begun({ directory, guide, agents = [], options = {}, sessions = [], mes
     },
   };
   const outbox = {
-    put({ id, data }) {
+    put({ id, subject, data }) {
       said.ids.push(id);
+      said.reported.push(subject);
       said.items.push(...JSON.parse(data).items);
     },
   };
@@ -67,9 +69,10 @@ function begun({ directory, guide, agents = [], options = {}, sessions = [], mes
   const service = { identity, directory, guide, options: { deadline_ms: 60_000, ...options }, log, outbox, broker };
   service.restart = async () => void (said.restarts += 1);
   const build = { version: "1", digest: "" };
+  const identified = { id: "project", former: [], home: false, vcs: "", ...project };
   const input = { client, directory, project: { id: "project" } };
   const handOver = new HandOver(options.compaction ?? "managed", "OpenCode", () => false);
-  const adapter = new Adapter(service, guide, input, build, breaks ? new Breaker() : BREAKER, handOver);
+  const adapter = new Adapter(service, guide, input, build, breaks ? new Breaker() : BREAKER, handOver, identified);
   const config = {};
   adapter.govern(config);
   return { adapter, config, said };
@@ -93,9 +96,11 @@ const ways = {
   compact: ({ adapter }, session) => adapter.compaction(session),
   serve: ({ adapter }, entries) => adapter.serve(entries),
   call: ({ adapter }, tool, given, context) =>
-    toolOf(adapter.service, "project", tool, (id) => adapter.session(id).mode).execute(given, context),
+    toolOf(adapter.service, (id) => adapter.projectOf(adapter.session(id)).id, tool, (id) => adapter.session(id).mode).execute(given, context),
   /** Whether OpenCode reads in its configuration that it may compact now. */
   compacts: ({ config }) => config.compaction.auto,
+  /** The subjects on which something was reported until now. */
+  reported: ({ said }) => said.reported,
   /** How often the installation was to be started until now. */
   restarts: ({ said }) => said.restarts,
   later: (_, milliseconds) => {

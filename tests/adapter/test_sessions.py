@@ -273,3 +273,58 @@ def test_a_rebase_of_several_revisions_is_kept_as_one(harness: Harness, tmp_path
     assert ["whole"] == harness.serve()
     lines = [json.loads(line) for line in (tmp_path / "sessions" / "s.jsonl").read_text().splitlines()]
     assert [2] == [line["revision"] for line in lines if "revision" in line]
+
+
+# A project that is called otherwise by now
+
+
+def projects(harness: Harness) -> set[str]:
+    """The projects under which something was reported, or asked for, since the start."""
+    return {subject.split(".")[2] for subject in (*harness.reported(), *harness.subjects)}
+
+
+MOVED = {"id": "git-2", "former": ["git-1"]}
+
+
+def test_a_running_session_stays_in_the_project_that_it_began_in(harness: Harness) -> None:
+    harness.start(project={"id": "git-1"})
+    harness.user("go")
+    harness.serve()
+    harness.start(project=MOVED)
+    harness.add_message("looking")
+    harness.serve()
+    assert ["ask.transform.git-1"] == harness.subjects
+    assert {"git-1"} == projects(harness)
+    harness.start(project={"id": "git-3", "former": ["git-2", "git-1"]})
+    harness.serve()
+    assert {"git-1"} == projects(harness)
+
+
+def test_a_session_that_an_older_adapter_began_stays_where_that_reported_it(harness: Harness, tmp_path: Path) -> None:
+    harness.user("go")
+    harness.serve()
+    kept = tmp_path / "sessions" / "s.jsonl"
+    lines = [json.loads(line) for line in kept.read_text().splitlines()]
+    kept.write_text("".join(json.dumps({**line, "project": None}) + "\n" for line in lines))
+    harness.start(project=MOVED)
+    harness.serve()
+    assert {"git-1"} == projects(harness)
+
+
+def test_a_new_session_begins_in_the_project_as_it_is_called_now(harness: Harness) -> None:
+    harness.start(project=MOVED)
+    harness.learns()
+    harness.user("go")
+    harness.serve()
+    assert [["git-1"]] == [item["former"] for item in harness.items if item["kind"] == "session.seen"]
+    assert {"git-2"} == projects(harness)
+
+
+def test_a_sub_agent_works_in_the_project_of_its_agent(harness: Harness) -> None:
+    harness.start(project={"id": "git-1"})
+    harness.user("go")
+    harness.serve()
+    harness.start(project=MOVED)
+    info = {"id": "child", "parentID": "s", "title": "A part of it"}
+    harness.hear("session.created", sessionID="child", info=info)
+    assert {"git-1"} == projects(harness)

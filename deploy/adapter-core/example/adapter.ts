@@ -86,8 +86,12 @@ export class Conversation {
 }
 
 /** One connection for the process, and the project in this directory. */
-export function connect(harness: string, root: string, options: Options): { service: Service; project: Project } {
+export async function connect(
+  harness: string,
+  root: string,
+  options: Options,
+): Promise<{ service: Service; project: Project }> {
   const service = new Service({ harness, bundle: import.meta.url }, options);
-  const { id } = identify(undefined, root, service.directory, service.log);
+  const { id } = await identify({ directory: root, root }, service.directory, service.log);
   return { service, project: new Project(id, service, new Breaker(), () => undefined) };
 }

@@ -5,41 +5,124 @@ import { readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Log } from "./log.ts";
+import { type Beginning, beginning } from "./repository.ts";
+import { within } from "./timers.ts";
 
-/** A project's name; `formerly` is the one it had before, empty where it is the first. */
+/** Milliseconds that a harness's start waits for a name; what is found later is the name of the next start. */
+const LIMIT = 200;
+/** Former names of a project that are reported. */
+const MOST_FORMER = 20;
+
+/** A project's name, and those that it had here before, the newest first. */
 export interface Identity {
   id: string;
-  formerly: string;
+  former: readonly string[];
   /** Whether it is a home directory. */
   home: boolean;
+  /** What keeps its versions: `git`, or nothing that was found. */
+  vcs: string;
 }
 
 type Notes = Pick<Log, "note">;
 
-/** Names of projects by their root directory, kept over restarts. */
-type Names = Record<string, string>;
+/** Where a session works: its directory, and the root of the work tree that it lies in. */
+export interface Workplace {
+  directory: string;
+  root: string;
+}
 
-/** The name by what is known now: of a repository its first commit, where the harness knows it; else its directory. */
-export function projectId(firstCommit: string | undefined, root: string): string {
-  if (firstCommit) return `git-${firstCommit}`;
-  return `dir-${createHash("sha256").update(real(root)).digest("hex").slice(0, 12)}`;
+/** The name of a directory that no repository names. */
+export const directoryName = (root: string) =>
+  `dir-${createHash("sha256").update(real(root)).digest("hex").slice(0, 12)}`;
+
+/** The name by what is known of a repository; where that names nothing the one that it had, or its directory's. */
+export function nameOf(found: Pick<Beginning, "state" | "commit">, root: string, known = ""): string {
+  if (found.state === "root") return `git-${found.commit}`;
+  if (found.state === "shallow") return `shallow-${found.commit}`;
+  return known || directoryName(root);
 }
 
 /**
- * The project at this root. A repository whose first commit cannot be told now keeps the name that it had: a git that
- * fails once does not make another project of it. A directory that has become a repository says what it was before.
- * `state` is the directory in which names are kept.
+ * The project of a directory: of a repository its root commit. What cannot be found in time, or not at all, keeps the
+ * name that it had: a git that fails once does not make another project of it. `state` is the directory in which names
+ * are kept.
  */
-export function identify(firstCommit: string | undefined, root: string, state: string, log: Notes): Identity {
-  const path = join(state, "projects.json");
-  const names = read(path);
-  const place = real(root);
-  const known = names[place] ?? "";
-  const now = projectId(firstCommit, root);
-  const id = !firstCommit && known ? known : now;
-  if (id !== known) write(path, { ...names, [place]: id }, log);
-  const hasBecomeRepository = known.startsWith("dir-") && id.startsWith("git-");
-  return { id, formerly: hasBecomeRepository ? known : "", home: place === real(homedir()) };
+export async function identify(place: Workplace, state: string, log: Notes, limit = LIMIT): Promise<Identity> {
+  const names = new Names(state, log);
+  const reading = beginning(place.directory, (store) => names.commit(store));
+  let found: Beginning | undefined;
+  await within(limit, [reading.then((one) => (found = one))]);
+  if (!found) void reading.then((late) => late.state !== "unknown" && names.take(late, place.root));
+  const { state: what = "unknown", reason = `git has not told it in ${limit} ms` } = found ?? {};
+  if (what === "unknown") log.note("a project keeps the name that it had", { place: place.root, reason });
+  const id = names.take(found, place.root);
+  return {
+    id,
+    former: names.former(id),
+    home: real(place.root) === real(homedir()),
+    vcs: found?.store ? "git" : "",
+  };
+}
+
+/** Names of projects by the directories of their repositories and by their roots, kept over restarts. */
+class Names {
+  private readonly log: Notes;
+  private readonly path: string;
+  private readonly formerPath: string;
+
+  constructor(state: string, log: Notes) {
+    this.log = log;
+    this.path = join(state, "projects.json");
+    this.formerPath = join(state, "former_names.json");
+  }
+
+  /** The commit that this repository was named by; empty: none that is kept. */
+  commit(store: string): string {
+    const known = this.known[real(store)] ?? "";
+    return known.startsWith("git-") ? known.slice("git-".length) : "";
+  }
+
+  /** The name by what was found, which is kept from now on. */
+  take(found: Beginning | undefined, root: string): string {
+    const { known } = this;
+    const store = found?.store ? real(found.store) : "";
+    const before = known[store] ?? known[real(root)] ?? "";
+    const id = found ? nameOf(found, root, before) : before || directoryName(root);
+    const keys = [real(root), ...(store ? [store] : [])];
+    if (before && before !== id) this.leave(before, id);
+    if (keys.some((key) => known[key] !== id)) {
+      this.write(this.path, { ...known, ...Object.fromEntries(keys.map((key) => [key, id])) });
+    }
+    return id;
+  }
+
+  /** The names that this one has taken the place of, the newest first. */
+  former(id: string): readonly string[] {
+    const found = read(this.formerPath)[id];
+    return Array.isArray(found) ? found.filter((one) => typeof one === "string") : [];
+  }
+
+  /** A name that says less never takes the place of a root commit's. */
+  private leave(before: string, id: string): void {
+    if (before.startsWith("git-") && !id.startsWith("git-")) return;
+    const former = [before, ...this.former(before), ...this.former(id)].filter((one) => one !== id);
+    this.write(this.formerPath, { ...read(this.formerPath), [id]: [...new Set(former)].slice(0, MOST_FORMER) });
+  }
+
+  private get known(): Record<string, string> {
+    const found = Object.entries(read(this.path)).filter(([, name]) => typeof name === "string" && name);
+    return Object.fromEntries(found) as Record<string, string>;
+  }
+
+  private write(path: string, values: object): void {
+    try {
+      const beside = `${path}.${process.pid}`;
+      writeFileSync(beside, JSON.stringify(values), { mode: 0o600 });
+      renameSync(beside, path);
+    } catch (error) {
+      this.log.note("a project's name was not kept", { error: String(error) });
+    }
+  }
 }
 
 function real(path: string): string {
@@ -50,21 +133,11 @@ function real(path: string): string {
   }
 }
 
-function read(path: string): Names {
+function read(path: string): Record<string, unknown> {
   try {
-    const names: unknown = JSON.parse(readFileSync(path, "utf8"));
-    return typeof names === "object" && names !== null ? (names as Names) : {};
+    const found: unknown = JSON.parse(readFileSync(path, "utf8"));
+    return typeof found === "object" && found !== null && !Array.isArray(found) ? { ...found } : {};
   } catch {
     return {};
-  }
-}
-
-function write(path: string, names: Names, log: Notes): void {
-  try {
-    const beside = `${path}.${process.pid}`;
-    writeFileSync(beside, JSON.stringify(names), { mode: 0o600 });
-    renameSync(beside, path);
-  } catch (error) {
-    log.note("a project's name was not kept", { error: String(error) });
   }
 }

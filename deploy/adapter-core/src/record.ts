@@ -24,6 +24,8 @@ interface Line {
   sent?: string;
   /** Messages of other plugins that come with each call under the same id. */
   foreign?: readonly string[];
+  /** The project that it began in. */
+  project?: string;
 }
 
 /** One session's record: a file of lines, each of which says what has changed. */
@@ -37,10 +39,14 @@ export class SessionRecord {
   guidance: Mode | "" = "";
   sent = "";
   foreign: readonly string[] = [];
+  /** Where it began: it stays there, whatever its directory is called by now. Empty: nobody has kept that. */
+  project = "";
   /** Whether an earlier life left something. */
   isKnown = false;
   /** The file lacks a line, or has half of one. */
   private isBehind = false;
+  /** No line of the file says yet where the session has begun. */
+  private isUnplaced = false;
   private readonly path: string;
 
   constructor(
@@ -61,13 +67,21 @@ export class SessionRecord {
   }
 
   /** What a session's system prompts say is said in its copy as well. */
-  inherit({ date, mode, guidance }: SessionRecord): void {
-    this.note({ ...(date && { date }), ...(mode && { mode }), ...(guidance && { guidance }) });
+  inherit({ date, mode, guidance, project }: SessionRecord): void {
+    const kept = { ...(date && { date }), ...(mode && { mode }), ...(guidance && { guidance }) };
+    this.note({ ...kept, ...(project && { project }) });
   }
 
   note(line: Line): void {
     this.fold(line);
-    this.append(line);
+    this.append({ ...line, ...(this.isUnplaced && { project: this.project }) });
+    this.isUnplaced = false;
+  }
+
+  /** Say where the session has begun. It is written with the first line that there is reason to write. */
+  place(project: string): void {
+    this.project = project;
+    this.isUnplaced = true;
   }
 
   forget(): void {
@@ -84,6 +98,7 @@ export class SessionRecord {
     this.guidance = line.guidance ?? this.guidance;
     this.sent = line.sent ?? this.sent;
     this.foreign = line.foreign ?? this.foreign;
+    this.project = line.project ?? this.project;
     for (const edit of line.edits ?? []) {
       this.edits.delete(target(edit));
       if (edit.op !== "restore" && edit.op !== "withdraw") this.edits.set(target(edit), edit);
@@ -122,6 +137,7 @@ export class SessionRecord {
       sent,
       ...(foreign.length > 0 && { foreign }),
       ...modes,
+      ...(this.project && { project: this.project }),
     };
   }
 

@@ -85,9 +85,13 @@ export interface SessionSeen {
    */
   home?: boolean;
   /**
-   * The name under which the same project was reported from here before: it had no repository then.
+   * The name under which the same project was reported from here before; adapters of today say `former`.
    */
   formerly?: string;
+  /**
+   * The names under which the same project was reported from here before, the newest first.
+   */
+  former?: string[];
 }
 /**
  * The agent has finished its turn and waits for a person.

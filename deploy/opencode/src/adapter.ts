@@ -5,7 +5,7 @@ import type { Breaker } from "@annals/adapter-core/breaker";
 import { type ContextKeeper, type HandOver, mayCompact, type Notify } from "@annals/adapter-core/compaction";
 import { Documents } from "@annals/adapter-core/documents";
 import { patience } from "@annals/adapter-core/endpoint";
-import { identify } from "@annals/adapter-core/identity";
+import type { Identity, Workplace } from "@annals/adapter-core/identity";
 import type { ClientManifest, Item, StepSeen } from "@annals/adapter-core/language";
 import { Project } from "@annals/adapter-core/project";
 import { SessionRecord } from "@annals/adapter-core/record";
@@ -31,8 +31,13 @@ const PATIENCE = 1500;
 /** Milliseconds that a call waits for what OpenCode says of messages that no event told of. */
 const LOOK_UP = 200;
 
+/** Where a session of this input works. */
+export function workplace({ directory, worktree }: PluginInput): Workplace {
+  return { directory, root: worktree && worktree !== "/" ? worktree : directory };
+}
+
 export class Adapter {
-  readonly project: Project;
+  private readonly projects = new Map<string, Project>();
   readonly toolset = new Toolset();
   private readonly sessions = new Map<string, Session>();
   readonly known: Known;
@@ -55,18 +60,17 @@ export class Adapter {
     guide: ClientManifest,
     input: PluginInput,
     private readonly build: { version: string; digest: string },
-    breaker: Pick<Breaker, "allows" | "isSilent" | "succeeded" | "failed">,
+    private readonly breaker: Pick<Breaker, "allows" | "isSilent" | "succeeded" | "failed">,
     private readonly handOver: HandOver,
+    private readonly identity: Identity,
   ) {
     this.client = input.client;
     this.history = new History(this.client);
     this.person = new Person(this.client, service.log);
     this.notify = (notices) => this.person.notify(notices);
-    const root = input.worktree && input.worktree !== "/" ? input.worktree : input.directory;
-    const { id } = input.project ?? {};
-    const project = identify(id === "global" ? "" : id, root, service.directory, service.log);
-    this.place = { root, vcs: input.project?.vcs ?? "", home: project.home, formerly: project.formerly };
-    this.project = new Project(project.id, service, breaker, this.notify);
+    const { root } = workplace(input);
+    const { home, former } = identity;
+    this.place = { root, vcs: identity.vcs || (input.project?.vcs ?? ""), home, former: [...former] };
     this.documents = new Documents(root, service.log);
     this.known = new Known(this.client, service);
     this.asides = new Asides(this.known.agents, guide);
@@ -76,8 +80,33 @@ export class Adapter {
       this.client,
       service.log,
       (other) => this.session(other),
-      (session, event, items) => this.project.report(session.id, event.id ?? randomUUID(), items),
+      (session, event, items) => this.projectOf(session).report(session.id, event.id ?? randomUUID(), items),
     );
+  }
+
+  /** The project that new sessions begin in. */
+  private get project(): Project {
+    return this.called(this.identity.id);
+  }
+
+  /** The project of a session: the one that it began in, whatever its directory is called by now. */
+  projectOf(session: Session): Project {
+    const { record } = session;
+    if (!record.project) record.place(this.beginsIn(session));
+    return this.called(record.project);
+  }
+
+  /** A sub-agent works where its agent does. A session of a release that kept no project with it began before now. */
+  private beginsIn({ seen, record }: Session): string {
+    const { id, former } = this.identity;
+    if (record.isKnown) return former[0] ?? id;
+    return seen?.parentID ? this.projectOf(this.session(seen.parentID)).id : id;
+  }
+
+  private called(id: string): Project {
+    const known = this.projects.get(id) ?? new Project(id, this.service, this.breaker, this.notify);
+    this.projects.set(id, known);
+    return known;
   }
 
   private get compactionMode() {
@@ -163,7 +192,7 @@ export class Adapter {
   /** Report items under the event's own id: hooks and event log may tell the same twice, the service takes it once. */
   private report(session: Session, event: BusEvent, items: Item[]): void {
     if (items.length === 0 || this.copies.hold(session, event, items)) return;
-    this.project.report(session.id, event.id ?? randomUUID(), items);
+    this.projectOf(session).report(session.id, event.id ?? randomUUID(), items);
   }
 
   /** Let OpenCode compact by itself only while the service does not keep the context small. */
@@ -212,19 +241,19 @@ export class Adapter {
     if (session.isIntroduced || !session.seen) return;
     session.title = session.seen.title ?? "";
     const items = this.introduction(session, session.seen, session.origin);
-    this.project.report(session.id, `introduction/${randomUUID()}`, items);
+    this.projectOf(session).report(session.id, `introduction/${randomUUID()}`, items);
   }
 
   private async tellDocuments(session: Session): Promise<void> {
     const items = await this.documents.changes(this.service.guide);
-    if (items.length > 0) this.project.report(session.id, `documents/${randomUUID()}`, items);
+    if (items.length > 0) this.projectOf(session).report(session.id, `documents/${randomUUID()}`, items);
   }
 
   /** The turn is over: compare with the event log, and have the answer to a compaction ready. */
   private async rest(session: Session): Promise<void> {
     await this.fill(session);
     await this.tellDocuments(session);
-    session.brief = (await this.project.brief(session.id)) || session.brief;
+    session.brief = (await this.projectOf(session).brief(session.id)) || session.brief;
   }
 
   private fill(session: Session): Promise<void> {
@@ -260,7 +289,7 @@ export class Adapter {
     const { deadline } = this.project;
     this.introduce(session);
     const open = (isWhole: boolean) => this.open(session, entries, isWhole);
-    const isInTime = await this.project.plan(session, deadline, open);
+    const isInTime = await this.projectOf(session).plan(session, deadline, open);
     session.keeper.isLeft = this.prompts.modeOf(session) === "additive";
     session.keeper.isFull = isInTime && session.plan.isFull;
     this.handOver.planned(session.keeper, isInTime, this.notify);
@@ -274,7 +303,7 @@ export class Adapter {
       session.toolset = tools.digest;
       items.unshift(tools);
     }
-    this.project.report(session.id, `step/${step}`, [...items, message]);
+    this.projectOf(session).report(session.id, `step/${step}`, [...items, message]);
     return step;
   }
 
@@ -310,6 +339,6 @@ export class Adapter {
     const session = this.session(id);
     session.isCompacting = true;
     session.isSummarizing = true;
-    return (await this.project.brief(id)) || session.brief;
+    return (await this.projectOf(session).brief(id)) || session.brief;
   }
 }

@@ -5,10 +5,11 @@ import { digestOfBundle } from "@annals/adapter-core/bundle";
 import { callLine } from "@annals/adapter-core/calls";
 import { HandOver } from "@annals/adapter-core/compaction";
 import { type Options, patience } from "@annals/adapter-core/endpoint";
+import { identify } from "@annals/adapter-core/identity";
 import { refusalOf } from "@annals/adapter-core/placeholders";
 import { Service } from "@annals/adapter-core/service";
 import { withoutTags } from "@annals/adapter-core/tags";
-import { Adapter } from "./adapter.ts";
+import { Adapter, workplace } from "./adapter.ts";
 import { type Compacting, previousSummary, replacePrompt } from "./compacting.ts";
 import type { BusEvent, Entry, PluginInput } from "./harness.ts";
 import { HARNESS, TITLE } from "./identity.ts";
@@ -42,11 +43,12 @@ async function server(input: PluginInput, options: Options = {}) {
   shared ??= sharing(options);
   const { service, breaker, handOver } = shared;
   const { log } = service;
-  await service.ready();
+  const [identity] = await Promise.all([identify(workplace(input), service.directory, log), service.ready()]);
   const { guide } = service; // this one for as long as the harness runs: tools and guidance must go together
-  const adapter = new Adapter(service, guide, input, BUILD, breaker, handOver);
+  const adapter = new Adapter(service, guide, input, BUILD, breaker, handOver, identity);
   const { tools = [], lines = [] } = guide;
   const modeOf = (session: string) => adapter.session(session).mode;
+  const projectOf = (session: string) => adapter.projectOf(adapter.session(session)).id;
   return {
     dispose: () =>
       log.guarded("closing", async () => {
@@ -117,12 +119,12 @@ async function server(input: PluginInput, options: Options = {}) {
     "command.execute.before": async (called: { command: string; sessionID: string; arguments: string }) => {
       const line = lines.find(({ name }) => name === called.command);
       if (!line) return;
-      const text = await callLine(service, adapter.project.id, called.sessionID, line, called.arguments);
+      const text = await callLine(service, projectOf(called.sessionID), called.sessionID, line, called.arguments);
       await log.guarded("showing an answer", () => adapter.show(called.sessionID, text));
       throw new Answered(); // the only way to end a command without a model call that would cost money
     },
 
-    tool: Object.fromEntries(tools.map((tool) => [tool.name, toolOf(service, adapter.project.id, tool, modeOf)])),
+    tool: Object.fromEntries(tools.map((tool) => [tool.name, toolOf(service, projectOf, tool, modeOf)])),
   };
 }
 

@@ -13,12 +13,18 @@ interface Called {
   agent?: string;
 }
 
-/** `modeOf`: the mode of a session as it is now; empty before its first step. */
-export function toolOf(service: Service, project: string, tool: Tool, modeOf: (session: string) => Mode | "") {
+/** `projectOf`: the project that a session began in. `modeOf`: the mode of a session as it is now; empty before its first step. */
+export function toolOf(
+  service: Service,
+  projectOf: (session: string) => string,
+  tool: Tool,
+  modeOf: (session: string) => Mode | "",
+) {
   return {
     description: tool.description,
     args: argumentsOf(tool),
     execute: (given: Record<string, unknown>, { sessionID: session, messageID: message, callID, agent }: Called) => {
+      const project = projectOf(session);
       const from = { project, session, id: callID ?? randomUUID(), actor: { kind: "agent" as const, id: agent ?? "" } };
       return callTool(service, tool, { ...from, ...(message && { message }), mode: modeOf(session) }, given);
     },

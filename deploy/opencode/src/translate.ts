@@ -161,7 +161,7 @@ export function adapter({ version = "" }: Session, build: { version: string; dig
 }
 
 /** Where a session's project lies, and what it was called before; empty: nothing else. */
-export type Place = Required<Pick<SessionSeen, "root" | "vcs" | "home" | "formerly">>;
+export type Place = Required<Pick<SessionSeen, "root" | "vcs" | "home" | "former">>;
 
 export function session(seen: Session, place: Place, isHelpers: boolean): SessionSeen {
   const mode = seen.parentID ? ("subagent" as const) : ("primary" as const);
@@ -175,6 +175,6 @@ export function session(seen: Session, place: Place, isHelpers: boolean): Sessio
     root: place.root,
     vcs: place.vcs,
     home: place.home,
-    formerly: place.formerly || undefined,
+    former: place.former.length > 0 ? place.former : undefined,
   });
 }

@@ -61,8 +61,9 @@ def _facts(items: Sequence[Seen], harness: str, sizes: Mapping[str, int]) -> Ite
                 yield ProjectIdentified(
                     directory=directory, harness=harness, root=item.root, vcs=item.vcs, home=item.home
                 )
-                if item.formerly:
-                    yield ProjectMerged(former=item.formerly)
+                for former in reversed(dict.fromkeys((item.formerly, *item.former))):
+                    if former:
+                        yield ProjectMerged(former=former)
             case DocumentSeen(text=text, text_ref=reference):
                 size = sizes.get(reference, len(text.encode()))
                 yield DocumentCaptured(path=item.path, digest=item.digest, bytes=size, text=text, text_ref=reference)

@@ -1,0 +1,151 @@
+"""What a project is called: by the commit that the history of its repository begins with, as git itself finds it.
+
+The adapters' core computes the same in `repository.ts` and `identity.ts`; a test has both name the same repositories.
+"""
+
+import hashlib
+import os
+import re
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+import msgspec
+
+from services.kit.git import GitFailed, git
+from services.kit.git_environment import environment
+
+ROOT, SHALLOW, DIRECTORY = "git-", "shallow-", "dir-"
+"""What names begin with: of a repository, of a clone whose first commit is elsewhere, of a directory without either."""
+
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_AS_COMMITTED = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": "/dev/null"}
+"""Neither replacements nor grafts: they are a clone's own."""
+_SCP = re.compile(r"(?:[^@/:]+@)?([^/:]+):(.+)")
+
+
+class Beginning(msgspec.Struct, frozen=True):
+    """Where the history of a directory's repository begins."""
+
+    state: Literal["root", "shallow", "unborn", "none", "unknown"]
+    """At this commit; the clone ends at this one, whose parents are elsewhere; nothing was committed yet; there is no
+    repository; git did not say."""
+    commit: str = ""
+    reason: str = ""
+    """Why it is unknown."""
+
+
+async def beginning(directory: Path, kept: str = "") -> Beginning:
+    """Find where history begins: at the end of the line of first parents, so that one merged in later changes nothing.
+
+    `kept`: the commit that the repository was named by before. As long as it is there, it is still the one, whichever
+    branch is checked out.
+    """
+    try:
+        await _git(directory, "rev-parse", "--git-common-dir")
+    except (GitFailed, OSError) as error:
+        return Beginning("none" if "not a git repository" in str(error) else "unknown", reason=str(error))
+    if _COMMIT.fullmatch(kept) and await _is_root(directory, kept):
+        return Beginning("root", kept)
+    try:
+        text = await _git(directory, "rev-list", "--first-parent", "--max-parents=0", "--format=raw", "HEAD", "--")
+    except (GitFailed, OSError) as error:
+        return Beginning("unborn" if "bad revision 'HEAD'" in str(error) else "unknown", reason=str(error))
+    first = text.partition("\n")[0].removeprefix("commit ")
+    if not _COMMIT.fullmatch(first):
+        return Beginning("unknown", reason="git names no first commit")
+    return Beginning("shallow" if _has_parent(text) else "root", first)
+
+
+def name_of(found: Beginning, root: Path) -> str:
+    """The name by what is known of a repository, and else by the directory."""
+    match found.state:
+        case "root":
+            return f"{ROOT}{found.commit}"
+        case "shallow":
+            return f"{SHALLOW}{found.commit}"
+        case _:
+            return directory_name(root)
+
+
+def directory_name(root: Path) -> str:
+    """The name of a directory that no repository names."""
+    return f"{DIRECTORY}{hashlib.sha256(os.path.realpath(root).encode(errors='surrogateescape')).hexdigest()[:12]}"
+
+
+def first_commit(project: str) -> str:
+    """The commit that a project's repository begins with, where its name tells."""
+    commit = project.removeprefix(ROOT)
+    return commit if project.startswith(ROOT) and _COMMIT.fullmatch(commit) else ""
+
+
+async def is_of(project: str, directory: Path, root: Path) -> bool:
+    """Whether what lies in this directory is this project, by any name that can be made of what lies there."""
+    found = await beginning(directory, first_commit(project))
+    return name_of(found, root) == project or await _had_name(project, found, directory, root)
+
+
+async def had_name(former: str, project: str, directory: Path, root: Path) -> bool:
+    """Whether what lies in this directory is this project, and this name can be made of it, too."""
+    found = await beginning(directory, first_commit(project))
+    return name_of(found, root) == project and await _had_name(former, found, directory, root)
+
+
+async def _had_name(former: str, found: Beginning, directory: Path, root: Path) -> bool:
+    if former == directory_name(root):
+        return True
+    if found.state not in ("root", "shallow"):
+        return False
+    if former.startswith(SHALLOW):
+        return await _is_reached(directory, former.removeprefix(SHALLOW))
+    return former == await remote_name(directory)
+
+
+async def remote_name(directory: Path) -> str:
+    """What OpenCode calls a repository with a remote, by that remote's address; empty: it has none."""
+    try:
+        address = (await _git(directory, "remote", "get-url", "origin")).strip()
+    except (GitFailed, OSError):
+        return ""
+    place = normalised(address)
+    return f"{ROOT}{hashlib.sha1(f'git-remote:{place}'.encode()).hexdigest()}" if place else ""  # noqa: S324 - its names are made so
+
+
+def normalised(address: str) -> str:
+    """The host and the path of a remote, which ssh and https of one address have in common; empty: it has none."""
+    found = _SCP.fullmatch(address) if "://" not in address else None
+    try:
+        parts = urlsplit(address)
+        host, path = (found[1], found[2]) if found else (parts.hostname or "", parts.path)
+    except ValueError:
+        return ""
+    path = re.sub(r"\.git/?$", "", path.lstrip("/")).rstrip("/")
+    return f"{host.lower()}/{path}" if host and path else ""
+
+
+async def _is_root(directory: Path, commit: str) -> bool:
+    try:
+        return not _has_parent(await _git(directory, "cat-file", "commit", commit))
+    except (GitFailed, OSError):
+        return False
+
+
+async def _is_reached(directory: Path, commit: str) -> bool:
+    """Whether a commit is part of the history that is checked out."""
+    if not _COMMIT.fullmatch(commit):
+        return False
+    try:
+        await _git(directory, "merge-base", "--is-ancestor", commit, "HEAD")
+    except (GitFailed, OSError):
+        return False
+    return True
+
+
+def _has_parent(text: str) -> bool:
+    """Whether a commit's own text names a parent: it does so, too, where the clone does not have that one."""
+    return re.search(r"^parent ", text.partition("\n\n")[0], re.MULTILINE) is not None
+
+
+async def _git(directory: Path, *words: str) -> str:
+    found = await git(directory, {**environment(os.environ), **_AS_COMMITTED}, *words)
+    return found.decode(errors="surrogateescape")
