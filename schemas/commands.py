@@ -229,6 +229,31 @@ class PolicySet(Command, frozen=True):
     action: str
 
 
+class ProjectMerge(Command, frozen=True):
+    """A person says that another name is this project, too: its sessions and its memory are this project's."""
+
+    TYPE: ClassVar[str] = "project.merge"
+
+    former: str
+
+
+class ProjectRename(Command, frozen=True):
+    """A person gives a project a name to call it by."""
+
+    TYPE: ClassVar[str] = "project.rename"
+
+    name: str
+
+
+class ProjectSeparate(Command, frozen=True):
+    """Take back that a name is this project: a merge, or a name that was given."""
+
+    TYPE: ClassVar[str] = "project.separate"
+
+    former: str = ""
+    """Empty: the name that came last."""
+
+
 class SpendReserve(Command, frozen=True):
     """A room is about to ask a model. It is refused when the project's budget of the day does not hold that."""
 
@@ -274,6 +299,9 @@ COMMANDS: tuple[type[Command], ...] = (
     NoteUpdate,
     NoteDismiss,
     PolicySet,
+    ProjectMerge,
+    ProjectRename,
+    ProjectSeparate,
     SpendReserve,
     SpendSettle,
 )

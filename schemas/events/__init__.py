@@ -2,6 +2,7 @@
 
 from schemas.events import (
     adapter,
+    alias,
     call,
     commit,
     commits,
@@ -36,6 +37,7 @@ from schemas.events import (
     usage,
 )
 from schemas.events.adapter import *
+from schemas.events.alias import *
 from schemas.events.base import Event as Event
 from schemas.events.base import LogOnly as LogOnly
 from schemas.events.call import *
@@ -73,6 +75,7 @@ from schemas.events.usage import *
 
 EVENTS = (
     *project.EVENTS,
+    *alias.EVENTS,
     *document.EVENTS,
     *adapter.EVENTS,
     *session.EVENTS,

@@ -20,12 +20,25 @@ class ProjectIdentified(Event, frozen=True):
     """Whether it is a home directory: nothing is remembered of it."""
 
 
+class ProjectClaimed(Event, frozen=True):
+    """A harness says that this project had another name before. Whether that is so is decided by others."""
+
+    TYPE: ClassVar[str] = "project.claimed"
+
+    former: str
+    directory: str = ""
+    """Where the harness works in it."""
+    root: str = ""
+    """The root directory of that work tree."""
+    harness: str = ""
+
+
 class ProjectMerged(Event, frozen=True):
-    """The same project had another name before: what is known under that one is known of this project."""
+    """The same project had another name before, as releases wrote it that believed each harness (`alias.added`)."""
 
     TYPE: ClassVar[str] = "project.merged"
 
     former: str
 
 
-EVENTS: tuple[type[Event], ...] = (ProjectIdentified, ProjectMerged)
+EVENTS: tuple[type[Event], ...] = (ProjectIdentified, ProjectClaimed, ProjectMerged)

@@ -4,6 +4,8 @@ The facts of the former book are told again in the book of today, each decision 
 that whoever reads that book needs to know of no other. Then the former book is closed by a fact that names this one:
 what still comes under the former name is decided here, and who asks for it is answered from here. All of it may be done
 twice, and by two desks at once.
+
+Where a person takes that back, what came from the former book alone is archived here, and that book is open again.
 """
 
 from collections.abc import AsyncGenerator, Sequence
@@ -11,10 +13,12 @@ from contextlib import aclosing
 from itertools import islice
 
 from schemas.envelope import Actor, Envelope
-from schemas.events import Event, MemoryMoved, ProjectMerged
+from schemas.events import AliasAdded, AliasRemoved, Event, MemoryArchived, MemoryMoved, MemoryRestored, ProjectMerged
 from schemas.subjects import Address
-from services.desk.core.book.adopting import adopted
+from services.desk.core.book.adopting import adopted, given_back
 from services.desk.past import book_at
+from services.desk.project_names import ProjectNames
+from services.domain.aliases import GLOBAL
 from services.domain.draft import Draft
 from services.domain.memory.book import NOUNS, Book
 from services.domain.memory.state import ADOPTED
@@ -25,35 +29,102 @@ from services.kit.room import Kit
 
 AT_ONCE = 200
 """Decisions that are told again together."""
+GIVEN_BACK = "given_back"
+"""What the causes of decisions begin with that take a former book out of this one."""
 Told = tuple[Envelope, Sequence[Event]]
 """A decision of the former book: its first fact, and all of them."""
 
 
 class Adoption:
-    """Lets books take in those of their projects' former names."""
+    """Lets books take in those of their projects' former names, and give them back."""
 
-    def __init__(self, kit: Kit, books: Aggregate[Book]) -> None:
+    def __init__(self, kit: Kit, books: Aggregate[Book], names: ProjectNames) -> None:
         self._kit = kit
         self._books = books
+        self._names = names
 
     async def all_known(self) -> None:
-        """What was merged while nobody could take it in."""
+        """What became of names while nobody could do what follows of it."""
         async for record in self._kit.reader.after(0, f"log.*.*._.{ProjectMerged.TYPE}"):
             if isinstance(record.event, ProjectMerged):
-                await self.take_in(record.envelope, record.event)
+                await self._names.claim(record.envelope, record.event)
+        async for record in self._kit.reader.after(0, GLOBAL.log("alias.*")):
+            await self.follow(record.envelope, record.event)
 
-    async def take_in(self, merged: Envelope, event: ProjectMerged) -> None:
-        """Take in the book that a project had under a former name, as far as that was not done."""
-        project, former = await self._newest_name(merged.project), Address(event.former)
+    async def follow(self, envelope: Envelope, event: Event | None) -> None:
+        """Have the memory go where a name leads by this fact, as far as it still leads there and that was not done."""
+        aliases = await self._names.now()
+        match event:
+            case AliasAdded(alias=former, leads_to=project, how=how) if how != "given":
+                alias = aliases.leads.get(former)
+                if alias is not None and alias.leads_to == project:
+                    await self._take_in(envelope, former, project, aliases.removed.get((former, project), 0))
+            case AliasRemoved(alias=former) if former not in aliases.leads:
+                await self._give_back(envelope, former)
+            case _:
+                pass
+
+    async def _take_in(self, added: Envelope, name: str, leads_to: str, removed: int) -> None:
+        """Take in the book that a project had under a former name. `removed`: how often that was taken back."""
+        project, former = await self._newest_name(leads_to), Address(name)
         theirs = await self._books.newest(former)
-        if project == former or theirs.is_home or theirs.moved_to not in ("", merged.project, project.project):
+        if project == former or theirs.is_home or theirs.moved_to not in ("", leads_to, project.project):
             self._kit.log.info("a memory stays under its name", project=project.project, former=former.project)
             return
-        own = await book_at(self._kit.reader, project, merged.seq)
-        seq = await self._told_again(project, former, own, 0)
+        own = await book_at(self._kit.reader, project, added.seq)
+        if removed:
+            await self._restore(added, former, project, own)
+        seq = await self._told_again(project, former, own, 0, removed)
         if not theirs.moved_to:
-            await self._close(merged, former, project)
-            await self._told_again(project, former, own, seq)
+            await self._close(added, former, project)
+            await self._told_again(project, former, own, seq, removed)
+
+    async def _give_back(self, removed: Envelope, name: str) -> None:
+        """Open the book of a former name again, and archive here what came from it and from nobody else."""
+        former = Address(name)
+        moved_to = (await self._books.newest(former)).moved_to
+        if not moved_to:
+            return
+        holder, project = Address(moved_to), await self._newest_name(moved_to)
+        told = [one async for one in self._decisions(holder, 0)]
+
+        async def archive(draft: Draft[Book]) -> None:
+            draft.record(*given_back(draft.state, told, name))
+
+        async def reopen(draft: Draft[Book]) -> None:
+            if draft.state.moved_to:
+                draft.record(MemoryMoved(name=""))
+
+        actor = Actor("room", self._kit.room)
+        for address, decide in ((project, archive), (former, reopen)):
+            await self._books.handle(
+                address, decide, cause=f"{GIVEN_BACK}/{removed.id}/{address.project}", at=removed.at, actor=actor,
+                again=lambda _: None,
+            )  # fmt: skip
+
+    async def _restore(self, added: Envelope, former: Address, project: Address, own: Book) -> None:
+        """What was archived because the two were separated holds again, since they are one again."""
+        archived = [
+            record.event.memory
+            async for record in self._kit.reader.after(0, project.log(MemoryArchived.TYPE))
+            if isinstance(record.event, MemoryArchived) and record.envelope.cause.startswith(f"{GIVEN_BACK}/")
+        ]
+        theirs = await self._books.newest(former)
+        names = [
+            name
+            for name in dict.fromkeys(archived)
+            if (here := own.memories.get(name)) and here.status == "archived"
+            and (there := theirs.memories.get(name)) and there.is_active
+        ]  # fmt: skip
+
+        async def decide(draft: Draft[Book]) -> None:
+            draft.record(*(MemoryRestored(memory=name, reason=f"{former.project} is this project") for name in names))
+
+        if names:
+            await self._books.handle(
+                project, decide, cause=f"restored/{added.id}", at=added.at, actor=Actor("room", self._kit.room),
+                again=lambda _: None,
+            )  # fmt: skip
 
     async def _newest_name(self, project: str) -> Address:
         """The project under the name that it has now."""
@@ -61,7 +132,7 @@ class Adoption:
             project = moved_to
         return Address(project)
 
-    async def _close(self, merged: Envelope, former: Address, project: Address) -> None:
+    async def _close(self, added: Envelope, former: Address, project: Address) -> None:
         """Nothing more is written to the former book."""
 
         async def decide(draft: Draft[Book]) -> None:
@@ -69,16 +140,16 @@ class Adoption:
                 draft.record(MemoryMoved(name=project.project))
 
         actor = Actor("room", self._kit.room)
-        await self._books.handle(former, decide, cause=f"moved/{merged.id}", at=merged.at, actor=actor)
+        await self._books.handle(former, decide, cause=f"moved/{added.id}", at=added.at, actor=actor)
 
-    async def _told_again(self, project: Address, former: Address, own: Book, begin: int) -> int:
+    async def _told_again(self, project: Address, former: Address, own: Book, begin: int, removed: int) -> int:
         """Tell what the former book holds behind a position; the position up to which it was told."""
         last = begin
         async with aclosing(self._decisions(former, begin)) as found:
             told = [one async for one in found]
         rest = iter(told)
         while some := list(islice(rest, AT_ONCE)):
-            commands = [_again(former, own, envelope, events) for envelope, events in some]
+            commands = [_again(former, own, envelope, events, removed) for envelope, events in some]
             for handled in await self._books.handle_all(project, commands):
                 if isinstance(handled, Exception):
                     raise handled
@@ -102,7 +173,7 @@ class Adoption:
             yield first, events
 
 
-def _again(former: Address, own: Book, first: Envelope, events: Sequence[Event]) -> Command[Book, None]:
+def _again(former: Address, own: Book, first: Envelope, events: Sequence[Event], removed: int) -> Command[Book, None]:
     """A decision of the former book as one of this book: once, however often it is told."""
 
     async def decide(draft: Draft[Book]) -> None:
@@ -110,7 +181,7 @@ def _again(former: Address, own: Book, first: Envelope, events: Sequence[Event])
 
     return Command(
         decide,
-        cause=f"{ADOPTED}/{former.project}/{first.seq}",
+        cause=f"{ADOPTED}/{former.project}/{first.seq}" + (f"/{removed}" if removed else ""),
         at=first.at,
         actor=first.actor,
         again=lambda _: None,

@@ -19,6 +19,7 @@ from services.desk.core.trust import trust_of
 from services.desk.deciding import decided
 from services.desk.kin import Kin, kin_of
 from services.desk.past import book_at
+from services.desk.project_names import ProjectNames
 from services.domain.draft import Draft
 from services.domain.guards import WRITTEN
 from services.domain.memory.book import NOUNS, Book, evolve
@@ -42,10 +43,11 @@ class Books:
 
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
+        self.names = ProjectNames(kit, self._is_home)
         reader = NounReader(kit.reader, NOUNS, catches_up=True)
         sessions = Sessions(reader, evolve, Book(), kit.settings.loop.sessions, knows_causes=True)
         self._books = Aggregate(kit, sessions, guard=WRITTEN, catches_up=True)
-        self.adoption = Adoption(kit, self._books)
+        self.adoption = Adoption(kit, self._books, self.names)
         self._beginnings = Beginnings(kit.reader)
         self._profile = profile_of(kit.settings.memory)
         self._activity = Activity(kit.reader, timedelta(days=kit.settings.memory.dormant_after_days))
@@ -54,6 +56,9 @@ class Books:
     def __len__(self) -> int:
         """How many books are in memory."""
         return len(self._books)
+
+    async def _is_home(self, project: str) -> bool:
+        return (await self._books.newest(Address(project))).is_home
 
     async def handle(self, address: Address, message: CommandMessage, command: Command) -> Answer:
         """Decide a command that came on this address."""

@@ -10,7 +10,17 @@ from contextlib import aclosing
 from functools import partial
 
 from schemas.envelope import Envelope
-from schemas.events import Event, MessageRecorded, NativeCompacted, PartRecorded, ProjectMerged, ToolRan
+from schemas.events import (
+    AliasAdded,
+    AliasRemoved,
+    Event,
+    MessageRecorded,
+    NativeCompacted,
+    PartRecorded,
+    ProjectClaimed,
+    ProjectMerged,
+    ToolRan,
+)
 from schemas.subjects import Address, parse_log
 from services.desk.books import Books
 from services.desk.core.book.admission import admit
@@ -38,7 +48,16 @@ from services.kit.bus import Delivery
 from services.kit.consumer import fact_of, log_consumer
 from services.kit.room import Kit
 
-READ: tuple[type[Event], ...] = (MessageRecorded, PartRecorded, ToolRan, NativeCompacted, ProjectMerged)
+READ: tuple[type[Event], ...] = (
+    MessageRecorded,
+    PartRecorded,
+    ToolRan,
+    NativeCompacted,
+    ProjectClaimed,
+    ProjectMerged,
+    AliasAdded,
+    AliasRemoved,
+)
 MOST_SESSIONS, MOST_MESSAGES = 200, 200
 """Sessions, and the newest messages of each, whose roles are remembered."""
 MOST_JUDGED = 10_000
@@ -75,8 +94,11 @@ class MemoryIntake:
             await self._consumer.settle(delivery, outcome)
 
     async def _taken(self, address: Address, delivery: Delivery) -> Outcome:
-        """Take in one fact. Where no memory is kept it is passed over: it is not made up for later."""
-        is_part = parse_log(delivery.subject)[1] == PartRecorded.TYPE
+        """Take in one fact. Where no memory is kept it is passed over: of what is said nothing is made up for later."""
+        what = parse_log(delivery.subject)[1]
+        if what in (ProjectClaimed.TYPE, ProjectMerged.TYPE):
+            return await self._claimed(delivery)
+        is_part = what == PartRecorded.TYPE
         if not self._books.is_enabled or (is_part and not any(one in delivery.data for one in _TAKEN_IN)):
             return Done()
         envelope, event = fact_of(delivery)
@@ -90,10 +112,16 @@ class MemoryIntake:
                 await self._searched(address, envelope, part)
             case ToolRan() as run:
                 await self._ran(address, envelope, run)
-            case ProjectMerged() as merged:
-                await self._books.adoption.take_in(envelope, merged)
+            case AliasAdded() | AliasRemoved():
+                await self._books.adoption.follow(envelope, event)
             case NativeCompacted() as compacted:
                 return await self._summarised(address, envelope, compacted, seq, delivery)
+        return Done()
+
+    async def _claimed(self, delivery: Delivery) -> Outcome:
+        envelope, event = fact_of(delivery)
+        if isinstance(event, ProjectClaimed | ProjectMerged):
+            await self._books.names.claim(envelope, event)
         return Done()
 
     # What people ask for, and what sessions show.

@@ -19,6 +19,7 @@ from schemas.events import (
     NativeCompacted,
     PartRecorded,
     PartRemoved,
+    ProjectClaimed,
     ProjectIdentified,
     ProjectMerged,
     SessionForked,
@@ -29,6 +30,7 @@ from schemas.events import (
     StepOpened,
     TagAssigned,
     ToolRan,
+    alias,
     memory,
     note,
     policy,
@@ -36,6 +38,7 @@ from schemas.events import (
 from schemas.subjects import Address, BadSubject, parse_command
 from services.desk.books import Books
 from services.desk.core import session, spending
+from services.desk.core.aliases import COMMANDS as OF_NAMES
 from services.desk.core.book.permission import COMMANDS as OF_BOOKS
 from services.desk.core.decision import CommandContext
 from services.desk.core.placement import OF_LEDGERS, misplaced
@@ -73,7 +76,9 @@ class Desk:
         PartRecorded,
         PartRemoved,
         ProjectIdentified,
+        ProjectClaimed,
         ProjectMerged,
+        *alias.EVENTS,
         DropRequested,
         SpendReserved,
         SpendSettled,
@@ -89,6 +94,7 @@ class Desk:
         SpendReserved,
         SpendSettled,
         SpendRefused,
+        *alias.EVENTS,
         *memory.EVENTS,
         *note.EVENTS,
         *policy.EVENTS,
@@ -136,6 +142,8 @@ class Desk:
         wrong = misplaced(address, command)
         if wrong:
             return Answer(ok=False, text=f"Nothing was written: {wrong}")
+        if isinstance(command, OF_NAMES):
+            return await self._books.names.handle(address, message, command)
         if isinstance(command, OF_BOOKS):
             return await self._books.handle(address, message, command)
         context, reader = self._context(message), self._kit.reader

@@ -147,5 +147,8 @@ def _has_parent(text: str) -> bool:
 
 
 async def _git(directory: Path, *words: str) -> str:
-    found = await git(directory, {**environment(os.environ), **_AS_COMMITTED}, *words)
+    try:
+        found = await git(directory, {**environment(os.environ), **_AS_COMMITTED}, *words)
+    except ValueError as error:  # no directory can be called so
+        raise GitFailed(str(error)) from error
     return found.decode(errors="surrogateescape")

@@ -345,15 +345,17 @@ def test_a_shallow_clone_moves_on_when_it_is_deepened(
     assert (root_name(shop), [before["id"]]) == (now["id"], now["former"])
 
 
-def test_a_root_commit_is_never_the_former_name_of_less(
+def test_a_clone_that_is_made_anew_without_its_history_comes_back_to_its_name(
     shop: Checkout, tmp_path: Path, identify: Callable[..., Json]
 ) -> None:
     place = tmp_path / "place"
     clone(shop, place)
     assert root_name(shop) == identify(place)["id"]
     shutil.rmtree(place)
-    clone(shop, place, "--depth=1")
-    assert (f"shallow-{shop.sha(3)}", []) == ((now := identify(place))["id"], now["former"])
+    again = clone(shop, place, "--depth=1")
+    assert f"shallow-{shop.sha(3)}" == identify(place)["id"]
+    again.git("fetch", "--quiet", "--unshallow")
+    assert (root_name(shop), [f"shallow-{shop.sha(3)}"]) == ((now := identify(place))["id"], now["former"])
 
 
 def test_a_rewritten_history_is_another_project_and_says_what_it_was(

@@ -2,24 +2,48 @@
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from schemas.commands import MemoryArchive, MemoryPin, MemoryReinforce, MemoryRevise, MemoryWrite, NoteWrite, PolicySet
-from schemas.events import MemoryMoved, MemoryWritten, ProjectIdentified, ProjectMerged
+from schemas.commands import (
+    MemoryArchive,
+    MemoryPin,
+    MemoryReinforce,
+    MemoryRevise,
+    MemoryWrite,
+    NoteWrite,
+    PolicySet,
+    ProjectMerge,
+    ProjectRename,
+    ProjectSeparate,
+)
+from schemas.events import (
+    AliasAdded,
+    AliasProposed,
+    AliasRemoved,
+    MemoryMoved,
+    MemoryWritten,
+    ProjectClaimed,
+    ProjectIdentified,
+    ProjectMerged,
+)
 from schemas.subjects import Address
 from services.desk.worker import Desk
+from services.domain.aliases import GLOBAL
 from services.domain.memory.book import Book
 from services.domain.memory.entry import Memory
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus
+from services.kit.project_name import directory_name
 from services.settings import Memory as Limits
 from tests.desk.test_books import AGENT, PROJECT, send
 from tests.desk.test_intake import WISH, rested, said, tell
 from tests.helpers.broker_world import HARBOUR, connected, facts, opened, quick_settings
 from tests.helpers.memory_books import named_in
 from tests.helpers.memory_writers import folded
+from tests.helpers.repositories import Checkout, Made
 from tests.helpers.waiting import until
 
 pytestmark = pytest.mark.broker
@@ -195,3 +219,130 @@ async def test_of_a_home_directory_nothing_is_remembered(bus: Bus) -> None:
         await tell(bus, merged(PROJECT.project), FORMER)
         await rested(bus)
         assert not (await folded(bus)).moved_to
+
+
+# What a harness claims, and what a person says of it
+
+
+async def claims(bus: Bus, project: Address, former: str, folder: Path) -> None:
+    await tell(bus, [ProjectClaimed(former=former, directory=str(folder), root=str(folder), harness="pi")], project)
+    await rested(bus)
+
+
+def shop(folder: Path) -> tuple[Checkout, Address]:
+    """A repository and its project."""
+    checkout = Checkout(folder)
+    checkout.add(Made(1, f"Begin {folder.name}"))
+    return checkout, Address(f"git-{checkout.sha(1)}")
+
+
+async def names(bus: Bus) -> list[object]:
+    return [type(one) for one in await facts(bus, GLOBAL)]
+
+
+async def test_a_directory_that_became_a_repository_brings_its_memory_along(bus: Bus, tmp_path: Path) -> None:
+    _, project = shop(tmp_path)
+    former = Address(directory_name(tmp_path))
+    async with opened(Desk(), bus, quick_settings()):
+        await remembering(bus, former)
+        before = await folded(bus, former)
+        await claims(bus, project, former.project, tmp_path)
+        assert stands(before, await folded(bus, project))
+        assert [AliasAdded(alias=former.project, leads_to=project.project, how="derived")] == await facts(bus, GLOBAL)
+
+
+async def test_no_harness_takes_what_it_only_claims(bus: Bus, tmp_path: Path) -> None:
+    """Whatever a name is made of that the thief may guess: no directory says of both that they are one."""
+    thief_checkout, thief = shop(tmp_path / "thief")
+    victim_checkout, victim = shop(tmp_path / "victim")
+    (tmp_path / "plain").mkdir()
+    victims = [
+        FORMER,
+        victim,
+        Address(directory_name(tmp_path / "plain")),
+        Address(directory_name(victim_checkout.folder)),
+    ]
+    async with opened(Desk(), bus, quick_settings()):
+        for number, one in enumerate(victims):
+            answer = await send(bus, MemoryWrite(text=RULE), f"v{number}", address=one)
+            assert answer.ok, answer.text
+        for folder in (
+            thief_checkout.folder,
+            victim_checkout.folder,
+            tmp_path / "plain",
+            tmp_path / "missing",
+            Path("-x"),
+            Path("/a\0b"),
+        ):
+            for one in victims:
+                await claims(bus, thief, one.project, folder)
+        for one in victims:
+            assert not (await folded(bus, one)).moved_to
+        assert {} == dict((await folded(bus, thief)).memories.items())
+        assert {AliasProposed} == {*await names(bus)}
+        assert len(victims) == len(await names(bus))
+        by_thief = await send(bus, ProjectMerge(FORMER.project), "t", AGENT, Address(thief.project))
+        assert (False, True) == (by_thief.ok, "for people alone" in by_thief.text)
+        in_session = await send(bus, ProjectMerge(FORMER.project), "s", address=Address(thief.project, "s1"))
+        assert (False, True) == (in_session.ok, "about the whole project" in in_session.text)
+        for number, command in enumerate((ProjectRename("mine"), ProjectSeparate())):
+            assert not (await send(bus, command, f"u{number}", AGENT, Address(thief.project))).ok
+
+
+async def test_a_person_merges_two_projects_and_what_was_is_there_again_when_they_take_it_back(bus: Bus) -> None:
+    own = "Ports are given by the harbour master."
+    async with opened(Desk(), bus, quick_settings()):
+        names_of = await remembering(bus)
+        await send(bus, MemoryWrite(text=own), "own")
+        before, here = await folded(bus, FORMER), await folded(bus)
+        merged_by = await send(bus, ProjectMerge(FORMER.project), "m")
+        assert merged_by.ok, merged_by.text
+        await rested(bus)
+        assert PROJECT.project == (await folded(bus, FORMER)).moved_to
+        await send(bus, MemoryWrite(text=OTHER), "again")  # people of this project say so, too
+        undone = await send(bus, ProjectSeparate(), "u")
+        assert undone.ok, undone.text
+        await rested(bus)
+        now = await folded(bus)
+        assert stands(before, replace(await folded(bus, FORMER), moved_to=""))
+        assert "" == (await folded(bus, FORMER)).moved_to
+        assert {*here.memories} <= {one.id for one in now.memories.values() if one.status == "active"}
+        assert "archived" == now.memories[names_of[RULE]].status
+        assert "applied" == now.policy["agent"]
+        assert ["dismissed"] == [one.status for one in now.notes.values()]
+        late = await send(bus, MemoryWrite(text="Tides are in metres, always."), "late", address=FORMER)
+        assert named_in(late.text) in (await folded(bus, FORMER)).memories
+
+
+async def test_what_was_taken_back_can_be_merged_again_and_holds_again(bus: Bus) -> None:
+    async with opened(Desk(), bus, quick_settings()):
+        of_former = await remembering(bus)
+        for number in range(2):
+            assert (await send(bus, ProjectMerge(FORMER.project), f"m{number}")).ok
+            await rested(bus)
+            assert (await send(bus, ProjectSeparate(FORMER.project), f"u{number}")).ok
+            await rested(bus)
+        assert (await send(bus, ProjectMerge(FORMER.project), "last")).ok
+        await rested(bus)
+        now = await folded(bus)
+    assert ["active", "active", "archived"] == [now.memories[of_former[text]].status for text in (RULE, OTHER, GONE)]
+    async with opened(Desk(), bus, quick_settings()):  # another life of the desk does nothing twice
+        await rested(bus)
+        assert PROJECT.project == (await folded(bus, FORMER)).moved_to
+        assert [AliasAdded, AliasRemoved, AliasAdded, AliasRemoved, AliasAdded] == await names(bus)
+
+
+async def test_what_an_earlier_release_has_merged_leads_there_by_name_as_well(bus: Bus) -> None:
+    await tell(bus, merged(), PROJECT)
+    async with opened(Desk(), bus, quick_settings()):
+        await until(lambda: is_alias(bus))
+        undone = await send(bus, ProjectSeparate(FORMER.project), "u")
+        assert undone.ok, undone.text
+    async with opened(Desk(), bus, quick_settings()):  # which is not made good by the old fact
+        await rested(bus)
+        assert [AliasAdded, AliasRemoved] == await names(bus)
+
+
+async def is_alias(bus: Bus) -> bool:
+    added = AliasAdded(alias=FORMER.project, leads_to=PROJECT.project, how="recorded")
+    return added in await facts(bus, GLOBAL)

@@ -7,7 +7,7 @@ import pytest
 
 from schemas.asks import MemoryAsk, MemoryReply
 from schemas.codec import encode
-from schemas.commands import MemoryWrite
+from schemas.commands import MemoryWrite, ProjectMerge
 from schemas.inbox import SessionSeen
 from schemas.subjects import Address, ask
 from services.edges.launcher.broker import Broker
@@ -35,7 +35,7 @@ async def test_it_is_read_under_both_names_and_a_running_session_hears_nothing_o
         await done(bus, MemoryWrite(text=RULE), FORMER)
         running = await begun(bus, "opencode", "one")
         assert [] == heads(await running.step(serving))
-        await running.report(SessionSeen(directory="/w", formerly=FORMER.project))
+        await done(bus, ProjectMerge(former=FORMER.project))
         await until(lambda: reads(bus, {RULE}))
         for turn in range(3):
             await running.says(f"go on {turn}")

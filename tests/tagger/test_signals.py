@@ -19,6 +19,7 @@ from schemas.events import (
     Event,
     FileTouched,
     NativeCompacted,
+    ProjectClaimed,
     ProjectIdentified,
     ProjectMerged,
     StepOpened,
@@ -436,11 +437,17 @@ def test_a_project_is_identified_once_in_each_directory_and_again_when_more_beco
     )
 
 
-def test_a_project_that_had_another_name_is_merged_with_it_once() -> None:
-    renamed = SessionSeen(directory="/w", formerly="dir-1")
+def test_what_a_harness_says_that_a_project_was_is_a_claim_recorded_once() -> None:
+    renamed = SessionSeen(directory="/w/src", root="/w", formerly="dir-1")
     now = BARE.and_given(*about(BARE, renamed))
-    assert (ProjectIdentified(directory="/w", harness="opencode"), ProjectMerged(former="dir-1")) == now.made
+    claim = ProjectClaimed(former="dir-1", directory="/w/src", root="/w", harness="opencode")
+    assert claim in now.made
     assert [] == about(now, renamed)
+    more = msgspec.structs.replace(renamed, formerly="", former=("git-1", "dir-1", "dir-0", "dir-0", ""))
+    claims = now.and_given(*about(now, more)).made
+    assert ["dir-0", "git-1"] == [event.former for event in claims if isinstance(event, ProjectClaimed)]
+    merged = BARE.and_given(*now.log[:1], ProjectMerged(former="dir-1"))  # as an earlier release wrote it
+    assert [] == about(merged, renamed)
 
 
 def test_a_home_directory_stays_one() -> None:

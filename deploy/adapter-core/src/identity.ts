@@ -102,9 +102,7 @@ class Names {
     return Array.isArray(found) ? found.filter((one) => typeof one === "string") : [];
   }
 
-  /** A name that says less never takes the place of a root commit's. */
   private leave(before: string, id: string): void {
-    if (before.startsWith("git-") && !id.startsWith("git-")) return;
     const former = [before, ...this.former(before), ...this.former(id)].filter((one) => one !== id);
     this.write(this.formerPath, { ...read(this.formerPath), [id]: [...new Set(former)].slice(0, MOST_FORMER) });
   }

@@ -1721,6 +1721,27 @@ export interface PolicySet {
   action: string;
 }
 /**
+ * A person says that another name is this project, too: its sessions and its memory are this project's.
+ */
+export interface ProjectMerge {
+  former: string;
+}
+/**
+ * A person gives a project a name to call it by.
+ */
+export interface ProjectRename {
+  name: string;
+}
+/**
+ * Take back that a name is this project: a merge, or a name that was given.
+ */
+export interface ProjectSeparate {
+  /**
+   * Empty: the name that came last.
+   */
+  former?: string;
+}
+/**
  * A room is about to ask a model. It is refused when the project's budget of the day does not hold that.
  */
 export interface SpendReserve {

@@ -27,16 +27,19 @@ def evolve(project: Project, event: Event, envelope: Envelope) -> Project:
 
 
 def changes(address: Address, before: Project, after: Project) -> Changes:
-    """What is to be written: all that became of memories and notes between the two; a closed book leaves nothing."""
+    """What is to be written: all that became of memories and notes between the two.
+
+    A closed book leaves nothing, and one that is opened again all that it holds.
+    """
     old, new = before.book, after.book
-    is_open, is_closing = not new.moved_to, bool(new.moved_to) and not old.moved_to
+    is_open, is_turning = not new.moved_to, bool(new.moved_to) != bool(old.moved_to)
     rows: list[SearchRow] = []
     gone: list[tuple[str, str]] = []
-    for memory in new.memories.values() if is_closing or old.memories is not new.memories else ():
-        if is_closing or old.memories.get(memory.id) is not memory:
+    for memory in new.memories.values() if is_turning or old.memories is not new.memories else ():
+        if is_turning or old.memories.get(memory.id) is not memory:
             _sort(memory_row(address, memory), rows, gone, is_active=is_open and memory.is_active)
-    for note in new.notes.values() if is_closing or old.notes is not new.notes else ():
-        if is_closing or old.notes.get(note.id) is not note:
+    for note in new.notes.values() if is_turning or old.notes is not new.notes else ():
+        if is_turning or old.notes.get(note.id) is not note:
             _sort(note_row(address, note), rows, gone, is_active=is_open and note.status == "active")
     return Changes(tuple(rows), tuple(gone))
 

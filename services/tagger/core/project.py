@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from schemas.envelope import Envelope
-from schemas.events import DocumentCaptured, Event, ProjectIdentified, ProjectMerged
+from schemas.events import DocumentCaptured, Event, ProjectClaimed, ProjectIdentified, ProjectMerged
 from schemas.inbox import DocumentSeen, Seen, SessionSeen
 from services.domain.draft import Draft
 from services.domain.fold import Map
@@ -22,7 +22,7 @@ class Project(msgspec.Struct, frozen=True):
     documents: Map[str, str] = Map()
     """Path -> digest of its newest content."""
     former: Map[str, None] = Map()
-    """Names that it had before."""
+    """Names that it is said to have had before."""
 
 
 def evolve(project: Project, event: Event, _: Envelope) -> Project:
@@ -31,7 +31,7 @@ def evolve(project: Project, event: Event, _: Envelope) -> Project:
             return replace(project, directories=project.directories.insert(directory, event))
         case DocumentCaptured(path=path, digest=digest):
             return replace(project, documents=project.documents.insert(path, digest))
-        case ProjectMerged(former=former):
+        case ProjectClaimed(former=former) | ProjectMerged(former=former):
             return replace(project, former=project.former.insert(former, None))
         case _:
             return project
@@ -48,7 +48,7 @@ def decide(draft: Draft[Project], harness: str, items: Sequence[Seen], sizes: Ma
                     draft.record(now)
             case DocumentCaptured(path=path, digest=digest) if draft.state.documents.get(path, "") != digest:
                 draft.record(fact)
-            case ProjectMerged(former=former) if former not in draft.state.former:
+            case ProjectClaimed(former=former) if former not in draft.state.former:
                 draft.record(fact)
             case _:
                 pass
@@ -63,7 +63,7 @@ def _facts(items: Sequence[Seen], harness: str, sizes: Mapping[str, int]) -> Ite
                 )
                 for former in reversed(dict.fromkeys((item.formerly, *item.former))):
                     if former:
-                        yield ProjectMerged(former=former)
+                        yield ProjectClaimed(former=former, directory=directory, root=item.root, harness=harness)
             case DocumentSeen(text=text, text_ref=reference):
                 size = sizes.get(reference, len(text.encode()))
                 yield DocumentCaptured(path=item.path, digest=item.digest, bytes=size, text=text, text_ref=reference)

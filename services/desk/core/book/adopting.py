@@ -6,8 +6,11 @@ them here is what people here have decided.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from msgspec.structs import replace
 
+from schemas.envelope import Envelope
 from schemas.events import (
     Event,
     MemoryArchived,
@@ -30,7 +33,9 @@ from schemas.events import (
     NoteWritten,
     PolicyChanged,
 )
+from services.desk.core.book.policy import DEFAULTS
 from services.domain.memory.book import Book
+from services.domain.memory.state import ADOPTED
 
 
 def adopted(event: Event, own: Book) -> Event | None:
@@ -66,6 +71,43 @@ def adopted(event: Event, own: Book) -> Event | None:
             return event
         case _:
             return None
+
+
+def given_back(book: Book, told: Iterable[tuple[Envelope, Sequence[Event]]], former: str) -> tuple[Event, ...]:
+    """What takes out of a book what came from that of a former name, and from nobody else.
+
+    `told` are the decisions of the book that took it in. What people here have said, too, stays.
+    """
+    theirs: dict[str, None] = {}
+    notes: dict[str, None] = {}
+    policy: dict[str, str] = {}
+    own: set[str] = set()
+    for envelope, events in told:
+        is_adopted = envelope.cause.startswith(f"{ADOPTED}/{former}/")
+        for event in events:
+            match event:
+                case MemoryWritten(memory=name) | MemoryProposed(memory=name) if is_adopted:
+                    theirs[name] = None
+                case MemoryWritten(memory=name) | MemoryReinforced(memory=name) | MemoryRevised(memory=name):
+                    own |= set() if is_adopted else {name}
+                case NoteWritten(note=name) if is_adopted:
+                    notes[name] = None
+                case PolicyChanged(trust=trust, action=action):
+                    policy = (
+                        {**policy, trust: action} if is_adopted else {k: v for k, v in policy.items() if k != trust}
+                    )
+                case _:
+                    pass
+    reason = f"it is remembered under {former} again: the two are no longer one project"
+    memories = [(name, book.memories.get(name)) for name in theirs if name not in own]
+    return (
+        *(MemoryArchived(memory=name, reason=reason) for name, one in memories if one and one.status in _SHOWN),
+        *(NoteDismissed(note=name) for name in notes if (note := book.notes.get(name)) and note.status == "active"),
+        *(PolicyChanged(trust=trust, action=DEFAULTS.get(trust, "held")) for trust in policy),
+    )
+
+
+_SHOWN = ("active", "pending")
 
 
 def _others(names: list[str], own: Book) -> list[str]:

@@ -1,0 +1,116 @@
+"""Which names come to lead to a project: what Annals can check itself does, of everything else a person decides."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from schemas.commands import Command, ProjectMerge, ProjectRename, ProjectSeparate
+from schemas.events import AliasAdded, AliasProposed, AliasRemoved, Event
+from services.desk.core.decision import Decision
+from services.domain.aliases import Aliases
+from services.domain.memory.finding import echo
+
+COMMANDS = (ProjectMerge, ProjectRename, ProjectSeparate)
+_TITLE = re.compile(r"[\w][\w .-]{0,63}")
+_MADE = re.compile(r"(git|shallow|dir)-")
+"""What names begin with that are made of a repository or a directory."""
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """That a project had another name before, and what is known of it."""
+
+    former: str
+    project: str
+    how: str
+    """`derived` or `recorded`, where it is sure; empty: nobody but the harness says so."""
+    exists: bool
+    """Whether anything was ever reported under that name."""
+    is_home: bool = False
+    """Whether one of the two is a home directory."""
+    directory: str = ""
+    reason: str = ""
+
+
+def claimed(aliases: Aliases, claim: Claim) -> tuple[Event, ...]:
+    """What follows of a claim. A name stays with the first project that it leads to; what a person undid stays so."""
+    former, project = claim.former, claim.project
+    pair = (former, project)
+    if not former or claim.is_home or aliases.project(former) == aliases.project(project):
+        return ()
+    if not claim.how and former.startswith("git-") and _MADE.match(project) and not project.startswith("git-"):
+        return ()  # a shallow clone or a directory is less than the repository that it was
+    if pair in aliases.proposed or pair in aliases.removed:
+        return ()
+    taken = aliases.leads.get(former)
+    if claim.how and taken is None:
+        return (AliasAdded(alias=former, leads_to=project, how=claim.how),)
+    if not claim.exists:
+        return ()
+    reason = f"it leads to {taken.leads_to} already" if taken else claim.reason
+    return (AliasProposed(alias=former, leads_to=project, directory=claim.directory, reason=reason),)
+
+
+def decide(aliases: Aliases, project: str, command: Command, *, is_person: bool, exists: bool) -> Decision:
+    """Decide a person's command about the names of a project. `exists`: whether the other name was ever used."""
+    if not is_person:
+        return _refused(f"{command.TYPE} is for people alone; ask a person to run `annals project`")
+    match command:
+        case ProjectMerge(former=former):
+            return _merged(aliases, aliases.project(project), aliases.project(former), former, exists=exists)
+        case ProjectRename(name=name):
+            return _renamed(aliases, aliases.project(project), name.strip(), exists=exists)
+        case ProjectSeparate(former=former):
+            return _separated(aliases, aliases.project(project), former)
+        case _:
+            return _refused(f"{command.TYPE} is no command about a project's names")
+
+
+def _merged(aliases: Aliases, project: str, head: str, former: str, *, exists: bool) -> Decision:
+    if head == project:
+        return _refused(f"{echo(former)} and {project} are one project already")
+    if not exists and former not in aliases.leads:
+        return _refused(f"nothing was ever reported under {echo(former)}; `annals project list` shows what there is")
+    text = (
+        f"{head} is {project} from now on: its memory moves there, and its sessions are found there. "
+        f"`annals project undo {head}` takes that back."
+    )
+    return Decision(ok=True, text=text, events=(AliasAdded(alias=head, leads_to=project, how="confirmed"),))
+
+
+def _renamed(aliases: Aliases, project: str, name: str, *, exists: bool) -> Decision:
+    if not _TITLE.fullmatch(name) or _MADE.match(name):
+        return _refused(
+            f"{echo(name)} is no name for a project: give 1 to 64 letters, digits, spaces, dots, hyphens or "
+            "underscores, that do not begin with git-, shallow- or dir-"
+        )
+    known = aliases.leads.get(name)
+    if known is not None and known.leads_to == project and aliases.title(project) == name:
+        return _refused(f"{project} is called {name} already")
+    if known is not None or exists:
+        return _refused(f"{echo(name)} is the name of {known.leads_to if known else 'another project'}; give another")
+    text = f"{project} is called {name} from now on, also with --project."
+    return Decision(ok=True, text=text, events=(AliasAdded(alias=name, leads_to=project, how="given"),))
+
+
+def _separated(aliases: Aliases, project: str, former: str) -> Decision:
+    name = former or _newest(aliases, project)
+    known = aliases.leads.get(name)
+    if known is None:
+        what = f"{echo(former)} leads to no project" if former else f"no name leads to {project}"
+        return _refused(f"{what}: there is nothing to undo; `annals project show` lists the names of a project")
+    if aliases.project(name) != project:
+        return _refused(f"{echo(name)} leads to {aliases.project(name)}: undo it with --project {known.leads_to}")
+    ends = "" if known.how == "given" else ": its memory is what it was, and what came since stays where it was written"
+    text = f"{name} is {known.leads_to} no longer{ends}."
+    return Decision(ok=True, text=text, events=(AliasRemoved(alias=name, leads_to=known.leads_to),))
+
+
+def _newest(aliases: Aliases, project: str) -> str:
+    """The name that came last to a project; empty: none did."""
+    return next(reversed(aliases.led.get(project, ())), "")
+
+
+def _refused(reason: str) -> Decision:
+    return Decision(ok=False, text=f"Nothing was written: {reason}.")
