@@ -83,10 +83,20 @@ def parser() -> argparse.ArgumentParser:
     health.add_argument("--port", type=int, required=True)
     search.add_to(_add(commands, "search", "find what is known of a project that bears on a few words"))
     search.add_show_to(_add(commands, "show", "print what was said in a session, all of it or a range of messages"))
+    _add_sql(_add(commands, "sql", "query the views in SQL, over a copy that is seconds old"))
     _add_benches(_add(commands, "bench", "leave what a scorer judges"))
     for room in rooms.ROOMS:
         commands.add_parser(room, help="run this room alone, as a container does")
     return whole
+
+
+def _add_sql(sql: argparse.ArgumentParser) -> None:
+    sql.add_argument("query", metavar="QUERY", help="one SELECT; `-` reads it from standard input")
+    sql.add_argument("--rows", type=int, default=1000, metavar="N", help="at most so many rows")
+    sql.add_argument("--seconds", type=float, default=5.0, metavar="S", help="at most so long")
+    form = sql.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one JSON object")
+    form.add_argument("--csv", action="store_true", help="print comma-separated values")
 
 
 def _add_benches(bench: argparse.ArgumentParser) -> None:

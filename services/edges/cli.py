@@ -148,6 +148,14 @@ def _show(options: argparse.Namespace) -> int:
     return asyncio.run(show(options, _settings(), Path.cwd()))
 
 
+def _sql(options: argparse.Namespace) -> int:
+    from services.edges.sql import sql  # noqa: PLC0415
+    from services.kit.logs import configure  # noqa: PLC0415
+
+    configure("sql", level="error", as_json=False)
+    return asyncio.run(sql(options, _settings()))
+
+
 def _demo(options: argparse.Namespace) -> int:
     from services.edges.client.demo import demo  # noqa: PLC0415
 
@@ -249,6 +257,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "bench": _bench,
     "search": _search,
     "show": _show,
+    "sql": _sql,
 }
 
 if __name__ == "__main__":

@@ -1,0 +1,114 @@
+"""`annals sql`: a query over the views, for a person: as a table, as JSON or as CSV."""
+
+import argparse
+import csv
+import sys
+from collections.abc import Sequence
+from typing import TextIO
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from schemas.codec import encode
+from schemas.subjects import ask
+from schemas.view_asks import Rows, SqlAsk
+from services.edges.memory.command import person_endpoint
+from services.kit.bus import Bus, TooLarge, Unreachable
+from services.settings import Settings
+
+PATIENCE = 10.0
+SPARE = 2.0
+"""Seconds that an answer may take beyond what its query may."""
+WIDE = 10_000
+"""Columns of what is no terminal: whoever reads a file wants each row in one line."""
+
+
+async def sql(options: argparse.Namespace, settings: Settings) -> int:
+    """Ask, and print what was found; the exit status is 1 where there is no answer."""
+    query = sys.stdin.read() if options.query == "-" else options.query
+    try:
+        endpoint = person_endpoint(settings)
+        bus = await Bus.connect(endpoint.url, "sql", user=endpoint.user, password=endpoint.password, wait=PATIENCE)
+        try:
+            found = await _all_pages(bus, SqlAsk(query, options.rows, int(options.seconds * 1000)))
+        finally:
+            await bus.close()
+    except (Unreachable, TooLarge) as error:
+        return _refused(str(error))
+    except UnicodeEncodeError:
+        return _refused("what you have given is no Unicode text: leave out the bytes that are none")
+    if found.error:
+        return _refused(found.error)
+    if options.json:
+        sys.stdout.write(msgspec.json.encode(_whole(found)).decode() + "\n")
+    elif options.csv:
+        write_csv(found, sys.stdout)
+    else:
+        print_table(found, sys.stdout)
+    sys.stderr.write(_foot(found) + "\n")
+    return 0
+
+
+async def _all_pages(bus: Bus, question: SqlAsk) -> Rows:
+    """The reply, with the rows of all its pages; or the error of the first page that is none."""
+    patience = question.timeout_ms / 1000 + SPARE
+    first = page = await _asked(bus, question, patience)
+    rows = [*first.rows]
+    while page.cursor and not page.error:
+        page = await _asked(bus, SqlAsk(cursor=page.cursor), patience)
+        rows += page.rows
+    if page.error:
+        return page
+    return msgspec.structs.replace(first, rows=tuple(rows), truncated=page.truncated, cursor="")
+
+
+async def _asked(bus: Bus, question: SqlAsk, patience: float) -> Rows:
+    return msgspec.json.decode(await bus.request(ask(SqlAsk.NAME), encode(question), patience), type=Rows)
+
+
+def print_table(found: Rows, out: TextIO) -> None:
+    """Print the rows for a person to read."""
+    table = Table()
+    for name in found.columns:
+        table.add_column(_plain(name))
+    for row in found.rows:
+        table.add_row(*(_plain(shown(value)) for value in row))
+    Console(file=out, width=None if out.isatty() else WIDE).print(table)
+
+
+def write_csv(found: Rows, out: TextIO) -> None:
+    """Write the rows as CSV: null is an empty field, and what is nested is JSON."""
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(found.columns)
+    writer.writerows([shown(value) for value in row] for row in found.rows)
+
+
+def shown(value: object) -> str:
+    """One value as text."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _plain(text: str) -> Text:
+    """A text that does nothing to a terminal, whatever is in it."""
+    return Text("".join(one if one.isprintable() or one == "\n" else "\ufffd" for one in text))
+
+
+def _whole(found: Rows) -> dict[str, object]:
+    """Every field, so that who reads it need not ask which are there."""
+    names: Sequence[str] = ("columns", "rows", "truncated", "as_of", "age")
+    return {name: getattr(found, name) for name in names}
+
+
+def _foot(found: Rows) -> str:
+    count = f"{len(found.rows):,} row{'' if len(found.rows) == 1 else 's'}"
+    more = ", and there are more (--rows)" if found.truncated else ""
+    return f"{count}{more}, as of position {found.as_of:,} of the log, {found.age:.0f} s ago"
+
+
+def _refused(reason: str) -> int:
+    sys.stderr.write(f"annals: {reason}\n")
+    return 1
