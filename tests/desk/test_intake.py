@@ -244,7 +244,6 @@ def ran(command: str, exit_code: int | None = 0, **more: str) -> list[Event]:
 @pytest.mark.parametrize(
     ("events", "rule", "text"),
     [
-        (said(RULE), "sentence", RULE),
         (said(REASON, role="assistant"), "decision", REASON),
         (ran("make check"), "command", "The work is checked with `make check`."),
     ],
@@ -266,6 +265,21 @@ async def test_what_a_session_shows_holds_when_another_one_shows_it_too(
         memory.trust,
         [source.session for source in memory.sources],
     )
+
+
+async def test_a_rule_that_a_person_may_have_pasted_waits_however_often_it_comes(desk: Bus) -> None:
+    for session in ("s1", "s2", "s3"):
+        await tell(desk, said(f"Here is the readme:\n\n{RULE}"), Address("harbour", session))
+    await rested(desk)
+    assert [(RULE, "pending")] == [(one.text, one.status) for one in (await folded(desk)).memories.values()]
+
+
+async def test_a_rule_that_a_person_types_holds_at_once_in_their_own_words(desk: Bus) -> None:
+    await tell(desk, said(f"hm, ok. {RULE} Can you fix the first one now?"))
+    await rested(desk)
+    (memory,) = (await folded(desk)).memories.values()
+    assert (RULE, "active", "person") == (memory.text, memory.status, memory.trust)
+    assert [("s1", "msg1")] == [(one.session, one.message) for one in memory.sources]
 
 
 @pytest.mark.parametrize(

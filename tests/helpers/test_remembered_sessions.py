@@ -53,3 +53,14 @@ def test_no_list_of_names_is_remembered_of_the_recordings(foreign: Path) -> None
     for one in outcomes(sorted(foreign.glob("transcripts/neutral/*.jsonl.gz"))):
         assert [] == [text for text in one.active if is_listing(text) or "`:" in text]
         assert len(one.active) > 0
+
+
+def test_of_the_recordings_little_junk_is_remembered_and_most_of_what_people_laid_down(foreign: Path) -> None:
+    found = [*outcomes(sorted(foreign.glob("transcripts/neutral/*.jsonl.gz")))]
+    active, junk = (sum(map(len, each)) for each in ((one.active for one in found), (one.junk() for one in found)))
+    laid_down, recalled = (
+        sum(map(len, each)) for each in ((one.laid_down for one in found), (one.recalled() for one in found))
+    )
+    assert 20 <= laid_down
+    assert 0.1 >= junk / active
+    assert 0.8 <= recalled / laid_down

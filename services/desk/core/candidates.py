@@ -13,7 +13,7 @@ import msgspec
 
 from services.desk.core.gate.candidate import judge_candidate
 from services.desk.core.gate.lasting import passing_reasons
-from services.desk.core.gate.verdict import Verdict
+from services.desk.core.gate.verdict import SOFT, Verdict
 from services.desk.core.requests.find import phrase_in
 from services.domain.memory.classes import Placement, placed
 from services.domain.texts import phrase_patterns
@@ -49,9 +49,10 @@ def from_person(text: str) -> tuple[Found, ...]:
     own = {*_sentences("\n".join(own_lines(shown)))}
     found: dict[str, Found] = {}
     for sentence in _sentences("\n".join(unquoted_lines(shown))):
-        if _gives_rule(sentence):
-            place = _placed(category_of(sentence))
-            found.setdefault(sentence, _judged(sentence, place, "person", is_own=sentence in own))
+        rule = _without_talk(sentence)
+        if _gives_rule(rule):
+            place = _placed(category_of(rule))
+            found.setdefault(rule, _judged(rule, place, "person", is_own=sentence in own))
     return tuple(found.values())
 
 
@@ -84,16 +85,55 @@ _REASONED = re.compile(
 )
 
 
+_LEAD = re.compile(
+    r"(?:(?:h+m+|ok(?:ay)?|k|alright|all right|right|well|btw|by the way|hey|hi|oh|omfg|omg|wtf|ffs|ugh|argh|damn|dude"
+    r"|my dude|man|and also|also|and|so|look|listen|actually|yeah|yes|nope?|please|note that|as i said)"
+    r"\b[\s,.:!\u2026-]+)+",
+    re.IGNORECASE,
+)
+"""What people begin with before they say what they want."""
+_WITHOUT_COMMA = re.compile(r"(?:and|so|no|yes|right|look|man)\s", re.IGNORECASE)
+_LAYS_DOWN = re.compile(
+    r"(?!(?:it|this|that|these|those|there|they|he|she|we|you|i|what|which|who|how|why|where|when|then|now|maybe"
+    r"|everything|nothing|something|someone|one|both|the (?:rest|first|second|third|last|next|other|same|latest|whole"
+    r"|new|old|test|tests|button|block|bug|fix|problem|issue))\b)(?:[^\s,;:?!]+ ){1,8}?(?:should|shall)\b"
+    r"(?! (?:we|i|you|now|also|work|be (?:done|fine|good|ok|okay|enough|ready|fixed|in|there|gone)\b))"
+    r"|(?!(?:it|this|that|we|you|i|they)\b)(?:[^\s,;:?!]+ ){1,6}?(?:needs? to|has to|have to)\b.{3,160}?"
+    r"(?:\bor else\b|\botherwise\b|\bbecause\b|\bso that\b)"
+    r"|(?:every|each|all|any) (?:[^\s,;:?!]+ ){1,4}?(?:needs?|has|have) "
+    r"|use (?!the (?:other|first|second|last|same)\b)[^,;?]{3,80}, (?:no|not|never|instead of)\b"
+    r"|no (?:[^\s,;:?!]+ ){1,6}?(?:please|ever|anywhere|in the|in any)\b"
+    r"|(?:bitte )?(?:immer|nie) |(?:toujours|jamais|siempre|nunca) \w+(?:r|re|ez|es|a|e)\b",
+    re.IGNORECASE,
+)
+"""How a sentence says how a certain thing is to be, without a word for rules: `setTheme should return an error`."""
+
+
+def _without_talk(sentence: str) -> str:
+    """The sentence without what leads it in. `and`, `so` and `no` may be a part of it where no comma parts them."""
+    found = _LEAD.match(sentence)
+    if found is None:
+        return sentence
+    rest = sentence[found.end() :]
+    is_part = (
+        "," not in found[0] and _WITHOUT_COMMA.match(found[0]) and not rest.lower().startswith(("always", "never"))
+    )
+    return sentence if is_part or not is_informative(rest) else rest
+
+
 def _gives_rule(sentence: str) -> bool:
     """Whether there is a rule in it that the person has not asked to be remembered anyway."""
-    has_word = phrase_patterns.RULE.search(sentence) or _SHOULD_NOT.search(sentence)
+    has_word = phrase_patterns.RULE.search(sentence) or _SHOULD_NOT.search(sentence) or _LAYS_DOWN.match(sentence)
     return bool(has_word) and not sentence.endswith(_QUESTION) and phrase_in(sentence) is None
 
 
 def _judged(sentence: str, place: Placement, rule: Rule, *, is_own: bool = True) -> Found:
     judged = judge_candidate(sentence, place.memory_class)
+    reasons = judged.verdict.reasons
+    if rule == "person":  # who says how things are to be has chosen what they mean by it
+        reasons = tuple(reason for reason in reasons if reason not in SOFT)
     passing = passing_reasons(sentence, is_reported=rule == "decision")
-    verdict = Verdict((*judged.verdict.reasons, *passing), judged.verdict.diagnostics)
+    verdict = Verdict((*reasons, *passing), judged.verdict.diagnostics)
     return Found(judged.text, place, rule, verdict, is_own)
 
 

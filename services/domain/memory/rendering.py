@@ -157,8 +157,8 @@ def _filled(ahead: Sequence[tuple[int, int, MemoryClass]], room: int, name: Memo
 
 
 def is_of_person(memory: Memory) -> bool:
-    """Whether a person said it, or wants to have it shown."""
-    return memory.is_pinned or memory.trust == "person"
+    """Whether a person laid it down, or wants to have it shown. What is of low importance does not go first."""
+    return memory.is_pinned or (memory.trust == "person" and memory.importance != "low")
 
 
 def _newness(memory: Memory) -> tuple[bool, float, float, str]:

@@ -18,7 +18,7 @@ _PASTED = re.compile(
 _END = re.compile(r"(?<=[.!?…])[)\"'”\u2019]*\s+(?=[^\s\d.,;:])|(?<=[。\uff01\uff1f])\s*")
 HELD = 2_000
 """Characters from which on a sentence ends wherever a piece does."""
-_ABBREVIATED = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|z\.B|d\.h|bzw)|\b\w)\.$", re.IGNORECASE)
+_ABBREVIATED = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|z\.B|d\.h|bzw)|(?<!-)\b\w)\.$", re.IGNORECASE)
 _CODE = re.compile(r"`[^`]*`")
 _WORD = re.compile(r"\w+")
 

@@ -19,7 +19,7 @@ from schemas.events.fact import CATEGORIES
 from services.desk.core.book.naming import memory_id
 from services.desk.core.gate.verdict import GATE_VERSION
 from services.domain.memory.keys import exact_key
-from services.domain.memory.rendering import Profile
+from services.domain.memory.rendering import Profile, in_order
 from tests.domain.memory.sentence_pairs import SEEN_DIFFERENT, UNSEEN_DIFFERENT
 from tests.helpers.memory_books import DAY, NOON, Desk, named, named_in
 
@@ -153,6 +153,27 @@ def test_what_was_put_in_a_class_by_choice_is_not_rejected_for_reading_like_anot
     desk = Desk()
     assert desk.say(propose("Files are called file_N.py", "NAMING"), "historian").ok
     assert ("accepted", ["bad_decision"]) == (desk.made[0].verdict, desk.made[0].reasons)
+
+
+def test_a_refusal_says_which_words_it_is_about() -> None:
+    decision = Desk().say(write("The parser is written in Rust and currently drops comments."), "agent", "s1")
+    assert 'does not read as something lasting: "currently" (progress_snapshot)' in decision.text
+
+
+@pytest.mark.parametrize(
+    "text", ["Fixed it, all tests are green now.", "Currently 42 tests passed.", "Phase 3 is complete"]
+)
+def test_a_persons_report_is_kept_and_weighs_little(text: str) -> None:
+    desk = Desk()
+    rule = named(desk.say(write()))
+    decision = desk.say(write(text), at=NOON + DAY)
+    assert "It reads as a report of the moment, and weighs little" in decision.text
+    report = desk.of(named(decision))
+    assert ("active", "low", "person") == (report.status, report.importance, report.trust)
+    assert [rule, report.id] == [one.id for one in in_order([*desk.book.memories.values()], NOON + DAY)]
+    assert "report" in desk.made[0].reasons
+    other = desk.say(write(f"{text} Really.", importance="high"))
+    assert "high" == desk.of(named(other)).importance
 
 
 # The policy.

@@ -14,6 +14,7 @@ from services.desk.core.gate.lasting import passing_reasons
 from services.domain.memory.classes import Placement
 from services.domain.texts.content import Piece
 from services.domain.tools.call import Call, call_of
+from tests.desk.core.typed_sentences import LAID_DOWN, ONLY_SAID
 from tests.helpers.cost import bare_operations
 from tests.helpers.recordings import SHIPPED
 from tests.helpers.session_candidates import candidates
@@ -161,6 +162,30 @@ TOLD = (
 def test_what_an_agent_tells_of_its_work_is_refused(reason: str, text: str) -> None:
     (found,) = from_agent(text)
     assert reason in found.verdict.reasons
+
+
+def test_of_what_people_type_what_they_lay_down_is_found_and_little_else() -> None:
+    found, junk = ([text for text in batch if _laid_down(text)] for batch in (LAID_DOWN, ONLY_SAID))
+    assert 0.8 <= len(found) / len(LAID_DOWN)
+    assert 0.1 >= len(junk) / (len(found) + len(junk))
+
+
+def _laid_down(text: str) -> list[str]:
+    return [one.text for one in from_person(text) if one.verdict.accepted and one.is_own]
+
+
+@pytest.mark.parametrize(
+    ("typed", "rule"),
+    [
+        ("hm, the importer should skip empty rows", "the importer should skip empty rows"),
+        ("ok and please always squash before merging", "always squash before merging"),
+        ("so never touch the files in gen/", "never touch the files in gen/"),
+        ("No direct SQL in the controllers.", "No direct SQL in the controllers."),
+        ("run it with -r. reports must never be empty", "reports must never be empty"),
+    ],
+)
+def test_a_rule_is_what_people_say_without_what_leads_it_in(typed: str, rule: str) -> None:
+    assert [rule] == _laid_down(typed)
 
 
 def test_of_our_recordings_each_candidate_is_judged_as_it_is_labelled() -> None:

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from services.desk.core.book.words import gate_verdict, rejecting
 from services.desk.core.gate.candidate import judge_candidate
-from services.desk.core.gate.verdict import GATE_VERSION, LOOKED_AT, Verdict, judge, judge_request
+from services.desk.core.gate.verdict import GATE_VERSION, LOOKED_AT, Verdict, judge, judge_request, quote
 from services.desk.core.requests.find import place_of
 from services.domain.memory.classes import CLASSES, MemoryClass
 from services.domain.texts.injection import steers
+from tests.desk.core import gate_recurring
 from tests.desk.core.gate_long import LONG
 from tests.desk.core.gate_sentences import SEEN
 from tests.desk.core.gate_traffic import TRAFFIC
@@ -254,6 +255,40 @@ def test_a_usual_text_is_judged_at_once() -> None:
 
 def test_more_than_anybody_remembers_is_not_read() -> None:
     assert judge("a b " * LOOKED_AT, "project") == judge("a b " * LOOKED_AT + STEERING[0], "project")
+
+
+MOST_OF_THE_MOMENT = 0.2
+"""Of what passes in these batches: half of it is in other languages than English."""
+
+
+@pytest.mark.parametrize("batch", [gate_recurring.SEEN, gate_recurring.UNSEEN], ids=["seen", "unseen"])
+def test_what_recurs_or_holds_until_something_else_does_passes(batch: tuple[Sequence[str], Sequence[str]]) -> None:
+    good, junk = ([text for text in texts if not _refused(text)] for texts in batch)
+    assert 0.9 <= len(good) / len(batch[0])
+    assert MOST_OF_THE_MOMENT >= len(junk) / (len(good) + len(junk))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "quoted"),
+    [
+        ("The parser currently drops comments.", "progress_snapshot", "currently"),
+        ("The parser is written in Rust, and 42 tests passed after the fix.", "progress_snapshot", "tests passed"),
+        ("The parser came with a1b2c3d4.", "commit_or_ci_snapshot", "a1b2c3d4"),
+        ("The parser is still failing on lists.", "transient_bug_state", "still failing"),
+        ("Deployed as rev-abc1234567890.", "deployment_snapshot", "Deployed as rev-abc1234567890"),
+        ("Quays are red since yesterday", "of_the_moment", "red since yesterday"),
+        ("Modified src/parser.py", "active_file_snapshot", "Modified src/parser.py"),
+    ],
+)
+def test_a_refusal_quotes_the_words_that_it_is_about(text: str, reason: str, quoted: str) -> None:
+    assert reason in judge(text, "project").reasons
+    assert quoted == quote(text, reason)
+
+
+@given(st.text(max_size=200), st.sampled_from(["of_the_moment", "progress_snapshot", "bad_feedback", "unknown"]))
+def test_whatever_is_refused_something_of_it_is_quoted(text: str, reason: str) -> None:
+    assert bool(quote(text, reason)) == bool(" ".join(text.split()).strip(" ,.;:")) or not text.strip(" ,.;:")
+    assert len(quote(text, reason)) <= max(41, len(text))
 
 
 Batch = tuple[Sequence[str], Sequence[str]]

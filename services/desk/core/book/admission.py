@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
+
+from msgspec.structs import replace
 
 from schemas.events import Event, MemoryJudged, MemoryProposed, MemoryReinforced, MemoryRevised, MemoryWritten
-from services.desk.core.book.answers import told_judgement
+from services.desk.core.book.answers import REPORT, told_judgement
 from services.desk.core.book.candidate import Candidate
 from services.desk.core.book.context import BookContext
 from services.desk.core.book.naming import candidate_id, memory_id
@@ -18,7 +21,7 @@ from services.desk.core.book.policy import FIXED, action_of
 from services.desk.core.book.showing import no_sighting
 from services.desk.core.book.words import gate_verdict, rejecting
 from services.desk.core.decision import Decision
-from services.desk.core.gate.verdict import Verdict
+from services.desk.core.gate.verdict import Verdict, judge
 from services.domain.memory.book import Book
 from services.domain.memory.entry import Judgement, Memory
 from services.domain.memory.keys import exact_key, identity_key
@@ -36,24 +39,36 @@ Events = tuple[MemoryJudged, *tuple[Event, ...]] | tuple[()]
 
 def admit(book: Book, candidate: Candidate, context: BookContext) -> Decision:
     """Judge a candidate, and enter it where it is taken in. One that was judged before is not judged again."""
+    candidate = _weighed(candidate)
     twin = _twin(book, candidate)
     if twin is not None and any(source.session in candidate.family for source in twin.sources):
         return Decision(ok=True, text=f"{twin.id} was seen before this session became a copy of another one.")
-    return judged_once(book, candidate.id, context, lambda: _events(book, candidate, twin, context))
+    events = partial(_events, book, candidate, twin, context)
+    return judged_once(book, candidate.id, context, events, said=candidate.text)
 
 
-def judged_once(book: Book, name: str, context: BookContext, judge: Callable[[], Events]) -> Decision:
+def _weighed(candidate: Candidate) -> Candidate:
+    """A person's request to remember how the work stands (`fixed it`) weighs little, and does not go before rules."""
+    if candidate.trust != "person" or candidate.importance != "normal" or candidate.verdict is not None:
+        return candidate
+    verdict = judge(candidate.text, candidate.place.memory_class)
+    return replace(candidate, importance="low", codes=(REPORT,)) if verdict.is_hard else candidate
+
+
+def judged_once(
+    book: Book, name: str, context: BookContext, judge: Callable[[], Events], *, said: str = ""
+) -> Decision:
     """Judge the candidate of this id, unless it was judged before; of what was cut short write the rest."""
     known = book.candidates.get(name)
     is_cut = known is not None and context.cause in book.unfinished
     if known is not None and not is_cut:
-        return told_judgement(book, known, seq=known.seq)
+        return told_judgement(book, known, seq=known.seq, said=said)
     events = judge()
     if not events:
         return told_judgement(book, Judgement("exhausted", "", MOST_ATTEMPTS, 0, ("policy",)))
     judged, *rest = events
     judgement = Judgement(judged.verdict, judged.memory, judged.attempt, 0, tuple(judged.reasons))
-    return told_judgement(book, judgement, events=rest if is_cut else events)
+    return told_judgement(book, judgement, events=rest if is_cut else events, said=said)
 
 
 def _events(book: Book, candidate: Candidate, twin: Memory | None, context: BookContext) -> Events:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from schemas.events import Event
 from services.desk.core.book.finding import why_not
 from services.desk.core.decision import Decision
+from services.desk.core.gate.verdict import quote
 from services.domain.memory.book import Book
 from services.domain.memory.entry import Judgement
 
@@ -15,20 +16,28 @@ _REJECTED = {
     "quarantined": "all that comes from this source is taken back; a person can undo that (memory.quarantine)",
     "policy": "candidates of this trust are refused in this project; a person can change that (policy.set)",
 }
+REPORT = "report"
+"""What a person asked for and what only tells how the work stands: it is taken in, and does not go before others."""
+_WEIGH = "`annals memory edit ID --importance normal` has it go first"
 _NOT_DURABLE = "say in one sentence what will hold in later sessions, and not what happens now"
 
 
 def told_judgement(
-    book: Book, judgement: Judgement, *, events: Sequence[Event] = (), seq: int | None = None
+    book: Book, judgement: Judgement, *, events: Sequence[Event] = (), seq: int | None = None, said: str = ""
 ) -> Decision:
-    """A decision on a candidate with its answer. It is granted where the text is in the book now, or waits there."""
-    text = _text(book, judgement)
+    """A decision on a candidate with its answer. It is granted where the text is in the book now, or waits there.
+
+    `said`: its words, of which a refusal quotes those that it is about.
+    """
+    text = _text(book, judgement, said)
     return Decision(ok=not text.startswith("Nothing"), text=text, events=tuple(events), seq=seq)
 
 
-def _text(book: Book, judgement: Judgement) -> str:
+def _text(book: Book, judgement: Judgement, said: str) -> str:
     name, reasons = judgement.memory, judgement.reasons
     match judgement.verdict:
+        case "accepted" if REPORT in reasons:
+            return f"Remembered as {name}. It reads as a report of the moment, and weighs little: {_WEIGH}."
         case "accepted":
             return f"Remembered as {name}."
         case "held":
@@ -49,13 +58,14 @@ def _text(book: Book, judgement: Judgement) -> str:
             last = " This was the last attempt." if judgement.verdict == "exhausted" else ""
             return f"Nothing was remembered at attempt {judgement.attempt}: {_REJECTED['policy']}.{last}"
         case _:
-            return f"Nothing was remembered: {rejection(reasons)}."
+            return f"Nothing was remembered: {rejection(reasons, said)}."
 
 
-def rejection(reasons: Sequence[str]) -> str:
-    """The reasons of a gate as the end of a sentence, with what would be right."""
+def rejection(reasons: Sequence[str], said: str = "") -> str:
+    """The reasons of a gate as the end of a sentence, with the words that each is about, and what would be right."""
     known = [_REJECTED[reason] for reason in reasons if reason in _REJECTED]
     others = [reason for reason in reasons if reason not in _REJECTED]
     if others:
-        known.append(f"it does not read as something lasting ({', '.join(others)}); {_NOT_DURABLE}")
+        named = [f'"{quote(said, reason)}" ({reason})' if said else reason for reason in others]
+        known.append(f"it does not read as something lasting: {', '.join(named)}; {_NOT_DURABLE}")
     return "; ".join(known)

@@ -43,17 +43,21 @@ _RULES = {"person": "sentence", "command": "command", "decision": "decision"}
 
 
 def shown(found: Found, origin: Origin) -> Candidate:
-    """What a session shows without anybody asking for it: one candidate of a session, however often it shows it."""
+    """What a session shows without anybody asking for it: one candidate of a session, however often it shows it.
+
+    A rule that a person typed holds at once, as their own words do; all else was read off, and has to be seen again.
+    """
+    is_typed = found.rule == "person" and found.is_own and origin.trust == "person"
     return Candidate(
         id=candidate_id(f"session/{origin.session}", found.text),
         text=found.text,
         place=found.place,
-        trust="historian",
+        trust="person" if is_typed else "historian",
         rule=_RULES[found.rule],
         source=origin.source,
         origin=origin.session,
         message=origin.message,
-        sessions=SESSIONS,
+        sessions=1 if is_typed else SESSIONS,
         is_held=not found.is_own,
         verdict=found.verdict,
         family=origin.family,

@@ -25,4 +25,4 @@ def check_words(text: str, memory_class: MemoryClass, context: BookContext) -> N
     """Raise `Refusal` where a new memory with these words would be rejected."""
     reasons = rejecting(gate_verdict(text, memory_class, context.trust), context.trust)
     if reasons:
-        raise Refusal(rejection(reasons))
+        raise Refusal(rejection(reasons, text))

@@ -21,7 +21,8 @@ ONE_OFF, NARRATION, WITHOUT_CONTEXT, FRAGMENT, INCIDENT = (
 happened or may have."""
 
 _NOW = Words(
-    r"for now|yet|any ?more|at the moment|later(?: time)?|this time|today|again on|and then|anything else"
+    r"for now|yet|any ?more|at the moment|later(?: time)?|this time|today|again on|and then"
+    r"|anything else(?! (?:is|are)\b)"
     r"|nothing else|don't do anything|do nothing|still"
     r"|vorerst|erstmal|diesmal|pour l'instant|por ahora|por agora|per ora",
     "пока|暂时|先这样|とりあえず|일단",

@@ -8,8 +8,9 @@ import re
 
 from services.desk.core.gate.fault import is_fault
 from services.desk.core.gate.order import is_for_once
+from services.desk.core.gate.recurring import recurs
 from services.desk.core.gate.report import is_report
-from services.desk.core.gate.tongues import is_said_now
+from services.desk.core.gate.tongues import is_said_by_self, is_said_now
 from services.desk.core.gate.words import DURABLE, Words
 
 _TALK = re.compile(
@@ -38,7 +39,8 @@ _MINE = re.compile(
     r"|\bwe(?:['\u2019](?:ve|ll)| (?:have (?:just|already|now|been)|will|were|had|did|are (?:now|still|going)))\b",
 )
 _WISHES = re.compile(
-    r"\b(?:i|we) (?:[\w'\u2019]+ ){0,2}?(?:prefer|want|like|dislike|hate|love|expect|need|use|avoid|rely|agreed|decided"
+    r"\b(?:i|we) (?:[\w'\u2019]+ ){0,2}?(?:prefer|want|like|dislike|hate|love|expect|need|use|avoid|rely|agreed"
+    r"|decided"
     r"|chose|never"
     r"|always|only)\b|\bmy (?:preference|preferred|name|role|editor|shell|time ?zone|team)\b",
 )
@@ -203,7 +205,8 @@ _PIECE = re.compile(
     r"|outage|incident|meeting|call|announcement|checklist|reviewer|colleague|boss|vendor|pull request"
     r"|merge request|rollback"
     r"|upgrade|downgrade|experiment|attempt|investigation|follow-?up)\b"
-    r"(?! (?:apis?|codes?|fields?|files?|flows?|hooks?|images?|names?|pages?|portals?|protection|tables?|templates?)\b)"
+    r"(?! (?:apis?|codes?|fields?|files?|flows?|hooks?|images?|names?|pages?|portals?|protection|tables?"
+    r"|templates?)\b)"
     r"(?!.*\b(?:when|if|before"
     r"|until|by)\b)"
     r" (?:of .{1,40} )?(?!must|never|always)\w+",
@@ -250,8 +253,12 @@ def is_of_the_moment(text: str) -> bool:
     """Whether it says nothing that holds when the moment is over. What is said to hold always does."""
     is_typed = text[:1].islower()
     text = text.lower()
-    if _TALK.match(text) or _ADDRESSED.match(text):
+    if talk := _TALK.match(text):
+        return not DURABLE.found(text[talk.end() :])
+    if _ADDRESSED.match(text):
         return not DURABLE.found(text)
+    if recurs(text) and not _is_of_now(text):
+        return False
     if _is_passing(text, is_typed=is_typed):
         return True
     if _WISHES.search(text):
@@ -271,9 +278,30 @@ def is_of_the_moment(text: str) -> bool:
     return _is_told(text)
 
 
+def _is_of_now(text: str) -> bool:
+    """Whether somebody speaks of themselves, of a time that is told from now, of what was, or of how a fault looks."""
+    if _SELF.search(text) or _MINE.search(text) or _TOLD_NOW.search(text) or is_for_once(text):
+        return True
+    return bool(_PAST.found(_main(text)) or _DID.match(text) or _FAULTY.search(text) or is_said_by_self(text))
+
+
 def _main(text: str) -> str:
     """What stands before the reason, or the time, of it."""
     return _REASON.split(text, maxsplit=1)[0]
+
+
+_TOLD_NOW = re.compile(
+    r"\b(?:still|yesterday|today|tonight|tomorrow|right now|so far|just now|for now|at the moment|this|last|next"
+    r"|again"
+    r"|you|your)\b"
+    r"|\b(?:until|till) (?:then|later|tomorrow|further notice)\b",
+)
+_FAULTY = re.compile(
+    r"\b(?:is|are|stays?|keeps?|remains?) (?:red|broken|blank|slow|missing|stuck|failing|down|flaky|wrong"
+    r"|blocked|waiting"
+    r"|busy)\b"
+    r"|\b(?:hangs?|crash(?:es)?|fails?|freezes?|breaks?)\b",
+)
 
 
 def _is_passing(text: str, *, is_typed: bool) -> bool:

@@ -56,4 +56,16 @@ def is_said_now(text: str) -> bool:
     return not text.isascii() and _OTHER.search(text) is not None
 
 
+_SPEAKERS = re.compile(
+    r"\b(?:ich|mir|mich|mein\w{0,2}|du|je|moi|nous|on|yo|estoy|eu|estou|ho|sto|gestern|heute|morgen|letzt\w+|hier|demain|ayer"
+    r"|hoy|mañana|ontem|hoje|amanhã|ieri|oggi|domani|hat|hatte|wurde|war|falló|caiu)\b|\bj['\u2019]"
+    r"|(?<!\w)(?:я|мне|вчера|сегодня|завтра|упал\w{0,2}|сломал\w*)(?!\w)|我|了[\u3002.]?$|再说|ました|でした|[했었았]"
+)
+
+
+def is_said_by_self(text: str) -> bool:
+    """Whether somebody speaks of themselves or of a time told from now, in other languages than English."""
+    return _ENGLISH.search(text) is None and _SPEAKERS.search(text) is not None
+
+
 _ENGLISH = re.compile(r"\b(?:the|is|are|of|and|to|with|not|for|by|it|from|this|that)\b")

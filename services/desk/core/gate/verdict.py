@@ -11,7 +11,7 @@ import msgspec
 from services.desk.core.gate import code, kinds, moment, question, status
 from services.domain.memory.classes import MemoryClass
 from services.domain.texts import injection
-from services.domain.texts.bounds import flat
+from services.domain.texts.bounds import beginning, flat
 from services.domain.texts.listings import is_listing
 
 GATE_VERSION = "4"
@@ -70,6 +70,27 @@ def judge(text: str, memory_class: MemoryClass) -> Verdict:
     if memory_class == "decision" and kinds.is_bad_decision(plain):
         found.append("bad_decision")
     return Verdict(tuple(found), ("terse_label",) if kinds.is_terse(plain) else ())
+
+
+LONGEST_QUOTE, QUOTED = 5, 40
+"""Words of a text that are quoted as the reason, and characters where no few words are one."""
+
+
+def quote(text: str, reason: str) -> str:
+    """The words of a text that a reason is about: the fewest that have it alone, and without which the text has not.
+
+    Where it is the whole that has it, its beginning.
+    """
+    rule = dict(_REASONS).get(reason)
+    words = flat(text[:LOOKED_AT]).split()
+    if rule is None or len(words) > LOOKED_AT // 10:
+        return beginning(" ".join(words), QUOTED)
+    for length in range(1, LONGEST_QUOTE + 1):
+        for start in range(len(words) - length + 1):
+            some, rest = words[start : start + length], [*words[:start], *words[start + length :]]
+            if rule(" ".join(some)) and not rule(" ".join(rest)):
+                return " ".join(some).strip(" ,.;:")
+    return beginning(" ".join(words), QUOTED)
 
 
 def judge_request(text: str) -> Verdict:
