@@ -1,7 +1,7 @@
 """Questions that are answered from the views: one in SQL for people, typed ones for the programs of Annals."""
 
 from datetime import datetime
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import msgspec
 
@@ -125,4 +125,64 @@ class ProjectAt(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
 
 
-VIEW_ASKS: tuple[type[Ask], ...] = (SqlAsk, ViewsCopyAsk, HistoryRunsAsk, LastAdapterAsk, ProjectAtAsk)
+class AliasesAsk(Ask, frozen=True):
+    """Which other names do projects have, and which did harnesses claim?"""
+
+    NAME: ClassVar[str] = "aliases"
+
+
+class AliasChange(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What became of one name of a project."""
+
+    seq: int
+    """The fact's position in the log."""
+    change: Literal["added", "proposed", "removed"]
+    alias: str
+    leads_to: str
+    how: str = ""
+    """How a name that was added came to lead there."""
+    directory: str = ""
+    """Where a name that was proposed comes from ..."""
+    reason: str = ""
+    """... and why a person has to decide about it."""
+
+
+class ProjectAliases(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The reply to `ask.aliases`: all changes in the order of the log, from which each reader computes what holds."""
+
+    changes: tuple[AliasChange, ...] = ()
+    error: str = ""
+
+
+class ProjectsAsk(Ask, frozen=True):
+    """Which projects are there?"""
+
+    NAME: ClassVar[str] = "projects"
+
+
+class ProjectSummary(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What was reported under one name of a project."""
+
+    project: str
+    sessions: int = 0
+    last_seen: str = ""
+    """When something happened in it last, in UTC; empty: never."""
+    directories: tuple[str, ...] = ()
+
+
+class Projects(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The reply to `ask.projects`."""
+
+    projects: tuple[ProjectSummary, ...] = ()
+    error: str = ""
+
+
+VIEW_ASKS: tuple[type[Ask], ...] = (
+    SqlAsk,
+    ViewsCopyAsk,
+    HistoryRunsAsk,
+    LastAdapterAsk,
+    ProjectAtAsk,
+    AliasesAsk,
+    ProjectsAsk,
+)

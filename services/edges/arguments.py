@@ -5,6 +5,7 @@ from pathlib import Path
 
 from services.edges.connect.harnesses import names as harness_names
 from services.edges.memory import arguments as memory
+from services.edges.project import arguments as project
 from services.edges.search import arguments as search
 from services.kit import rooms
 
@@ -52,6 +53,7 @@ def parser() -> argparse.ArgumentParser:
         help="without an installation: OpenCode's own compaction keeps the context small",
     )
     memory.add_to(_add(commands, "memory", "read what is remembered of a project, and decide about it"))
+    project.add_to(_add(commands, "project", "see which projects there are, and say which names are one project"))
     demo = _add(commands, "demo", "play the session that comes along, and show what became of it")
     demo.add_argument(
         "--chart", type=Path, default=Path("demo-tokens.svg"), help="where to leave the chart, .svg or .png"

@@ -119,6 +119,14 @@ def _memory(options: argparse.Namespace) -> int:
     return asyncio.run(memory(options, _settings(), Path.cwd()))
 
 
+def _project(options: argparse.Namespace) -> int:
+    from services.edges.project.command import project  # noqa: PLC0415
+    from services.kit.logs import configure  # noqa: PLC0415
+
+    configure("project", level="error", as_json=False)
+    return asyncio.run(project(options, _settings(), Path.cwd()))
+
+
 def _bench(options: argparse.Namespace) -> int:
     if options.what == "search":
         from services.edges.search.bench import bench  # noqa: PLC0415
@@ -250,6 +258,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "config": _config,
     "replay": _replay,
     "memory": _memory,
+    "project": _project,
     "demo": _demo,
     "setup": _setup,
     "doctor": _doctor,

@@ -556,6 +556,14 @@ export interface ProjectAtAsk {
   names?: string[];
 }
 /**
+ * Which other names do projects have, and which did harnesses claim?
+ */
+export interface AliasesAsk {}
+/**
+ * Which projects are there?
+ */
+export interface ProjectsAsk {}
+/**
  * What do these texts mean, as vectors? Asked by rooms. Without texts it tells which model answers.
  */
 export interface EmbedAsk {
@@ -1123,6 +1131,56 @@ export interface LastAdapter {
 export interface ProjectAt {
   project?: string;
   error?: string;
+}
+/**
+ * The reply to `ask.aliases`: all changes in the order of the log, from which each reader computes what holds.
+ */
+export interface ProjectAliases {
+  changes?: AliasChange[];
+  error?: string;
+}
+/**
+ * What became of one name of a project.
+ */
+export interface AliasChange {
+  /**
+   * The fact's position in the log.
+   */
+  seq: number;
+  change: "added" | "proposed" | "removed";
+  alias: string;
+  leads_to: string;
+  /**
+   * How a name that was added came to lead there.
+   */
+  how?: string;
+  /**
+   * Where a name that was proposed comes from ...
+   */
+  directory?: string;
+  /**
+   * ... and why a person has to decide about it.
+   */
+  reason?: string;
+}
+/**
+ * The reply to `ask.projects`.
+ */
+export interface Projects {
+  projects?: ProjectSummary[];
+  error?: string;
+}
+/**
+ * What was reported under one name of a project.
+ */
+export interface ProjectSummary {
+  project: string;
+  sessions?: number;
+  /**
+   * When something happened in it last, in UTC; empty: never.
+   */
+  last_seen?: string;
+  directories?: string[];
 }
 /**
  * The reply to `ask.embed`.

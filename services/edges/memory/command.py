@@ -13,7 +13,7 @@ from schemas.codec import encode
 from schemas.envelope import Actor
 from schemas.subjects import Address, BadSubject, ask
 from services.edges.memory.decisions import command
-from services.edges.memory.place import PATIENCE, NoProject, project_at
+from services.edges.memory.place import PATIENCE, NoProject, project_meant
 from services.edges.memory.readings import VIEWS, NotFound, printed, question
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.kit.commands import send
@@ -30,20 +30,20 @@ async def memory(options: argparse.Namespace, settings: Settings, here: Path) ->
         endpoint = person_endpoint(settings)
         bus = await Bus.connect(endpoint.url, "memory", user=endpoint.user, password=endpoint.password, wait=PATIENCE)
         try:
-            project = options.project or await project_at(bus, here, Path.home())
+            project = await project_meant(bus, options.project, here)
             return await (_read if options.action in VIEWS else _decide)(bus, options, project)
         finally:
             await bus.close()
     except (NoProject, NotFound, Unreachable, TooLarge, BadSubject) as error:
-        return _refused(str(error))
+        return refused(str(error))
     except UnicodeEncodeError:
-        return _refused("what you have given is no Unicode text: leave out the bytes that are none")
+        return refused("what you have given is no Unicode text: leave out the bytes that are none")
 
 
 async def _read(bus: Bus, options: argparse.Namespace, project: str) -> int:
     reply = await _asked(bus, question(options, project))
     if reply.error:
-        return _refused(reply.error)
+        return refused(reply.error)
     sys.stdout.write(printed(options, reply) + "\n")
     return 0
 
@@ -63,13 +63,13 @@ async def _asked(bus: Bus, wanted: MemoryAsk) -> MemoryReply:
 
 
 async def _decide(bus: Bus, options: argparse.Namespace, project: str) -> int:
-    actor = Actor("person", _name())
+    actor = Actor("person", name_of_person())
     answer = await send(bus, Address(project), command(options), name=f"person-{uuid4()}", actor=actor)
     if options.json:
         values = {"ok": answer.ok, "text": answer.text, "seq": answer.seq}
         sys.stdout.write(msgspec.json.encode(values).decode() + "\n")
     if not answer.ok:
-        return _refused(answer.text)
+        return refused(answer.text)
     if not options.json:
         sys.stdout.write(answer.text + "\n")
     return 0
@@ -87,7 +87,7 @@ def person_endpoint(settings: Settings) -> Endpoint:
     return endpoint
 
 
-def _name() -> str:
+def name_of_person() -> str:
     """What this machine calls the person."""
     try:
         return getpass.getuser()
@@ -95,6 +95,7 @@ def _name() -> str:
         return ""
 
 
-def _refused(reason: str) -> int:
+def refused(reason: str) -> int:
+    """Say why nothing was done; the exit status."""
     sys.stderr.write(f"annals: {reason}\n")
     return 1

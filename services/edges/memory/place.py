@@ -1,19 +1,22 @@
-"""Which project a person means: the one that a harness has worked in where they stand."""
+"""Which project a person means: that of the repository where they stand, or where a harness has worked in there."""
 
-import asyncio
-import subprocess
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
 from schemas.codec import encode
+from schemas.envelope import Actor, Envelope
+from schemas.events import AliasAdded, AliasProposed, AliasRemoved, Event
 from schemas.subjects import ask
-from schemas.view_asks import ProjectAt, ProjectAtAsk
-from services.kit.bus import Bus
+from schemas.view_asks import AliasesAsk, ProjectAliases, ProjectAt, ProjectAtAsk
+from services.domain.aliases import Aliases, evolve
+from services.kit.bus import Bus, Unreachable
+from services.kit.project_name import beginning, is_of, name_of
 
 PATIENCE = 10.0
-GIT = 5.0
-"""Seconds that git may take."""
+_NEVER = datetime.fromtimestamp(0, UTC)
 
 
 class NoProject(LookupError):
@@ -21,17 +24,68 @@ class NoProject(LookupError):
 
 
 async def project_at(bus: Bus, here: Path, home: Path) -> str:
-    """The project that was seen at a folder or above it, the nearest first; else that of its repository elsewhere."""
-    folders = tuple(dict.fromkeys(str(place) for place in _upwards(here, home)))
-    project = await _ask(bus, ProjectAtAsk(folders))
-    if not project:
-        project = await _ask(bus, ProjectAtAsk(names=await asyncio.to_thread(_repository, here)))
-    if not project:
+    """The project of the folder where a person stands, under the name that it goes by.
+
+    A repository names itself, also where no harness has been yet. Elsewhere it is the project that was seen at the
+    folder or nearest above it; so it is where the repository still is that one, under a name that it had before.
+    """
+    aliases = await aliases_of(bus)
+    seen = await _reported(bus, folders=list(dict.fromkeys(str(place) for place in _upwards(here, home))))
+    top = _top(here)
+    found = await beginning(here)
+    own = name_of(found, top) if found.state in ("root", "shallow", "unborn") else ""
+    if own and seen not in ("", own) and not await _reported(bus, names=aliases.names(own)):
+        own = seen if await is_of(seen, here, top) else own
+    if not own and not seen:
+        why = f" ({found.reason})" if found.state == "unknown" else ""
         raise NoProject(
-            f"no harness has worked in {here} yet, so that no project is known here: go to its folder, or name it with "
-            "--project"
+            f"no harness has worked in {here} yet, and it lies in no repository that can be read{why}, so that no "
+            "project is known here: go to its folder, or name it with --project"
         )
-    return project
+    return aliases.project(own or seen)
+
+
+async def project_meant(bus: Bus, name: str, here: Path) -> str:
+    """The project that a person names, by any of its names, or else that of the folder where they stand."""
+    if not name:
+        return await project_at(bus, here, Path.home())
+    try:
+        return (await aliases_of(bus)).project(name)
+    except (NoProject, Unreachable):
+        return name  # who is asked next says what is wrong, or knows that project without the views
+
+
+async def aliases_of(bus: Bus) -> Aliases:
+    """Where all names lead. Raises `NoProject` where the views do not answer."""
+    reply = msgspec.json.decode(
+        await bus.request(ask(AliasesAsk.NAME), encode(AliasesAsk()), PATIENCE), type=ProjectAliases
+    )
+    if reply.error:
+        raise NoProject(f"the names of projects cannot be read ({reply.error}): try again in a moment")
+    aliases = Aliases()
+    for change in reply.changes:
+        event: AliasAdded | AliasProposed | AliasRemoved
+        match change.change:
+            case "added":
+                event = AliasAdded(alias=change.alias, leads_to=change.leads_to, how=change.how)
+            case "removed":
+                event = AliasRemoved(alias=change.alias, leads_to=change.leads_to)
+            case "proposed":
+                event = AliasProposed(
+                    alias=change.alias, leads_to=change.leads_to, directory=change.directory, reason=change.reason
+                )
+        aliases = evolve(aliases, event, _envelope(event, change.seq))
+    return aliases
+
+
+def _envelope(event: Event, seq: int) -> Envelope:
+    return Envelope("", event.TYPE, _NEVER, "", "", Actor("room"), msgspec.Raw(b"{}"), seq=seq)
+
+
+def _top(here: Path) -> Path:
+    """The root of the work tree that a folder lies in; the folder itself where it lies in none."""
+    resolved = here.resolve()
+    return next((folder for folder in (resolved, *resolved.parents) if (folder / ".git").exists()), resolved)
 
 
 def _upwards(here: Path, home: Path) -> list[Path]:
@@ -47,17 +101,12 @@ def _upwards(here: Path, home: Path) -> list[Path]:
     return found
 
 
-def _repository(here: Path) -> tuple[str, ...]:
-    """What harnesses would call the repository of a folder: by its first commits."""
-    command = ["git", "-C", str(here), "rev-list", "--max-parents=0", "HEAD"]
-    try:
-        found = subprocess.run(command, capture_output=True, text=True, timeout=GIT, check=False)  # noqa: S603 - git, by its name
-    except (OSError, subprocess.TimeoutExpired):
-        return ()
-    return tuple(f"git-{commit}" for commit in found.stdout.split()) if found.returncode == 0 else ()
+async def _reported(bus: Bus, *, folders: Sequence[str] = (), names: Sequence[str] = ()) -> str:
+    """The project that was reported at one of these folders, or under one of these names; empty: none was.
 
-
-async def _ask(bus: Bus, question: ProjectAtAsk) -> str:
+    Raises `NoProject` where the views do not answer.
+    """
+    question = ProjectAtAsk(tuple(folders), tuple(names))
     reply = msgspec.json.decode(await bus.request(ask(question.NAME), encode(question), PATIENCE), type=ProjectAt)
     if reply.error:
         raise NoProject(f"the views do not tell which project this is ({reply.error}): name it with --project")

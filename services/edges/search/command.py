@@ -13,7 +13,7 @@ from schemas.asks import ExpandAsk, Expanded, Hits, SearchAsk, Status, StatusAsk
 from schemas.codec import encode
 from schemas.subjects import BadSubject, ask
 from services.edges.memory.command import person_endpoint
-from services.edges.memory.place import PATIENCE, NoProject, project_at
+from services.edges.memory.place import PATIENCE, NoProject, project_meant
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.settings import Settings
 
@@ -44,7 +44,7 @@ async def _asking(
         endpoint = person_endpoint(settings)
         bus = await Bus.connect(endpoint.url, "search", user=endpoint.user, password=endpoint.password, wait=PATIENCE)
         try:
-            return await do(bus, options, options.project or await project_at(bus, here, Path.home()))
+            return await do(bus, options, await project_meant(bus, options.project, here))
         finally:
             await bus.close()
     except (NoProject, Unreachable, TooLarge, BadSubject) as error:

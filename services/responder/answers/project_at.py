@@ -9,7 +9,9 @@ from services.responder.answers.view_rows import view_rows
 BY_FOLDER = """\
 select project from (select project, seq, unnest([directory, root]) as place from project_identified)
 where list_contains(?::varchar[], place) order by length(place) desc, seq desc"""
-BY_NAME = "select project from session_opened where list_contains(?::varchar[], project) order by seq desc"
+BY_NAME = """\
+select project from (select project, seq from session_opened union all select project, seq from memory_written)
+where list_contains(?::varchar[], project) order by seq desc"""
 
 
 def _open(context: Context) -> Callable[[ProjectAtAsk], Awaitable[ProjectAt]]:

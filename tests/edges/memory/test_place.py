@@ -1,20 +1,21 @@
 """Which project a person means: what the log knows of the folder that they stand in."""
 
-import os
-import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from schemas.events import Event, ProjectIdentified, SessionOpened
+from schemas.events import AliasAdded, AliasRemoved, Event, ProjectIdentified, SessionOpened
 from schemas.subjects import Address
+from services.domain.aliases import GLOBAL
 from services.edges.launcher.broker import Broker
-from services.edges.memory.place import NoProject, project_at
+from services.edges.memory.place import NoProject, project_at, project_meant
 from services.kit.bus import Appender, Bus
+from services.kit.project_name import directory_name, remote_name
 from services.responder.worker import Responder
 from tests.helpers.broker_world import connected, opened, quick_settings, wrapped
+from tests.helpers.repositories import Checkout, Made, line
 from tests.helpers.waiting import until
 
 pytestmark = pytest.mark.broker
@@ -32,6 +33,17 @@ async def person(broker: Broker, bus: Bus, tmp_path: Path) -> AsyncIterator[Bus]
         yield connection
         await connection.close()
     sys.setswitchinterval(interval)
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Checkout:
+    checkout = Checkout(tmp_path / "shop")
+    checkout.add(*line(2))
+    return checkout
+
+
+def root_name(checkout: Checkout) -> str:
+    return f"git-{checkout.sha(1)}"
 
 
 async def seen(bus: Bus, project: str, *events: Event) -> None:
@@ -67,28 +79,51 @@ async def test_a_home_directory_is_the_project_of_nothing_below_it(bus: Bus, per
         await project_at(person, HOME / "new", HOME)
 
 
-async def test_a_repository_is_known_by_its_first_commit_wherever_it_was_cloned(
-    bus: Bus, person: Bus, tmp_path: Path
-) -> None:
-    here = tmp_path / "clone" / "src"
-    here.mkdir(parents=True)
-    nobody = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+async def test_a_repository_names_itself_before_any_harness_was_there(person: Bus, tmp_path: Path) -> None:
+    checkout = Checkout(tmp_path / "shop")
+    here = checkout.folder / "src"
+    here.mkdir()
+    assert directory_name(checkout.folder) == await project_at(person, here, HOME)
+    checkout.add(*line(2))
+    assert root_name(checkout) == await project_at(person, here, HOME)
 
-    def git(*arguments: str) -> str:
-        command = ["git", "-C", str(here.parent), "-c", "user.name=ada", "-c", "user.email=ada@localhost", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | nobody).stdout
 
-    git("init", "--quiet")
-    with pytest.raises(NoProject):
-        await project_at(person, here, HOME)
-    git("commit", "--allow-empty", "--quiet", "--message", "Begin")
-    with pytest.raises(NoProject):
-        await project_at(person, here, HOME)
-
-    project = f"git-{git('rev-parse', 'HEAD').strip()}"
+async def test_a_repository_is_known_wherever_it_was_cloned(bus: Bus, person: Bus, shop: Checkout) -> None:
     opened_there = SessionOpened(harness="pi", mode="primary", directory="/elsewhere")
-    await Appender(bus).append(wrapped([opened_there], address=Address(project, "s1")), {})
-    assert project == await project_at(person, here, HOME)
+    await Appender(bus).append(wrapped([opened_there], address=Address(root_name(shop), "s1")), {})
+    assert root_name(shop) == await project_at(person, shop.folder, HOME)
+
+
+async def test_what_another_repository_left_in_the_folder_does_not_name_it(
+    bus: Bus, person: Bus, shop: Checkout
+) -> None:
+    await seen(bus, f"git-{'a' * 40}", at(shop.folder))
+    assert root_name(shop) == await project_at(person, shop.folder, HOME)
+
+
+async def test_an_orphan_branch_and_a_name_of_before_are_still_that_project(
+    bus: Bus, person: Bus, shop: Checkout
+) -> None:
+    shop.git("remote", "add", "origin", "git@git.example.org:team/shop.git")
+    harness = await remote_name(shop.folder)
+    await seen(bus, harness, at(shop.folder))
+    assert harness == await project_at(person, shop.folder, HOME)  # no adapter of today has been there yet
+    await seen(bus, root_name(shop), at(shop.folder))
+    shop.add(Made(100, "Begin elsewhere", {"index.html": "x"}, branch="pages"))
+    shop.git("symbolic-ref", "HEAD", "refs/heads/pages")
+    assert root_name(shop) == await project_at(person, shop.folder, HOME)
+
+
+async def test_every_name_of_a_project_leads_to_it(bus: Bus, person: Bus, shop: Checkout) -> None:
+    added = [AliasAdded(alias=root_name(shop), leads_to="git-1", how="confirmed")]
+    added += [AliasAdded(alias="harbour", leads_to="git-1", how="given")]
+    await Appender(bus).append(wrapped(added, address=GLOBAL), {})
+    assert "git-1" == await project_meant(person, "", shop.folder)
+    for name in (root_name(shop), "harbour", "git-1"):
+        assert "git-1" == await project_meant(person, name, Path("/nowhere"))
+    removed = AliasRemoved(alias=root_name(shop), leads_to="git-1")
+    await Appender(bus).append(wrapped([removed], address=GLOBAL), {})
+    assert root_name(shop) == await project_meant(person, "", shop.folder)
 
 
 async def test_a_folder_is_known_by_the_place_that_it_leads_to(bus: Bus, person: Bus, tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""`annals project`: which projects there are, under which names, and what a person says about that."""

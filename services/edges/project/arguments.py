@@ -1,0 +1,24 @@
+"""The arguments of `annals project`."""
+
+import argparse
+
+
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add what `annals project` can do."""
+    actions = parser.add_subparsers(required=True, metavar="ACTION", dest="action")
+
+    def add(name: str, purpose: str) -> argparse.ArgumentParser:
+        action = actions.add_parser(name, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
+        action.add_argument("--json", action="store_true", help="print one JSON object")
+        if name != "list":
+            action.add_argument("--project", default="", help="which one; by default that of the current directory")
+        return action
+
+    add("list", "list the projects, and the names of which a person has to say whose they are")
+    add("show", "show one project with its names and directories")
+    merge = add("merge", "say that another name is this project, too: its sessions and memory are this project's")
+    merge.add_argument("former", metavar="NAME", help="that name, or the beginning of it")
+    rename = add("rename", "give the project a name to call it by")
+    rename.add_argument("name", metavar="NAME")
+    undo = add("undo", "take back a merge, or a name that was given")
+    undo.add_argument("former", metavar="NAME", nargs="?", default="", help="by default the name that came last")

@@ -1,0 +1,167 @@
+"""`annals project`, run: which projects there are, under which names, and what a person says about that."""
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from uuid import uuid4
+
+import msgspec
+
+from schemas.codec import encode
+from schemas.commands import Command, ProjectMerge, ProjectRename, ProjectSeparate
+from schemas.envelope import Actor
+from schemas.events import AliasProposed
+from schemas.subjects import Address, BadSubject, ask
+from schemas.view_asks import Projects, ProjectsAsk, ProjectSummary
+from services.domain.aliases import Aliases
+from services.edges.memory.command import name_of_person, person_endpoint, refused
+from services.edges.memory.place import PATIENCE, NoProject, aliases_of, project_meant
+from services.kit.bus import Bus, TooLarge, Unreachable
+from services.kit.commands import send
+from services.settings import Settings
+
+SHORT = 8
+"""Characters of a name from which on its beginning is enough."""
+HOW = {
+    "derived": "made of this directory or its remote",
+    "recorded": "merged by an earlier release",
+    "confirmed": "merged by a person",
+    "given": "given by a person",
+}
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A project as it is listed."""
+
+    name: str
+    title: str
+    sessions: int
+    last_seen: str
+    directories: tuple[str, ...]
+    aliases: Mapping[str, str]
+    """Name -> how it came to lead here."""
+
+
+async def project(options: argparse.Namespace, settings: Settings, here: Path) -> int:
+    """Run one action; its exit status: 0 where it is done, 1 where it is refused, with a sentence why."""
+    try:
+        endpoint = person_endpoint(settings)
+        bus = await Bus.connect(endpoint.url, "project", user=endpoint.user, password=endpoint.password, wait=PATIENCE)
+        try:
+            return await (_read if options.action in ("list", "show") else _decide)(bus, options, here)
+        finally:
+            await bus.close()
+    except (NoProject, Unreachable, TooLarge, BadSubject) as error:
+        return refused(str(error))
+    except UnicodeEncodeError:
+        return refused("what you have given is no Unicode text: leave out the bytes that are none")
+
+
+async def _read(bus: Bus, options: argparse.Namespace, here: Path) -> int:
+    aliases = await aliases_of(bus)
+    found = await _entries(bus, aliases)
+    waiting = [*aliases.proposed.values()]
+    if options.action == "show":
+        name = aliases.project(_whole(options.project, found)) or await project_meant(bus, "", here)
+        entry = next((one for one in found if one.name == name), None)
+        if entry is None and options.project:
+            return refused(f"there is no project {options.project}; `annals project list` shows what there is")
+        found = [entry or Entry(name, aliases.title(name), 0, "", (), {})]
+        waiting = [one for one in waiting if aliases.project(one.leads_to) == name]
+    if options.json:
+        values = {"projects": found, "proposed": [msgspec.structs.asdict(one) for one in waiting]}
+        sys.stdout.write(msgspec.json.encode(values).decode() + "\n")
+    else:
+        lines = [*(_shown(found[0]) if options.action == "show" else _table(found)), *_waiting(waiting)]
+        sys.stdout.write("\n".join(map(_plain, lines)) + "\n")
+    return 0
+
+
+async def _entries(bus: Bus, aliases: Aliases) -> list[Entry]:
+    """The projects, that in which something happened last first."""
+    reply = msgspec.json.decode(
+        await bus.request(ask(ProjectsAsk.NAME), encode(ProjectsAsk()), PATIENCE), type=Projects
+    )
+    if reply.error:
+        raise NoProject(f"the projects cannot be read ({reply.error}): try again in a moment")
+    known: dict[str, list[ProjectSummary]] = {}
+    for one in reply.projects:
+        known.setdefault(aliases.project(one.project), []).append(one)
+    for name in aliases.led:
+        known.setdefault(aliases.project(name), [])
+    entries = [_entry(name, same, aliases) for name, same in known.items()]
+    return sorted(entries, key=lambda one: (one.last_seen, one.name), reverse=True)
+
+
+def _entry(name: str, reported: Sequence[ProjectSummary], aliases: Aliases) -> Entry:
+    return Entry(
+        name=name,
+        title=aliases.title(name),
+        sessions=sum(one.sessions for one in reported),
+        last_seen=max((one.last_seen[:16] for one in reported), default=""),
+        directories=tuple(sorted({directory for one in reported for directory in one.directories})),
+        aliases={one: aliases.leads[one].how for one in aliases.names(name) if one in aliases.leads},
+    )
+
+
+def _table(entries: Iterable[Entry]) -> Iterator[str]:
+    lines = [("PROJECT", "CALLED", "SESSIONS", "LAST SEEN", "OTHER NAMES")]
+    lines += [
+        (one.name, one.title or "-", str(one.sessions), one.last_seen or "-", str(len(one.aliases))) for one in entries
+    ]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    for line in lines:
+        yield "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
+
+
+def _shown(entry: Entry) -> Iterator[str]:
+    yield f"{entry.name}{f', called {entry.title}' if entry.title else ''}"
+    yield f"{entry.sessions} sessions{f', last seen {entry.last_seen}' if entry.last_seen else ''}"
+    yield from (f"in {directory}" for directory in entry.directories)
+    yield from (f"also {name}: {HOW.get(how, how)}" for name, how in entry.aliases.items())
+
+
+def _waiting(proposed: Iterable[AliasProposed]) -> Iterator[str]:
+    for one in proposed:
+        yield ""
+        yield f"{one.alias} may be {one.leads_to}: a harness in {one.directory or 'it'} says so, and {one.reason}."
+        yield f"  If it is: annals project merge {one.alias} --project {one.leads_to}"
+
+
+def _plain(text: str) -> str:
+    """A line as a terminal may show it: what could move its cursor or turn its words is spelled out."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+
+
+async def _decide(bus: Bus, options: argparse.Namespace, here: Path) -> int:
+    name = await project_meant(bus, options.project, here)
+    aliases = await aliases_of(bus)
+    known = await _entries(bus, aliases)
+    actor = Actor("person", name_of_person())
+    answer = await send(bus, Address(name), _command(options, known), name=f"person-{uuid4()}", actor=actor)
+    if options.json:
+        values = {"ok": answer.ok, "text": answer.text, "seq": answer.seq}
+        sys.stdout.write(msgspec.json.encode(values).decode() + "\n")
+    if not answer.ok:
+        return refused(answer.text)
+    if not options.json:
+        sys.stdout.write(answer.text + "\n")
+    return 0
+
+
+def _command(options: argparse.Namespace, known: Iterable[Entry]) -> Command:
+    match options.action:
+        case "merge":
+            return ProjectMerge(_whole(options.former, known))
+        case "rename":
+            return ProjectRename(options.name)
+        case _:
+            return ProjectSeparate(_whole(options.former, known))
+
+
+def _whole(name: str, known: Iterable[Entry]) -> str:
+    """The name that a person means with its beginning, where only one begins so; else as it was given."""
+    names = {one for entry in known for one in (entry.name, *entry.aliases)}
+    found = [one for one in names if one.startswith(name)] if len(name) >= SHORT and name not in names else []
+    return found[0] if len(found) == 1 else name

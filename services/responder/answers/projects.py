@@ -1,0 +1,31 @@
+"""The answer to `ask.projects`: the projects that were reported, by the names under which they were."""
+
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from schemas.view_asks import Projects, ProjectsAsk, ProjectSummary
+from services.responder.answers.base import LONG, Context, Question
+from services.responder.answers.view_rows import view_rows
+
+MOST = 10_000
+PROJECTS = """\
+select project, sum(sessions)::bigint as sessions, coalesce(max(last_seen)::varchar, '') as last_seen,
+    flatten(list(directories)) as directories
+from (
+    select project, sessions, last_seen, coalesce(directories, []) as directories from projects
+    union all by name
+    select project, 0 as sessions, max(created_at) as last_seen, []::varchar[] as directories
+    from memories group by project
+)
+where project <> '' group by project"""
+
+
+def _open(context: Context) -> Callable[[ProjectsAsk], Awaitable[Projects]]:
+    async def answer(_: ProjectsAsk) -> Projects:
+        return Projects(tuple(msgspec.convert(await view_rows(context, PROJECTS, max_rows=MOST), list[ProjectSummary])))
+
+    return answer
+
+
+PROJECTS_KNOWN = Question(ProjectsAsk, _open, lambda reason: Projects(error=reason), LONG)
