@@ -17,6 +17,7 @@ from services.domain.search.literals import ids, literals
 from services.domain.search.rows import KINDS, Kind, row_id
 from services.domain.search.telling import AROUND, told
 from services.domain.search.words import words
+from services.kit.alias_reader import AliasReader
 from services.kit.bus import BrokerError, TooLarge, Unreachable
 from services.kit.embed import embedded
 from services.kit.room import Kit
@@ -49,12 +50,28 @@ class Searching:
         self._kit = kit
         self._store = store
         self._written = written
+        self._aliases = AliasReader(kit)
         self._arm = kit.settings.search.ranking
 
     async def answer(self, asker: Asker, ask: SearchAsk) -> Hits:
-        """What is found. Whatever could not be done is told, and the rest is done."""
+        """What is found under all names of the project. Whatever could not be done is told, and the rest is done."""
+        names = (await self._aliases.now()).names(asker.project)
         with self._store.searched():
-            return await self._answer(asker, ask)
+            replies = [await self._answer(asker._replace(project=name), ask) for name in names]
+        return replies[0] if len(replies) == 1 else self._together(replies, asker, ask)
+
+    def _together(self, replies: Sequence[Hits], asker: Asker, ask: SearchAsk) -> Hits:
+        """One reply of those for each name of the project."""
+        hits = sorted((hit for reply in replies for hit in reply.hits), key=lambda hit: -hit.score)
+        if ask.group:
+            hits = _one_of_each_session(hits)
+        whole = msgspec.structs.replace(
+            replies[0],
+            hits=tuple(hits[: max(1, min(ask.limit, asker.most))]),
+            searched=tuple(dict.fromkeys(kind for reply in replies for kind in reply.searched)),
+            degraded=tuple(dict.fromkeys(note for reply in replies for note in reply.degraded)),
+        )
+        return whole if whole.error else self._told(ask.query[:MOST_CHARACTERS].strip(), whole)
 
     async def _answer(self, asker: Asker, ask: SearchAsk) -> Hits:
         query = ask.query[:MOST_CHARACTERS].strip()
@@ -125,9 +142,9 @@ class Searching:
         """What the asker has before them now; nothing where nobody is asked, or nobody knows."""
         if not asker.session:
             return Served()
-        question = encode(ServedAsk(asker.project, asker.session))
+        question = encode(ServedAsk(asker.at_home, asker.session))
         try:
-            reply = await self._kit.bus.request(subject_of(ServedAsk.NAME, asker.project), question, SERVED_TIMEOUT)
+            reply = await self._kit.bus.request(subject_of(ServedAsk.NAME, asker.at_home), question, SERVED_TIMEOUT)
             return _served.decode(reply)
         except (Unreachable, TooLarge, msgspec.DecodeError, msgspec.ValidationError):
             degraded.append("what your prompt holds already is not known and may come again")

@@ -14,8 +14,10 @@ class Asker(NamedTuple):
     project: str
     session: str
     most: int
+    at_home: str
+    """The project that its session works in, which may go by another name now."""
 
 
 def asker(ask: SearchAsk) -> Asker:
     """Who asks this."""
-    return Asker(ask.project, ask.session, AGENT if ask.session else PERSON)
+    return Asker(ask.project, ask.session, AGENT if ask.session else PERSON, ask.project)

@@ -18,6 +18,7 @@ from schemas.events import (
     NoteDismissed,
     NoteUpdated,
     NoteWritten,
+    alias,
 )
 from schemas.subjects import WHOLE_PROJECT
 from services.kit.asks import AskHandler
@@ -32,25 +33,28 @@ ATTEMPTS, PAUSE = 20, 1.0
 """How often, and after how many seconds, the embedder is asked that starts at the same time."""
 
 
+WRITTEN: tuple[type[Event], ...] = (
+    MemoryProposed,
+    MemoryWritten,
+    MemoryRevised,
+    MemoryMerged,
+    MemoryArchived,
+    MemoryRestored,
+    MemoryExpired,
+    MemoryQuarantined,
+    MemoryReleased,
+    NoteWritten,
+    NoteUpdated,
+    NoteDismissed,
+)
+"""What somebody decides and then looks for. It only hears that they were written: the rows come from the index."""
+
+
 class Searcher:
     """Finds what bears on a few words in all that the index holds of a project."""
 
     NAME: ClassVar[str] = "searcher"
-    READS: ClassVar[tuple[type[Event], ...]] = (
-        MemoryProposed,
-        MemoryWritten,
-        MemoryRevised,
-        MemoryMerged,
-        MemoryArchived,
-        MemoryRestored,
-        MemoryExpired,
-        MemoryQuarantined,
-        MemoryReleased,
-        NoteWritten,
-        NoteUpdated,
-        NoteDismissed,
-    )
-    """What somebody decides and then looks for. It only hears that they were written: the rows come from the index."""
+    READS: ClassVar[tuple[type[Event], ...]] = (*WRITTEN, *alias.EVENTS)
     WRITES: ClassVar[tuple[type[Event], ...]] = ()
 
     async def open(self, kit: Kit) -> None:
@@ -62,7 +66,7 @@ class Searcher:
         self._handler = AskHandler(kit, SearchAsk, self._answer, lambda reason: Hits(error=f"Not searched: {reason}."))
         warming = asyncio.create_task(self._warm())
         kit.stack.callback(warming.cancel)
-        for event in self.READS:
+        for event in WRITTEN:
             await kit.bus.follow(f"log.*.*.{WHOLE_PROJECT}.{event.TYPE}", written.heard)
         await self._handler.open()
 

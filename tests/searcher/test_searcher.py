@@ -10,15 +10,17 @@ import pytest_asyncio
 
 from schemas.asks import Hits, SearchAsk
 from schemas.codec import encode
+from schemas.events import AliasAdded, AliasRemoved
 from schemas.subjects import ask
+from services.domain.aliases import GLOBAL
 from services.embedder.worker import Embedder
-from services.kit.bus import Bus
+from services.kit.bus import Appender, Bus
 from services.searcher.worker import Searcher
 from services.settings import Settings
-from tests.helpers.broker_world import opened
+from tests.helpers.broker_world import opened, wrapped
 from tests.helpers.search_index import MadeIndex
 from tests.helpers.search_rows import row, said
-from tests.helpers.waiting import PATIENCE
+from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.broker
 
@@ -181,6 +183,34 @@ async def test_no_argument_shows_what_another_project_holds(asking: Asking) -> N
     assert "its body names the project 'island' and its subject the project 'harbour'" in refused.error
     assert [] == [hit.id for hit in (await asking("x1 s9")).hits if hit.id == "x1"]
     assert "x1" == ids(await asking("secret under the lighthouse", project="island"))[0]
+
+
+async def test_what_stands_under_any_name_of_a_project_is_found_by_each_of_them(bus: Bus, asking: Asking) -> None:
+    await asking.index.write(ROWS)
+    assert "x1" not in ids(await asking("secret under the lighthouse"))
+    added = [AliasAdded(alias="island", leads_to="harbour", how="confirmed")]
+    added += [AliasAdded(alias="Shop", leads_to="harbour", how="given")]
+    await Appender(bus).append(wrapped(added, address=GLOBAL), {})
+    await until(lambda: finds(asking, "x1"))
+    for name in ("harbour", "island", "Shop"):
+        found = await asking("secret under the lighthouse", name)
+        assert "x1" == ids(found)[0]
+        assert "m1" == ids(await asking("tide table", name))[0]
+        assert 10 >= len(found.hits)
+        assert (10, ()) == (found.read_through, found.degraded)
+        assert len(ids(found)) == len({*ids(found)})
+    assert 3 == len((await asking("the", limit=3)).hits)
+    removed = AliasRemoved(alias="island", leads_to="harbour")
+    await Appender(bus).append(wrapped([removed], address=GLOBAL), {})
+    await until(lambda: misses(asking, "x1"))
+
+
+async def finds(asking: Asking, name: str) -> bool:
+    return name in ids(await asking("secret under the lighthouse"))
+
+
+async def misses(asking: Asking, name: str) -> bool:
+    return not await finds(asking, name)
 
 
 async def test_what_is_asked_for_narrows_it(asking: Asking) -> None:
