@@ -133,8 +133,6 @@ async def test_another_message_is_another_sighting(desk: Bus) -> None:
         said(WISH, ignored=True),
         said(WISH, is_summary=True),
         said("I need to remember the milk."),
-        said(f"```\n{WISH}\n```"),
-        said(f"> {WISH}"),
         [*said("Hello.")[:1], PartRecorded(message="msg1", part="msg1/0", kind="reasoning", text=WISH)],
         [PartRecorded(message="unknown", part="p", kind="text", text=WISH)],
     ],
@@ -143,6 +141,25 @@ async def test_what_no_person_asks_for_is_left_alone(desk: Bus, events: Sequence
     await tell(desk, events)
     await rested(desk)
     assert [] == await facts(desk, PROJECT)
+
+
+@pytest.mark.parametrize(
+    ("text", "mark"),
+    [
+        (f"```\n{WISH}\n```", "quoted"),
+        (f"> {WISH}", "quoted"),
+        (f"From: Bob\nSubject: language\n\n{WISH}", "pasted"),
+        (f"Look at this report:\n\nIt fails.\n{WISH}", "pasted"),
+    ],
+)
+async def test_what_was_pasted_waits_for_a_person_and_says_why(desk: Bus, text: str, mark: str) -> None:
+    await tell(desk, said(text))
+    await until(lambda: written(desk))
+    (memory,) = await written(desk)
+    assert isinstance(memory, MemoryProposed)
+    assert (BODY, "person_by_harness") == (memory.text, memory.trust)
+    (verdict,) = await judged(desk)
+    assert ("held", True) == (verdict.verdict, mark in verdict.reasons)
 
 
 async def test_what_nobody_vouches_for_is_the_harness_s_word(desk: Bus) -> None:

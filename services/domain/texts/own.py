@@ -5,9 +5,23 @@ that words are a person's own, they are left out.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple
 
 from services.domain.texts.clean import cleaned
+from services.domain.texts.paste_patterns import (
+    ATTRIBUTION,
+    CLOSING,
+    DIFF,
+    HEADER,
+    LOG,
+    NAMED,
+    PAGE,
+    SPEAKER,
+    THEIRS,
+)
 
 OWN_WORDS = 1_500
 """Characters up to which a message, or a paragraph of a longer one, is a person's own words and no paste."""
@@ -38,20 +52,38 @@ _TO_BE_READ = re.compile(
     re.IGNORECASE,
 )
 """What asks for something to be done with the text that follows below an empty line."""
+_TASKS = re.compile(r"\b(?:do|steps?|tasks?|things|points|changes|to-?dos?)\b[^.!?]{0,40}$", re.IGNORECASE)
+"""What leads in a list of what is to be done."""
 _ASKS_TO_REMEMBER = re.compile(r"\bremember\b|\bmemory\b|记|記|覚え|기억|merke|запомни|recuerda|retiens", re.IGNORECASE)
 _COLONS = (":", "\uff1a")
+CLOSING_LINES = 4
+"""Lines at the end of a letter in which its closing stands, the last one aside."""
 LEAD = 160
 """Characters of a line up to which it may lead something in."""
 
 
+class MarkedLine(NamedTuple):
+    """A line of a message, and what shows that somebody else may have written it."""
+
+    text: str
+    mark: str = ""
+    """`quoted` or `pasted`; empty: whoever sent the message wrote it themselves."""
+
+
 def own_lines(text: str) -> tuple[str, ...]:
     """The lines of a message that a person wrote themselves; empty lines part paragraphs."""
-    own = list(_before_paste(unquoted_lines(text)))
-    if sum(map(len, own)) <= OWN_WORDS:
-        return tuple(own)
-    paragraphs = list(_paragraphs(own))
-    kept = [paragraphs[0], *paragraphs[-1:]] if len(paragraphs) > 1 else paragraphs
-    return tuple(line for one in kept if sum(map(len, one)) <= OWN_WORDS for line in (*one, ""))
+    return tuple("" if line.mark else line.text for line in marked_lines(text))
+
+
+def marked_lines(text: str) -> tuple[MarkedLine, ...]:
+    """All lines of a message. Of a paste the first line that shows it begins it, and it goes to the end."""
+    lines = _quoted(text)
+    begin, ranges = _pasted(lines)
+    marked = [
+        line if line.mark or (at < begin and at not in ranges) else MarkedLine(line.text, "pasted")
+        for at, line in enumerate(lines)
+    ]
+    return tuple(_without_long_paragraphs(marked))
 
 
 def unquoted_lines(text: str) -> Iterator[str]:
@@ -59,18 +91,24 @@ def unquoted_lines(text: str) -> Iterator[str]:
 
     Whoever sent the message may have pasted them.
     """
+    return ("" if line.mark else line.text for line in _quoted(text))
+
+
+def _quoted(text: str) -> list[MarkedLine]:
     lines = cleaned(text[:LONGEST]).splitlines()
     last_with = {mark: at for at, line in enumerate(lines) for mark in _OPENING_MARKS.values() if mark in line}
-    at = 0
+    found: list[MarkedLine] = []
     is_blank = True
-    while at < len(lines):
+    while len(found) < len(lines):
+        at = len(found)
         line = lines[at]
         is_indented = bool(_INDENTED.match(line))
         end = _end(lines, at, last_with)
         is_own = end is None and not _QUOTED_LINE.match(line) and not (is_blank and is_indented)
-        yield line if is_own else ""
         is_blank = not line.strip() or (is_blank and is_indented)
-        at = (at if end is None else end) + 1
+        mark = "" if is_own else "quoted"
+        found += (MarkedLine(one, mark) for one in lines[at : (at if end is None else end) + 1])
+    return found
 
 
 def _end(lines: list[str], at: int, last_with: Mapping[str, int]) -> int | None:
@@ -96,27 +134,61 @@ def _next(lines: list[str], start: int, closes: Callable[[str], bool]) -> int:
     return next((at for at in range(start, len(lines)) if closes(lines[at].strip())), len(lines) - 1)
 
 
-def _before_paste(lines: Iterator[str]) -> Iterator[str]:
-    """The lines up to one that leads in what was pasted."""
-    asked = False
-    for line in lines:
-        if asked and not line.strip():
-            return
-        yield line
+def _pasted(lines: Sequence[MarkedLine]) -> tuple[int, frozenset[int]]:
+    """Where a paste begins that goes to the end of the message, and the lines that are pasted before that."""
+    texts = ["" if line.mark else line.text for line in lines]
+    if _is_letter(texts) or sum(1 for one in texts if PAGE.search(one)) > 1:
+        return 0, frozenset()
+    begins = [len(lines), *(at for at, one in enumerate(texts) if HEADER.match(one) or DIFF.match(one))]
+    begins += _led_in(texts)
+    speakers = [at for at, one in enumerate(texts) if SPEAKER.match(one)]
+    names = [(found[1].lower(), at) for at, one in enumerate(texts) if (found := NAMED.match(one))]
+    counts = Counter(name for name, _ in names)
+    if len(speakers) > 1:
+        begins.append(speakers[0])
+    if len(counts) > 1 and max(counts.values()) > 1:
+        begins.append(names[0][1])
+    return min(begins), frozenset(_logged(texts))
+
+
+def _led_in(lines: Sequence[str]) -> Iterator[int]:
+    """Behind a line that leads in what was pasted."""
+    is_asked = False
+    for at, line in enumerate(lines):
+        if is_asked and not line.strip():
+            yield at
         if len(line) > LEAD or _ASKS_TO_REMEMBER.search(line):
             continue
-        if line.rstrip().endswith(_COLONS) and _LEADS_IN.search(line):
-            return
-        asked = asked or _TO_BE_READ.search(line) is not None
+        is_lead = line.rstrip().endswith(_COLONS) and _LEADS_IN.search(line) and not _TASKS.search(line)
+        if is_lead or THEIRS.search(line) or ATTRIBUTION.search(line):
+            yield at + 1
+        is_asked = is_asked or _TO_BE_READ.search(line) is not None
 
 
-def _paragraphs(lines: list[str]) -> Iterator[list[str]]:
-    held: list[str] = []
-    for line in lines:
-        if line.strip():
-            held.append(line)
-        elif held:
-            yield held
-            held = []
-    if held:
-        yield held
+def _logged(lines: Sequence[str]) -> Iterator[int]:
+    """The lines of logs and traces: up to the end of the last paragraph that has one."""
+    found = [at for at, line in enumerate(lines) if LOG.match(line)]
+    if found:
+        end = next((at for at in range(found[-1], len(lines)) if not lines[at].strip()), len(lines))
+        yield from range(found[0], end)
+
+
+def _is_letter(lines: Sequence[str]) -> bool:
+    """Whether it ends as letters do, above a name."""
+    said = [line for line in lines if line.strip()]
+    return any(CLOSING.match(line) for line in said[-1 - CLOSING_LINES : -1])
+
+
+def _without_long_paragraphs(lines: Sequence[MarkedLine]) -> Iterator[MarkedLine]:
+    """Nobody types paragraphs of such a length, nor more than the first and the last one of a longer message."""
+    if sum(len(line.text) for line in lines if not line.mark) <= OWN_WORDS:
+        yield from lines
+        return
+    paragraphs = [list(group) for has_words, group in groupby(lines, _has_words) if has_words]
+    typed = [one for one in (paragraphs[:1] + paragraphs[1:][-1:]) if sum(len(line.text) for line in one) <= OWN_WORDS]
+    own = {id(line) for one in typed for line in one}
+    yield from (line if line.mark or id(line) in own else MarkedLine(line.text, "pasted") for line in lines)
+
+
+def _has_words(line: MarkedLine) -> bool:
+    return not line.mark and bool(line.text.strip())

@@ -66,8 +66,9 @@ def shown(found: Found, origin: Origin) -> Candidate:
 
 def _candidate(found: Request | Ignored, origin: Origin) -> Candidate:
     if isinstance(found, Request):
-        kind, text, place, verdict = "message", found.text, found.place, None
+        kind, text, place, verdict, mark = "message", found.text, found.place, None, found.mark
     else:
+        mark = ""
         kind, text, place, verdict = "ignored", found.preview, place_of(found.preview), Verdict((found.reason,))
     return Candidate(
         id=candidate_id(origin.holder(kind), text),
@@ -79,6 +80,8 @@ def _candidate(found: Request | Ignored, origin: Origin) -> Candidate:
         origin=origin.session,
         message=origin.message,
         is_asked=True,
+        is_held=bool(mark),
+        codes=(mark,) if mark else (),
         verdict=verdict,
         family=origin.family,
     )

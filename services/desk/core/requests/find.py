@@ -5,6 +5,7 @@ The gate still judges each body: it refuses those that would steer an agent.
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 import msgspec
 
@@ -19,7 +20,8 @@ from services.desk.core.requests.phrases import (
 )
 from services.domain.memory.classes import MemoryClass, Placement, placed_by_class
 from services.domain.texts.bounds import beginning, flat
-from services.domain.texts.own import own_lines
+from services.domain.texts.own import marked_lines
+from services.domain.texts.paste_patterns import ATTRIBUTION, SPEAKER, THEIRS
 
 LONGEST = 260
 """Characters of a text that is remembered at a person's request."""
@@ -31,6 +33,8 @@ PREVIEW = 120
 _LINE = 2_000
 """Characters of a line in which a phrase is looked for."""
 _SEPARATOR = re.compile(r"[ \t]*[:\uff1a,\uff0c]?[ \t\u3000]*")
+_UNQUOTED = re.compile(r"^(?:[ \t]{0,12}[>\u300b|+-])+[ \t]?")
+"""What stands before a quoted line, and before one of a diff."""
 _ENDS = re.compile(r"[.!?。\uff01\uff1f\uff1b]\s+|[。\uff01\uff1f\uff1b]")
 _ASKS = re.compile(r"[?\uff1f](?:\s|$)")
 _REFERENCE = re.compile(r"https?://|\blinear\b|\bslack\b|\bnotion\b|\bdashboards?\b|\bgrafana\b", re.IGNORECASE)
@@ -46,6 +50,8 @@ class Request(msgspec.Struct, frozen=True):
     language: str
     """Of the phrase."""
     place: Placement
+    mark: str = ""
+    """What shows that somebody else may have asked: `quoted` or `pasted`; empty: the person did."""
 
 
 class Ignored(msgspec.Struct, frozen=True):
@@ -62,15 +68,23 @@ def requests(text: str) -> tuple[Request | Ignored, ...]:
     """The requests of a person's message, in their order, each body once."""
     found: list[Request | Ignored] = []
     seen: set[str] = set()
-    for line in own_lines(text):
-        if hit := phrase_in(line):
+    for line, mark in marked_lines(text):
+        if hit := phrase_in(_UNQUOTED.sub("", line) if mark else line):
             reason = hit.reason or _refused(hit.body, seen)
+            if reason and mark:
+                continue  # nobody is told why somebody else's words ask for nothing
             seen.add(_same(hit.body))
             if reason:
                 found.append(Ignored(reason, hit.language, beginning(flat(line), PREVIEW)))
             else:
-                found.append(Request(beginning(flat(hit.body), LONGEST), hit.language, place_of(hit.body)))
+                text = beginning(flat(hit.body), LONGEST)
+                found.append(Request(text, hit.language, place_of(hit.body), mark or _reported(hit.before)))
     return tuple(found)
+
+
+def _reported(before: str) -> str:
+    """The mark where the words before a phrase say that somebody else has said it: `the mail says: from now on ...`."""
+    return "pasted" if ATTRIBUTION.search(before) or SPEAKER.match(before) or THEIRS.search(before) else ""
 
 
 def place_of(body: str) -> Placement:
@@ -102,11 +116,12 @@ class Hit(msgspec.Struct, frozen=True):
 def phrase_in(line: str) -> Hit | None:
     """The first phrase of a line, with what it asks for."""
     line = line[:_LINE]
+    begins = (0, *(end.end() for end in _ENDS.finditer(line)))
     for phrase in NEGATED:
-        if negated := phrase.pattern.match(line):
+        if negated := _beginning(phrase, line, begins):
             return Hit(phrase.language, _body(line, negated.end()), reason="negated_request")
     for phrase in PHRASES:
-        found = phrase.pattern.match(line) if phrase.anchored else _unquoted(phrase, line)
+        found = _beginning(phrase, line, begins) if phrase.anchored else _unquoted(phrase, line)
         if found is None:
             continue
         before, body = line[: found.start()], _body(line, found.end())
@@ -119,16 +134,24 @@ def phrase_in(line: str) -> Hit | None:
     return None
 
 
+def _beginning(phrase: Phrase, line: str, begins: Sequence[int]) -> re.Match[str] | None:
+    """The phrase where a sentence begins with it, in no quotation marks and in no code."""
+    matches = (phrase.pattern.match(line, at) for at in begins if not _is_inside_quotes(line[:at]))
+    return next(filter(None, matches), None)
+
+
 def _unquoted(phrase: Phrase, line: str) -> re.Match[str] | None:
     """The phrase where it stands in no quotation marks and in no code."""
     found = phrase.pattern.search(line)
     if found is None:
         return None
-    before = line[: found.start()]
-    is_quoted = any(before.count(mark) % 2 for mark in '`"') or any(
+    return None if _is_inside_quotes(line[: found.start()]) else found
+
+
+def _is_inside_quotes(before: str) -> bool:
+    return any(before.count(mark) % 2 for mark in '`"') or any(
         before.count(opens) > before.count(closes) for opens, closes in ("\u201c\u201d", "\u300c\u300d", "\u00ab\u00bb")
     )
-    return None if is_quoted else found
 
 
 def _body(line: str, end: int) -> str:

@@ -1,6 +1,7 @@
 """How people ask for something to be remembered, and how they say that it is not to be.
 
-A phrase that is anchored counts only at the beginning of a line: `I need to remember the milk` asks for nothing.
+A phrase that is anchored counts only at the beginning of a line, an item of a list or a sentence: `I need to remember
+the milk` asks for nothing.
 """
 
 import re
@@ -17,7 +18,9 @@ class Phrase(msgspec.Struct, frozen=True):
 
 
 def _anchored(language: str, pattern: str) -> Phrase:
-    return Phrase(language, re.compile(rf"[ \t]{{0,12}}(?:{pattern})", re.IGNORECASE))
+    return Phrase(
+        language, re.compile(rf"[ \t]{{0,12}}(?:(?:[-*+\u2022]|\d{{1,3}}[.)])[ \t]+)?(?:{pattern})", re.IGNORECASE)
+    )
 
 
 def _anywhere(language: str, pattern: str) -> Phrase:
@@ -46,7 +49,7 @@ PHRASES: tuple[Phrase, ...] = (
     _anywhere("zh", "从现在开始|從現在開始|从今以后|從今以後|我的偏好是|我偏好|以后请|以後請|以后都|以後都"),
     _anywhere("en", r"\bfrom now on\b|\bgoing forward\b"),
 )
-"""Those that must begin a line first."""
+"""Those that must begin a sentence first."""
 
 NEGATED_BEFORE = re.compile(
     r"(?:(?:不要|別|别|不用|不需要|勿)(?:幫我|帮我)?|\b(?:do not|don['\u2019]?t|never|not)(?: please)?"

@@ -1,0 +1,95 @@
+"""How texts look that somebody else wrote: mails, reports, talks, logs, pages, in the languages that are known."""
+
+import re
+
+_COLON = r"[ \t]?[:\uff1a]"
+_BEGIN = r"[ \t]{0,8}(?:[#*]{1,4}[ \t]*)?"
+HEADER = re.compile(
+    rf"{_BEGIN}(?:"
+    r"from|sent|subject|cc|bcc|reply-to|message-id|author|reporter|reported by|reviewer|reviewed by|assignee|title"
+    r"|description|steps to reproduce|(?:expected|actual)(?: behaviou?r| results?)?|environment|severity"
+    r"|von|gesendet|betreff|an|titel|beschreibung|gemeldet von|erwartet|schritte"
+    r"|de|envoyé|objet|à|titre|signalé par|étapes"
+    r"|enviado|asunto|para|título|descripción|descrição|pasos|passos"
+    r"|da|a|oggetto|titolo|descrizione|assunto"
+    r"|от|кому|тема|отправлено|заголовок|описание|автор|шаги"
+    r"|发件人|發件人|收件人|主题|主題|标题|標題|描述|作者|步骤|差出人|宛先|件名|タイトル|보낸 사람|받는 사람|제목"
+    rf")\*{{0,2}}{_COLON}"
+    rf"|{_BEGIN}(?:steps to reproduce|(?:expected|actual) (?:behaviou?r|results?)|schritte zum nachstellen"
+    r"|étapes pour reproduire|pasos para reproducir|шаги воспроизведения|重现步骤|再現手順)\b",
+    re.IGNORECASE,
+)
+"""The label of a mail or a report at the beginning of a line."""
+ATTRIBUTION = re.compile(
+    r"\b(?:wrote|writes|said|says|commented|replied)\b.{0,30}:\s*$|\b(?:opened this issue|commented on|posted by)\b"
+    r"|^[ \t]*on .{5,60} wrote\b|\bschrieb\b.{0,60}:\s*$|\bhat (?:geschrieben|kommentiert)\b"
+    r"|\ba écrit\s?:|\bescribió\s?:|\bescreveu\s?:|\bha scritto\s?:|(?:писал|написал)[аи(). ]{0,6}.{0,30}:\s*$"
+    r"|写道|寫道|さんは?書きました|님이 작성"
+    r"|^[ \t]*-{3,}[^-\n]{3,50}-{3,}[ \t]*$",
+    re.IGNORECASE,
+)
+"""Who wrote what follows."""
+_NOUNS_EN = (
+    r"(?:bug report|report|ticket|issue|e-?mails?|mail|message|review|comments?|feedback|page|article|post|thread|logs?"
+    r"|transcript|chat|conversation|proposal|description|release notes|changelog|answer|readme|documentation)"
+)
+THEIRS = re.compile(
+    rf"\b(?:this|these|that|the (?:following|attached))\b(?: [\w-]+){{0,3}}? {_NOUNS_EN}\b|\b{_NOUNS_EN} below\b"
+    r"|\b(?:dies\w{1,2}|folgend\w{1,2})\b(?: \w+){0,2}? \w*(?:bericht|ticket|seite|mail|nachricht"
+    r"|kommentar|meldung|artikel"
+    r"|protokoll|gespräch|beitrag|bewertung|anfrage)\w{0,2}\b|\b(?:hier|anbei)\b.{0,20}\b(?:bericht"
+    r"|rückmeldung|meldung)"
+    r"|\b(?:ce|cet|cette|ces|voici)\b(?: \w+){0,2}? (?:rapport|ticket|page|mail|message|commentaire"
+    r"|article|journal|retour"
+    r"|avis|discussion)s?\b"
+    r"|\b(?:este|esta|estos|estas|est[ea] es)\b(?: \w+){0,2}? (?:informe|ticket|página|correo|mensaje"
+    r"|comentario|artículo"
+    r"|registro|revisión|hilo|relatório|e-mail|mensagem|comentário|artigo)s?\b"
+    r"|\bquest[oaie]\b(?: \w+){0,2}? (?:rapporto|ticket|pagina|mail|messaggio|commento|articolo)\b"
+    r"|(?:\bэт\w{1,3}|\bв\u043eт)\b(?: \w+){0,2}? (?:\u043eтч[её]т|тикет|страниц|письм|сообщени|комментари"
+    r"|замечани|стать|лог|переписк)"
+    r"|(?:这|這|以下|下面|该|該).{0,4}(?:报告|報告|工单|工單|页面|頁面|邮件|郵件|消息|评论|評論|意见|意見|文章|日志|日誌|记录|对话)"
+    r"|(?:この|以下の).{0,4}(?:レポート|報告|メール|ページ|コメント|記事|ログ|チケット)"
+    r"|(?:이|다음) (?:보고서|메일|페이지|댓글|글|로그|티켓)",
+    re.IGNORECASE,
+)
+"""What is said of a text that somebody else wrote and that follows."""
+_TIME = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?: ?[ap]\.?m\.?)?"
+SPEAKER = re.compile(
+    rf"[ \t]{{0,8}}[\[(]?{_TIME}[\])]?[ \t,-]*[^\s:\uff1a][^:\uff1a\n]{{0,40}}[:\uff1a>]"
+    rf"|[ \t]{{0,8}}[^\s\d:\uff1a][^:\uff1a\n]{{0,40}}[,(\[\t -]{{1,3}}{_TIME}[\])]?[ \t]*[:\uff1a]?",
+    re.IGNORECASE,
+)
+"""A line of a talk that says when, and who."""
+NAMED = re.compile(r"[ \t]{0,8}[<*@]{0,2}([^\W\d_][\w'.-]{1,20}(?: [^\W\d_][\w'.-]{1,20})?)[>*]{0,2}[:\uff1a]")
+"""A line that begins with a name, as lines of talks do; labels of lists do, too, but each of these comes once."""
+LOG = re.compile(
+    r"[ \t]{0,8}\[?\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}|[ \t]{0,8}\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING"
+    r"|ERROR|FATAL)\b[\]:| ]"
+    r"|Traceback \(most recent call last\)|[ \t]+at \S+ ?\(.*\)|[ \t]+File \".*\", line \d+|[ \t]{0,8}\$ \S|npm ERR!"
+    r"|[A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} "
+)
+DIFF = re.compile(r"diff --git |@@ -\d|\+\+\+ \S|--- a/|index [0-9a-f]{7,}\.\.|commit [0-9a-f]{7,}$")
+CLOSING = re.compile(
+    r"[ \t]{0,8}(?:-- ?|(?:(?:best|kind|warm|many)(?: regards| wishes| thanks)?|regards|cheers|sincerely(?: yours)?"
+    r"|yours(?: sincerely| truly)?|thanks|thank you"
+    r"|(?:viele|liebe|beste|mit freundlichen|schöne|freundliche) grüße\w?|gruß|mfg|lg"
+    r"|(?:bien )?cordialement|bien à vous|bonne journée|amicalement|(?:un )?saludos?|atentamente|un abrazo"
+    r"|atenciosamente|abraços|cordiali saluti|saluti|\u0441 уважением|всего доброго|\u0441 наилучшими пожеланиями"
+    r"|此致|敬礼|祝好|敬具|よろしくお願い(?:いた)?します|감사합니다|sent from my .*|von meinem .* gesendet)"
+    r")[ \t]*[,.!\uff0c]?[ \t]*$",
+    re.IGNORECASE,
+)
+"""How letters end, above a name."""
+PAGE = re.compile(
+    r"\b(?:skip to (?:main )?content|sign in|log in|sign up|subscribe|cookies?|last updated"
+    r"|table of contents|\d+ min read"
+    r"|privacy policy|terms of service|all rights reserved|share this|edit this page|on this page"
+    r"|was this (?:page )?helpful"
+    r"|inhaltsverzeichnis|datenschutz|impressum|zuletzt (?:geändert|aktualisiert)|se connecter|mentions légales"
+    r"|dernière mise à jour|iniciar sesión|política de privacidad|última actualización|войти"
+    r"|политика конфиденциальности"
+    r"|последнее обновление)\b|©|跳到内容|隐私政策|隱私政策|最后更新|版权所有|目次|プライバシー",
+    re.IGNORECASE,
+)
+"""What pages have around their text."""
