@@ -20,7 +20,9 @@ class Copied(msgspec.Struct, frozen=True):
     as_of: int
     at: datetime
     made: float
-    """When it was made, by a clock that is never set."""
+    """When it was made, by a clock that is never set ..."""
+    took: float
+    """... and the seconds that it took."""
 
 
 class NotCopied(RuntimeError):
@@ -28,7 +30,10 @@ class NotCopied(RuntimeError):
 
 
 class Copier:
-    """Makes copies on demand, at most every few seconds and only where something has changed."""
+    """Makes copies on demand, where something has changed, and at most every few seconds.
+
+    Where one takes longer than a second the next one comes later by as much: writers wait while the file is copied.
+    """
 
     def __init__(self, files: Files, data: Path, *, every: float, memory_limit: str) -> None:
         self._files = files
@@ -40,7 +45,8 @@ class Copier:
     @property
     def is_young(self) -> bool:
         """Whether it is too early for another one."""
-        return self._newest is not None and time.monotonic() - self._newest.made < self._every
+        newest = self._newest
+        return newest is not None and time.monotonic() - newest.made < self._every * max(1.0, newest.took)
 
     async def newest(self) -> Copied:
         """The newest copy, after one was made if it is time. Raises `NotCopied`."""
@@ -54,6 +60,7 @@ class Copier:
         return newest
 
     async def _copy(self) -> Copied:
+        began = time.monotonic()
         store, draft = self._files.serving, self._path.with_name(f"{self._path.name}.draft")
         try:
             await store.duck.copy(draft)
@@ -69,7 +76,8 @@ class Copier:
         finally:
             for leftover in (draft, write_ahead_log(draft)):
                 leftover.unlink(missing_ok=True)
-        return Copied(store.duck.path, as_of, at, time.monotonic())
+        made = time.monotonic()
+        return Copied(store.duck.path, as_of, at, made, took=made - began)
 
 
 def _stamp(db: Connection, at: datetime) -> int:

@@ -3,10 +3,12 @@
 import asyncio
 import subprocess
 import sys
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
+import msgspec
 import pytest
 
 from schemas.events import DropRequested
@@ -81,6 +83,17 @@ async def test_another_copy_is_made_when_it_is_time_and_something_has_changed(tm
     assert first == await seldom.newest(), "it is too early"
     assert 5 == (await often.newest()).as_of
     assert inode != views_copy(tmp_path).stat().st_ino
+    await files.close()
+
+
+async def test_what_takes_long_to_copy_is_copied_less_often(tmp_path: Path) -> None:
+    files = await opened(tmp_path)
+    some = copier(files, tmp_path, every=3600)
+    await some.newest()
+    some._newest = msgspec.structs.replace(some._newest, made=time.monotonic() - 3700)  # noqa: SLF001 - an hour ago
+    assert not some.is_young
+    some._newest = msgspec.structs.replace(some._newest, took=2.0)  # noqa: SLF001 - and it took two seconds
+    assert some.is_young
     await files.close()
 
 
