@@ -23,6 +23,10 @@ from services.kit.views_copy import TABLE
 MIB = 1024 * 1024
 LATE = 1.0
 """Seconds after its deadline at which this process ends itself, where nobody is left who would end it."""
+LONGEST = 2000
+"""Characters of a sentence: errors quote values, and those may be of any size."""
+ESCAPED = 8
+"""Bytes that a character of it may take in a reply."""
 NICE = 10
 """Those who answer agents go first."""
 
@@ -45,19 +49,24 @@ def answer(query: Query, sink: BinaryIO, bound: Callable[[], None]) -> Outcome:
         found = selected(db, query.sql)
         written = _write(query, found, sink)
     except (BadQuery, RowTooLarge) as error:
-        return msgspec.structs.replace(outcome, error=str(error))
+        reason = str(error)
     except DuckError as error:
-        return msgspec.structs.replace(outcome, error=_sentence(str(error), query.memory))
+        reason = too_large(query.memory) if str(error).startswith("Out of Memory") else str(error)
     except OSError as error:
-        return msgspec.structs.replace(outcome, error=f"the rows could not be written down ({error})")
+        reason = f"the rows could not be written down ({error})"
     except RecursionError:
-        return msgspec.structs.replace(outcome, error="the values are nested too deeply; ask for a part of them")
-    return msgspec.structs.replace(outcome, columns=found.columns, sizes=written.sizes, truncated=not written.is_whole)
+        reason = "the values are nested too deeply; ask for a part of them"
+    else:
+        return msgspec.structs.replace(
+            outcome, columns=found.columns, sizes=written.sizes, truncated=not written.is_whole
+        )
+    return msgspec.structs.replace(outcome, error=sentence(reason, min(LONGEST, query.room // ESCAPED)))
 
 
-def _sentence(error: str, memory: int) -> str:
-    """What DuckDB says, without what it says of this program, and of settings that nobody may change here."""
-    return too_large(memory) if error.startswith("Out of Memory") else error.partition("\nTraceback")[0].strip()
+def sentence(reason: str, longest: int) -> str:
+    """A reason without what it says of this program, and without the most of a value that it quotes."""
+    told = reason.partition("\nTraceback")[0].strip()
+    return told if len(told) <= longest else f"{told[:longest]} ..."
 
 
 def _of_the_copy(db: Connection) -> tuple[int, datetime]:

@@ -22,8 +22,8 @@ from services.kit.views_copy import views_copy
 
 WAITING = 16
 """The most queries that wait for their turn."""
-COPY_WAIT = 1.0
-"""Seconds that a query waits for a newer copy where there is one already."""
+COPY_SHARE = 0.5
+"""The share of a query's time for which it waits for a newer copy, where there is one already."""
 ENVELOPE = 512
 """Bytes of a reply beside its columns and rows."""
 MOST_BYTES = 16 * 1024 * 1024
@@ -95,7 +95,7 @@ class Console:
         Raises `Unreachable` where there is none.
         """
         is_there = self._path.exists()
-        wait = min(COPY_WAIT, patience) if is_there else patience
+        wait = patience * COPY_SHARE if is_there else patience
         try:
             reply = await self._kit.bus.request(subject_of(ViewsCopyAsk.NAME), encode(ViewsCopyAsk()), wait)
             copy = msgspec.json.decode(reply, type=ViewsCopy)

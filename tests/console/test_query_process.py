@@ -9,7 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from schemas.codec import encode
 from schemas.events import DropRequested
+from schemas.view_asks import Rows
 from services.console.core.exchange import Outcome, Query
 from services.console.query_process import answer
 from services.kit.duck import change_alone
@@ -220,6 +222,19 @@ def test_a_row_that_fits_no_page_is_answered_with_what_to_do(copy: Path) -> None
 def test_names_that_fill_the_answer_are_answered_with_what_to_do(copy: Path) -> None:
     outcome, _ = asked(copy, f'select 1 as "{"x" * 60_000}"')
     assert "the names of the columns fill the whole answer" in outcome.error
+
+
+@pytest.mark.parametrize("sql", ["select error(repeat('ü', 5000000))", "select repeat('x', 5000000)::int"])
+def test_an_error_that_quotes_a_long_value_is_shortened(copy: Path, sql: str) -> None:
+    error = asked(copy, sql)[0].error
+    assert (2004, " ...") == (len(error), error[-4:])
+    assert len(encode(Rows(error=asked(copy, sql, room=500)[0].error))) < 600
+
+
+def test_every_type_that_duckdb_can_show_is_written(copy: Path) -> None:
+    outcome, rows = asked(copy, "from test_all_types()")
+    assert ("", 3) == (outcome.error, len(rows))
+    assert [None] * len(outcome.columns) == rows[2]
 
 
 def test_what_duckdb_says_is_passed_on_without_advice_that_nobody_can_follow(copy: Path) -> None:
