@@ -70,8 +70,9 @@ class Searching:
             hits=tuple(hits[: max(1, min(ask.limit, asker.most))]),
             searched=tuple(dict.fromkeys(kind for reply in replies for kind in reply.searched)),
             degraded=tuple(dict.fromkeys(note for reply in replies for note in reply.degraded)),
+            read_through=min(reply.read_through for reply in replies),
         )
-        return whole if whole.error else self._told(ask.query[:MOST_CHARACTERS].strip(), whole)
+        return whole if whole.error else self._told(asker, ask.query[:MOST_CHARACTERS].strip(), whole)
 
     async def _answer(self, asker: Asker, ask: SearchAsk) -> Hits:
         query = ask.query[:MOST_CHARACTERS].strip()

@@ -30,7 +30,7 @@ ASKED = encode(CompactionContextAsk("p", "s"))
 
 def served(answer: Any, turns: Turns | None = None) -> AskHandler[CompactionContextAsk, CompactionContext]:  # noqa: ANN401 - any that answers
     """A question that is answered so."""
-    context = cast("Context", SimpleNamespace(kit=SimpleNamespace(log=logger())))
+    context = cast("Context", SimpleNamespace(kit=SimpleNamespace(log=logger(), bus=SimpleNamespace(max_payload=1000))))
     return handler_of(
         Question(CompactionContextAsk, lambda _: answer, lambda reason: CompactionContext(error=reason), turns), context
     )
@@ -70,6 +70,14 @@ async def test_what_is_no_question_is_answered_with_what_would_be_right() -> Non
         return CompactionContext("never")
 
     assert "see asks.schema.json" in (await reply(served(answer), b'{"project":7}')).error
+
+
+async def test_what_no_message_carries_is_answered_with_what_to_do() -> None:
+    async def answer(_: CompactionContextAsk) -> CompactionContext:
+        return CompactionContext("x" * 990)
+
+    expected = "the answer has 1,001 bytes, and one message carries 1,000; ask for less"
+    assert CompactionContext(error=expected) == await reply(served(answer))
 
 
 async def test_long_questions_are_answered_in_turn_and_too_many_are_refused() -> None:
