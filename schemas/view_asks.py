@@ -113,9 +113,9 @@ class ProjectAtAsk(Ask, frozen=True):
     NAME: ClassVar[str] = "project_at"
 
     folders: tuple[str, ...] = ()
-    """The folder and those around it, in any order: the innermost that is known decides."""
+    """The folder and those around it, in any order: the innermost in which a harness has worked decides."""
     names: tuple[str, ...] = ()
-    """What the project would be called: looked for where no folder is known."""
+    """What the project would be called: looked for where the folders have none."""
 
 
 class ProjectAt(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -65,8 +65,8 @@ def answer(query: Query, sink: BinaryIO, bound: Callable[[], None]) -> Outcome:
 
 def sentence(reason: str, longest: int) -> str:
     """A reason without what it says of this program, and without the most of a value that it quotes."""
-    told = reason.partition("\nTraceback")[0].strip()
-    return told if len(told) <= longest else f"{told[:longest]} ..."
+    text = reason.partition("\nTraceback")[0].strip()
+    return text if len(text) <= longest else f"{text[:longest]} ..."
 
 
 def _of_the_copy(db: Connection) -> tuple[int, datetime]:

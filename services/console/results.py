@@ -10,9 +10,9 @@ from services.console.running import Result
 from services.kit.asks import Declined
 
 MOST = 8
-"""The most results that are kept at once; the oldest makes room."""
+"""The most results that are stored at once; the oldest makes room."""
 SECONDS = 60.0
-"""For how long one is kept after it was asked for last."""
+"""For how long one is stored after it was asked for last."""
 
 
 class UnknownCursor(Declined):
@@ -31,7 +31,7 @@ class Results:
         return len(self._results)
 
     def add(self, result: Result) -> Rows:
-        """The first page of a result, or why there is none. Further pages are kept for who asks with its cursor."""
+        """The first page of a result, or why there is none. Further pages are stored for who asks with its cursor."""
         self._forget()
         outcome = result.outcome
         if outcome.error:
@@ -54,8 +54,8 @@ class Results:
         _, result = self._results.get(name, (0.0, None))
         if result is None or place not in map(str, range(len(result.outcome.sizes))):
             raise UnknownCursor(
-                f"there is no such page: pages are kept for {SECONDS:.0f} s, those of {MOST} queries at most; ask the "
-                "query again"
+                f"there is no such page: pages are stored for {SECONDS:.0f} s, those of {MOST} queries at most; "
+                "ask the query again"
             )
         del self._results[name]
         self._results[name] = time.monotonic(), result

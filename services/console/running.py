@@ -62,16 +62,16 @@ class Runs:
         try:
             if self._is_closing:
                 _kill(process)
-            said, _ = await process.communicate(msgspec.json.encode(query))
+            output, _ = await process.communicate(msgspec.json.encode(query))
         finally:
             _kill(process)
             await asyncio.shield(process.wait())
             self._processes.discard(process)
-        return self._judge(query, process.returncode, said)
+        return self._judge(query, process.returncode, output)
 
-    def _judge(self, query: Query, code: int | None, said: bytes) -> Outcome:
+    def _judge(self, query: Query, code: int | None, output: bytes) -> Outcome:
         if code == 0:
-            return msgspec.json.decode(said, type=Outcome)
+            return msgspec.json.decode(output, type=Outcome)
         if self._is_closing:
             return Outcome(error="the console is being ended; ask again in a moment")
         if code in OF_MEMORY:

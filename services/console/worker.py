@@ -25,7 +25,7 @@ WAITING = 16
 COPY_SHARE = 0.5
 """The share of a query's time for which it waits for a newer copy, where there is one already."""
 ENVELOPE = 512
-"""Bytes of a reply beside its columns and rows."""
+"""Bytes of a reply without its columns and rows."""
 MOST_BYTES = 16 * 1024 * 1024
 """Of all pages of one result."""
 SHORTEST = 0.05
@@ -111,5 +111,5 @@ class Console:
 
 def _age(outcome: Outcome, copy: ViewsCopy) -> float:
     """Seconds since the views were as a query saw them: the responder knows of a copy that it was still right later."""
-    known = [at for at in (outcome.at, copy.at if copy.as_of == outcome.as_of else None) if at is not None]
-    return round(max(0.0, (datetime.now(UTC) - max(known)).total_seconds()), 3) if known else 0.0
+    moments = [at for at in (outcome.at, copy.at if copy.as_of == outcome.as_of else None) if at is not None]
+    return round(max(0.0, (datetime.now(UTC) - max(moments)).total_seconds()), 3) if moments else 0.0

@@ -74,7 +74,7 @@ def print_table(found: Rows, out: TextIO) -> None:
     for name in found.columns:
         table.add_column(_plain(name))
     for row in found.rows:
-        table.add_row(*(_plain(shown(value)) for value in row))
+        table.add_row(*(_plain(as_text(value)) for value in row))
     Console(file=out, width=None if out.isatty() else WIDE).print(table)
 
 
@@ -82,10 +82,10 @@ def write_csv(found: Rows, out: TextIO) -> None:
     """Write the rows as CSV: null is an empty field, and what is nested is JSON."""
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(found.columns)
-    writer.writerows([shown(value) for value in row] for row in found.rows)
+    writer.writerows([as_text(value) for value in row] for row in found.rows)
 
 
-def shown(value: object) -> str:
+def as_text(value: object) -> str:
     """One value as text."""
     if value is None:
         return ""

@@ -116,7 +116,7 @@ class Duck:
             shutil.copyfileobj(self._source, copied, CHUNK)
         log, copied_log = write_ahead_log(self.path), write_ahead_log(target)
         copied_log.unlink(missing_ok=True)
-        if log.exists():  # a query has held up the checkpoint
+        if log.exists():  # a query was in the way of the checkpoint
             shutil.copyfile(log, copied_log)
 
     async def _written(self, work: Callable[[], T]) -> T:

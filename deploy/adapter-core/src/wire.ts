@@ -547,11 +547,11 @@ export interface LastAdapterAsk {
  */
 export interface ProjectAtAsk {
   /**
-   * The folder and those around it, in any order: the innermost that is known decides.
+   * The folder and those around it, in any order: the innermost in which a harness has worked decides.
    */
   folders?: string[];
   /**
-   * What the project would be called: looked for where no folder is known.
+   * What the project would be called: looked for where the folders have none.
    */
   names?: string[];
 }

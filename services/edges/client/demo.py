@@ -52,9 +52,9 @@ async def _show_session(bus: Bus, console: Console, session: Session) -> None:
     address = session.address
     question = SessionAsk(project=address.project, session=address.session)
     reply = await bus.request(ask(SessionAsk.NAME, address.project), encode(question), ANSWER)
-    known = msgspec.json.decode(reply, type=SessionReport)
+    found = msgspec.json.decode(reply, type=SessionReport)
     console.print("\nask.session", style="bold")
-    console.print(known.error or known.text)
+    console.print(found.error or found.text)
 
 
 async def _show_explanation(bus: Bus, console: Console, session: Session) -> None:

@@ -49,7 +49,9 @@ async def examine(settings: Settings, environment: Mapping[str, str], here: Path
     there = present(environment, here)
     for harness in there:
         last = None if is_silent else await probe.last_adapter(settings, harness.name)
-        judged = await asyncio.to_thread(lambda one, known: tuple(one.judge(settings, known)), harness, _reported(last))
+        judged = await asyncio.to_thread(
+            lambda one, reported: tuple(one.judge(settings, reported)), harness, _reported(last)
+        )
         findings += judged if len(there) == 1 else (_of(harness, finding) for finding in judged)
     return tuple(findings)
 

@@ -79,7 +79,7 @@ def _is_open(path: Path) -> bool:
 
 
 async def last_adapter(settings: Settings, harness: str) -> LastAdapter | None:
-    """What the adapter of a harness that connected last said of itself; None where nobody answers."""
+    """The adapter of a harness that connected last, as it describes itself; None where nobody answers."""
     async with AsyncExitStack() as stack:
         try:
             bus = await _connect(stack, find(settings))

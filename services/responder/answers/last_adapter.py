@@ -1,4 +1,4 @@
-"""The answer to `ask.adapter`: which adapter of a harness connected last, and what it said of itself."""
+"""The answer to `ask.adapter`: which adapter of a harness connected last, as it describes itself."""
 
 from collections.abc import Awaitable, Callable
 

@@ -22,7 +22,7 @@ async def view_rows(
 ) -> list[dict[str, object]]:
     """The rows of a query, by the names of their columns. Raises `Declined` while the views cannot be read.
 
-    The views hold at least what the log held when the question came, unless that takes too long.
+    The views show at least what was in the log when the question came, unless that takes too long.
     """
     await until_committed(context)
     try:
