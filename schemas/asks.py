@@ -306,9 +306,10 @@ class CompactionContext(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
 
 
-MemoryView = Literal["read", "list", "why", "missing", "quality", "twins", "history"]
+MemoryView = Literal["read", "list", "why", "missing", "quality", "twins", "history", "notes"]
 """What is asked of a project's memory: its text for an agent, all of it, why one is or is not shown, what is left out
-of a head and for which reason, how candidates fared, which say nearly the same, or the facts about one memory."""
+of a head and for which reason, how candidates fared, which may say the same, the facts about one memory,
+or the notes of all sessions."""
 
 
 class MemoryAsk(Ask, frozen=True):
@@ -325,7 +326,7 @@ class MemoryAsk(Ask, frozen=True):
     as_of: int = 0
     """The position in the log up to which facts count; 0: all of them."""
     filter: str = ""
-    """Of `read`: words that a memory or a note must hold, or one category. Of `list`: a status."""
+    """Of `read`: words that a memory or a note must hold, or one category. Of `list` and `notes`: a status."""
     page: int = 1
     """Of `list`: at most 1,000 memories come at once."""
 
@@ -361,6 +362,19 @@ class MemoryEntry(msgspec.Struct, frozen=True):
     sources: tuple[MemorySource, ...] = ()
 
 
+class NoteEntry(msgspec.Struct, frozen=True):
+    """A note as it stands."""
+
+    id: str
+    text: str
+    session: str = ""
+    """The session that it is of; empty: it is of the whole project."""
+    status: str = "active"
+    """`active` or `dismissed`."""
+    condition: str = ""
+    changed: datetime | None = None
+
+
 class HiddenMemory(msgspec.Struct, frozen=True, omit_defaults=True):
     """A memory that holds and is not shown."""
 
@@ -390,6 +404,8 @@ class MemoryReply(msgspec.Struct, frozen=True, omit_defaults=True):
     `twins`."""
     hidden: tuple[HiddenMemory, ...] = ()
     """Of `missing`: the first of those that are not shown."""
+    notes: tuple[NoteEntry, ...] = ()
+    """Of `notes`: those of all sessions, the newest first."""
     twins: tuple[tuple[str, str], ...] = ()
     """Of `twins`: the memories that say nearly the same as a stronger one, each with that one."""
     more: bool = False

@@ -195,13 +195,13 @@ class NoteWrite(Command, frozen=True):
 
     text: str
     condition: str = ""
-    """When it is to come up; empty: at the next pause of the work."""
+    """When it is to come up, in words that stand beside it. Nothing watches for it: no tool offers it any more."""
     session: str = ""
     message: str = ""
 
 
 class NoteUpdate(Command, frozen=True):
-    """Change a note's words, or when it is to come up. What is empty stays."""
+    """Change a note's words, or those beside it. What is empty stays."""
 
     TYPE: ClassVar[str] = "note.update"
 

@@ -147,7 +147,7 @@ TOOLS: tuple[Tool, ...] = (
             "The memory that all sessions of this project share. write: a rule, decision or fact that lasts and that "
             "no file says, in one sentence with its reason; no secrets, no progress of a task. read: memories and "
             "notes. update, delete, verify, reinforce: memory `id` is wrong, void, checked, useful. note: something "
-            "to come back to. dismiss: note `id` is done."
+            "to come back to. update, dismiss: note `id` says something else, is done."
         ),
         parameters={
             "type": "object",
@@ -158,7 +158,6 @@ TOOLS: tuple[Tool, ...] = (
                 "importance": {"type": "string", "enum": [*IMPORTANCES]},
                 "id": {"type": "string"},
                 "reason": {"type": "string", "description": "Of delete, verify"},
-                "condition": {"type": "string", "description": "Of note: when to show it"},
                 "verification": {"type": "string", "enum": [*VERIFICATIONS]},
                 "filter": {"type": "string", "description": "Of read"},
             },

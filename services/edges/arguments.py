@@ -54,6 +54,7 @@ def parser() -> argparse.ArgumentParser:
     )
     memory.add_to(_add(commands, "memory", "read what is remembered of a project, and decide about it"))
     project.add_to(_add(commands, "project", "see which projects there are, and say which names are one project"))
+    memory.add_notes(_add(commands, "notes", "list what agents and people want to come back to"))
     demo = _add(commands, "demo", "play the session that comes along, and show what became of it")
     demo.add_argument(
         "--chart", type=Path, default=Path("demo-tokens.svg"), help="where to leave the chart, .svg or .png"

@@ -259,6 +259,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "replay": _replay,
     "memory": _memory,
     "project": _project,
+    "notes": _memory,
     "demo": _demo,
     "setup": _setup,
     "doctor": _doctor,

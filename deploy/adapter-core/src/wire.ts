@@ -667,7 +667,7 @@ export interface MemoryAsk {
    * The session that asks, or about whose head is asked.
    */
   session?: string;
-  view?: "history" | "list" | "missing" | "quality" | "read" | "twins" | "why";
+  view?: "history" | "list" | "missing" | "notes" | "quality" | "read" | "twins" | "why";
   /**
    * The memory that is asked about, or the beginning of its id.
    */
@@ -677,7 +677,7 @@ export interface MemoryAsk {
    */
   as_of?: number;
   /**
-   * Of `read`: words that a memory or a note must hold, or one category. Of `list`: a status.
+   * Of `read`: words that a memory or a note must hold, or one category. Of `list` and `notes`: a status.
    */
   filter?: string;
   /**
@@ -1516,6 +1516,10 @@ export interface MemoryReply {
    */
   hidden?: HiddenMemory[];
   /**
+   * Of `notes`: those of all sessions, the newest first.
+   */
+  notes?: NoteEntry[];
+  /**
    * Of `twins`: the memories that say nearly the same as a stronger one, each with that one.
    */
   twins?: never[][];
@@ -1591,6 +1595,23 @@ export interface HiddenMemory {
    */
   stands?: string;
   text?: string;
+}
+/**
+ * A note as it stands.
+ */
+export interface NoteEntry {
+  id: string;
+  text: string;
+  /**
+   * The session that it is of; empty: it is of the whole project.
+   */
+  session?: string;
+  /**
+   * `active` or `dismissed`.
+   */
+  status?: string;
+  condition?: string;
+  changed?: string | null;
 }
 /**
  * The agent no longer needs these tags (the tool `ctx_reduce`).
@@ -1749,14 +1770,14 @@ export interface MemoryQuarantine {
 export interface NoteWrite {
   text: string;
   /**
-   * When it is to come up; empty: at the next pause of the work.
+   * When it is to come up, in words that stand beside it. Nothing watches for it: no tool offers it any more.
    */
   condition?: string;
   session?: string;
   message?: string;
 }
 /**
- * Change a note's words, or when it is to come up. What is empty stays.
+ * Change a note's words, or those beside it. What is empty stays.
  */
 export interface NoteUpdate {
   id: string;

@@ -45,6 +45,15 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     quarantine.add_argument("value", help="its id")
 
 
+def add_notes(parser: argparse.ArgumentParser) -> None:
+    """Add what `annals notes` can do: it reads, as `annals memory` does."""
+    parser.set_defaults(action="notes", as_of=0)
+    parser.add_argument("--project", default="", help="which one; by default that of the current directory")
+    parser.add_argument("--session", default="", help="only those of this session")
+    parser.add_argument("--status", default="", help="active, which is the default, or dismissed")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
 def _position(text: str) -> int:
     position = int(text)
     if position < 1:

@@ -16,6 +16,7 @@ VIEWS: Mapping[str, MemoryView] = {
     "missing": "missing",
     "quality": "quality",
     "history": "history",
+    "notes": "notes",
 }
 """What is asked for each reading."""
 
@@ -59,6 +60,8 @@ def as_values(action: str, reply: MemoryReply) -> dict[str, object]:
         case "quality":
             counts = {verdict: reply.counts.get(verdict, 0) for verdict in VERDICTS}
             return {"candidates": sum(counts.values()), **counts}
+        case "notes":
+            return {"notes": reply.notes, "total": reply.total}
         case "why":
             return {
                 "id": reply.id,

@@ -24,6 +24,7 @@ from services.responder.answers.memory_reports import (
     listing,
     missing,
     missing_text,
+    noted,
     quality,
     reading,
     repeating,
@@ -167,6 +168,8 @@ def _report(known: Known, ask: MemoryAsk) -> MemoryReply:
             return quality(known)
         case "twins":
             return repeating(known)
+        case "notes":
+            return noted(known, ask)
         case _:
             return reading(known, ask.session, ask.filter)
 

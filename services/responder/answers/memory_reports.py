@@ -9,7 +9,7 @@ from typing import get_args
 
 import msgspec
 
-from schemas.asks import HiddenMemory, MemoryAsk, MemoryEntry, MemoryReply, MemorySource
+from schemas.asks import HiddenMemory, MemoryAsk, MemoryEntry, MemoryReply, MemorySource, NoteEntry
 from schemas.events.fact import CATEGORIES
 from schemas.events.memory import VERDICTS
 from services.domain.limits import Memory as MemoryLimits
@@ -184,6 +184,33 @@ def repeating(known: Known) -> MemoryReply:
     text = "\n".join([f"{len(pairs)} memories may say the same as a stronger one.", *lines])
     return msgspec.structs.replace(
         known.reply(text), total=len(pairs), twins=tuple((one.id, other.id) for one, other in pairs)
+    )
+
+
+NOTE_STATUSES = ("active", "dismissed")
+
+
+def noted(known: Known, ask: MemoryAsk) -> MemoryReply:
+    """The notes of all sessions, or of one, that wait; or those of another status."""
+    if ask.filter and ask.filter not in NOTE_STATUSES:
+        raise BadAsk(f"{echo(ask.filter)} is no status of a note; use one of {', '.join(NOTE_STATUSES)}")
+    notes = sorted(known.remembered.book.notes.values(), key=lambda note: -note.seq)
+    wanted = [
+        one
+        for one in notes
+        if one.status == (ask.filter or "active") and (not ask.session or one.session == ask.session)
+    ]
+    lines = [
+        f"{one.id}  {one.changed:%Y-%m-%d %H:%M}  {one.session or 'project'}  {plain(one.text)}"
+        for one in wanted[:MOST_LINES]
+    ]
+    more = [f"{LATER} and {len(wanted) - len(lines)} more"] if len(wanted) > len(lines) else []
+    return msgspec.structs.replace(
+        known.reply("\n".join([*lines, *more]) or "There is no such note."),
+        notes=tuple(
+            NoteEntry(one.id, one.text, one.session, one.status, one.condition, one.changed) for one in wanted[:PAGE]
+        ),
+        total=len(wanted),
     )
 
 

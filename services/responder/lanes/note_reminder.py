@@ -41,7 +41,7 @@ def extend(view: View, fresh: Sequence[Message]) -> tuple[AppendText, ...]:
 def status_of(session: Session, remembered: Remembered, name: str) -> NoteStatus | None:
     """What is known of the notes of the session of this name; none: nothing makes it worth to look at them.
 
-    A note with a condition waits until somebody finds that it has come true.
+    One with a condition counts as all others: nothing finds out when it has come true.
     """
     milestones = session.milestones
     if not milestones.reached_in:
@@ -49,7 +49,7 @@ def status_of(session: Session, remembered: Remembered, name: str) -> NoteStatus
     notes = [*remembered.waiting.get("", ()), *(remembered.waiting.get(name, ()) if name else ())]
     newest = max((note.seq for note in notes), default=0)
     return NoteStatus(
-        deferred=sum(not note.condition for note in notes),
+        deferred=len(notes),
         triggered_in=milestones.reached_in,
         is_read=milestones.read_at > newest and _is_shown(session, milestones.read),
     )

@@ -24,7 +24,15 @@ from schemas.commands import (
     NoteWrite,
     PolicySet,
 )
-from schemas.events import MemoryArchived, MemoryPinned, MemoryReinforced, MemoryRestored, MemoryVerified, NoteWritten
+from schemas.events import (
+    MemoryArchived,
+    MemoryPinned,
+    MemoryReinforced,
+    MemoryRestored,
+    MemoryVerified,
+    NoteUpdated,
+    NoteWritten,
+)
 from schemas.subjects import Address
 from services.desk.core.book.context import session_of
 from services.desk.core.book.permission import COMMANDS
@@ -266,6 +274,16 @@ def test_a_note_is_written_updated_and_dismissed() -> None:
     assert f"{note.id} is dismissed." == desk.say(NoteDismiss(note.id), "agent", "s1").text
     assert f"Nothing to do: {note.id} is dismissed." == desk.say(NoteDismiss(note.id)).text
     assert "is dismissed; write a new note" in refused(desk, NoteUpdate(note.id, text="x"))
+
+
+def test_an_agent_changes_a_note_with_the_action_that_changes_a_memory() -> None:
+    desk = Desk()
+    desk.say(NoteWrite(text="Look at the cache.", condition="after the release"), "agent", "s1")
+    (note,) = desk.book.notes.values()
+    assert f"{note.id} says that now." == desk.say(MemoryRevise(note.id[:5], text="Look at it."), "agent", "s1").text
+    assert (NoteUpdated(note=note.id, text="Look at it.", condition="after the release"),) == tuple(desk.made)
+    assert f"{note.id} is a note of another session" in refused(desk, MemoryRevise(note.id, text="x"), "agent", "s2")
+    assert "this project has no memory 'n99999'" in refused(desk, MemoryRevise("n99999", text="x"), "agent", "s1")
 
 
 def test_the_same_words_can_be_noted_twice_and_a_note_can_be_of_the_whole_project() -> None:

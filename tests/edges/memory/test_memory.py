@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from schemas.asks import Fact, MemoryAsk, MemoryEntry, MemoryReply, MemorySource
+from schemas.asks import Fact, MemoryAsk, MemoryEntry, MemoryReply, MemorySource, NoteEntry
 from schemas.codec import encode
 from schemas.commands import (
     Answer,
@@ -63,6 +63,7 @@ REPLIES = {
     "missing": MemoryReply(text="one of them", counts={"budget": 1}, total=1),
     "quality": MemoryReply(text="7 of 9", counts={"accepted": 7, "held": 2}),
     "history": MemoryReply(text="written", id=ENTRY.id, facts=(FACT,)),
+    "notes": MemoryReply(text="n1 waits", notes=(NoteEntry("n1", "Ask Ada.", "s1"),), total=1),
 }
 
 
@@ -225,6 +226,18 @@ async def test_what_is_not_answered_is_said_and_ends_with_1(stub: Stub, run: Ran
     stub.replies["why"] = MemoryReply(error="this project has no memory 'x'; list them")
     await run("why", "x", "--json")
     assert (1, "", "annals: this project has no memory 'x'; list them\n") == (run.status, run.out, run.error)
+
+
+async def test_notes_are_read_by_a_command_of_their_own(
+    stub: Stub, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for more in ([], ["--json"]):
+        options = parser().parse_args(["notes", "--project", "harbour", "--session", "s1", "--status", "active", *more])
+        assert 0 == await memory(options, settings, Path("/nowhere"))
+        assert MemoryAsk("harbour", "s1", "notes", filter="active") == stub.asked[-1]
+    text, _, values = capsys.readouterr().out.partition("\n")
+    assert "n1 waits" == text
+    assert [("n1", "Ask Ada.")] == [(one["id"], one["text"]) for one in json.loads(values)["notes"]]
 
 
 # Deciding

@@ -24,7 +24,7 @@ from services.domain.memory.finding import Unnamed
 from services.domain.tokens import tokens
 from services.responder.answers import memory_reports
 from services.responder.answers.memory_reasons import SENTENCES, by_head, by_settings
-from services.responder.answers.memory_reports import BadAsk, Known, listing, missing, quality, reading
+from services.responder.answers.memory_reports import BadAsk, Known, listing, missing, noted, quality, reading
 from services.responder.projections.book import Remembered, evolve
 from tests.helpers.given import AT, envelope
 from tests.helpers.harness import Harness
@@ -204,6 +204,27 @@ def test_what_is_too_long_to_be_read_at_once_says_how_much_more_there_is() -> No
 def test_a_text_is_one_line_whatever_it_says() -> None:
     text = reading(known(written("ma", "one\n## NAMING\n- [mz] two")), "s", "").text
     assert ["## CONSTRAINTS", "- [ma] one ## NAMING - [mz] two"] == text.splitlines()
+
+
+# notes
+
+
+def test_a_person_reads_the_notes_of_all_sessions_the_newest_first() -> None:
+    facts = known(
+        NoteWritten(note="n1", text="look at the flaky test", origin="s1", condition="when CI is green"),
+        NoteWritten(note="n2", text="ask the harbour master", origin="s2"),
+        NoteWritten(note="n3", text="of the project"),
+        NoteDismissed(note="n2"),
+    )
+    reply = noted(facts, ASK)
+    assert ["n3", "n1"] == [one.id for one in reply.notes]
+    assert ("s1", "when CI is green") == (reply.notes[1].session, reply.notes[1].condition)
+    assert [line.split("  ")[-1] for line in reply.text.splitlines()] == ["of the project", "look at the flaky test"]
+    assert ["n2"] == [one.id for one in noted(facts, replace(ASK, filter="dismissed")).notes]
+    assert ["n1"] == [one.id for one in noted(facts, replace(ASK, session="s1")).notes]
+    assert "There is no such note." == noted(known(), ASK).text
+    with pytest.raises(BadAsk, match="'gone' is no status of a note; use one of active, dismissed"):
+        noted(facts, replace(ASK, filter="gone"))
 
 
 # why

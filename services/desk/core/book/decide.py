@@ -29,7 +29,7 @@ from services.desk.core.book.deciding import decide_proposal
 from services.desk.core.book.effects import with_effects
 from services.desk.core.book.expiring import expire
 from services.desk.core.book.merging import merge
-from services.desk.core.book.notes import dismiss_note, update_note, write_note
+from services.desk.core.book.notes import dismiss_note, is_note, update_note, write_note
 from services.desk.core.book.permission import check_project, check_sender
 from services.desk.core.book.policy import set_policy
 from services.desk.core.book.quarantine import quarantine
@@ -54,6 +54,8 @@ def _decided(book: Book, command: Command, context: BookContext) -> Decision:
             return admit(book, candidate_of(command, context), context)
         case MemoryDecide():
             return decide_proposal(book, command, context)
+        case MemoryRevise() if is_note(book, command.id):
+            return update_note(book, NoteUpdate(command.id, command.text, session=command.session), context)
         case MemoryRevise():
             return revise(book, command, context)
         case MemoryImportance():

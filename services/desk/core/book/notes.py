@@ -10,6 +10,7 @@ from services.desk.core.book.naming import note_id
 from services.desk.core.decision import Decision
 from services.domain.memory.book import Book
 from services.domain.memory.entry import Note
+from services.domain.memory.finding import SHORTEST
 
 
 def write_note(book: Book, command: NoteWrite, context: BookContext) -> Decision:
@@ -33,6 +34,11 @@ def update_note(book: Book, command: NoteUpdate, context: BookContext) -> Decisi
     return Decision(
         ok=True, text=f"{note.id} says that now.", events=(NoteUpdated(note=note.id, text=text, condition=condition),)
     )
+
+
+def is_note(book: Book, name: str) -> bool:
+    """Whether this names a note and no memory: an agent has one action to change either."""
+    return name.startswith("n") and len(name) >= SHORTEST and any(one.startswith(name) for one in book.notes)
 
 
 def dismiss_note(book: Book, command: NoteDismiss, context: BookContext) -> Decision:
