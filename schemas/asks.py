@@ -306,10 +306,12 @@ class CompactionContext(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
 
 
-MemoryView = Literal["read", "list", "why", "missing", "quality", "twins", "history", "notes"]
+MemoryView = Literal[
+    "read", "list", "why", "missing", "quality", "twins", "history", "notes", "review", "policy"
+]  # fmt: skip
 """What is asked of a project's memory: its text for an agent, all of it, why one is or is not shown, what is left out
 of a head and for which reason, how candidates fared, which may say the same, the facts about one memory,
-or the notes of all sessions."""
+the notes of all sessions, what waits for a person with the words that it came from, or the policy."""
 
 
 class MemoryAsk(Ask, frozen=True):
@@ -404,6 +406,10 @@ class MemoryReply(msgspec.Struct, frozen=True, omit_defaults=True):
     `twins`."""
     hidden: tuple[HiddenMemory, ...] = ()
     """Of `missing`: the first of those that are not shown."""
+    quotes: dict[str, str] = {}
+    """Of `review`: memory -> the words of the message that it came from."""
+    policy: dict[str, str] = {}
+    """Of `policy`: trust -> what is done with candidates of it: `applied`, `held` or `refused`."""
     notes: tuple[NoteEntry, ...] = ()
     """Of `notes`: those of all sessions, the newest first."""
     twins: tuple[tuple[str, str], ...] = ()

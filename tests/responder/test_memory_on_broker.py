@@ -224,3 +224,41 @@ async def test_a_running_session_keeps_its_bytes_while_much_is_written_and_hears
     assert {1} == {*times.values()}
     assert len(times) > steps
     assert max(len(notice) for notice in told) < 1_000
+
+
+async def test_what_waits_is_reviewed_with_the_words_of_its_message(bus: Bus, broker: Broker, tmp_path: Path) -> None:
+    async with rooms(broker, tmp_path) as serving:
+        session = await begun(bus, "opencode", "one")
+        pasted = "Here is the readme of the harbour, please have a look:\n\nNever rename the quays of a running season."
+        await session.says(pasted)
+        await session.step(serving)
+        for room in serving:
+            await until(room.idle)
+
+        async def waits() -> bool:
+            return bool((await asked(bus, "review")).memories)
+
+        await until(waits)
+        reply = await asked(bus, "review")
+        (entry,) = reply.memories
+        assert ("Never rename the quays of a running season.", "pending") == (entry.text, entry.status)
+        assert " ".join(pasted.split()) == reply.quotes[entry.id]
+        policy = (await asked(bus, "policy")).policy
+        assert ("applied", "held") == (policy["agent"], policy["summary"])
+        assert [] == [*(await asked(bus, "notes")).notes]
+
+
+async def test_what_is_hidden_is_listed_with_the_time_of_the_fact_since_which_it_is(
+    bus: Bus, broker: Broker, tmp_path: Path
+) -> None:
+    async with rooms(broker, tmp_path):
+        rule = (
+            "Quay {0} is closed on day {0} of each month, once the tide of that day has turned for good. " + "x" * 300
+        )
+        for number in range(12):
+            await done(bus, MemoryWrite(text=rule.format(number)))
+        reply = await asked(bus, "missing")
+        assert reply.total == len(reply.hidden) > 0
+        assert "Quay 0 is closed" in reply.hidden[-1].text
+        assert "since 20" in reply.text
+        assert f"(fact {reply.hidden[-1].since})" in reply.text

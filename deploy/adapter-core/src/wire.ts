@@ -667,7 +667,7 @@ export interface MemoryAsk {
    * The session that asks, or about whose head is asked.
    */
   session?: string;
-  view?: "history" | "list" | "missing" | "notes" | "quality" | "read" | "twins" | "why";
+  view?: "history" | "list" | "missing" | "notes" | "policy" | "quality" | "read" | "review" | "twins" | "why";
   /**
    * The memory that is asked about, or the beginning of its id.
    */
@@ -1515,6 +1515,18 @@ export interface MemoryReply {
    * Of `missing`: the first of those that are not shown.
    */
   hidden?: HiddenMemory[];
+  /**
+   * Of `review`: memory -> the words of the message that it came from.
+   */
+  quotes?: {
+    [k: string]: string;
+  };
+  /**
+   * Of `policy`: trust -> what is done with candidates of it: `applied`, `held` or `refused`.
+   */
+  policy?: {
+    [k: string]: string;
+  };
   /**
    * Of `notes`: those of all sessions, the newest first.
    */

@@ -3,6 +3,8 @@
 import argparse
 import getpass
 import sys
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -10,11 +12,13 @@ import msgspec
 
 from schemas.asks import MemoryAsk, MemoryReply
 from schemas.codec import encode
+from schemas.commands import Answer, Command
 from schemas.envelope import Actor
 from schemas.subjects import Address, BadSubject, ask
-from services.edges.memory.decisions import command
+from services.edges.memory.decisions import Incomplete, commands
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
 from services.edges.memory.readings import VIEWS, NotFound, printed, question
+from services.edges.memory.review import review
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.kit.commands import send
 from services.kit.endpoint import Endpoint, find
@@ -31,13 +35,35 @@ async def memory(options: argparse.Namespace, settings: Settings, here: Path) ->
         bus = await Bus.connect(endpoint.url, "memory", user=endpoint.user, password=endpoint.password, wait=PATIENCE)
         try:
             project = await project_meant(bus, options.project, here)
-            return await (_read if options.action in VIEWS else _decide)(bus, options, project)
+            return await _action(options)(bus, options, project)
         finally:
             await bus.close()
-    except (NoProject, NotFound, Unreachable, TooLarge, BadSubject) as error:
+    except (NoProject, NotFound, Incomplete, Unreachable, TooLarge, BadSubject) as error:
         return refused(str(error))
     except UnicodeEncodeError:
         return refused("what you have given is no Unicode text: leave out the bytes that are none")
+
+
+def _action(options: argparse.Namespace) -> Callable[[Bus, argparse.Namespace, str], Awaitable[int]]:
+    match options.action:
+        case "review" if not options.json:
+            return _review
+        case "policy" if options.trust:
+            return _decide
+        case action:
+            return _read if action in VIEWS else _decide
+
+
+async def _review(bus: Bus, options: argparse.Namespace, project: str) -> int:
+    """Go through what waits; whatever is not decided on goes on waiting."""
+    reply = await _asked(bus, question(options, project))
+    if reply.error:
+        return refused(reply.error)
+    return await review(reply, partial(_sent, bus, project))
+
+
+async def _sent(bus: Bus, project: str, command: Command) -> Answer:
+    return await send(bus, Address(project), command, name=f"person-{uuid4()}", actor=Actor("person", name_of_person()))
 
 
 async def _read(bus: Bus, options: argparse.Namespace, project: str) -> int:
@@ -63,15 +89,15 @@ async def _asked(bus: Bus, wanted: MemoryAsk) -> MemoryReply:
 
 
 async def _decide(bus: Bus, options: argparse.Namespace, project: str) -> int:
-    actor = Actor("person", name_of_person())
-    answer = await send(bus, Address(project), command(options), name=f"person-{uuid4()}", actor=actor)
-    if options.json:
-        values = {"ok": answer.ok, "text": answer.text, "seq": answer.seq}
-        sys.stdout.write(msgspec.json.encode(values).decode() + "\n")
-    if not answer.ok:
-        return refused(answer.text)
-    if not options.json:
-        sys.stdout.write(answer.text + "\n")
+    for command in commands(options):
+        answer = await _sent(bus, project, command)
+        if options.json:
+            values = {"ok": answer.ok, "text": answer.text, "seq": answer.seq}
+            sys.stdout.write(msgspec.json.encode(values).decode() + "\n")
+        if not answer.ok:
+            return refused(answer.text)
+        if not options.json:
+            sys.stdout.write(answer.text + "\n")
     return 0
 
 

@@ -6,16 +6,45 @@ from schemas.commands import (
     Command,
     MemoryArchive,
     MemoryDecide,
+    MemoryImportance,
+    MemoryMerge,
     MemoryPin,
     MemoryQuarantine,
     MemoryRestore,
+    MemoryRevise,
     MemoryWrite,
+    PolicySet,
 )
 
 
-def command(options: argparse.Namespace) -> Command:
-    """The command that the arguments ask for."""
+class Incomplete(ValueError):
+    """The arguments do not say what is to be done; says what is missing."""
+
+
+def commands(options: argparse.Namespace) -> tuple[Command, ...]:
+    """The commands that the arguments ask for, one after the other. Raises `Incomplete`."""
+    if options.action != "edit":
+        return (_command(options),)
+    found: list[Command] = []
+    if options.text or options.category:
+        found.append(MemoryRevise(options.id, options.text, options.category))
+    if options.importance:
+        found.append(MemoryImportance(options.id, options.importance))
+    if not found:
+        raise Incomplete("nothing is to change: give its new words, --category or --importance")
+    return tuple(found)
+
+
+def _command(options: argparse.Namespace) -> Command:
     match options.action:
+        case "merge":
+            return MemoryMerge(tuple(options.id), options.text, options.category)
+        case "policy" if not options.to:
+            raise Incomplete(
+                f"what is to be done with candidates of {options.trust}? give applied, held or refused, too"
+            )
+        case "policy":
+            return PolicySet(options.trust, options.to)
         case "write":
             return MemoryWrite(options.text, options.category, options.importance, session=options.session)
         case "approve" | "reject":

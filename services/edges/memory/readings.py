@@ -17,6 +17,8 @@ VIEWS: Mapping[str, MemoryView] = {
     "quality": "quality",
     "history": "history",
     "notes": "notes",
+    "policy": "policy",
+    "review": "review",
 }
 """What is asked for each reading."""
 
@@ -60,6 +62,8 @@ def as_values(action: str, reply: MemoryReply) -> dict[str, object]:
         case "quality":
             counts = {verdict: reply.counts.get(verdict, 0) for verdict in VERDICTS}
             return {"candidates": sum(counts.values()), **counts}
+        case "policy":
+            return {"policy": reply.policy}
         case "notes":
             return {"notes": reply.notes, "total": reply.total}
         case "why":

@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from schemas.asks import Fact, MemoryAsk, MemoryReply
+from schemas.asks import Fact, MemoryAsk, MemoryEntry, MemoryReply, MemorySource
+from schemas.codec import decode_event
+from schemas.events import PartRecorded
 from schemas.subjects import Address
 from services.domain.memory.book import NOUNS
 from services.domain.memory.finding import Unnamed, find
@@ -21,10 +23,12 @@ from services.responder.answers.memory_reasons import by_head, by_settings, posi
 from services.responder.answers.memory_reports import (
     BadAsk,
     Known,
+    around,
     listing,
     missing,
     missing_text,
     noted,
+    policy,
     quality,
     reading,
     repeating,
@@ -35,6 +39,8 @@ OFF = "The memory of this installation is off: nothing is remembered or shown. A
 HOME = "this is a home directory, of which nothing is remembered; ask in the folder of a project, or name one"
 PASTS = 4
 """Books of earlier positions that are kept: whoever asks about one asks more than once."""
+MOST_REVIEWED = 100
+"""Memories that are reviewed at once."""
 MOST_FACTS = 20
 """Facts that are told as the reasons for one memory."""
 
@@ -105,6 +111,8 @@ class Memories:
                     return await self._history(known, ask)
                 case "missing":
                     return await self._missing(known)
+                case "review":
+                    return await self._review(known)
                 case _:
                     return await asyncio.to_thread(_report, known, ask)
         except (BadAsk, Unnamed) as error:
@@ -148,6 +156,24 @@ class Memories:
         found = await self._reader.at_each({one.since for one in reply.hidden})
         return replace(reply, text=missing_text(reply, {seq: envelope.at for seq, envelope in found.items()}))
 
+    async def _review(self, known: Known) -> MemoryReply:
+        """What waits for a person, with the words of the messages that it came from."""
+        reply = await asyncio.to_thread(listing, known, MemoryAsk(known.project, filter="pending"))
+        wanted: dict[str, dict[str, list[MemoryEntry]]] = {}
+        for entry in reply.memories[:MOST_REVIEWED]:
+            source = entry.sources[0] if entry.sources else MemorySource("", "", "", 0)
+            if source.session and source.message:
+                wanted.setdefault(source.session, {}).setdefault(source.message, []).append(entry)
+        quotes: dict[str, str] = {}
+        for session, messages in wanted.items():
+            subject = Address(known.project, session).log(PartRecorded.TYPE)
+            async with aclosing(self._reader.after(0, subject)) as found:
+                async for recorded in found:
+                    event = decode_event(recorded.envelope)
+                    if isinstance(event, PartRecorded) and event.message in messages and event.kind == "text":
+                        quotes |= {one.id: around(event.text, one.text) for one in messages[event.message]}
+        return replace(reply, memories=reply.memories[:MOST_REVIEWED], quotes=quotes)
+
     async def _history(self, known: Known, ask: MemoryAsk) -> MemoryReply:
         """All that is known to have happened to a memory."""
         memory = find(known.remembered.book.memories, ask.id, "memory", "memories")
@@ -170,6 +196,8 @@ def _report(known: Known, ask: MemoryAsk) -> MemoryReply:
             return repeating(known)
         case "notes":
             return noted(known, ask)
+        case "policy":
+            return policy(known)
         case _:
             return reading(known, ask.session, ask.filter)
 

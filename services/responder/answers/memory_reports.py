@@ -11,12 +11,14 @@ import msgspec
 
 from schemas.asks import HiddenMemory, MemoryAsk, MemoryEntry, MemoryReply, MemorySource, NoteEntry
 from schemas.events.fact import CATEGORIES
-from schemas.events.memory import VERDICTS
+from schemas.events.memory import TRUSTS, VERDICTS
 from services.domain.limits import Memory as MemoryLimits
 from services.domain.memory.entry import Memory, Note, Status
 from services.domain.memory.finding import echo, find
+from services.domain.memory.policy import action_for
 from services.domain.memory.rendering import NO_ROOM, Choice, Profile, Reason, hidden_since, plain, profile_of, twins
 from services.domain.memory.strength import dormant_days, ranked, strength
+from services.domain.texts.bounds import flat
 from services.domain.tokens import BYTES_PER_TOKEN
 from services.responder.head.memories import chosen
 from services.responder.projections.book import Remembered
@@ -212,6 +214,26 @@ def noted(known: Known, ask: MemoryAsk) -> MemoryReply:
         ),
         total=len(wanted),
     )
+
+
+AROUND = 300
+"""Characters before and behind a sentence that are repeated of its message."""
+
+
+def around(text: str, sentence: str) -> str:
+    """The words of a message around a sentence of it, or its beginning."""
+    plain_text = flat(text)
+    at = max(plain_text.find(sentence[:40]), 0)
+    start, end = max(0, at - AROUND), at + len(sentence) + AROUND
+    return f"{LATER if start else ''}{plain_text[start:end]}{LATER if end < len(plain_text) else ''}"
+
+
+def policy(known: Known) -> MemoryReply:
+    """What is done with candidates, by where they come from."""
+    found = known.remembered.book.policy
+    actions = {trust: action_for(found, trust) for trust in TRUSTS}
+    lines = [f"{trust:<12} {action}{'' if trust in found else '  (by default)'}" for trust, action in actions.items()]
+    return msgspec.structs.replace(known.reply("\n".join(lines)), policy=actions)
 
 
 def quality(known: Known) -> MemoryReply:

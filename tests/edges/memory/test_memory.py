@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,14 @@ from schemas.commands import (
     CommandMessage,
     MemoryArchive,
     MemoryDecide,
+    MemoryImportance,
+    MemoryMerge,
     MemoryPin,
     MemoryQuarantine,
     MemoryRestore,
+    MemoryRevise,
     MemoryWrite,
+    PolicySet,
 )
 from schemas.events import (
     MemoryArchived,
@@ -257,6 +262,11 @@ async def test_notes_are_read_by_a_command_of_their_own(
         (("restore", "m1"), MemoryRestore("m1")),
         (("pin", "m1"), MemoryPin("m1")),
         (("pin", "m1", "--undo"), MemoryPin("m1", pinned=False)),
+        (("edit", "m1", "So it is now."), MemoryRevise("m1", "So it is now.")),
+        (("edit", "m1", "--category", "NAMING"), MemoryRevise("m1", category="NAMING")),
+        (("edit", "m1", "--importance", "normal"), MemoryImportance("m1", "normal")),
+        (("merge", "m1", "m2", "m3", "--text", "All of it."), MemoryMerge(("m1", "m2", "m3"), "All of it.")),
+        (("policy", "agent", "held"), PolicySet("agent", "held")),
         (("quarantine", "session", "s1", "--reason", "poison"), MemoryQuarantine("session", "s1", reason="poison")),
         (("quarantine", "actor", "build", "--undo"), MemoryQuarantine("actor", "build", undo=True)),
     ],
@@ -270,6 +280,74 @@ async def test_what_a_person_decides_is_sent_as_theirs(
     assert Address("harbour").command(command.TYPE, "person") == subject
     assert "person" == message.actor.kind
     assert command == msgspec.json.decode(message.data, type=type(command))
+
+
+async def test_words_and_weight_are_changed_one_after_the_other(stub: Stub, run: Ran) -> None:
+    await run("edit", "m1", "So it is now.", "--importance", "high")
+    assert ["memory.revise", "memory.importance"] == [subject.split(".", 3)[-1] for subject, _ in stub.commanded]
+    assert (0, 2) == (run.status, run.out.count("It is remembered."))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("edit", "m1"), "nothing is to change: give its new words, --category or --importance"),
+        (("policy", "agent"), "what is to be done with candidates of agent? give applied, held or refused, too"),
+    ],
+)
+async def test_what_does_not_say_what_is_to_be_done_is_not_sent(
+    stub: Stub, run: Ran, arguments: tuple[str, ...], sentence: str
+) -> None:
+    await run(*arguments)
+    assert (1, f"annals: {sentence}\n", []) == (run.status, run.error, stub.commanded)
+
+
+WAITING = MemoryReply(
+    memories=tuple(replace(ENTRY, id=f"m{number}", text=f"Rule {number}.", status="pending") for number in range(6)),
+    quotes={"m0": "As I said: Rule 0. Mind that."},
+)
+
+
+async def test_what_waits_is_gone_through_with_the_words_that_it_came_from(
+    stub: Stub, run: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub.replies["review"] = WAITING
+    monkeypatch.setattr("sys.stdin", StringIO("a\nmaybe\nreject\ns\ne\nRule three.\ne\n\nq\n"))
+    await run("review")
+    assert 0 == run.status
+    assert "1 of 6: Rule 0.\n  m0, NAMING, from person\n  ada/s1/m3, seen 2 times\n" in run.out
+    assert '  its words: "As I said: Rule 0. Mind that."' in run.out
+    assert "'maybe' is none of these." in run.out
+    assert run.out.endswith("4 decided on, 2 wait.\n")
+    sent = [(subject.split(".", 3)[-1], msgspec.json.decode(message.data)) for subject, message in stub.commanded]
+    assert [
+        ("memory.decide", "m0", True),
+        ("memory.decide", "m1", False),
+        ("memory.decide", "m3", True),
+        ("memory.revise", "m3", None),
+        ("memory.decide", "m4", True),
+    ] == [(name, values["id"], values.get("approve")) for name, values in sent]
+    assert "Rule three." == sent[3][1]["text"]
+
+
+async def test_a_review_ends_with_its_input_and_says_what_was_refused(
+    stub: Stub, run: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub.replies["review"] = WAITING
+    stub.answer = Answer(ok=False, text="Nothing was written: no.")
+    monkeypatch.setattr("sys.stdin", StringIO("a\n"))
+    await run("review")
+    assert (1, 1) == (run.status, len(stub.commanded))
+    assert "Nothing was written: no.\n" in run.out
+    assert run.out.endswith("0 decided on, 6 wait.\n")
+    stub.replies["review"] = MemoryReply()
+    assert "Nothing waits for a decision.\n" == (await run("review")).out
+
+
+async def test_the_policy_is_shown(stub: Stub, run: Ran) -> None:
+    stub.replies["policy"] = MemoryReply(text="agent held", policy={"agent": "held"})
+    assert "agent held\n" == (await run("policy")).out
+    assert {"policy": {"agent": "held"}} == (await run("policy", "--json")).json
 
 
 async def test_the_same_command_twice_is_two(stub: Stub, run: Ran) -> None:

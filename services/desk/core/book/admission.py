@@ -17,7 +17,7 @@ from services.desk.core.book.answers import REPORT, told_judgement
 from services.desk.core.book.candidate import Candidate
 from services.desk.core.book.context import BookContext
 from services.desk.core.book.naming import candidate_id, memory_id
-from services.desk.core.book.policy import FIXED, action_of
+from services.desk.core.book.policy import action_of
 from services.desk.core.book.showing import no_sighting
 from services.desk.core.book.words import gate_verdict, rejecting
 from services.desk.core.decision import Decision
@@ -25,6 +25,7 @@ from services.desk.core.gate.verdict import Verdict, judge
 from services.domain.memory.book import Book
 from services.domain.memory.entry import Judgement, Memory
 from services.domain.memory.keys import exact_key, identity_key
+from services.domain.memory.policy import FIXED
 from services.domain.memory.state import source_key
 from services.domain.memory.strength import SOURCE_OF, SOURCE_PRIORITY, renewal
 

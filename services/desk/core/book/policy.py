@@ -1,4 +1,4 @@
-"""What is done with candidates, by where they come from: the defaults, and what a person has set."""
+"""A person says what is done with candidates, by where they come from."""
 
 from __future__ import annotations
 
@@ -10,25 +10,12 @@ from services.desk.core.book.context import Refusal
 from services.desk.core.decision import Decision
 from services.domain.memory.book import Book
 from services.domain.memory.finding import echo
-
-DEFAULTS = {
-    "person": "applied",
-    "person_by_harness": "applied",
-    "agent": "applied",
-    "historian": "applied",
-    "summary": "held",
-    "dreamer": "held",
-    "tool_output": "held",
-}
-FIXED = "tool_output"
-"""What comes from the output of a tool can be anybody's words: it waits for a person, whatever is set."""
+from services.domain.memory.policy import DEFAULTS, FIXED, action_for
 
 
 def action_of(book: Book, trust: str) -> str:
-    """What is done with a candidate that has passed the gate: `applied`, `held` or `refused`."""
-    if trust == FIXED:
-        return DEFAULTS[FIXED]
-    return book.policy.get(trust) or DEFAULTS.get(trust, "held")
+    """What is done in this project with a candidate that has passed the gate."""
+    return action_for(book.policy, trust)
 
 
 def set_policy(book: Book, command: PolicySet) -> Decision:

@@ -1,0 +1,22 @@
+"""What is done with candidates, by where they come from: the defaults, and what a person has set."""
+
+from collections.abc import Mapping
+
+DEFAULTS = {
+    "person": "applied",
+    "person_by_harness": "applied",
+    "agent": "applied",
+    "historian": "applied",
+    "summary": "held",
+    "dreamer": "held",
+    "tool_output": "held",
+}
+FIXED = "tool_output"
+"""What comes from the output of a tool can be anybody's words: it waits for a person, whatever is set."""
+
+
+def action_for(policy: Mapping[str, str], trust: str) -> str:
+    """What is done with a candidate that has passed the gate: `applied`, `held` or `refused`."""
+    if trust == FIXED:
+        return DEFAULTS[FIXED]
+    return policy.get(trust) or DEFAULTS.get(trust, "held")

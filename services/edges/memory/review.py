@@ -1,0 +1,85 @@
+"""`annals memory review`: what waits for a person, one by one, with the words that it came from.
+
+Answers are read line by line, so that they can be typed or piped in. Whatever is not decided on goes on waiting.
+"""
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+
+from schemas.asks import MemoryEntry, MemoryReply
+from schemas.commands import Answer, Command, MemoryDecide, MemoryRevise
+
+QUESTION = "approve, reject, edit, skip or quit? [a/r/e/s/q] "
+_WORDS = {one[0]: one for one in ("approve", "reject", "edit", "skip", "quit")}
+
+Send = Callable[[Command], Awaitable[Answer]]
+
+
+async def review(reply: MemoryReply, send: Send) -> int:
+    """Ask about each memory; the exit status: 1 where something was refused."""
+    if not reply.memories:
+        sys.stdout.write("Nothing waits for a decision.\n")
+        return 0
+    status, decided = 0, 0
+    for number, entry in enumerate(reply.memories, 1):
+        sys.stdout.write(_shown(entry, reply.quotes.get(entry.id, ""), number, len(reply.memories)))
+        word = await _word()
+        if word == "quit":
+            break
+        for command in await _commands(word, entry):
+            answer = await send(command)
+            sys.stdout.write(f"{answer.text}\n")
+            if not answer.ok:
+                status = 1
+                break
+        else:
+            decided += word != "skip"
+    left = len(reply.memories) - decided
+    sys.stdout.write(f"{decided} decided on, {left} {'waits' if left == 1 else 'wait'}.\n")
+    return status
+
+
+def _shown(entry: MemoryEntry, quote: str, number: int, count: int) -> str:
+    source = entry.sources[0] if entry.sources else None
+    lines = [f"\n{number} of {count}: {entry.text}", f"  {entry.id}, {entry.category}, from {entry.trust}"]
+    if source is not None:
+        lines.append(
+            f"  {'/'.join(filter(None, (source.actor, source.session, source.message)))}, seen {entry.seen} times"
+        )
+    if quote and quote != entry.text:
+        lines.append(f'  its words: "{quote}"')
+    return "\n".join(lines) + "\n"
+
+
+async def _word() -> str:
+    """What is to be done; the end of the input ends the review."""
+    while True:
+        line = await _line(QUESTION)
+        if not line:
+            return "quit"
+        given = line.strip().lower()
+        word = next((one for one in _WORDS.values() if given and one.startswith(given)), "")
+        if word:
+            return word
+        sys.stdout.write(f"{given!r} is none of these.\n")
+
+
+async def _commands(word: str, entry: MemoryEntry) -> tuple[Command, ...]:
+    match word:
+        case "approve":
+            return (MemoryDecide(entry.id, approve=True),)
+        case "reject":
+            return (MemoryDecide(entry.id, approve=False),)
+        case "edit":
+            text = (await _line("what it shall say: ")).strip()
+            approve = MemoryDecide(entry.id, approve=True)
+            return (approve, MemoryRevise(entry.id, text)) if text and text != entry.text else (approve,)
+        case _:
+            return ()
+
+
+async def _line(prompt: str) -> str:
+    sys.stdout.write(prompt)
+    sys.stdout.flush()
+    return await asyncio.to_thread(sys.stdin.readline)
