@@ -377,6 +377,21 @@ class NoteEntry(msgspec.Struct, frozen=True):
     changed: datetime | None = None
 
 
+class JunkRate(msgspec.Struct, frozen=True):
+    """How much of what came from one source was junk."""
+
+    source: str
+    """Whose words it was: `person`, `agent`, `historian`, ..."""
+    junk: int
+    """Memories that were rejected, archived or quarantined ..."""
+    total: int
+    """... of all that were decided on or hold."""
+    sample_junk: int = 0
+    """The same by labels, of what this release remembers of recorded sessions ..."""
+    sample_total: int = 0
+    """... 0: none of it came from this source."""
+
+
 class HiddenMemory(msgspec.Struct, frozen=True, omit_defaults=True):
     """A memory that holds and is not shown."""
 
@@ -406,6 +421,10 @@ class MemoryReply(msgspec.Struct, frozen=True, omit_defaults=True):
     `twins`."""
     hidden: tuple[HiddenMemory, ...] = ()
     """Of `missing`: the first of those that are not shown."""
+    reasons: dict[str, int] = {}
+    """Of `quality`: why candidates were rejected, the most frequent reason first."""
+    junk: tuple[JunkRate, ...] = ()
+    """Of `quality`: by source."""
     quotes: dict[str, str] = {}
     """Of `review`: memory -> the words of the message that it came from."""
     policy: dict[str, str] = {}

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 from services.domain.texts.listings import is_listing
+from services.responder.answers.memory_reports import SAMPLE
 from tests.helpers.remembered_sessions import LABELS, by_project, outcomes, typed_in
 from tests.helpers.session_candidates import name_of
 
@@ -64,3 +65,13 @@ def test_of_the_recordings_little_junk_is_remembered_and_most_of_what_people_lai
     assert 20 <= laid_down
     assert 0.1 >= junk / active
     assert 0.8 <= recalled / laid_down
+
+
+def test_what_quality_says_of_the_labelled_sample_is_so(foreign: Path) -> None:
+    found = [*outcomes(sorted(foreign.glob("transcripts/neutral/*.jsonl.gz")))]
+    trusts = {one.text: one.trust for each in found for one in each.desk.book.memories.values() if one.is_active}
+    junk = [text for each in found for text in each.junk()]
+    assert {
+        source: (sum(trusts[text] == source for text in junk), sum(trust == source for trust in trusts.values()))
+        for source in trusts.values()
+    } == SAMPLE

@@ -1516,6 +1516,16 @@ export interface MemoryReply {
    */
   hidden?: HiddenMemory[];
   /**
+   * Of `quality`: why candidates were rejected, the most frequent reason first.
+   */
+  reasons?: {
+    [k: string]: number;
+  };
+  /**
+   * Of `quality`: by source.
+   */
+  junk?: JunkRate[];
+  /**
    * Of `review`: memory -> the words of the message that it came from.
    */
   quotes?: {
@@ -1607,6 +1617,31 @@ export interface HiddenMemory {
    */
   stands?: string;
   text?: string;
+}
+/**
+ * How much of what came from one source was junk.
+ */
+export interface JunkRate {
+  /**
+   * Whose words it was: `person`, `agent`, `historian`, ...
+   */
+  source: string;
+  /**
+   * Memories that were rejected, archived or quarantined ...
+   */
+  junk: number;
+  /**
+   * ... of all that were decided on or hold.
+   */
+  total: number;
+  /**
+   * The same by labels, of what this release remembers of recorded sessions ...
+   */
+  sample_junk?: number;
+  /**
+   * ... 0: none of it came from this source.
+   */
+  sample_total?: number;
 }
 /**
  * A note as it stands.

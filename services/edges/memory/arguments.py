@@ -27,7 +27,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     why = add("why", "tell why a memory is shown, or is not", reads=True)
     _named(why)
     add("missing", "list the memories that hold and are not shown, why, and since when", reads=True)
-    add("quality", "count what became of all candidates", reads=True)
+    add("quality", "count what became of all candidates, and how much of it was junk, by source", reads=True)
     _named(add("history", "list the facts about one memory", reads=True))
 
     write = add("write", "remember something of the project")

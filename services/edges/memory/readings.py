@@ -61,7 +61,7 @@ def as_values(action: str, reply: MemoryReply) -> dict[str, object]:
             return {"omitted": reply.counts, "total": reply.total, "hidden": reply.hidden}
         case "quality":
             counts = {verdict: reply.counts.get(verdict, 0) for verdict in VERDICTS}
-            return {"candidates": sum(counts.values()), **counts}
+            return {"candidates": sum(counts.values()), **counts, "reasons": reply.reasons, "junk": reply.junk}
         case "policy":
             return {"policy": reply.policy}
         case "notes":

@@ -9,7 +9,7 @@ from typing import get_args
 
 import msgspec
 
-from schemas.asks import HiddenMemory, MemoryAsk, MemoryEntry, MemoryReply, MemorySource, NoteEntry
+from schemas.asks import HiddenMemory, JunkRate, MemoryAsk, MemoryEntry, MemoryReply, MemorySource, NoteEntry
 from schemas.events.fact import CATEGORIES
 from schemas.events.memory import TRUSTS, VERDICTS
 from services.domain.limits import Memory as MemoryLimits
@@ -237,12 +237,46 @@ def policy(known: Known) -> MemoryReply:
 
 
 def quality(known: Known) -> MemoryReply:
-    """How candidates fared: each counts by its last judgement."""
+    """How candidates fared, each by its last judgement; and how much of what was taken in was junk, by source."""
     found = known.remembered.book.verdicts
     counts = {verdict: found.get(verdict, 0) for verdict in VERDICTS}
     total = len(known.remembered.book.candidates)
-    text = "\n".join([f"candidates: {total}", *(f"{verdict}: {count}" for verdict, count in counts.items())])
-    return msgspec.structs.replace(known.reply(text), counts=counts, total=total)
+    rejected = Counter(
+        reason
+        for one in known.remembered.book.candidates.values()
+        if one.verdict == "rejected"
+        for reason in one.reasons
+    )
+    reasons = dict(sorted(rejected.items(), key=lambda item: (-item[1], item[0])))
+    junk = (*_junk(known.remembered.shelf),)
+    lines = [f"candidates: {total}", *(f"{verdict}: {count}" for verdict, count in counts.items())]
+    if reasons:
+        lines.append(f"rejected for: {', '.join(f'{reason} {count}' for reason, count in reasons.items())}")
+    lines += [_rate(one) for one in junk]
+    return msgspec.structs.replace(
+        known.reply("\n".join(lines)), counts=counts, total=total, reasons=reasons, junk=junk
+    )
+
+
+SAMPLE = {"person": (3, 24), "historian": (0, 11)}
+"""Source -> junk, and memories that hold, of what this release remembers of sixteen recorded sessions, by labels."""
+JUNK: tuple[Status, ...] = ("rejected", "archived", "quarantined")
+"""What becomes of junk, once somebody has looked at it."""
+
+
+def _junk(memories: Iterable[Memory]) -> Iterator[JunkRate]:
+    """By source, as people and agents have decided; what only waits is not counted."""
+    of = {source: [one for one in memories if one.trust == source and one.status != "pending"] for source in TRUSTS}
+    for source, found in of.items():
+        junk = sum(one.status in JUNK for one in found)
+        if found or source in SAMPLE:
+            yield JunkRate(source, junk, len(found), *SAMPLE.get(source, (0, 0)))
+
+
+def _rate(one: JunkRate) -> str:
+    share = f", {100 * one.junk / one.total:.0f} %" if one.total else ""
+    sample = f"; in recorded sessions {one.sample_junk} of {one.sample_total} by labels" if one.sample_total else ""
+    return f"junk from {one.source}: {one.junk} of {one.total} were taken back{share}{sample}"
 
 
 def reading(known: Known, session: str, wanted: str) -> MemoryReply:

@@ -109,7 +109,7 @@ def test_what_became_of_candidates_adds_up_whatever_became_of_them() -> None:
         for _ in range(1 + number % 4):
             desk.say(MemoryWrite(f"Always keep rope {number} of hemp."), "agent", "s1")
     found = as_values("quality", quality(told(desk)))
-    counts = {name: count for name, count in found.items() if name != "candidates"}
+    counts = {name: count for name, count in found.items() if name not in ("candidates", "reasons", "junk")}
     names = ["accepted", "absorbed", "superseded", "rejected", "held", "retrying", "exhausted"]
     assert names == [*counts]
     assert len(desk.book.candidates) == found["candidates"] == sum(map(int, map(str, counts.values())))

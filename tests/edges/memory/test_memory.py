@@ -180,6 +180,8 @@ async def test_the_list_has_all_that_is_known_of_each_memory(stub: Stub, run: Ra
                 "held": 2,
                 "retrying": 0,
                 "exhausted": 0,
+                "reasons": {},
+                "junk": [],
             },
         ),
         (("show", "m123"), msgspec.to_builtins(ENTRY)),

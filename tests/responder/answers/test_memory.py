@@ -150,6 +150,27 @@ def test_a_candidate_counts_by_its_last_judgement() -> None:
     assert reply.text.startswith("candidates: 8\naccepted: 1\n")
 
 
+def test_junk_is_what_was_taken_back_by_source_and_reasons_are_counted() -> None:
+    agents = [replace(written(f"ma{n}", f"Rule {n} of an agent."), trust="agent") for n in range(4)]
+    facts = known(
+        *agents,
+        written("mp", RULE),
+        MemoryArchived(memory="ma0"),
+        MemoryArchived(memory="ma1", is_rejected=True),
+        MemoryProposed(memory="mw", category="NAMING", text="snake_case", trust="agent"),
+        MemoryJudged(candidate="c1", verdict="rejected", reasons=["of_the_moment", "fragment"]),
+        MemoryJudged(candidate="c2", verdict="rejected", reasons=["of_the_moment"]),
+        MemoryJudged(candidate="c3", verdict="accepted", reasons=["bad_decision"]),
+    )
+    reply = quality(facts)
+    assert {"of_the_moment": 2, "fragment": 1} == reply.reasons
+    assert [("person", 0, 1), ("agent", 2, 4), ("historian", 0, 0)] == [
+        (one.source, one.junk, one.total) for one in reply.junk
+    ]
+    assert "rejected for: of_the_moment 2, fragment 1" in reply.text
+    assert "junk from agent: 2 of 4 were taken back, 50 %" in reply.text
+
+
 # read
 
 
