@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 import msgspec
 
 from schemas.asks import Fact, MemoryAsk, MemoryEntry, MemoryReply, MemorySource
-from schemas.codec import decode_event
 from schemas.events import PartRecorded
 from schemas.subjects import Address
 from services.domain.memory.book import NOUNS
@@ -168,8 +167,8 @@ class Memories:
         for session, messages in wanted.items():
             subject = Address(known.project, session).log(PartRecorded.TYPE)
             async with aclosing(self._reader.after(0, subject)) as found:
-                async for recorded in found:
-                    event = decode_event(recorded.envelope)
+                async for record in found:
+                    event = record.event
                     if isinstance(event, PartRecorded) and event.message in messages and event.kind == "text":
                         quotes |= {one.id: around(event.text, one.text) for one in messages[event.message]}
         return replace(reply, memories=reply.memories[:MOST_REVIEWED], quotes=quotes)

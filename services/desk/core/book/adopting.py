@@ -33,8 +33,8 @@ from schemas.events import (
     NoteWritten,
     PolicyChanged,
 )
-from services.desk.core.book.policy import DEFAULTS
 from services.domain.memory.book import Book
+from services.domain.memory.policy import DEFAULTS
 from services.domain.memory.state import ADOPTED
 
 
