@@ -40,6 +40,18 @@ def rebase(view: View) -> Change:
     return Change(edits=(wanted,), reclaimed=max(0, saving))
 
 
+def is_late(view: View, lane: Lane) -> bool:
+    """Whether the session began without a head because nobody answered, and there was something to show it then.
+
+    `lane`: this one. What became known since is told by notices, as in any other session.
+    """
+    calls = view.session.calls
+    if not calls.begun_without or view.session.plan.heads.get(SLOT) is not None or not lane.works(view):
+        return False
+    wanted = lane.rebase(view).edits
+    return any(position < calls.first_seq for edit in wanted for position in edit.by)
+
+
 def in_force(view: View) -> str:
     """The text of the head as it is served; empty: there is none."""
     edit = served(view)

@@ -21,7 +21,7 @@ from services.responder.session.state import served_tokens, with_edits
 NAME = "history"
 MODES = frozenset({"primary", "reduce_off"})
 SLOT = 1
-COLD = frozenset({"idle", "model", "variant", "system", "compacted"})
+COLD = frozenset({"idle", "model", "variant", "system", "compacted", "late"})
 """Causes at which no cache holds the head any more."""
 
 

@@ -30,6 +30,10 @@ UNTOLD, MOST_UNTOLD = 0.05, 0.6
 """Share of a refused prompt that goes at least, and at most, where the refusal does not say how long it was."""
 
 
+LATE = "late"
+"""The session's first call came before anybody answered, so that it lacks what it should have begun with."""
+
+
 class Causes(msgspec.Struct, frozen=True):
     """Why a rebase may be made now."""
 
@@ -76,7 +80,7 @@ class Causes(msgspec.Struct, frozen=True):
     @property
     def lasting(self) -> tuple[str, ...]:
         """Those that the next step would not know of."""
-        return tuple(cause for cause in self.free if cause != "flush")
+        return tuple(cause for cause in self.free if cause not in ("flush", LATE))
 
 
 def causes(session: Session, limits: Limits, shared: Learned = NOTHING) -> Causes:

@@ -9,11 +9,11 @@ from schemas.events import Event, PlanExtended, PlanRebased
 from schemas.plan import AnyEdit, CutBefore, PartContent, Restore, SetHead, Target, Withdraw, target
 from services.domain.limits import Prices
 from services.domain.window import prompt_tokens, window
-from services.responder.lanes import LANES, Lane, View, eviction
+from services.responder.lanes import LANES, Lane, View, eviction, head
 from services.responder.lanes.base import emptying
 from services.responder.lanes.index import Index
 from services.responder.planner import controller
-from services.responder.planner.causes import Causes, causes, is_declined
+from services.responder.planner.causes import LATE, Causes, causes, is_declined
 from services.responder.planner.compose import Collected, collect, last_wins
 from services.responder.planner.economics import prices_of
 from services.responder.planner.extending import Extension, beginning, extension
@@ -114,7 +114,7 @@ def _decided(view: View, all_lanes: Sequence[Lane]) -> Pass:
     if step is None:
         return Pass("replay")
     why = causes(session, limits, view.learned)
-    why = replace(why, forced=(*why.forced, *thinking_causes(view)))
+    why = replace(why, forced=(*why.forced, *thinking_causes(view)), free=(*why.free, *_late(view, lanes, why)))
     if not why.any:
         return _extended(view, lanes, _Waiting(kept=why.kept))
     bound = boundary(session)
@@ -138,6 +138,13 @@ def _decided(view: View, all_lanes: Sequence[Lane]) -> Pass:
     if why.forced or (made.edits and _is_worth_it(view, why, made)):
         return _rebased(view, all_lanes, why, made)
     return _extended(view, all_lanes, _declined(view, why, made))
+
+
+def _late(view: View, lanes: Sequence[Lane], why: Causes) -> tuple[str, ...]:
+    """That the session began before anybody answered: it gets what it missed by one rebase, as soon as it can."""
+    found = next((lane for lane in lanes if lane.name == head.NAME), None)
+    asked = replace(view, causes=frozenset(why.names))
+    return (LATE,) if found is not None and head.is_late(asked, found) else ()
 
 
 def _full(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) -> Pass:

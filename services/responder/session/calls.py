@@ -39,6 +39,8 @@ class Calls(msgspec.Struct, frozen=True):
     """The position of the very first one."""
     count: int = 0
     """How many there were."""
+    begun_without: bool = False
+    """Whether the very first one went out without a plan: nobody answered yet."""
     system: str = ""
     """Digest of the newest system prompt that is known, of the agent and the model in work; empty: not known."""
     system_changed: bool = False
@@ -60,6 +62,7 @@ def opened(calls: Calls, event: StepOpened, envelope: Envelope) -> Calls:
         before_seq=calls.seq,
         first_seq=calls.first_seq or envelope.seq,
         count=calls.count + 1,
+        begun_without=calls.begun_without or (calls.count == 1 and event.served == 0),
         system=system,
         system_changed=system_changed,
         reasons=(calls.coming or frozenset({CHANGED})) if shortened else frozenset(),

@@ -180,12 +180,15 @@ def test_documents_that_come_after_the_first_step_wait_for_a_rebase() -> None:
     assert harness.step().text == ["§1§ hello", "§2§ again"]
 
 
-def test_a_session_whose_first_step_nobody_asked_about_waits_for_a_rebase() -> None:
+def test_a_session_whose_first_step_nobody_asked_about_has_them_by_a_rebase() -> None:
     harness = session(Project(ARCHITECTURE="# Rooms"))
     harness.user("hello")
     harness.step(asks=False)
     harness.user("again")
-    assert harness.step().text == ["hello", "§2§ again"]
+    call = harness.step()
+    assert ("late",) == call.causes
+    assert "# Rooms" in call.text[0]
+    assert "§2§ again" == call.text[-1]
 
 
 @pytest.mark.parametrize("mode", get_args(Mode))
