@@ -132,3 +132,59 @@ def test_a_copy_of_what_nobody_knows_begins_as_any_other(oc: OpenCode) -> None:
     oc.copies(COPY, entries("f", 2))
     assert any("Nov 21" in text for text in oc.call("f", entries("f", 3), LATER))
     assert [("", "")] == oc.origins
+
+
+def at(session: str, created: int, updated: int, title: str = "A talk") -> Json:
+    return {**named(session, title), "time": {"created": created, "updated": updated}}
+
+
+def test_an_origin_is_found_among_many_of_one_name(oc: OpenCode) -> None:
+    """And whatever it or the copy are called now."""
+    others = [at(f"o{n}", n % 4, 900 + n) for n in range(30)]
+    origin, copy = at("s", 0, 800, "Renamed since"), at("f", 500, 600, "A talk (fork #1)")
+    oc.start(*others, origin, copy, s=entries("s", 4), f=entries("f", 4), **{one["id"]: [] for one in others})
+    oc.copies(copy, entries("f", 4))
+    oc.do("prepare", "f")
+    assert [("s", "")] == oc.origins
+
+
+def test_a_copy_that_was_renamed_while_the_adapter_was_away_has_its_origin(oc: OpenCode) -> None:
+    oc.start(at("s", 0, 800), at("f", 500, 600, "Plans"), s=entries("s", 4), f=entries("f", 2))
+    oc.call("f", entries("f", 3))
+    assert [("s", "s2")] == oc.origins
+
+
+def test_the_origin_of_a_copy_of_a_copy_is_the_one_that_ends_with_what_was_copied(oc: OpenCode) -> None:
+    root, first, second = at("s", 0, 990), at("f", 500, 600), at("g", 700, 700, "A talk (fork #2)")
+    oc.start(root, first, second, s=entries("s", 6), f=entries("f", 4), g=entries("g", 4))
+    oc.copies(second, entries("g", 4))
+    oc.do("prepare", "g")
+    assert [("f", "")] == oc.origins
+
+
+def test_a_session_of_the_same_times_and_other_words_is_no_origin(oc: OpenCode) -> None:
+    alike = entries("s", 2)
+    alike[1]["parts"][0]["text"] = "something else altogether"
+    copy = at("f", 500, 600, "A talk (fork #1)")
+    oc.start(at("s", 0, 800), copy, s=alike, f=entries("f", 2))
+    oc.copies(copy, entries("f", 2))
+    oc.do("prepare", "f")
+    assert [("", "")] == oc.origins
+
+
+def test_a_session_that_is_called_like_a_copy_and_is_none_begins_as_any_other(oc: OpenCode) -> None:
+    own = at("f", 0, 600, "A talk (fork #1)")
+    oc.start(at("s", 0, 800), own, s=entries("s", 2), f=entries("f", 2))
+    oc.copies(own, entries("f", 2))
+    oc.do("prepare", "f")
+    assert [("", "")] == oc.origins
+
+
+def test_what_was_held_back_comes_before_the_first_call_in_any_case(oc: OpenCode) -> None:
+    copy = at("f", 500, 600, "A talk (fork #1)")
+    oc.start(copy, f=entries("f", 2))
+    oc.copies(copy, entries("f", 2))
+    oc.do("serve", entries("f", 3))
+    kinds = [item["kind"] for item in oc.items]
+    assert kinds.index("session.seen") < kinds.index("step.seen")
+    assert [""] == [origin for origin, _ in oc.origins]

@@ -9,14 +9,16 @@ import pytest
 from schemas.events import HistoryAdvanced, HistoryFailed, HistoryInherited, PlanExtended
 from services.settings import History, Limits
 from tests.conftest import InstallationFactory
-from tests.harness.connected import Connected, assert_whole, connected, rebases
+from tests.harness import scenarios
+from tests.harness.connected import Connected, assert_whole, connected, plugin, rebases
 from tests.harness.isolation import ANTHROPIC, Family
+from tests.harness.opencode import OpenCode
 from tests.harness.provider import Call, Provider, Reply
 from tests.harness.provider.wire import Request
 from tests.harness.scripted import Calls, Conversation, calls
 from tests.harness.test_history import TELLING, reading, wrapped_up
 from tests.harness.test_plain import breaks
-from tests.harness.test_tools import command
+from tests.harness.test_tools import command, dropping, tag_of
 from tests.harness.wires import played_on
 from tests.harness.workspace import LONG
 from tests.helpers.installation import facts, until
@@ -138,3 +140,30 @@ async def test_a_copy_that_ends_before_the_cut_shows_no_history_of_what_it_has_n
     assert [] == breaks(requests)
     assert [] == running.provider.faults
     await assert_whole(running, [middle.session])
+
+
+async def test_a_copy_that_another_process_makes_begins_as_its_origin_does(
+    provider: Provider, tmp_path: Path, installation: InstallationFactory
+) -> None:
+    """Each process is an OpenCode of its own. It offers a copy other tools than a session that `run` has begun."""
+    name_of_it = "boxed-early-quince"
+    tags: list[int] = []
+
+    def expanding(request: Request) -> Reply:
+        tags.append(tag_of(request, name_of_it))
+        return Reply(calls=(Call("ctx_expand", {"tag": tags[0]}),))
+
+    async with installation(tmp_path / "data", plan=Limits(protected_tags=1)) as rooms:
+        oc = OpenCode(tmp_path, provider.url, plugins=[plugin(rooms.data, tmp_path / "state")], config=scenarios.CONFIG)
+        provider.script.add(calls(Calls(oc).read(LONG)), dropping(name_of_it), Reply(text="Dropped."))
+        (origin,) = {line["sessionID"] for line in await oc.run_once("Read it and drop it.", "--title", "Same")}
+        provider.script.add(expanding, Reply(text="Seen."))
+        (copy,) = {line["sessionID"] for line in await oc.run_once("Show it.", "--session", origin, "--fork")}
+    before, first, last = provider.of(origin)[-1], provider.of(copy)[0], provider.of(copy)[-1]
+    assert origin != copy
+    assert before.messages == first.messages[: len(before.messages)]
+    assert tag_of(before, name_of_it) == tags[0]
+    shown = [output for output in last.outputs.values() if name_of_it in output]
+    assert 2 == len(shown)
+    assert not any("there is no tag" in output for output in last.outputs.values())
+    assert [] == provider.faults

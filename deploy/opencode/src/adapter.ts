@@ -286,6 +286,7 @@ export class Adapter {
 
   private async plan(session: Session, entries: Entry[]): Promise<void> {
     if (this.rival) this.person.warn(this.rival);
+    await this.copies.settle(session, patience(this.service.options, PATIENCE));
     const { deadline } = this.project;
     this.introduce(session);
     const open = (isWhole: boolean) => this.open(session, entries, isWhole);

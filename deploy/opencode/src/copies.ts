@@ -2,7 +2,8 @@
 
 import type { Item } from "@annals/adapter-core/language";
 import type { Log } from "@annals/adapter-core/log";
-import { isFork, type Origin, originOf } from "./forks.ts";
+import { within } from "@annals/adapter-core/timers";
+import { mayBeCopy, type Origin, originOf } from "./forks.ts";
 import type { BusEvent, Client } from "./harness.ts";
 import type { Session } from "./session.ts";
 
@@ -28,7 +29,7 @@ export class Copies {
 
   /** A session has begun: if it looks like a copy, what it says waits. */
   begin(session: Session): void {
-    if (session.seen && isFork(session.seen)) this.held.set(session.id, []);
+    if (session.seen && mayBeCopy(session.seen)) this.held.set(session.id, []);
   }
 
   /** Hold back what an event tells of a copy, and look for its origin as soon as it is complete; false: it is none. */
@@ -52,9 +53,20 @@ export class Copies {
   async traceBack(session: Session): Promise<void> {
     if (this.held.has(session.id)) return this.release(session, true);
     if (!session.seen) await this.learn(session);
-    if (session.isIntroduced || session.record.isKnown || !session.seen || !isFork(session.seen)) return;
+    if (session.isIntroduced || session.record.isKnown || !session.seen) return;
     const origin = await this.originOf(session); // it was copied before this adapter was there
     if (!session.isIntroduced) this.descend(session, origin);
+  }
+
+  /** The session's first call is about to be reported: what was held back comes before it, with or without an origin. */
+  async settle(session: Session, milliseconds: number): Promise<void> {
+    if (!this.held.has(session.id)) return;
+    await within(milliseconds, [this.log.guarded("looking for an origin", () => this.release(session, true))]);
+    const held = this.held.get(session.id);
+    if (!held) return;
+    this.log.note("the origin of a copy was not found in time", { session: session.id });
+    this.forget(session);
+    for (const { event, items } of held) this.report(session, event, items);
   }
 
   private async learn(session: Session): Promise<void> {

@@ -1,13 +1,17 @@
-/** Forks: OpenCode copies a session's messages under new ids and does not tell from where. */
+/** Forks: OpenCode copies a session's messages under new ids and does not tell from where, so that is computed. */
 
 import type { Client, Entry, Session } from "./harness.ts";
 
-const TITLE = /^(.+) \(fork #(\d+)\)$/;
-/** The most sessions of the same name that are compared. */
-const MOST = 5;
+/** The title that OpenCode gives a copy when it makes it. People give titles, too: it only says that one may follow. */
+const TITLE = /^.+ \(fork #\d+\)$/;
+const MOST_SESSIONS = 100_000;
+/** Sessions that are compared: those that can be the origin by their times, the likeliest first. */
+const MOST = 40;
+/** Of copies that hold the same messages, so many are compared once one session is known that does. */
+const MOST_COPIES = 8;
 
-/** Whether a session looks like a copy. */
-export const isFork = (session: Session) => TITLE.test(session.title ?? "") && !session.parentID;
+/** Whether a session that has just begun may be a copy: what comes next says so. */
+export const mayBeCopy = (session: Session) => TITLE.test(session.title ?? "");
 
 export interface Origin {
   forked_from: string;
@@ -15,8 +19,9 @@ export interface Origin {
 }
 
 /**
- * The session that this one was copied from, found by name and by the times of its messages. Of several that it may be
- * a copy of, one that has made a call comes first: only that one has something to pass on.
+ * The session that this one was copied from: the one whose first messages are the same, by their times, parts and calls.
+ * Titles say nothing. Of several that hold the same messages, because they are copies of each other, that one is meant
+ * which ends with them; then one that has made a call, since only that one has something to pass on; then the newest.
  */
 export async function originOf(
   fork: Session,
@@ -24,34 +29,77 @@ export async function originOf(
   hasCalled: (id: string) => boolean,
 ): Promise<Origin | undefined> {
   const copied = await messages(client, fork.id);
-  if (copied.length === 0) return undefined;
-  const { data: sessions = [] } = await client.session.list();
-  const title = fork.title ?? "";
-  const [, name = "", number = "1"] = TITLE.exec(title) ?? [];
-  const before = [name, `${name} (fork #${Number(number) - 1})`];
-  const alike = sessions.filter(({ id, title: other = "" }) => id !== fork.id && before.includes(other));
-  alike.sort((one, other) => Number(hasCalled(other.id)) - Number(hasCalled(one.id)));
-  for (const one of alike.slice(0, MOST)) {
-    const originals = await messages(client, one.id);
-    if (isCopy(copied, originals)) {
-      const last = originals[copied.length - 1];
-      return { forked_from: one.id, ...(last && copied.length < originals.length ? { forked_at: last.info.id } : {}) };
-    }
+  if (!isCopied(fork, copied)) return undefined;
+  const found: { session: Session; originals: Entry[] }[] = [];
+  const sessions = candidates(fork, copied, await all(client));
+  let left = sessions.length;
+  for (const session of sessions) {
+    if (left === 0) break;
+    left -= 1;
+    const originals = await messages(client, session.id);
+    if (!holds(originals, copied)) continue;
+    if (found.length === 0) left = Math.min(left, MOST_COPIES);
+    found.push({ session, originals });
   }
-  return undefined;
+  const isWhole = ({ originals }: { originals: Entry[] }) => Number(originals.length === copied.length);
+  found.sort(
+    (one, other) =>
+      isWhole(other) - isWhole(one) ||
+      Number(hasCalled(other.session.id)) - Number(hasCalled(one.session.id)) ||
+      created(other.session) - created(one.session),
+  );
+  const [best] = found;
+  if (!best) return undefined;
+  const last = best.originals[copied.length - 1];
+  const isPart = last !== undefined && copied.length < best.originals.length;
+  return { forked_from: best.session.id, ...(isPart ? { forked_at: last.info.id } : {}) };
+}
+
+/** Whether a session holds messages from before it began: nothing else brings them there. */
+export function isCopied(session: Session, entries: readonly Entry[]): boolean {
+  const [first] = entries;
+  const began = session.time?.created;
+  return first !== undefined && (began === undefined || (first.info.time?.created ?? began) < began);
+}
+
+/**
+ * The sessions that may be the origin, the likeliest first: whose own messages these are began shortly before the first
+ * of them; a copy began between the last of them and the copy that was made of it.
+ */
+function candidates(fork: Session, copied: readonly Entry[], sessions: readonly Session[]): Session[] {
+  const first = copied[0]?.info.time?.created ?? 0;
+  const others = sessions.filter(({ id, time }) => id !== fork.id && (time?.updated ?? first) >= first);
+  const earlier = others.filter((session) => created(session) <= first);
+  earlier.sort((one, other) => created(other) - created(one));
+  const later = others.filter((session) => created(session) > first && created(session) <= created(fork));
+  later.sort((one, other) => created(other) - created(one));
+  const pairs = Array.from({ length: MOST / 2 }, (_, place) => [earlier[place], later[place]]);
+  return pairs.flat().filter((one) => one !== undefined);
+}
+
+const created = ({ time }: Session) => time?.created ?? 0;
+
+async function all(client: Client): Promise<readonly Session[]> {
+  const asked = await client._client?.get({ url: "/session", query: { limit: MOST_SESSIONS } });
+  return (asked?.data as Session[] | undefined) ?? (await client.session.list()).data ?? [];
 }
 
 async function messages(client: Client, id: string): Promise<Entry[]> {
   return (await client.session.messages({ path: { id } })).data ?? [];
 }
 
-/** Copies keep the time of their creation. */
-function isCopy(copied: readonly Entry[], originals: readonly Entry[]): boolean {
+/** Whether these begin with what was copied: copies keep the times, and all of each part but its id. */
+function holds(originals: readonly Entry[], copied: readonly Entry[]): boolean {
   return (
     copied.length <= originals.length &&
-    copied.every(({ info }, index) => {
-      const original = originals[index]?.info;
-      return info.role === original?.role && info.time?.created === original.time?.created;
+    copied.every((copy, index) => {
+      const original = originals[index];
+      return original !== undefined && shape(copy) === shape(original);
     })
   );
+}
+
+function shape({ info, parts }: Entry): string {
+  const told = parts.map(({ type, text, callID, tool }) => [type, text?.length ?? 0, callID ?? "", tool ?? ""]);
+  return JSON.stringify([info.role, info.time?.created ?? 0, told]);
 }

@@ -68,7 +68,7 @@ export interface Session {
   version?: string;
   agent?: string;
   permission?: Rule[];
-  time?: { created?: number };
+  time?: { created?: number; updated?: number };
 }
 
 /** Of the rules about a tool the last one holds. */
