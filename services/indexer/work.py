@@ -15,7 +15,7 @@ from services.indexer.states import States
 from services.indexer.upkeep import Upkeep
 from services.kit.background import watched
 from services.kit.embed import embedded
-from services.kit.index_place import WORDS, Current, read_current, write_current
+from services.kit.index_place import Current, read_current, set_name, write_current
 from services.kit.projector import Pace, Projector
 from services.kit.room import Kit
 from services.kit.vectors import give_back
@@ -72,7 +72,7 @@ class Work:
     async def _wanted(self, known: Current | None, patience: float) -> Current:
         """The set of the model that the embedder has. Where it does not say, the one that there is goes on."""
         if self._kit.settings.embed.provider == "off":
-            return Current(WORDS)
+            return Current(set_name())
         try:
             async with asyncio.timeout(patience):
                 while True:
@@ -81,13 +81,15 @@ class Work:
                         return found
                     await asyncio.sleep(ASKED)
         except TimeoutError:
-            return known or Current(WORDS)
+            return known or Current(set_name())
 
     async def _model(self) -> Current | None:
         reply = await embedded(self._kit.bus, [])
         if reply.model and not reply.dimensions:  # a remote one knows its length when it was asked once
             reply = await embedded(self._kit.bus, ["annals"])
-        return Current(reply.model, reply.model, reply.dimensions) if reply.model and reply.dimensions else None
+        if not (reply.model and reply.dimensions):
+            return None
+        return Current(set_name(reply.model), reply.model, reply.dimensions)
 
     async def _swap_at(self, head: int) -> None:
         """Let the new set be searched as soon as it holds what the log held when it was begun."""

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
+from services.domain.search.rows import RULES
 from services.kit.files import write_whole
 from services.kit.same_log import Newest
 
@@ -42,6 +43,11 @@ class Position(msgspec.Struct, frozen=True):
     dimensions: int = 0
     """Of the set's vectors; 0: it has none."""
     newest: Newest = Newest()
+
+
+def set_name(model: str = "") -> str:
+    """The set that is made now: of a model, or of words alone, and of today's rules by which texts become rows."""
+    return f"{model or WORDS}-{RULES}"
 
 
 def folder_of(data: Path) -> Path:

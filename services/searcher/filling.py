@@ -15,7 +15,7 @@ from services.searcher.core.shelf import Entry, Shelf
 from services.searcher.held import Held
 
 SHELVED = (
-    "id", "hash", "session", "actor", "role", "at", "seq", "terms", "terms_title", "terms_around",
+    "id", "hash", "session", "actor", "role", "at", "seq", "terms", "terms_title", "terms_around", "written",
 )  # fmt: skip
 """What is held of each row in memory."""
 AT_ONCE = 2_000
@@ -48,9 +48,10 @@ async def filled(source: Source, held: Held | None) -> Held:
     change = await asyncio.to_thread(_change, shelf, listed)
     shelf.remove(change.gone)
     shelf.moved(change.moved)
+    there = set(await table.columns())  # an index of before goes on until a new one has grown beside it
     for start in range(0, len(change.fresh), AT_ONCE):
         places = change.fresh[start : start + AT_ONCE]
-        rows = await table.at(places, SHELVED)
+        rows = await table.at(places, [name for name in SHELVED if name in there])
         shelf.add(list(_entries(await asyncio.to_thread(rows.to_pylist), places, change.marks)))
         await asyncio.sleep(0)
     held.copies.forget(np.flatnonzero(~shelf.alive))

@@ -24,8 +24,9 @@ VECTORS, TOKENS = ("vector", "vector_beside"), ("tokens", "tokens_beside")
 class MadeIndex:
     """Writes rows; whoever looks for them finds them from then on."""
 
-    def __init__(self, data: Path, bus: Bus | None = None) -> None:
-        """With a bus its embedder makes the vectors; without one there are none."""
+    def __init__(self, data: Path, bus: Bus | None = None, *, lacks: str = "") -> None:
+        """With a bus its embedder makes the vectors; without one there are none. `lacks`: a column of today's."""
+        self._lacks = lacks
         self._data, self._bus = data, bus
         self._set = SET
         self._model = ""
@@ -44,7 +45,8 @@ class MadeIndex:
             self._model = (await embedded(self._bus, [])).model
         tables = await Tables.open(self.folder)
         for kind in KINDS:
-            table = await tables.make(kind, columns(bool(self._model)))
+            kept = [column for column in columns(bool(self._model)) if column.name != self._lacks]
+            table = await tables.make(kind, kept)
             mine = [one for one in rows if one.kind == kind]
             if mine:
                 await table.put(await self._columns(mine))
@@ -72,6 +74,7 @@ class MadeIndex:
 
     async def _columns(self, rows: Sequence[SearchRow]) -> dict[str, list[Any]]:
         found: dict[str, list[Any]] = {one.name: [getattr(row, one.name) for row in rows] for one in FIELDS}
+        found.pop(self._lacks, None)
         found["key"] = [f"{one.project}\n{one.id}" for one in rows]
         if not self._model or self._bus is None:
             return found

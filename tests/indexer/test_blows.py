@@ -24,7 +24,7 @@ from services.indexer.index import Index
 from services.indexer.worker import Indexer
 from services.kit import projector
 from services.kit.bus import Bus, LogReader
-from services.kit.index_place import Current, folder_of, read_current, read_position
+from services.kit.index_place import Current, folder_of, read_current, read_position, set_name
 from services.settings import Embed, Settings
 from services.settings import Index as Limits
 from tests.helpers.accounts import Accounts
@@ -77,7 +77,7 @@ async def test_what_is_delivered_again_is_one_row(bus: Bus, tmp_path: Path) -> N
 
 async def test_a_position_that_was_not_written_down_brings_no_row_twice(bus: Bus, tmp_path: Path) -> None:
     settings, indexer = settings_of(tmp_path / "grown"), Indexer()
-    position = tmp_path / "grown" / "index" / "words" / "position.json"
+    position = tmp_path / "grown" / "index" / set_name() / "position.json"
     async with opened(indexer, bus, settings):
         await a_session(bus, random.Random(2), 10)
         await until(indexer.idle)
@@ -148,7 +148,7 @@ async def test_kills_at_any_moment_lose_and_double_nothing(broker: Broker, bus: 
 
 
 def _through(folder: Path) -> int:
-    return read_position(folder_of(folder) / "words").through
+    return read_position(folder_of(folder) / set_name()).through
 
 
 async def test_a_full_disk_is_told_and_heals(bus: Bus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,13 +246,13 @@ async def test_another_model_has_an_index_of_its_own_beside_the_old_one(
         await until(indexer.idle)
         model.name, model.dimensions = "b", 8
         await tell(*message("m2", "two"))
-        await until(lambda: read_current(tmp_path) == Current("b", "b", 8))
+        await until(lambda: read_current(tmp_path) == Current(set_name("b"), "b", 8))
         await until(indexer.idle)
         assert [8, 8] == [len(row["vector"]) for row in await rows_of(tmp_path, columns=("vector",))]
         model.name, model.dimensions = "a", 4
         asked = len(model.asked)
         await tell(*message("m3", "three"))
-        await until(lambda: read_current(tmp_path) == Current("a", "a", 4))
+        await until(lambda: read_current(tmp_path) == Current(set_name("a"), "a", 4))
         await until(indexer.idle)
         assert [LONG, "two", "three"] == [row["text"] for row in await rows_of(tmp_path)]
         assert [True, True, True] == await filled(tmp_path)
@@ -267,7 +267,7 @@ async def test_vectors_that_come_late_are_dropped(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", ["table", "position", "older"])
 async def test_an_index_that_is_damaged_is_made_anew(bus: Bus, tmp_path: Path, damage: str) -> None:
-    settings, folder = settings_of(tmp_path), tmp_path / "index" / "words"
+    settings, folder = settings_of(tmp_path), tmp_path / "index" / set_name()
     await Teller(bus).tell(*message("m1", "one"))
     async with opened(indexer := Indexer(), bus, settings):
         await until(indexer.idle)
@@ -323,9 +323,9 @@ async def test_at_rest_nothing_that_was_removed_is_left_on_the_disk(bus: Bus, tm
         await tell(*message("m4", "four"))
         await until(indexer.idle)
     assert {"one", "four", ("three " * 90).strip()} == {row["text"] for row in await rows_of(tmp_path)}
-    position = read_position(folder_of(tmp_path) / "words")
+    position = read_position(folder_of(tmp_path) / set_name())
     assert ({}, "message-1") == (position.removed, position.tables["message"])
-    assert not (tmp_path / "index" / "words" / "message.lance").exists()
+    assert not (tmp_path / "index" / set_name() / "message.lance").exists()
 
 
 async def test_what_is_removed_is_taken_off_the_sets_of_other_models_too(
@@ -339,14 +339,14 @@ async def test_what_is_removed_is_taken_off_the_sets_of_other_models_too(
         await until(indexer.idle)
         model.name, model.dimensions = "b", 8
         await tell(*message("m3", "three"))
-        await until(lambda: read_current(tmp_path) == Current("b", "b", 8))
+        await until(lambda: read_current(tmp_path) == Current(set_name("b"), "b", 8))
         await until(indexer.idle)
-        assert holding(tmp_path / "index" / "a", gone)
+        assert holding(tmp_path / "index" / set_name("a"), gone)
         await tell(removed("m2"))
         await until(lambda: not holding(tmp_path, gone))
         model.name, model.dimensions = "a", 4
         await tell(*message("m4", "four"))
-        await until(lambda: read_current(tmp_path) == Current("a", "a", 4))
+        await until(lambda: read_current(tmp_path) == Current(set_name("a"), "a", 4))
         await until(indexer.idle)
         assert ["one", "three", "four"] == [row["text"] for row in await rows_of(tmp_path)]
         assert [True, True, True] == await filled(tmp_path)

@@ -39,6 +39,15 @@ async def test_a_search_at_the_start_waits_until_the_tables_are_open(
     store.close()
 
 
+async def test_an_index_of_before_is_searched_until_another_has_grown_beside_it(tmp_path: Path) -> None:
+    await MadeIndex(tmp_path, lacks="written").write(ROWS)
+    store = Store(tmp_path, 4, logger())
+    shelf = (await store.shelves("harbour")).kinds["message"].shelf
+    assert 1 == len(shelf)
+    assert 0 == len(shelf.vocabulary)
+    store.close()
+
+
 async def test_a_search_while_another_set_takes_the_place_of_the_old_one_is_of_one_of_them(tmp_path: Path) -> None:
     made = MadeIndex(tmp_path)
     await made.write(ROWS)

@@ -11,12 +11,12 @@ from typing import Literal
 
 import msgspec
 
-from services.domain.search.words import coded
+from services.domain.search.words import coded, vocabulary
 
 Kind = Literal["message", "memory", "compartment", "note", "commit"]
 KINDS: tuple[Kind, ...] = ("memory", "message", "compartment", "note", "commit")
 """In the order in which equals are listed."""
-RULES = 1
+RULES = 2
 """The version of the rules by which a row is made of a text. A row of another version is stale."""
 MOST_CHARACTERS = 65_536
 """Of a text that are indexed."""
@@ -70,6 +70,8 @@ class SearchRow(msgspec.Struct, frozen=True):
     """The words of the title, or of a commit's subject."""
     terms_around: bytes = b""
     """The words of what stands beside a message, or of a commit's paths."""
+    written: str = ""
+    """The different words of `text` as they were written, a line each: see `words.vocabulary`."""
     hash: str = ""
     """Of all that is indexed of it: where it has not changed neither have its words and its vectors."""
 
@@ -142,6 +144,7 @@ def completed(row: SearchRow) -> SearchRow:
         terms=coded(row.text),
         terms_title=coded(title),
         terms_around=coded(around),
+        written=vocabulary(row.text),
         hash=_digest(row),
     )
 

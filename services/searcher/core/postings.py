@@ -1,15 +1,18 @@
 """Which rows hold which words, and what a row is worth for a query by the words that it holds (BM25)."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
 from services.searcher.core.arrays import Array, Codes, Flags, Floats, Places
+from services.searcher.core.vocabulary import Like
 
 SATURATION, LENGTH = 1.2, 0.75
 """How soon another occurrence counts no more, and how far long rows are held back."""
 _MOST_COUNTED = 255
+NO_LIKES: Mapping[int, Sequence[Like]] = MappingProxyType({})
 _HALF = np.uint64(32)
 _PAIR = np.uint64(0x9E3779B1)
 _CODE = np.uint64(0xFFFFFFFF)
@@ -68,10 +71,15 @@ class Postings:
 class Scorer:
     """Scores rows of one field by a query's words. `alive` says which of them still are."""
 
-    def __init__(self, postings: Postings, alive: Flags, codes: Iterable[int]) -> None:
+    def __init__(
+        self, postings: Postings, alive: Flags, codes: Iterable[int], likes: Mapping[int, Sequence[Like]] = NO_LIKES
+    ) -> None:
+        """`likes`: words that stand for one of the codes where a row does not hold that."""
         self._size = len(alive)
         self._norms, self._count = postings.norms(alive)
-        self._found = {code: _alive(postings.rows(code), alive, self._count) for code in codes}
+        self._found = {
+            code: _alive(_with_likes(postings, code, likes.get(code, ())), alive, self._count) for code in codes
+        }
         self.rarities = {code: self._rarity(len(rows)) for code, (rows, _) in self._found.items()}
         """How much each word tells: more, the fewer rows hold it."""
 
@@ -83,22 +91,36 @@ class Scorer:
         return total
 
     def coverage(self, rows: Places, rarities: Mapping[int, float]) -> Floats:
-        """Which share of what these words tell each of these rows holds, however often."""
+        """Which share of what these words tell each of these rows holds, however often; of a like word a part."""
         total = np.zeros(len(rows), np.float32)
-        for code, (holding, _) in self._found.items():
-            total += np.float32(rarities[code]) * _among(rows, holding)
+        for code, (holding, counts) in self._found.items():
+            total += np.float32(rarities[code]) * _among(rows, holding, counts)
         return np.asarray(total / (sum(rarities.values()) or 1.0), np.float32)
 
     def _rarity(self, held: int) -> float:
         return float(np.log1p((self._count - held + 0.5) / (held + 0.5)))
 
 
-def _among(rows: Places, holding: Array) -> Flags:
-    """Which of these rows are among those that hold a word. These are in their order."""
+def _among(rows: Places, holding: Array, counts: Array) -> Floats:
+    """How far each of these rows holds a word, from 0 to 1, by those that hold it in their order."""
     if not len(holding):
-        return np.zeros(len(rows), bool)
+        return np.zeros(len(rows), np.float32)
     at = np.minimum(np.searchsorted(holding, rows.astype(holding.dtype)), len(holding) - 1)
-    return np.asarray(holding[at] == rows, bool)
+    return np.where(holding[at] == rows, np.minimum(counts[at], 1), 0).astype(np.float32)
+
+
+def _with_likes(postings: Postings, code: int, likes: Sequence[Like]) -> tuple[Array, Array]:
+    """The rows with a word, and those with one that stands for it: these hold it as often as they are alike."""
+    found = postings.rows(code)
+    others = [(rows, np.full(len(rows), like.likeness)) for like in likes for rows in [postings.rows(like.code)[0]]]
+    if not others:
+        return found
+    rows = np.concatenate([found[0], *(rows for rows, _ in others)])
+    counts = np.concatenate([found[1].astype(np.float64), *(shares for _, shares in others)])
+    order = np.lexsort((-counts, rows))
+    rows, counts = rows[order], counts[order]
+    first = np.concatenate(([True], rows[1:] != rows[:-1])) if len(rows) else np.zeros(0, bool)
+    return rows[first], counts[first]
 
 
 def _alive(found: tuple[Array, Array], alive: Flags, count: int) -> tuple[Array, Array]:

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from services.domain.search.rows import TOKEN_DIMENSIONS
-from services.domain.search.words import code, words
+from services.domain.search.words import code, written_words
 from services.searcher.core.arrays import Floats
 from services.searcher.core.postings import paired
 
@@ -22,6 +22,8 @@ class Query(msgspec.Struct, frozen=True):
 
     text: str
     codes: tuple[int, ...] = ()
+    written: dict[int, str] = {}
+    """Of these codes the words as they were written; a whole identifier has none."""
     pairs: tuple[int, ...] = ()
     vector: Floats | None = None
     """None: there is no model, or it has not answered."""
@@ -43,11 +45,13 @@ def known_share(pieces: Sequence[str]) -> float:
 
 def query_of(text: str, vector: bytes = b"", tokens: bytes = b"", pieces: Sequence[str] = ()) -> Query:
     """A query from its text and what a model made of it."""
-    codes = [code(word) for word in words(text)]
+    found = written_words(text)
+    codes = [code(word.stem) for word in found]
     matrix = matrix_of(tokens)
     return Query(
         text=text,
         codes=tuple(dict.fromkeys(codes)),
+        written={one: word.written for one, word in zip(codes, found, strict=True) if word.written},
         pairs=tuple(dict.fromkeys(paired(np.array(codes, np.uint32)).tolist())),
         vector=np.frombuffer(vector, np.float32) if vector else None,
         tokens=matrix if len(matrix) == len(pieces) and len(matrix) else None,

@@ -6,7 +6,7 @@ meaning, are compared by both. The best of these are compared with the query tok
 token of the query looks for the one that is most like it, and rare words count more.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import msgspec
@@ -18,6 +18,7 @@ from services.searcher.core.arrays import Flags, Floats, Places, best
 from services.searcher.core.postings import Scorer
 from services.searcher.core.query import Query
 from services.searcher.core.shelf import Shelf
+from services.searcher.core.vocabulary import Like
 
 Arm = Literal["full", "bm25", "dense", "rrf", "minmax"]
 """How candidates are put in order; all but the first are for comparison."""
@@ -25,6 +26,8 @@ CANDIDATES = 100
 """The best by words, and as many of the nearest in meaning."""
 COMPARED = 64
 """The best of these are compared token by token."""
+MOST_UNKNOWN = 12
+"""Words of a query for which others are looked for that are like them."""
 FLOOR = 0.1
 """The cosine from which on two texts have anything to do with each other."""
 ALIKE = 0.35
@@ -86,8 +89,9 @@ def by_words(shelf: Shelf, query: Query, allowed: Flags, arm: Arm = "full") -> B
         return np.where(allowed, scorer.scores(), np.float32(0))
 
     weights = weights_of(shelf.kind)
-    own = Scorer(shelf.own, shelf.alive, query.codes)
-    wide = Scorer(shelf.wide, shelf.alive, query.codes) if shelf.kind == "message" else None
+    likes = _likes(shelf, query) if arm == "full" else {}
+    own = Scorer(shelf.own, shelf.alive, query.codes, likes)
+    wide = Scorer(shelf.wide, shelf.alive, query.codes, likes) if shelf.kind == "message" else None
     total = masked(own)
     if arm == "full":
         if wide is not None:
@@ -95,8 +99,17 @@ def by_words(shelf: Shelf, query: Query, allowed: Flags, arm: Arm = "full") -> B
         total = _levelled(total + weights.pairs * masked(Scorer(shelf.pairs, shelf.alive, query.pairs)))
         for weight, postings in ((weights.title, shelf.title), (weights.around, shelf.around)):
             if weight and postings.lengths.any():
-                total = total + weight * _levelled(masked(Scorer(postings, shelf.alive, query.codes)))
+                total = total + weight * _levelled(masked(Scorer(postings, shelf.alive, query.codes, likes)))
     return ByWords(np.asarray(total, np.float32), own.rarities, wide or own)
+
+
+def _likes(shelf: Shelf, query: Query) -> dict[int, Sequence[Like]]:
+    """What stands for words that nobody wrote here so. Where a word is not English, others may have another ending."""
+    unknown = [
+        one for one in query.codes if (word := query.written.get(one)) and not (word.isascii() and shelf.holds(one))
+    ]
+    found = {one: shelf.vocabulary.like(query.written[one]) for one in unknown[:MOST_UNKNOWN]}
+    return {one: likes for one, likes in found.items() if likes}
 
 
 def near(similarity: Floats, similarity_beside: Floats, weights: Weights) -> Floats:

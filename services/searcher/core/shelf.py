@@ -8,6 +8,7 @@ import numpy as np
 from services.domain.search.rows import Kind
 from services.searcher.core.arrays import Array, Codes, Flags, decoded
 from services.searcher.core.postings import Postings, paired
+from services.searcher.core.vocabulary import Vocabulary
 
 
 class Entry(NamedTuple):
@@ -25,6 +26,7 @@ class Entry(NamedTuple):
     terms: bytes = b""
     terms_title: bytes = b""
     terms_around: bytes = b""
+    written: str = ""
 
 
 class Scope(NamedTuple):
@@ -54,6 +56,7 @@ class Shelf:
         self.is_person: Flags = np.zeros(0, bool)
         self._sessions, self._actors = _Names(), _Names()
         self.own, self.pairs, self.wide, self.title, self.around = (Postings() for _ in range(5))
+        self.vocabulary = Vocabulary()
 
     def __len__(self) -> int:
         return len(self.at_id)
@@ -110,6 +113,11 @@ class Shelf:
         flags[[self.at_id[name] for name in scope.left_out if name in self.at_id]] = False
         return flags
 
+    def holds(self, code: int) -> bool:
+        """Whether a row holds a word, itself or beside it."""
+        postings = self.wide if self.kind == "message" else self.own
+        return bool(len(postings.rows(code)[0]))
+
     def sessions(self, beginning: str) -> list[str]:
         """The sessions that have rows here and whose ids begin so; that one alone which is called so."""
         return self._sessions.named(beginning)
@@ -121,6 +129,8 @@ class Shelf:
     def _read(self, texts: list[Codes], entries: Sequence[Entry]) -> None:
         around = [decoded(entry.terms_around) for entry in entries]
         self.own.add(texts)
+        for entry in entries:
+            self.vocabulary.add(entry.written.split())
         self.pairs.add([paired(text) for text in texts])
         self.title.add([decoded(entry.terms_title) for entry in entries])
         if self.kind == "message":
