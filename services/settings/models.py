@@ -1,6 +1,7 @@
 """The definitions as pydantic takes them: a model of each struct, derived from its fields and their bounds."""
 
 import os.path
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from types import UnionType
@@ -60,16 +61,30 @@ def model_of(struct: type[msgspec.Struct], base: type[M]) -> type[M]:
 
 
 def made(struct: type[S], model: BaseModel) -> S:
-    """The struct of a model. A value that contradicts those before it is refused in its own name."""
-    given: dict[str, object] = {}
-    for name in (name for name in type(model).model_fields if name in model.model_fields_set):
-        given[name] = getattr(model, name)
-        try:
-            struct(**given)
-        except ValueError as error:
-            wrong = InitErrorDetails(type="value_error", loc=(name,), input=None, ctx={"error": error})
-            raise ValidationError.from_exception_data(struct.__name__, [wrong]) from None
-    return struct(**given)
+    """The struct of a model. Its values are judged together; one that contradicts the others is refused in its name."""
+    given = {name: getattr(model, name) for name in type(model).model_fields if name in model.model_fields_set}
+    try:
+        return struct(**given)
+    except ValueError:
+        name, error = _contradiction(struct, given)
+    wrong = InitErrorDetails(type="value_error", loc=(name,), input=None, ctx={"error": error})
+    raise ValidationError.from_exception_data(struct.__name__, [wrong])
+
+
+def _contradiction(struct: type[S], given: Mapping[str, object]) -> tuple[str, ValueError]:
+    """The first value that cannot be added, however many of the others are there before it, and why not."""
+    fitting: dict[str, object] = {}
+    while True:
+        before, refused = len(fitting), dict[str, ValueError]()
+        for name in given.keys() - fitting.keys():
+            try:
+                struct(**fitting, **{name: given[name]})
+            except ValueError as error:
+                refused[name] = error
+            else:
+                fitting[name] = given[name]
+        if len(fitting) == before:
+            return next((name, refused[name]) for name in given if name in refused)
 
 
 def read(entry: Entry, value: object) -> object:

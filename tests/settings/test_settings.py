@@ -1,9 +1,12 @@
 """Settings: one definition, several sources, and nothing that a person writes there stops a command."""
 
+import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal, get_args, get_origin
 
 import msgspec
 import pytest
@@ -24,8 +27,8 @@ from services.settings import (
     environment,
     load,
 )
-from services.settings.entries import groups_of, value_of
-from services.settings.sources import VARIABLES
+from services.settings.entries import Entry, groups_of, value_of
+from services.settings.sources import ENTRIES, VARIABLES
 from tests.helpers.sourced_settings import Loading, lines, loading
 
 __all__ = ["loading"]
@@ -86,6 +89,92 @@ def test_the_environment_holds_before_the_users_file_and_that_before_the_default
     sources = [loaded.sources[f"plan.{name}"] for name in ("threshold", "head", "protected_tags", "todo")]
     assert ["environment", "environment", sources[2], "default"] == sources
     assert sources[2].endswith("/home/.config/annals/config.toml")
+
+
+SAMPLES: dict[str, list[object]] = {
+    "data": ["/srv/annals"],
+    "views.memory_limit": ["2GiB"],
+    "model.providers": [{"near": {"url": "http://127.0.0.1:1/v1"}}],
+    "model.chain": [["near/small"], ["anthropic/claude", "near/small"]],
+    "model.windows": [{"near/small": 4096}],
+    "model.prices": [{"near/*": {"input": 1.5, "output": 2.0}}],
+    "embed.url": ["http://127.0.0.1:1/v1"],
+    "nats.url": ["nats://127.0.0.1:1"],
+    "commits.remotes": [{"shop": "https://git.example.org/shop.git"}],
+    "plan.cache_ttls": [{"near/small": "1h"}],
+    "plan.prices": [{"near/*": {"read": 0.5, "write": 1.0}}],
+    "plan.head_documents": [["docs/map.md"]],
+    "plan.key_files": [["src/core.py"]],
+    "plan.skip_prompts": [["You write titles"]],
+}
+"""Values of settings whose type does not say which there are."""
+WITH: dict[str, dict[str, object]] = {
+    "model.chain": {"model.providers": {"near": {"url": "http://127.0.0.1:1/v1"}}},
+    "embed.provider": {"embed.url": "http://127.0.0.1:1/v1", "embed.model": "small"},
+}
+"""What else must be set for these."""
+
+
+def samples(entry: Entry) -> list[object]:
+    """Valid values of a setting, none of them its default."""
+    default = value_of(Settings(), entry)
+    if entry.key in SAMPLES:
+        return SAMPLES[entry.key]
+    if isinstance(default, bool):
+        return [not default]
+    if get_origin(entry.kind) is Literal:
+        return [one for one in get_args(entry.kind) if one != default]
+    if isinstance(default, int | float):
+        ends = [entry.meta.ge, entry.meta.le, default + 1 if entry.meta.le is None else None]
+        return [type(default)(one) for one in ends if one is not None and one != default] or [default / 2]
+    return [{"near/small": 42}] if isinstance(default, Mapping) else ["some text"]
+
+
+@pytest.mark.parametrize("key", ENTRIES)
+@pytest.mark.parametrize("source", ["environment", "file", "both"])
+def test_every_setting_can_be_set_from_each_source(loading: Loading, key: str, source: str) -> None:
+    """`both`: itself from the environment, and what it depends on from the file."""
+    for sample in samples(ENTRIES[key]):
+        given = {key: sample, **WITH.get(key, {})}
+        in_file = {} if source == "environment" else given if source == "file" else WITH.get(key, {})
+        variables = {
+            ENTRIES[name].variable: value if isinstance(value, str) else msgspec.json.encode(value).decode()
+            for name, value in given.items()
+            if name not in in_file
+        }
+        user = "".join(f"{name} = {_toml(value)}\n" for name, value in in_file.items())
+        loaded = loading(variables, user)
+        assert [] == lines(loaded)
+        assert value_of(Settings(), ENTRIES[key]) != loaded.value(ENTRIES[key])
+        assert ("environment" == loaded.sources[key]) == (key in variables or ENTRIES[key].variable in variables)
+
+
+def _toml(value: object) -> str:
+    """A value as TOML writes it, on one line."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(name)} = {_toml(one)}" for name, one in value.items()) + "}"
+    return json.dumps(value)
+
+
+def test_settings_that_depend_on_each_other_are_judged_together(loading: Loading) -> None:
+    remote = {"ANNALS_EMBED__PROVIDER": "remote"}
+    alone = loading(remote)
+    assert ["ANNALS_EMBED__PROVIDER" in line and "ANNALS_EMBED__URL" in line for line in lines(alone)] == [True]
+    assert "local" == alone.settings.embed.provider
+    mixed = loading(remote, "[embed]\nurl = 'http://127.0.0.1:1/v1'\nmodel = 'small'\n")
+    assert ([], "remote") == (lines(mixed), mixed.settings.embed.provider)
+    one_wrong = loading({**remote, "ANNALS_EMBED__URL": "ftp://x", "ANNALS_EMBED__MODEL": "small"})
+    assert 2 == len(lines(one_wrong)), "the url is no address, and without one there is no remote model"
+    assert ("local", "small") == (one_wrong.settings.embed.provider, one_wrong.settings.embed.model)
+    chains = loading(
+        {"ANNALS_MODEL__CHAIN": '["x/y"]', "ANNALS_MODEL__PROVIDERS": '{"z": {}}', "ANNALS_MODEL__TIMEOUT": "5"}
+    )
+    assert 2 == len(lines(chains)), "each of the two falls in its own name"
+    assert ((), {}, 5.0) == (
+        chains.settings.model.chain,
+        chains.settings.model.providers,
+        chains.settings.model.timeout,
+    )
 
 
 def test_the_users_file_is_where_the_system_keeps_configuration(tmp_path: Path) -> None:
