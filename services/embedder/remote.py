@@ -22,6 +22,10 @@ FILLED = 0.9
 PREVIEW = 240
 """Characters of an answer that are shown to a person."""
 PROBE_TIMEOUT = 10.0
+MOST_OF_VECTOR = 256 * 1024
+"""Bytes of an answer for each text: eight thousand numbers, as long as anybody writes them ..."""
+MOST_AROUND = 64 * 1024
+"""... and for all that is around them."""
 
 
 class Failed(RuntimeError):
@@ -95,18 +99,19 @@ class RemoteModel:
         body |= {"input_type": kind} if kind else {}
         client = await self._connected()
         try:
-            answer = await client.post("embeddings", json=body)
-        except httpx.TimeoutException as error:
+            async with asyncio.timeout(settings.timeout), client.stream("POST", "embeddings", json=body) as answer:
+                content = await _read(answer, MOST_AROUND + MOST_OF_VECTOR * len(texts))
+        except (httpx.TimeoutException, TimeoutError) as error:
             raise Failed("timeout", f"no answer within {settings.timeout:g} s") from error
         except httpx.HTTPError as error:
             raise Failed("network_error", str(error) or type(error).__name__) from error
         if answer.status_code in {401, 403}:
-            raise Failed("auth_failed", f"HTTP {answer.status_code}: set ANNALS_EMBED__KEY; {_preview(answer.content)}")
+            raise Failed("auth_failed", f"HTTP {answer.status_code}: set ANNALS_EMBED__KEY; {_preview(content)}")
         if answer.status_code in {404, 405}:
-            raise Failed("endpoint_unsupported", f"HTTP {answer.status_code}: {_preview(answer.content)}")
+            raise Failed("endpoint_unsupported", f"HTTP {answer.status_code}: {_preview(content)}")
         if answer.status_code != httpx.codes.OK:
-            raise Failed("http_error", f"HTTP {answer.status_code}: {_preview(answer.content)}")
-        return answer.content
+            raise Failed("http_error", f"HTTP {answer.status_code}: {_preview(content)}")
+        return content
 
     async def _connected(self) -> httpx.AsyncClient:
         async with self._connecting:
@@ -117,7 +122,7 @@ class RemoteModel:
                 self._client = httpx.AsyncClient(
                     base_url=self._settings.url.rstrip("/") + "/",
                     timeout=self._settings.timeout,
-                    headers={"Authorization": f"Bearer {key}"} if key else {},
+                    headers={"Accept-Encoding": "identity", **({"Authorization": f"Bearer {key}"} if key else {})},
                     transport=_Pinned(place, address),
                     follow_redirects=False,
                     trust_env=False,
@@ -149,11 +154,23 @@ async def _looked_up(place: Place) -> str:
     return address_of(host, [str(one[4][0]) for one in found])
 
 
+async def _read(answer: httpx.Response, most: int) -> bytes:
+    """What it holds, as it comes and no more than that: nobody asked for it to be packed. Raises `Failed`."""
+    if (packed := answer.headers.get("Content-Encoding", "identity")) != "identity":
+        raise Failed("endpoint_unsupported", f"the answer is packed with {packed[:PREVIEW]!a}, which nobody asked for")
+    content = bytearray()
+    async for piece in answer.aiter_raw():
+        content += piece
+        if len(content) > most:
+            raise Failed("http_error", f"the answer has more than {most} bytes, which no vectors of these texts take")
+    return bytes(content)
+
+
 def _in_order(answer: bytes, count: int) -> list[tuple[float, ...]]:
     """The vectors by their places: some answer in another order. Raises `Failed` where one is missing or odd."""
     try:
         items = _answers.decode(answer).data
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Failed("endpoint_unsupported", f"the answer holds no vectors: {_preview(answer)}") from error
     by_place = {item.index: item.embedding for item in items}
     if sorted(by_place) != list(range(count)) or len(items) != count:

@@ -1,5 +1,7 @@
 """A remote model: what is sent, in which order vectors are taken, and how its failures are told."""
 
+import asyncio
+import gzip
 from collections.abc import AsyncIterator
 
 import numpy as np
@@ -89,6 +91,64 @@ async def test_a_place_that_is_not_asked_is_told(server: EmbeddingServer) -> Non
     assert "invalid_scheme" == (await source.probe()).status
     with pytest.raises(Unavailable, match="no model is asked there"):
         await source.embed(EmbedAsk(("a",)))
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["2852039166", "0xa9fea9fe", "0251.0376.0251.0376", "0xa9.254.0xa9.254", "169.254.43518",
+     "[::ffff:169.254.169.254]", "[64:ff9b::a9fe:a9fe]", "0"],
+)  # fmt: skip
+async def test_an_address_of_a_cloud_is_refused_however_it_is_written(server: EmbeddingServer, host: str) -> None:
+    source = Remote(settings(server, url=f"http://{host}/v1"))
+    with pytest.raises(Unavailable, match="no model is asked there"):
+        await source.embed(EmbedAsk(("a",)))
+
+
+class Odd:
+    """An answer that is written piece by piece, for as long as anybody reads it."""
+
+    def __init__(self, piece: bytes, pause: float = 0.0, **headers: str) -> None:
+        self.piece, self.pause, self.headers = piece, pause, headers
+
+    async def written(self, request: web.Request) -> web.StreamResponse:
+        answer = web.StreamResponse(headers={"Content-Type": "application/json", **self.headers})
+        await answer.prepare(request)
+        while True:
+            await answer.write(self.piece)
+            await asyncio.sleep(self.pause)
+
+
+@pytest.mark.parametrize(
+    ("odd", "why"),
+    [
+        (Odd(b" ", 0.02), "no answer within"),
+        (Odd(b" " * 65_536), "more than"),
+        (Odd(gzip.compress(b"0" * 10_000_000), **{"Content-Encoding": "gzip"}), "packed"),
+    ],
+)
+async def test_an_answer_that_does_not_end_is_read_within_bounds(odd: Odd, why: str) -> None:
+    async with EmbeddingServer.running(odd.written) as server:
+        source = Remote(settings(server, timeout=1.0 if odd.pause else 60.0))
+        with pytest.raises(Unavailable, match=why):
+            await source.embed(EmbedAsk(("a",)))
+        await source.close()
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 60_000, '{"data":' * 8_000, '{"x":' * 8_000 + "1" + "}" * 8_000, "\ud800", "1e999"]
+)
+async def test_an_answer_that_is_deep_or_broken_is_told(server: EmbeddingServer, remote: Remote, text: str) -> None:
+    server.reply = lambda _: web.Response(body=text.encode(errors="surrogatepass"))
+    with pytest.raises(Unavailable, match="no vectors"):
+        await remote.embed(EmbedAsk(("a",)))
+
+
+async def test_vectors_as_long_as_any_model_has_them_are_taken(server: EmbeddingServer, remote: Remote) -> None:
+    vector = [0.12345678901234567] * 8192
+    server.reply = lambda texts: web.json_response(
+        {"data": [{"index": place, "embedding": vector} for place in range(len(texts))]}
+    )
+    assert 8192 * 4 == len((await remote.embed(EmbedAsk(("a", "b"))))[1].vector)
 
 
 async def test_nobody_there_is_told(server: EmbeddingServer) -> None:

@@ -1,12 +1,13 @@
 """An endpoint that speaks as OpenAI's `/embeddings`, and answers as it is told."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
 from aiohttp import web
 
 Reply = Callable[[list[str]], web.StreamResponse]
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def plain(texts: list[str]) -> web.StreamResponse:
@@ -32,11 +33,12 @@ class EmbeddingServer:
 
     @classmethod
     @asynccontextmanager
-    async def running(cls) -> AsyncIterator["EmbeddingServer"]:
+    async def running(cls, answer: Handler | None = None) -> AsyncIterator["EmbeddingServer"]:
+        """`answer`: how it answers every request instead, whatever was asked."""
         server = cls()
         application = web.Application()
-        application.router.add_post("/v1/embeddings", server._answer)
-        runner = web.AppRunner(application)
+        application.router.add_post("/v1/embeddings", answer or server._answer)
+        runner = web.AppRunner(application, shutdown_timeout=1.0)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()

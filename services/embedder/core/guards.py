@@ -1,6 +1,6 @@
 """Where a remote model may be: a web address without a password, and nothing that only a cloud's machine sees."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import urlsplit
 
@@ -9,14 +9,24 @@ FORBIDDEN = tuple(
     for network in (
         "169.254.0.0/16",  # link-local: the metadata of most clouds
         "fe80::/10",
-        "fd00:ec2::254/128",
+        "fd00:ec2::/32",
+        "fd20:ce::254/128",
         "100.100.100.200/32",
+        "168.63.129.16/32",
         "192.0.0.192/32",
         "0.0.0.0/8",
         "224.0.0.0/4",
         "ff00::/8",
+        "::/128",
     )
 )
+TRANSLATED = (
+    ip_network("64:ff9b::/96"),
+    ip_network("64:ff9b:1::/48"),
+    ip_network("::/96"),
+    ip_network("::ffff:0:0:0/96"),
+)
+"""Addresses of the newer kind whose last four bytes are one of the older kind."""
 METADATA = frozenset({"metadata", "metadata.google.internal", "metadata.goog", "instance-data"})
 
 
@@ -49,14 +59,22 @@ def place_of(url: str) -> Place:
 def address_of(host: str, found: Sequence[str]) -> str:
     """The one of the addresses of a host that is connected to. Where one of them is forbidden, none is."""
     for one in found:
-        address = _plain(ip_address(one.partition("%")[0]))
-        if any(address.version == network.version and address in network for network in FORBIDDEN):
+        if any(map(_is_forbidden, _meanings(ip_address(one.partition("%")[0])))):
             raise BadPlace(f"{host} is at {one}, which belongs to the machine or its cloud: no model is asked there")
     if not found:
         raise BadPlace(f"nobody knows where {host} is")
     return found[0]
 
 
-def _plain(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """An address of the older kind that is written as one of the newer is judged as what it is."""
-    return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address
+def _is_forbidden(address: IPv4Address | IPv6Address) -> bool:
+    return any(address.version == network.version and address in network for network in FORBIDDEN)
+
+
+def _meanings(address: IPv4Address | IPv6Address) -> Iterator[IPv4Address | IPv6Address]:
+    """An address, and those of the older kind that it leads to: mapped, translated, or at the end of a tunnel."""
+    yield address
+    if isinstance(address, IPv4Address) or address.is_loopback:
+        return
+    if any(address in network for network in TRANSLATED):
+        yield IPv4Address(address.packed[-4:])
+    yield from filter(None, (address.ipv4_mapped, address.sixtofour, *(address.teredo or ())))

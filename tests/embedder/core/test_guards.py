@@ -31,7 +31,10 @@ def test_other_addresses_are_refused(url: str) -> None:
     "address",
     [
         "169.254.169.254", "169.254.1.1", "fe80::1%eth0", "fd00:ec2::254", "100.100.100.200", "0.0.0.1",
-        "224.0.0.1", "ff02::1", "::ffff:169.254.169.254",
+        "224.0.0.1", "ff02::1", "::", "::ffff:169.254.169.254",
+        "::ffff:a9fe:a9fe", "64:ff9b::169.254.169.254", "64:ff9b::a9fe:a9fe", "64:ff9b:1::169.254.169.254",
+        "::169.254.169.254", "::ffff:0:169.254.169.254", "2002:a9fe:a9fe::1", "2001:0:1:2:3:4:5601:5601",
+        "::ffff:100.100.100.200", "168.63.129.16", "fd20:ce::254",
     ],
 )  # fmt: skip
 def test_no_place_of_the_machine_or_its_cloud_is_asked(address: str) -> None:
@@ -41,6 +44,8 @@ def test_no_place_of_the_machine_or_its_cloud_is_asked(address: str) -> None:
 
 def test_any_other_place_may_be_asked() -> None:
     assert "127.0.0.1" == address_of("localhost", ["127.0.0.1", "::1"])
+    assert "::1" == address_of("localhost", ["::1"])
+    assert "64:ff9b::808:808" == address_of("dns.example", ["64:ff9b::808:808"])
     assert "10.1.2.3" == address_of("gpu.local", ["10.1.2.3"])
 
 
