@@ -41,9 +41,13 @@ class Repository:
         self._environment = environment(os.environ)
         if is_root:
             self._environment["GIT_CEILING_DIRECTORIES"] = str(directory.resolve().parent)
+        self._is_bounded = not (is_root and os.pathsep in str(directory.resolve()))
+        """Whether git is kept from looking above it: its list of ceilings has no way to spell a colon."""
 
     async def shape(self) -> Shape:
         """What its branches are at now."""
+        if not self._is_bounded and (await self._run(*arguments.WITHIN)).strip():
+            raise GitFailed("not a git repository, but a folder of one")
         shallow, _, path = (await self._run(*arguments.SHAPE)).decode(errors="surrogateescape").partition("\n")
         ends: frozenset[str] = frozenset()
         if shallow == "true":

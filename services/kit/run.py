@@ -15,6 +15,7 @@ import services
 from services.kit import metrics
 from services.kit.background import tell_unretrieved
 from services.kit.bus import Appender, BrokerError, Bus, LogReader, Unreachable
+from services.kit.data_directory import Unusable, refuse_unusable
 from services.kit.endpoint import find
 from services.kit.logs import configure, logger
 from services.kit.room import Kit, Room
@@ -46,8 +47,9 @@ def run(room: type[Room], arguments: list[str] | None = None) -> int:
         for problem in loaded.problems:
             logger().warning(problem.line)
     try:
+        refuse_unusable(settings.data)
         uvloop.run(_live(room, settings, until_idle=options.until_idle, parent=options.with_parent))
-    except (Unreachable, Failed) as error:
+    except (Unreachable, Failed, Unusable) as error:
         logger().error(str(error))
         return 1
     except BrokerError as error:

@@ -13,6 +13,7 @@ from services.kit.git import GitFailed, git
 from services.kit.git_environment import environment
 from tests.commit_indexer.test_worker import at, counting, identified, settings
 from tests.helpers.broker_world import opened
+from tests.helpers.hostile_names import UNUSABLE, USABLE
 from tests.helpers.repositories import Checkout, Made, line
 from tests.helpers.waiting import until
 
@@ -102,6 +103,18 @@ async def test_a_folder_of_another_user_is_named_with_its_remedy(bus: Bus, tmp_p
         await until(room.idle)
         assert "safe.directory" in str(room.health()["unread"])
     assert set() == await counting(bus)
+
+
+@pytest.mark.parametrize("name", [*USABLE, *UNUSABLE, "a:b", ":"])
+async def test_a_repository_in_a_folder_of_any_name_is_read(tmp_path: Path, name: str) -> None:
+    checkout = Checkout(tmp_path / name / "quay")
+    checkout.add(*line(2))
+    shape = await Repository(checkout.folder).shape()
+    assert checkout.sha(2) == shape.head
+    inner = checkout.folder / name
+    (inner / ".git").mkdir(parents=True)  # an empty one, so that git goes on to the one around it
+    with pytest.raises(GitFailed, match="not a git repository"):
+        await Repository(inner).shape()
 
 
 async def test_a_huge_commit_is_told_by_its_beginning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

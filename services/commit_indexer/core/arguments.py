@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 SHAPE = ("rev-parse", "--is-shallow-repository", "--git-path", "shallow")
+WITHIN = ("rev-parse", "--show-prefix")
 REFS = ("show-ref", "--head", "--hash")
 HEAD = ("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 SIZES = ("cat-file", "--batch-check")

@@ -14,6 +14,7 @@ from services.edges.connect.note import Note, Noted
 from services.edges.connect.show import difference, echo
 from services.edges.connect.written import Mode, Unsuitable, Written
 from services.edges.launcher.run import current
+from services.kit.data_directory import refuse_unusable
 from services.settings import Settings
 
 
@@ -48,12 +49,13 @@ class Change(msgspec.Struct, frozen=True):
 
 
 def setup(name: str, options: Options, settings: Settings, environment: Mapping[str, str], here: Path) -> int:
-    """Do it for the harness of this name; the exit status. Raises `Refused`, `Unsuitable` and `Missing`."""
+    """Do it for the harness of this name; the exit status. Raises `Refused`, `Unsuitable`, `Missing` and `Unusable`."""
     harness = harnesses.load(name)(environment, here)
     target = harness.configuration(project=options.project)
     known = note.load(settings.data, name)
     if options.remove:
         return _remove(harness, _removal(harness, target, known), options, settings, known)
+    refuse_unusable(settings.data)
     if not options.force:
         _refuse_conflicts(harness)
     for remark in harness.remarks():

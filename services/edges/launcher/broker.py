@@ -29,6 +29,9 @@ SYNC = "always"
 """Every write is on disk before it is confirmed: a power cut loses nothing that was confirmed."""
 HOST = "127.0.0.1"
 LOG = "nats.log"
+STORE = "jetstream"
+"""The folder of its store, which it finds from the data directory that it is started in: so the name of that directory,
+which may hold what its format has no spelling for, stands in no file that it reads."""
 _STREAMS = [stream.name for stream in STREAMS]
 _BUCKETS = [f"OBJ_{bucket.name}" for bucket in BUCKETS]
 ROOM_DENIED = [f"$JS.API.STREAM.{verb}.{name}" for verb in ("UPDATE", "DELETE") for name in (*_STREAMS, *_BUCKETS)]
@@ -100,11 +103,11 @@ class Broker:
         end_leftover(self._data)  # before its port is looked at: harnesses come back to the same one
         if not _is_free(self._port):
             self._port = free_port()
-        config = self._data / CONFIG
+        config = (self._data / CONFIG).resolve()
         write_whole(config, json.dumps(self._config(), indent=2).encode(), mode=0o600)
         with (self._data / LOG).open("ab") as log:
             self._process = subprocess.Popen(  # noqa: ASYNC220, S603 - it returns at once; our own program
-                [binary(), "-c", str(config)], stdout=log, stderr=log, start_new_session=True
+                [binary(), "-c", str(config)], cwd=self._data, stdout=log, stderr=log, start_new_session=True
             )
         try:
             note(self._data, self._process.pid)  # before all else: whoever comes after a kill must find it
@@ -136,12 +139,11 @@ class Broker:
             await bus.close()
 
     def _config(self) -> dict[str, object]:
-        store = self._data / "jetstream"
         return {
             "listen": f"{HOST}:{self._port}",
             "server_name": "annals",
             "max_payload": self._max_payload,
-            "jetstream": {"store_dir": str(store), "sync_interval": SYNC, "max_file_store": most_kept(store)},
+            "jetstream": {"store_dir": STORE, "sync_interval": SYNC, "max_file_store": most_kept(self._data / STORE)},
             "authorization": {
                 "users": [
                     {"user": user, "password": self._passwords[user], "permissions": permissions}

@@ -28,7 +28,8 @@ class Begin(msgspec.Struct, frozen=True):
     """Make a room."""
 
     room: str
-    environment: dict[str, str]
+    environment: tuple[tuple[bytes, bytes], ...]
+    """Its variables as bytes, which they are: a home may have a name that is no UTF-8."""
 
 
 class Begun(msgspec.Struct, frozen=True, tag=True):
@@ -99,7 +100,7 @@ def _become(asked: Begin, server: int) -> None:
     """Go on as this room, as if it had been started by its name."""
     os.setsid()
     os.environ.clear()
-    os.environ.update(asked.environment)
+    os.environb.update(asked.environment)
     with suppress(OSError):
         NAME.write_text(f"annals-{asked.room}"[:15])
     sys.argv = [asked.room, "--with-parent", str(server)]

@@ -120,7 +120,8 @@ class Forked:
             raise ConnectionError(FELL)
         begun = asyncio.get_running_loop().create_future()
         self._asked.append(begun)
-        self._writer.write(msgspec.json.encode(Begin(room, dict(environment))) + b"\n")
+        variables = tuple((os.fsencode(name), os.fsencode(value)) for name, value in environment.items())
+        self._writer.write(msgspec.json.encode(Begin(room, variables)) + b"\n")
         return await asyncio.shield(begun)
 
     async def close(self) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import psutil
 
+from services.kit.data_directory import refuse_unusable
 from services.kit.files import write_whole
 
 FILE = "house.json"
@@ -57,7 +58,9 @@ def private(data: Path) -> None:
     """Have a data directory that its owner alone can look into: one that is missing is made, one of ours corrected.
 
     What people said to their agents is in it, and some of its files are made by programs that let everybody read them.
+    Raises `Unusable` where no data can be stored below it.
     """
+    refuse_unusable(data)
     data.mkdir(mode=OWNERS, parents=True, exist_ok=True)
     found = data.stat()
     if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) & OTHERS:

@@ -1,6 +1,8 @@
 """`annals service install` and `remove`: the installation starts when its user logs in. Nothing of it needs root."""
 
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,6 +15,8 @@ import msgspec
 from services.edges.launcher import units
 from services.edges.launcher.detach import command
 from services.edges.launcher.run import LOG, current, private
+from services.kit.data_directory import refuse_unusable
+from services.kit.files import write_whole
 from services.settings import Settings
 
 PATIENCE = 90.0
@@ -21,6 +25,8 @@ VARIABLES = Path("annals") / "environment"
 
 Nobody else reads it: what a shell or a harness starts has the variables of that.
 """
+
+_UNSPELLABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 class Unsupported(RuntimeError):
@@ -50,6 +56,12 @@ def service(settings: Settings, environment: Mapping[str, str], platform: str = 
     data = settings.data.resolve()
     config = Path(environment.get("XDG_CONFIG_HOME") or home / ".config")
     words = (*command(), "up", "--kept-by", "service")
+    for place in (words[0], data, config):
+        if _UNSPELLABLE.search(str(place)):
+            raise Unsupported(
+                f"{str(place)!a} has a control character or a byte that is no UTF-8 in its name, which no manager of "
+                "services can be given; `annals up --detach` starts the installation"
+            )
     if platform.startswith("linux"):
         control = ("systemctl", "--user")
         read = (*control, "daemon-reload")
@@ -79,14 +91,14 @@ def service(settings: Settings, environment: Mapping[str, str], platform: str = 
 
 def install(settings: Settings, environment: Mapping[str, str], *, is_dry: bool = False) -> str:
     """Write the file, and have the installation started; what is left to do, if anything."""
+    refuse_unusable(settings.data)
     wanted = service(settings, environment)
-    before = wanted.path.read_text() if wanted.path.exists() else ""
+    before = wanted.path.read_text("utf-8") if wanted.path.exists() else ""
     if is_dry:
         return _difference(wanted.path, before, wanted.text) + "nothing was changed: this was a dry run"
     if before != wanted.text:
         private(settings.data)
-        wanted.path.parent.mkdir(parents=True, exist_ok=True)
-        wanted.path.write_text(wanted.text)
+        write_whole(wanted.path, wanted.text.encode(), mode=0o600)
     report = f"{wanted.path} is written" if before != wanted.text else f"{wanted.path} is as it should be"
     run = current(settings.data.resolve())
     if run is not None and run.keeper != "service":
@@ -109,7 +121,7 @@ def remove(settings: Settings, environment: Mapping[str, str], *, is_dry: bool =
     if not wanted.path.exists():
         return f"there is nothing to remove: {wanted.path} does not exist"
     if is_dry:
-        return _difference(wanted.path, wanted.path.read_text(), "") + "nothing was changed: this was a dry run"
+        return _difference(wanted.path, wanted.path.read_text("utf-8"), "") + "nothing was changed: this was a dry run"
     failure = _ordered(wanted, wanted.stop, environment)
     wanted.path.unlink()
     failure = _ordered(wanted, wanted.forget, environment) or failure
@@ -142,11 +154,11 @@ def _ordered(wanted: Service, commands: Sequence[Sequence[str]], environment: Ma
 
 def _by_hand(wanted: Service, start: Sequence[Sequence[str]]) -> str:
     """The line that starts it, whether it is loaded or not."""
-    return "; ".join([*(" ".join(words) for words in wanted.unload), _line(start)])
+    return "; ".join([*map(shlex.join, wanted.unload), _line(start)])
 
 
 def _line(commands: Sequence[Sequence[str]]) -> str:
-    return " && ".join(" ".join(words) for words in commands)
+    return " && ".join(map(shlex.join, commands))
 
 
 def _difference(path: Path, before: str, after: str) -> str:

@@ -17,7 +17,7 @@ import pytest
 
 from services.edges.launcher import broker as launcher
 from services.edges.launcher import leftover
-from services.edges.launcher.broker import Broker, most_kept
+from services.edges.launcher.broker import STORE, Broker, most_kept
 from services.edges.launcher.leftover import CONFIG, FILE, end_leftover, note
 from services.edges.launcher.supervisor import Installation
 from services.kit import endpoint
@@ -25,6 +25,7 @@ from services.kit.bus import Unreachable
 from services.settings import Settings
 from tests.conftest import connect
 from tests.helpers.accounts import MAX_PAYLOAD
+from tests.helpers.hostile_names import EVERYTHING, USABLE
 from tests.helpers.waiting import until
 
 pytestmark = [pytest.mark.broker, pytest.mark.own_broker]
@@ -53,6 +54,10 @@ def other() -> Iterator["subprocess.Popen[bytes]"]:
         process.stdout.readline()
         yield process
         process.kill()
+
+
+def children_of(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
 
 
 def children() -> set[int]:
@@ -92,6 +97,18 @@ async def test_a_server_is_told_how_much_it_may_keep(tmp_path: Path) -> None:
     await bus.close()
     server.stop()
     assert 0 < told < shutil.disk_usage(tmp_path).total
+
+
+@pytest.mark.parametrize("name", [*USABLE[:5], EVERYTHING])
+async def test_a_server_starts_in_a_directory_of_any_name(tmp_path: Path, name: str) -> None:
+    server = made(tmp_path / name)
+    await server.start()
+    bus = await connect(server)
+    await bus.ensure()
+    await bus.close()
+    server.stop()
+    assert (tmp_path / name / STORE / "jetstream").is_dir()
+    assert [tmp_path / name] == children_of(tmp_path)
 
 
 async def test_a_server_that_never_answers_is_ended_and_the_error_says_what_to_do(

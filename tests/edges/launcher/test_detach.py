@@ -17,6 +17,7 @@ from services.edges.launcher.detach import down
 from services.edges.launcher.run import FILE, LOG, Run, current, record
 from services.kit.endpoint import read
 from services.settings import Settings
+from tests.helpers.hostile_names import EVERYTHING, UNUSABLE
 from tests.helpers.surroundings import surroundings
 
 pytestmark = pytest.mark.house
@@ -27,6 +28,10 @@ from services.edges.launcher.run import record
 
 record(pathlib.Path(sys.argv[1]), "detached")
 """
+
+
+STARTS = ("up", "up --detach", "responder", "setup opencode --yes", "service install")
+"""All that would write into a data directory first."""
 
 
 class Machine:
@@ -56,7 +61,7 @@ class Machine:
 
 @pytest.fixture
 async def machine(tmp_path: Path) -> AsyncIterator[Machine]:
-    machine = Machine(tmp_path / "da ta")
+    machine = Machine(tmp_path / EVERYTHING / "da ta")
     yield machine
     await machine.annals("down")
 
@@ -86,6 +91,28 @@ async def test_a_detached_installation_answers_is_told_of_and_ends(machine: Mach
     assert not [part for part in parts if part.is_running()]
     assert machine.run is None
     assert (0, True) == ((await machine.annals("down"))[0], "no installation runs" in (await machine.annals("down"))[1])
+
+
+async def test_a_home_of_any_name_has_an_installation_where_the_data_is_elsewhere(
+    machine: Machine, tmp_path: Path
+) -> None:
+    home = tmp_path / "raw\udcff\n\\?"
+    home.mkdir()
+    status, output = await machine.annals("up", "--detach", HOME=str(home))
+    assert 0 == status, output
+    assert 0 == (await machine.annals("status", HOME=str(home)))[0]
+
+
+@pytest.mark.parametrize(("start", "name"), [*((one, UNUSABLE[-1]) for one in STARTS), ("up", "what?")])
+async def test_a_default_data_directory_that_cannot_be_stored_in_is_refused_at_once(
+    machine: Machine, tmp_path: Path, start: str, name: str
+) -> None:
+    home = tmp_path / name
+    home.mkdir()
+    status, output = await machine.annals(*start.split(), HOME=str(home), ANNALS_DATA="")
+    assert (1, True) == (status, "set ANNALS_DATA to a directory without it" in output), output
+    assert "Traceback" not in output
+    assert [] == list(home.iterdir())
 
 
 async def test_a_detached_installation_keeps_to_the_limits_of_the_project_that_it_was_started_in(
