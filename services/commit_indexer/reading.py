@@ -9,7 +9,7 @@ from schemas.envelope import Actor
 from schemas.events import CommitSeen, Event
 from schemas.subjects import Address
 from services.commit_indexer.core import decide, failures
-from services.commit_indexer.core.sources import Source, first_commit
+from services.commit_indexer.core.sources import Source
 from services.commit_indexer.core.state import NOUNS, Bounds, Head, History, evolve
 from services.commit_indexer.mirror import Busy, Mirror
 from services.commit_indexer.repository import Repository, Shape
@@ -18,6 +18,7 @@ from services.kit.aggregate import Aggregate
 from services.kit.cache import Sessions
 from services.kit.git import GitFailed
 from services.kit.nouns import NounReader
+from services.kit.project_name import is_repository_of
 from services.kit.room import Kit
 
 GUARD = "commit"
@@ -72,7 +73,7 @@ class Reading:
         is_told = history.heads.get(source.place) == Head(shape.head, self._bounds)
         if not shape.head or (is_told and self._shapes.get(source) == shape):
             return
-        await self._check(repository, source, history, shape)
+        await self._check(source)
         async for commits in self._unknown(repository, source, history, shape):
             await self._write(address, source, shape, commits=commits)
         history = await self._histories.newest(address)
@@ -80,12 +81,9 @@ class Reading:
         await self._write(address, source, shape, lost=lost)
         self._shapes[source] = shape
 
-    async def _check(self, repository: Repository, source: Source, history: History, shape: Shape) -> None:
-        """A place may hold another repository by now. One whose first commit is not there has at least some others."""
-        first = first_commit(source.project)
-        if not first or not history.commits or shape.ends or source.is_remote:
-            return
-        if not await repository.sizes([first, *history.commits]):
+    async def _check(self, source: Source) -> None:
+        """A harness may name any directory of this machine: only the repository that is the project is read."""
+        if not source.is_remote and not await is_repository_of(source.project, Path(source.place)):
             raise Unread(failures.other_repository(source.place, source.project))
 
     async def _unknown(
@@ -118,10 +116,11 @@ class Reading:
     async def _lost_in(self, other: Source, shas: set[str]) -> set[str]:
         """Those of these that another repository does not have either. One that cannot be read now may have them."""
         try:
+            await self._check(other)
             async with self._opened(other) as repository:
                 shape = await repository.shape()
                 return await repository.lost(shas, is_shallow=bool(shape.ends))
-        except (FileNotFoundError, NotADirectoryError):
+        except (FileNotFoundError, NotADirectoryError, Unread):
             return shas
         except (Busy, GitFailed, OSError):
             return set()

@@ -14,11 +14,13 @@ from schemas.events import (
     PartRecorded,
     ProjectIdentified,
     ProjectMerged,
+    alias,
 )
 from services.commit_indexer.core.sources import Places, Source, evolve, sources
 from services.commit_indexer.mirror import Busy
 from services.commit_indexer.naming import Naming
 from services.commit_indexer.reading import Reading, Unread
+from services.kit.alias_reader import AliasReader
 from services.kit.background import begin
 from services.kit.bus import BrokerError, Unreachable
 from services.kit.room import Kit
@@ -32,13 +34,19 @@ class CommitIndexer:
     """Tells what the repositories of projects hold, and where sessions name it."""
 
     NAME: ClassVar[str] = "commit_indexer"
-    READS: ClassVar[tuple[type[Event], ...]] = (ProjectIdentified, ProjectMerged, PartRecorded)
+    READS: ClassVar[tuple[type[Event], ...]] = (
+        ProjectIdentified,
+        ProjectMerged,
+        PartRecorded,
+        *alias.EVENTS,
+    )
     WRITES: ClassVar[tuple[type[Event], ...]] = (CommitSeen, CommitsAdvanced, CommitMentioned)
 
     async def open(self, kit: Kit) -> None:
         self._kit = kit
         self._reading = Reading(kit)
         self._places = Places()
+        self._aliases = AliasReader(kit)
         self._found_through = self._looked_through = 0
         """Positions of the log up to which projects were found, and up to which their repositories were looked at."""
         self._sources: Sequence[Source] = ()
@@ -94,7 +102,7 @@ class CommitIndexer:
             if record.event is not None:
                 self._places = evolve(self._places, record.event, record.envelope.project)
             self._found_through = record.envelope.seq
-        self._sources = sources(self._places, self._kit.settings.commits)
+        self._sources = sources(self._places, self._kit.settings.commits, await self._aliases.now())
         self._unread = {source: reason for source, reason in self._unread.items() if source in self._sources}
 
     async def _look_at(self, found: Sequence[Source]) -> None:

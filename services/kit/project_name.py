@@ -85,6 +85,14 @@ async def is_of(project: str, directory: Path, root: Path) -> bool:
     return name_of(found, root) == project or await _had_name(project, found, directory, root)
 
 
+async def is_repository_of(project: str, directory: Path) -> bool:
+    """Whether the repository in this directory is this project: by its history or its remote, not by where it lies."""
+    found = await beginning(directory, first_commit(project))
+    if found.state not in ("root", "shallow"):
+        return False
+    return name_of(found, directory) == project or await _had_history_name(project, directory)
+
+
 async def had_name(former: str, project: str, directory: Path, root: Path) -> bool:
     """Whether what lies in this directory is this project, and this name can be made of it, too."""
     found = await beginning(directory, first_commit(project))
@@ -94,8 +102,10 @@ async def had_name(former: str, project: str, directory: Path, root: Path) -> bo
 async def _had_name(former: str, found: Beginning, directory: Path, root: Path) -> bool:
     if former == directory_name(root):
         return True
-    if found.state not in ("root", "shallow"):
-        return False
+    return found.state in ("root", "shallow") and await _had_history_name(former, directory)
+
+
+async def _had_history_name(former: str, directory: Path) -> bool:
     if former.startswith(SHALLOW):
         return await _is_reached(directory, former.removeprefix(SHALLOW))
     return former == await remote_name(directory)

@@ -23,7 +23,6 @@ from tests.helpers.repositories import Checkout, Made
 COMMITS, FILES = 5_000, 800
 MEBIBYTE = 1024 * 1024
 SAMPLE = 0.02
-PROJECT = Address("bench")
 
 
 async def measure() -> list[Measure]:
@@ -32,9 +31,10 @@ async def measure() -> list[Measure]:
         began = time.perf_counter()
         await asyncio.to_thread(checkout.git, "log", "--name-only", "--no-renames", "HEAD")
         bare = time.perf_counter() - began
+        project = Address(f"git-{checkout.sha(1)}")
         told = ProjectIdentified(directory=str(checkout.folder), harness="pi", root=str(checkout.folder), vcs="git")
-        await given.appender.append(wrapped([told], {}, PROJECT), {})
-        took, most = await _import(given)
+        await given.appender.append(wrapped([told], {}, project), {})
+        took, most = await _import(given, project)
         late = await _lateness(given, checkout)
     return [
         at_least(f"{COMMITS} commits told from a checkout", COMMITS / took, "commits/s", 100, COMMITS / bare),
@@ -66,7 +66,7 @@ async def _room(given: Kit, *words: str) -> asyncio.subprocess.Process:
     )
 
 
-async def _import(given: Kit) -> tuple[float, float]:
+async def _import(given: Kit, project: Address) -> tuple[float, float]:
     """Seconds and mebibytes of telling all of it, the room's start included."""
     began = time.perf_counter()
     process = await _room(given, "--until-idle")
@@ -79,7 +79,7 @@ async def _import(given: Kit) -> tuple[float, float]:
         await asyncio.sleep(SAMPLE)
     await process.wait()
     took = time.perf_counter() - began
-    newest = await given.reader.last(PROJECT.log(CommitsAdvanced.TYPE))
+    newest = await given.reader.last(project.log(CommitsAdvanced.TYPE))
     assert newest is not None
     return took, most
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from schemas.subjects import Address
 from services.commit_indexer.core.failures import sentence
 from services.commit_indexer.repository import Repository
 from services.commit_indexer.worker import CommitIndexer
@@ -36,11 +37,12 @@ async def test_nothing_that_a_repository_names_is_run(bus: Bus, tmp_path: Path) 
     checkout.git("config", "protocol.ext.allow", "always")
     (checkout.folder / ".git" / "info").mkdir(exist_ok=True)
     (checkout.folder / ".git" / "info" / "attributes").write_text("* diff=trap\n")
-    await identified(bus, at(checkout))
+    project = Address(f"git-{checkout.sha(1)}")
+    await identified(bus, at(checkout), address=project)
     before = _listing(checkout.folder / ".git")
     async with opened(room := CommitIndexer(), bus, settings(tmp_path)):
         await until(room.idle)
-    assert {checkout.sha(1), checkout.sha(2)} == await counting(bus)
+    assert {checkout.sha(1), checkout.sha(2)} == await counting(bus, project)
     assert not (tmp_path / "sprung").exists()
     assert before == _listing(checkout.folder / ".git")
 
@@ -96,9 +98,10 @@ async def test_a_repository_of_another_user_says_what_to_do(tmp_path: Path) -> N
 async def test_a_folder_of_another_user_is_named_with_its_remedy(bus: Bus, tmp_path: Path) -> None:
     checkout = Checkout(tmp_path / "quay")
     checkout.add(*line(1))
+    seen = at(checkout)
     os.chown(checkout.folder, 12345, 12345)
     os.chown(checkout.folder / ".git", 12345, 12345)
-    await identified(bus, at(checkout))
+    await identified(bus, seen)
     async with opened(room := CommitIndexer(), bus, settings(tmp_path)):
         await until(room.idle)
         assert "safe.directory" in str(room.health()["unread"])

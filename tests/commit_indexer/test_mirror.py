@@ -10,7 +10,7 @@ from services.domain.limits import Commits
 from services.kit import git as door
 from services.kit.bus import Bus
 from services.kit.git import GitFailed
-from tests.commit_indexer.test_worker import advances, counting, heads, looked, settings, told
+from tests.commit_indexer.test_worker import QUAY, advances, counting, heads, looked, settings, told
 from tests.helpers.broker_world import opened
 from tests.helpers.repositories import LONG_AGO, Checkout, Made, line
 from tests.helpers.waiting import until
@@ -30,7 +30,7 @@ def address(remote: Checkout) -> str:
 
 @pytest.mark.broker
 async def test_a_remote_is_followed_without_its_files(bus: Bus, tmp_path: Path, remote: Checkout) -> None:
-    changes = settings(tmp_path, checkouts=False, remotes={"quay": address(remote)})
+    changes = settings(tmp_path, checkouts=False, remotes={QUAY.project: address(remote)})
     async with opened(room := CommitIndexer(), bus, changes):
         await until(room.idle)
         assert {remote.sha(mark) for mark in range(1, 6)} == await counting(bus)
@@ -38,7 +38,7 @@ async def test_a_remote_is_followed_without_its_files(bus: Bus, tmp_path: Path, 
         remote.add(Made(9, "Said otherwise", {"a.py": "9"}, (4,), LONG_AGO + 999))
         await looked(room, 3)
         assert {remote.sha(mark) for mark in (1, 2, 3, 4, 9)} == await counting(bus)
-    objects = Checkout(tmp_path / "data" / "mirrors" / "quay.git", bare=True).git(
+    objects = Checkout(tmp_path / "data" / "mirrors" / f"{QUAY.project}.git", bare=True).git(
         "cat-file", "--batch-check", "--batch-all-objects"
     )
     assert "commit" in objects
@@ -52,7 +52,7 @@ async def _advances(bus: Bus) -> list[object]:
 
 @pytest.mark.broker
 async def test_a_remote_that_is_not_there_is_named(bus: Bus, tmp_path: Path) -> None:
-    changes = settings(tmp_path, remotes={"quay": f"file://{tmp_path}/nowhere"})
+    changes = settings(tmp_path, remotes={QUAY.project: f"file://{tmp_path}/nowhere"})
     async with opened(room := CommitIndexer(), bus, changes):
         await until(room.idle)
         assert "could not be fetched" in str(room.health()["unread"])
@@ -129,7 +129,7 @@ async def test_a_slow_remote_is_fetched_in_smaller_pieces(
 )
 def test_what_is_no_address_is_refused_without_quoting_it(wrong: str) -> None:
     with pytest.raises(ValueError, match="credential helper") as refused:
-        Commits(remotes={"quay": wrong})
+        Commits(remotes={QUAY.project: wrong})
     assert "secret" not in str(refused.value)
 
 

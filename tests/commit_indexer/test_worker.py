@@ -1,5 +1,6 @@
 """The commit indexer over a real broker and real repositories."""
 
+import hashlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -7,10 +8,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from schemas.events import CommitsAdvanced, CommitSeen, Event, ProjectIdentified, ProjectMerged
+from schemas.events import AliasAdded, CommitsAdvanced, CommitSeen, Event, ProjectIdentified, ProjectMerged
 from schemas.subjects import Address
 from services.commit_indexer.worker import CommitIndexer
+from services.domain.aliases import GLOBAL
 from services.kit.bus import Bus
+from services.kit.project_name import directory_name
 from services.settings import Commits
 from tests.helpers.broker_world import facts, kit_of, opened, quick_settings, wrapped
 from tests.helpers.repositories import DAY, LONG_AGO, Checkout, Made, line
@@ -18,7 +21,9 @@ from tests.helpers.waiting import until
 
 pytestmark = pytest.mark.broker
 
-QUAY = Address("quay")
+REMOTE = "https://git.example.org/quay.git"
+QUAY = Address(f"git-{hashlib.sha1(b'git-remote:git.example.org/quay').hexdigest()}")  # noqa: S324 - as OpenCode does
+"""The project of every repository with that remote, whatever its history is."""
 
 
 def settings(tmp_path: Path, **changes: Any) -> Any:  # noqa: ANN401 - settings of several types
@@ -32,6 +37,8 @@ async def identified(bus: Bus, *events: Event, address: Address = QUAY) -> None:
 
 def at(checkout: Checkout, **changes: Any) -> ProjectIdentified:  # noqa: ANN401 - fields of several types
     folder = str(checkout.folder)
+    if "remote.origin.url" not in checkout.git("config", "--list", "--local"):
+        checkout.git("config", "remote.origin.url", REMOTE)
     return ProjectIdentified(**({"directory": folder, "harness": "pi", "root": folder, "vcs": "git"} | changes))
 
 
@@ -276,7 +283,7 @@ async def test_a_former_name_and_a_home_are_not_read(bus: Bus, tmp_path: Path, c
     async with opened(room := CommitIndexer(), bus, settings(tmp_path)):
         await until(room.idle)
     assert [[], [], [checkout.sha(1)]] == [
-        [one.sha for one in await told(bus, Address(name))] for name in ("dir-0", "home", "quay")
+        [one.sha for one in await told(bus, Address(name))] for name in ("dir-0", "home", QUAY.project)
     ]
 
 
@@ -320,8 +327,38 @@ async def test_another_repository_in_its_place_is_not_read(bus: Bus, tmp_path: P
         stranger = Checkout(tmp_path / "quay")
         stranger.add(Made(1, "Of another project", {"z": "1"}))
         await looked(room)
-        assert "another repository" in str(room.health()["unread"])
+        assert "its history begins with another commit" in str(room.health()["unread"])
     assert {first} == await counting(bus, project)
+
+
+async def test_no_directory_is_read_in_the_name_of_a_project_that_it_is_not(
+    bus: Bus, tmp_path: Path, checkout: Checkout
+) -> None:
+    """Whatever a harness calls it: another project, a name of no project, or the directory itself."""
+    checkout.add(*line(2))
+    stranger = Checkout(tmp_path / "stranger")
+    (first,) = stranger.add(Made(1, "Begin elsewhere", {"z": "1"}))
+    names = (f"git-{first}", f"git-{checkout.sha(2)}", "harbour", directory_name(checkout.folder), f"shallow-{first}")
+    for name in names:
+        await identified(bus, at(checkout), address=Address(name))
+    await identified(bus, at(stranger), at(checkout), address=Address(f"git-{first}"))
+    async with opened(room := CommitIndexer(), bus, settings(tmp_path)):
+        await until(room.idle)
+        assert len(names) == len(room.health()["unread"])  # type: ignore[arg-type] # a mapping
+    assert [[first], [], [], [], []] == [[one.sha for one in await told(bus, Address(name))] for name in names]
+
+
+async def test_what_two_names_of_a_project_lie_in_is_read_once_for_the_one_that_it_goes_by(
+    bus: Bus, tmp_path: Path, checkout: Checkout
+) -> None:
+    (first,) = checkout.add(*line(1))
+    project = Address(f"git-{first}")
+    for name in (QUAY, project):
+        await identified(bus, at(checkout), address=name)
+    await identified(bus, AliasAdded(alias=QUAY.project, leads_to=project.project, how="derived"), address=GLOBAL)
+    async with opened(room := CommitIndexer(), bus, settings(tmp_path)):
+        await until(room.idle)
+    assert ([], [first]) == ([*await told(bus)], [one.sha for one in await told(bus, project)])
 
 
 async def test_without_permission_nothing_is_read(bus: Bus, tmp_path: Path, checkout: Checkout) -> None:

@@ -38,8 +38,8 @@ def unreachable(address: str, words: str) -> str:
 
 def other_repository(place: str, project: str) -> str:
     return (
-        f"{place} holds none of the commits that are known of {project}: it is taken for another repository, and is "
-        "not read. Start a session in it, so that it gets a project of its own"
+        f"{place} is not the repository of {project}: its history begins with another commit, so that it is not read. "
+        "Start a session in it, so that it gets a project of its own"
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from schemas.events import Event, ProjectIdentified, ProjectMerged
+from services.domain.aliases import Aliases
 from services.domain.fold import Map
 from services.domain.limits import Commits
 
@@ -43,12 +44,18 @@ def evolve(places: Places, event: Event, project: str) -> Places:
             return places
 
 
-def sources(places: Places, settings: Commits) -> list[Source]:
-    """The repositories to be read, each once."""
+def sources(places: Places, settings: Commits, aliases: Aliases) -> list[Source]:
+    """The repositories to be read, each once, and for the name that its project goes by where it was reported so."""
     if not settings.enabled:
         return []
-    checkouts = _checkouts(places) if settings.checkouts else ()
-    remotes = (Source(project, address, is_remote=True) for project, address in settings.remotes.items())
+    found = [*_checkouts(places)] if settings.checkouts else []
+    named = {(one.project, one.place) for one in found}
+    checkouts = (
+        one for one in found if (head := aliases.project(one.project)) == one.project or (head, one.place) not in named
+    )
+    remotes = (
+        Source(aliases.project(project), address, is_remote=True) for project, address in settings.remotes.items()
+    )
     return list({(one.project, one.place): one for one in (*checkouts, *remotes)}.values())
 
 
@@ -57,9 +64,3 @@ def _checkouts(places: Places) -> Iterator[Source]:
         place = told.root or directory
         if not told.home and project not in places.former and place.startswith("/") and (told.vcs or not told.root):
             yield Source(project, place, is_root=bool(told.root))
-
-
-def first_commit(project: str) -> str:
-    """The commit that a project's repository begins with, where its name tells."""
-    kind, _, sha = project.partition("-")
-    return sha if kind == "git" and len(sha) in (40, 64) else ""

@@ -30,6 +30,7 @@ from services.edges.search import repository
 from services.edges.search.sets import Doc, Set, Unreadable, moment, read
 from services.kit.bus import Bus, LogReader, Unreachable
 from services.kit.logs import configure
+from services.kit.project_name import beginning, name_of
 from services.settings import Settings
 
 HARNESS = "bench"
@@ -133,6 +134,7 @@ async def _told(bus: Bus, number: int, one: Set, folder: Path) -> Project:
             place = folder / "repositories" / name
             place.parent.mkdir(exist_ok=True)
             by_sha = await asyncio.to_thread(repository.make, place, commits)
+            name = name_of(await beginning(place), place)  # the commits of no other project are read from there
             seen = SessionSeen(directory=str(place), root=str(place), vcs="git")
             await Adapter(bus, outbox, HARNESS, Address(name, HARNESS)).publish("session", NOWHEN, seen)
         said = [doc for doc in one.docs if doc.files is None]
