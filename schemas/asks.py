@@ -180,6 +180,19 @@ class SkippedRecord(msgspec.Struct, frozen=True):
     reason: str
 
 
+class LogBreak(msgspec.Struct, frozen=True):
+    """The log was found to be another one than before: a copy was put back, or it was lost."""
+
+    at: datetime
+    """When that was noticed."""
+    known: int
+    """The position up to which the log before was known."""
+    agreed: int
+    """The position up to which both are known to be the same."""
+    head: int
+    """Where the log ended when it was noticed."""
+
+
 class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     """The reply to `ask.status`: positions in the log, and what is held in memory."""
 
@@ -200,6 +213,8 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     newest_skipped: tuple[SkippedRecord, ...] = ()
     """The last of them, the newest first."""
     error: str = ""
+    breaks: tuple[LogBreak, ...] = ()
+    """When the log was another one than before, within the last week; the newest first."""
 
 
 class ClientManifestAsk(Ask, frozen=True):

@@ -12,7 +12,7 @@ from services.indexer.core.changes import Collected, key
 from services.indexer.tables import COMPUTED, TABLES, as_columns, columns
 from services.kit.index_place import Current, Position, folder_of, read_position, write_position
 from services.kit.logs import logger
-from services.kit.same_log import Log, Newest, doubt
+from services.kit.same_log import NOTHING, Log, Mark, difference, with_mark
 from services.kit.vectors import Columns, Table, Tables, VectorsError, among
 
 T = TypeVar("T")
@@ -86,18 +86,22 @@ class Index:
     async def reset(self) -> None:
         """Begin anew, with nothing of the log."""
         await asyncio.to_thread(write_position, self.folder, Position())
-        for name in await self._folder_tables.names():
+        there = await self._folder_tables.names()
+        number = max((_number(name) + 1 for name in there), default=0)  # whoever searches holds tables by their names
+        for name in there:
             await self._folder_tables.drop(name)
-        for kind in TABLES:
-            self._tables[kind] = await self._folder_tables.make(kind, columns(self.current.dimensions))
-        self.position = Position(tables={kind: kind for kind in TABLES}, dimensions=self.current.dimensions)
+        names: dict[str, str] = {kind: _name(kind, number) for kind in TABLES}
+        for kind, name in names.items():
+            self._tables[kind] = await self._folder_tables.make(name, columns(self.current.dimensions))
+        self.position = Position(tables=names, dimensions=self.current.dimensions)
         await asyncio.to_thread(write_position, self.folder, self.position)
 
     async def compare(self, log: Log) -> None:
         """Begin anew where this was made from another log."""
-        reason = await doubt(log, self.position.through, self.position.newest)
-        if reason:
-            logger().error("the index is of another log, it is made anew", set=self.current.set, reason=reason)
+        position = self.position
+        found = await difference(log, position.through, position.marks or [one for one in [position.newest] if one.seq])
+        if found is not None:
+            logger().error("the index is of another log, it is made anew", set=self.current.set, reason=found.reason)
             self.unfilled.clear()
             await self.reset()
 
@@ -128,7 +132,7 @@ class Index:
     def close(self) -> None:
         self._folder_tables.close()
 
-    async def commit(self, collected: Collected, through: int, newest: Newest | None = None) -> None:
+    async def commit(self, collected: Collected, through: int, mark: Mark = NOTHING) -> None:
         """Write what a stretch of the log has changed, and then its position: killed between, it is written again."""
         async with self.writing:
             removed = dict(self.position.removed)
@@ -137,7 +141,8 @@ class Index:
                 if gone:
                     removed[kind] = removed.get(kind, 0) + gone
                 await self._put(kind, list(collected.rows.get(kind, {}).values()))
-            await self.settle(through=through, removed=removed, newest=newest or self.position.newest)
+            marks = with_mark(self.position.marks, mark) if mark.seq else self.position.marks
+            await self.settle(through=through, removed=removed, marks=marks)
 
     async def settle(self, **changes: Any) -> None:  # noqa: ANN401 - fields of the position
         """Write down how the tables stand now."""
@@ -187,8 +192,7 @@ class Index:
     async def copy(self, kind: str) -> None:
         """Write a table anew: nothing of rows that were taken away is left on the disk. Hold `writing` for it."""
         old = self.position.tables[kind]
-        number = int(old.partition("-")[2] or 0) + 1
-        name = f"{kind}-{number}"
+        name = _name(kind, _number(old) + 1)
         await self._folder_tables.drop(name)
         table = await self._folder_tables.make(name, columns(self.current.dimensions))
         await self._tables[kind].copy_to(table)
@@ -196,6 +200,15 @@ class Index:
         removed = {other: count for other, count in self.position.removed.items() if other != kind}
         await self.settle(tables={**self.position.tables, kind: name}, removed=removed)
         await self._folder_tables.drop(old)
+
+
+def _name(kind: str, number: int) -> str:
+    return f"{kind}-{number}" if number else kind
+
+
+def _number(name: str) -> int:
+    """How often a table of its kind was made anew before this one."""
+    return int(name.partition("-")[2] or 0)
 
 
 def _slices(items: Sequence[T]) -> Iterator[Sequence[T]]:

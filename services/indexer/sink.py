@@ -11,7 +11,7 @@ from services.indexer.core.session import Session
 from services.indexer.index import Damaged, Index
 from services.indexer.states import State, States, after
 from services.kit.projector import Fact
-from services.kit.same_log import Newest
+from services.kit.same_log import Mark
 from services.kit.vectors import among
 
 
@@ -34,14 +34,13 @@ class IndexSink:
     def committed(self) -> int:
         return self._index.committed
 
-    async def commit(self, facts: Sequence[Fact], through: int) -> None:
+    async def commit(self, facts: Sequence[Fact], through: int, mark: Mark) -> None:
         """Write the rows of these facts. Whatever fails, they are read again: nothing of them is held then."""
         if through <= self.committed:
             return
         try:
             collected = await self._collected(facts)
-            newest = [Newest(envelope.seq, envelope.id) for envelope, event in facts if envelope.id][-1:]
-            await self._index.commit(collected, through, *newest)
+            await self._index.commit(collected, through, mark)
         except BaseException:
             self._states.forget()
             raise

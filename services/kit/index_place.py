@@ -11,7 +11,7 @@ import msgspec
 
 from services.domain.search.rows import RULES
 from services.kit.files import write_whole
-from services.kit.same_log import Newest
+from services.kit.same_log import Mark
 
 FOLDER, CURRENT, POSITION = "index", "current.json", "position.json"
 WORDS = "words"
@@ -42,7 +42,10 @@ class Position(msgspec.Struct, frozen=True):
     """By kind, how many rows were taken away since the table was copied: their bytes may still be on the disk."""
     dimensions: int = 0
     """Of the set's vectors; 0: it has none."""
-    newest: Newest = Newest()
+    newest: Mark = Mark()
+    """The newest fact, as an older release has written it: it had no marks."""
+    marks: tuple[Mark, ...] = ()
+    """By which the log that it was made from is known again."""
 
 
 def set_name(model: str = "") -> str:

@@ -10,14 +10,17 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from msgspec.structs import astuple
+
 from schemas.envelope import Envelope
 from schemas.events import Event
 from schemas.streams import LOG
 from services.domain.record import Record, RecordSkipped, read_record
 from services.kit import metrics
 from services.kit.background import watched
-from services.kit.bus import BrokerError, Delivery, Pull
+from services.kit.bus import BrokerError, Delivery, Pull, delivered_at
 from services.kit.room import Kit
+from services.kit.same_log import Mark
 
 ACK_WAIT = 300.0
 HELD = 2
@@ -40,8 +43,11 @@ class Sink(Protocol):
     def committed(self) -> int:
         """The position up to which the log is in the sink; 0: nothing is. Who moves it back calls `begin_anew`."""
 
-    async def commit(self, facts: Sequence[Fact], through: int) -> None:
-        """Add facts, in log order, and move the position to `through`, both or neither; skip what is in already."""
+    async def commit(self, facts: Sequence[Fact], through: int, mark: Mark) -> None:
+        """Add facts, in log order, and move the position to `through`, both or neither; skip what is in already.
+
+        `mark`: what stands there, by which this log is told from another one later on.
+        """
 
     async def idle(self) -> None:
         """Nothing has come for a while: this is the time to tidy up."""
@@ -151,6 +157,7 @@ class Projector:
             return
         self._expected += 1
         (_, envelope, event, _), noted = self._read_record(delivery, metadata.sequence.stream)
+        self._kit.bus.trail.note(envelope.seq, envelope.id)
         if envelope.seq > self._read:
             self._read = envelope.seq
             if self._follow is not None:
@@ -244,8 +251,10 @@ class Projector:
             self.begin_anew()
             return False
         facts = [(envelope, event) for envelope, event in batch if event is not None]
+        mark = Mark(batch[-1][0].seq, batch[-1][0].id, delivered_at(last.reply))
+        self._kit.bus.trail.note(*astuple(mark))
         try:
-            await self._sink.commit(facts, batch[-1][0].seq)
+            await self._sink.commit(facts, batch[-1][0].seq, mark)
         except Exception as error:
             failure = f"{type(error).__name__}: {error}"
             if failure != self._failure:  # a disk may be full for hours, and the log of the room stand on it

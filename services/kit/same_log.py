@@ -1,11 +1,57 @@
-"""Whether what was made from the log was made from this one: a copy may have been brought back, or a broker lost."""
+"""Whether a log is the one that is known: a copy of it may have been put back, or another one stand in its place.
 
+Who reads or writes the log keeps marks of it: some of its positions, with the id of the fact there and the time at
+which the broker stored it. A log in which each mark is still found is the same log. One that went back and grew again
+has at least the newest mark stored at another time, whatever its ids are.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
 
-from schemas.codec import Malformed
-from schemas.envelope import Envelope
+LATEST = 8
+"""The last records that a process has a mark of each."""
+APART = 256
+"""Positions between two marks that are kept in memory."""
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """A record of the log as it was; without a position there is none."""
+
+    seq: int = 0
+    id: str = ""
+    """Empty: what stands there cannot be read."""
+    stored: int = 0
+    """When the broker stored it, in nanoseconds since 1970; 0: not known."""
+
+    def fits(self, other: "Mark | None") -> bool:
+        """Whether both are of one record, as far as is known."""
+        if other is None or (self.seq, self.id) != (other.seq, other.id):
+            return False
+        return self.stored == other.stored or not self.stored or not other.stored
+
+
+NOTHING = Mark()
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """How a log differs from the one that is known."""
+
+    known: int
+    """The newest position of the known one."""
+    agreed: int
+    """The newest position at which both are known to be the same; 0: none."""
+    head: int
+    """Where the log ends now."""
+
+    @property
+    def reason(self) -> str:
+        """What has happened, for people."""
+        if self.head < self.known:
+            return f"the log went back from {self.known:,} to {self.head:,}; it is the same up to {self.agreed:,}"
+        return f"the log is another one behind {self.agreed:,}; it was known up to {self.known:,}"
 
 
 class Log(Protocol):
@@ -14,35 +60,71 @@ class Log(Protocol):
     async def head(self) -> int:
         """Its newest position."""
 
-    async def at(self, seq: int) -> Envelope | None:
-        """The fact at a position."""
+    async def marks(self, seqs: Iterable[int]) -> Mapping[int, Mark]:
+        """What stands at these positions; without those that are not there."""
 
 
-class Newest(msgspec.Struct, frozen=True):
-    """The newest fact that went into what was made; without a position there is none."""
+def with_mark(marks: Sequence[Mark], newest: Mark) -> tuple[Mark, ...]:
+    """Marks with one more, the newest: fewer the older they are, so that there are never many.
 
-    seq: int = 0
-    id: str = ""
-
-
-async def doubt(log: Log, through: int, newest: Newest) -> str:
-    """Why what was made up to this position, with this fact as its newest, is not of this log; empty: it is.
-
-    An id follows from what is told, and where: two logs that have the same one at the same position count as one.
+    A mark goes where its neighbours are no further apart than the later of them is behind the newest: so what is found
+    to differ is found twice as far back at most.
     """
-    if newest.seq > through:
-        return f"it holds facts up to {newest.seq}, and its position is {through}"
-    head = await log.head()
-    if through > head:
-        return f"its position is {through}, and the log ends at {head}"
-    if newest.seq and newest.id != await _id_at(log, newest.seq):
-        return f"the log holds another fact at {newest.seq}"
-    return ""
+    kept: list[Mark] = []
+    for mark in (*(one for one in marks if one.seq < newest.seq), newest):
+        while len(kept) > 1 and mark.seq - kept[-2].seq <= newest.seq - mark.seq:
+            kept.pop()
+        kept.append(mark)
+    return tuple(kept)
 
 
-async def _id_at(log: Log, seq: int) -> str | None:
-    try:
-        fact = await log.at(seq)
-    except Malformed:
+def compared(marks: Sequence[Mark], through: int, head: int, found: Mapping[int, Mark]) -> Difference | None:
+    """How the log differs from the one that these marks are of; none: it does not, as far as they tell.
+
+    `through`: the position up to which the known one was read. `found`: what the log holds at the marks' positions.
+    """
+    fitting = [mark.seq for mark in marks if mark.fits(found.get(mark.seq))]
+    if through <= head and len(fitting) == len(marks):
         return None
-    return fact.id if fact is not None else None
+    misfit = min((mark.seq for mark in marks if not mark.fits(found.get(mark.seq))), default=head + 1)
+    agreed = max((seq for seq in fitting if seq < misfit), default=0)
+    return Difference(max([through, *(mark.seq for mark in marks)]), agreed, head)
+
+
+async def difference(log: Log, through: int, marks: Sequence[Mark]) -> Difference | None:
+    """Compare the log as it is now with the one that these marks are of."""
+    head = await log.head()
+    return compared(marks, through, head, await log.marks(mark.seq for mark in marks))
+
+
+class Trail:
+    """The marks of all that one process has read and written: what it can be held against."""
+
+    def __init__(self) -> None:
+        self._marks: tuple[Mark, ...] = ()
+        self._latest: deque[tuple[int, str, int]] = deque(maxlen=LATEST)
+        self._next = 0
+        self.through = 0
+        """The newest position that is known."""
+        self.is_closed = False
+        """Whether nothing counts for now: the connection broke, and what comes may be of another log."""
+
+    def note(self, seq: int, id: str, stored: int = 0) -> None:  # noqa: A002 - the name on the wire
+        """Something stands at this position. Older ones than the newest say nothing new."""
+        if self.is_closed or seq < self.through:
+            return
+        if seq == self.through:
+            if not stored:
+                return
+            self._latest.pop()
+        self.through = seq
+        self._latest.append((seq, id, stored))
+        if seq >= self._next:
+            self._marks = with_mark(self._marks, Mark(seq, id, stored))
+            self._next = seq + APART
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """What the log is compared by: the latest records, and fewer the older they are."""
+        latest = [Mark(*one) for one in self._latest]
+        return (*(mark for mark in self._marks if mark.seq < latest[0].seq), *latest) if latest else ()

@@ -1,8 +1,8 @@
 """A log in memory: the facts that it holds, by their positions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from schemas.envelope import Envelope
+from services.kit.same_log import Mark
 from tests.helpers.view_facts import Fact
 
 
@@ -15,5 +15,5 @@ class RecordedLog:
     async def head(self) -> int:
         return max(self._facts, default=0)
 
-    async def at(self, seq: int) -> Envelope | None:
-        return self._facts.get(seq)
+    async def marks(self, seqs: Iterable[int]) -> dict[int, Mark]:
+        return {seq: Mark(seq, self._facts[seq].id) for seq in seqs if seq in self._facts}

@@ -18,6 +18,7 @@ from services.edges.launcher.broker import Broker
 from services.kit import metrics, projector
 from services.kit.bus import Appender, Bus
 from services.kit.projector import Fact, Follow, Pace, Projector, Sink
+from services.kit.same_log import Mark
 from services.responder.views.store import Store
 from tests.helpers.broker_world import HARBOUR, kit_of, quick_settings, titles, wrapped
 from tests.helpers.poison import UNFOLDABLE, UNREADABLE
@@ -39,7 +40,8 @@ class MemorySink:
         self.refuses = 0
         """How many commits to come are refused."""
 
-    async def commit(self, facts: Sequence[Fact], through: int) -> None:
+    async def commit(self, facts: Sequence[Fact], through: int, mark: Mark) -> None:
+        assert (through, True) == (mark.seq, mark.stored > 0)
         if self.refuses:
             self.refuses -= 1
             raise OSError("the disk is full")
@@ -250,7 +252,7 @@ class FileSink:
     def committed(self):
         return self.state["through"]
 
-    async def commit(self, facts, through):
+    async def commit(self, facts, through, mark):
         self.state["seqs"] += [envelope.seq for envelope, _ in facts if envelope.seq > self.committed]
         self.state["through"] = through
         self.die("before", through)

@@ -4,26 +4,29 @@ import asyncio
 import json
 import shutil
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
 
 from schemas.codec import encode
-from schemas.events import SessionOpened
+from schemas.events import Event, SessionOpened, SessionRenamed
 from schemas.inbox import Inbound, SessionSeen
-from schemas.streams import IN
+from schemas.streams import IN, LOG
 from schemas.subjects import Address
 from services.edges.launcher.broker import Broker
 from services.kit.background import begin
-from services.kit.bus import Bus, Unreachable
+from services.kit.bus import Appender, Bus, LogReader, Unreachable
 from services.kit.run import Failed, _until_stopped
-from tests.helpers.broker_world import NOON, facts, kit_of, quick_settings
+from tests.helpers.broker_world import HARBOUR, NOON, connected, facts, kit_of, quick_settings, titles, wrapped
 from tests.helpers.hanging_room import QUESTION
 from tests.helpers.room_process import room
 from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.broker, pytest.mark.own_broker]
+
+TITLE = HARBOUR.log(SessionRenamed.TYPE)
 
 
 async def see(bus: Bus, count: int, start: int = 0) -> None:
@@ -197,6 +200,119 @@ async def test_a_broker_that_comes_back_with_another_log_ends_the_room(
             with pytest.raises(Unreachable, match="or has another log"):
                 await ending
         ending.cancel()
+
+
+Histories = tuple[Sequence[Event], Sequence[Event]]
+BEGUN = titles(3)
+AGAIN = SessionRenamed(title="again")
+OTHERS: dict[str, Histories] = {
+    "a copy": (titles(4, 3), ()),
+    "a copy that ends at the last of both": (titles(1, 3), ()),
+    "a copy that grew beyond": (titles(2, 3), titles(9, 50)),
+    "a copy that grew as far": (titles(4, 3), titles(4, 50)),
+    "a copy in which the same was decided again": (titles(4, 3), titles(4, 3)),
+    "a copy in which only the newest is the same": ((*titles(3, 3), AGAIN), (*titles(3, 50), AGAIN)),
+}
+"""What a log held behind its copy, and what the copy has grown since.
+
+Who has only written does not know when that was stored: of what was decided again its guards tell it.
+"""
+
+
+@pytest.mark.own_broker
+@pytest.mark.parametrize(
+    ("kind", "has_read"),
+    [(kind, True) for kind in OTHERS] + [(kind, False) for kind in OTHERS if "decided again" not in kind],
+)
+async def test_a_broker_that_comes_back_with_a_copy_of_its_log_ends_who_knew_more(
+    broker: Broker, bus: Bus, tmp_path: Path, kind: str, *, has_read: bool
+) -> None:
+    store, before, other = (tmp_path / name for name in ("jetstream", "before", "other"))
+    lost, grown = OTHERS[kind]
+
+    async def appended(events: Sequence[Event], behind: int) -> None:
+        if events:
+            await Appender(bus).append(wrapped(events, {TITLE: behind}), {TITLE: behind})
+
+    async def exchanged(kept: Path, brought: Path | None = None) -> None:
+        """Stop the broker, keep a copy of what it has, and start it with another one."""
+        broker.stop()
+        await until(lambda: not bus.connected)
+        shutil.copytree(store, kept, dirs_exist_ok=True)
+        if brought is not None:
+            shutil.rmtree(store)
+            shutil.copytree(brought, store)
+        await broker.start()
+        await until(lambda: bus.connected)
+
+    await appended(BEGUN, 0)
+    await exchanged(before)
+    await appended(grown, len(BEGUN))
+    await exchanged(other, before)
+
+    knowing = await connected(broker)  # the other connection has seen both, as no room does
+    await knowing.ensure()
+    bus, knowing = knowing, bus
+    await knowing.close()
+    await appended(lost, len(BEGUN))
+    if has_read:
+        assert len(BEGUN) + len(lost) == len([one async for one in LogReader(bus).after(0, "log.>")])
+    await exchanged(tmp_path / "lost")
+    assert not bus.lost.is_set()
+    await exchanged(tmp_path / "lost", other)
+    await until(bus.lost.is_set)
+    await bus.close()
+
+
+@pytest.mark.own_broker
+async def test_who_knew_nothing_of_what_is_lost_goes_on(broker: Broker, bus: Bus, tmp_path: Path) -> None:
+    await bus.ensure()
+    back = asyncio.Event()
+
+    async def is_back() -> None:
+        back.set()
+
+    bus.on_reconnect.append(is_back)
+    broker.stop()
+    shutil.copytree(tmp_path / "jetstream", tmp_path / "copy")
+    await broker.start()
+    await asyncio.wait_for(back.wait(), PATIENCE)
+    back.clear()
+    other = await connected(broker)
+    await Appender(other).append(wrapped(titles(3)), {})
+    await other.close()
+    broker.stop()
+    shutil.rmtree(tmp_path / "jetstream")
+    shutil.copytree(tmp_path / "copy", tmp_path / "jetstream")
+    await broker.start()
+    await asyncio.wait_for(back.wait(), PATIENCE)
+    assert not bus.lost.is_set()
+
+
+@pytest.mark.own_broker
+async def test_a_consumer_that_is_ahead_of_the_log_goes_on_with_what_comes(
+    broker: Broker, bus: Bus, tmp_path: Path
+) -> None:
+    """As where a copy of the streams was brought back without that of their readers."""
+    await Appender(bus).append(wrapped(titles(2)), {})
+    broker.stop()
+    (messages,) = (tmp_path / "jetstream").rglob("LOG/msgs")
+    shutil.copytree(messages, tmp_path / "copy")
+    await broker.start()
+    await until(lambda: bus.connected)
+    await Appender(bus).append(wrapped(titles(3, 2), {TITLE: 2}), {TITLE: 2})
+    await bus.consumer(LOG.name, "ahead", ack_wait=30, max_ack_pending=10)
+    for message in await (await bus.js.pull_subscribe_bind("ahead", LOG.name)).fetch(5, timeout=PATIENCE):
+        await message.ack_sync()
+    broker.stop()
+    shutil.rmtree(messages)
+    shutil.copytree(tmp_path / "copy", messages)
+    await broker.start()
+    again = await connected(broker)
+    await Appender(again).append(wrapped(titles(1, 9), {TITLE: 2}), {TITLE: 2})
+    (came,) = await (await again.js.pull_subscribe_bind("ahead", LOG.name)).fetch(1, timeout=PATIENCE)
+    assert 3 == came.metadata.sequence.stream
+    await again.close()
 
 
 async def test_one_who_asks_ends_the_room(bus: Bus) -> None:

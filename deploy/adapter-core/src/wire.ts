@@ -1317,6 +1317,10 @@ export interface Status {
    */
   newest_skipped?: SkippedRecord[];
   error?: string;
+  /**
+   * When the log was another one than before, within the last week; the newest first.
+   */
+  breaks?: LogBreak[];
 }
 /**
  * How near a session in memory is to its next rebase. Tokens are as its provider counts them.
@@ -1353,6 +1357,27 @@ export interface SkippedRecord {
   seq: number;
   subject: string;
   reason: string;
+}
+/**
+ * The log was found to be another one than before: a copy was put back, or it was lost.
+ */
+export interface LogBreak {
+  /**
+   * When that was noticed.
+   */
+  at: string;
+  /**
+   * The position up to which the log before was known.
+   */
+  known: number;
+  /**
+   * The position up to which both are known to be the same.
+   */
+  agreed: number;
+  /**
+   * Where the log ended when it was noticed.
+   */
+  head: number;
 }
 /**
  * The reply to `ask.guide`.

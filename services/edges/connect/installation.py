@@ -10,6 +10,7 @@ from schemas.asks import Status
 from schemas.streams import BUCKETS, STREAMS, Bucket, Stream
 from services.edges.connect.findings import Finding, doubtful, ill, well
 from services.kit.bus import Lag
+from services.kit.same_log import Difference
 
 OLDEST = (2, 12)
 """The first broker with atomic batches."""
@@ -207,9 +208,17 @@ def _reading(seen: Seen) -> Iterator[Finding]:
 
 
 def _log(status: Status | None) -> Iterator[Finding]:
-    """What stands in the log that no room can read."""
+    """Whether the log is the one that it was, and can be read."""
     if status is None:
         return
+    for one in status.breaks:
+        yield doubtful(
+            "log",
+            f"{Difference(one.known, one.agreed, one.head).reason}, as was noticed at {one.at:%Y-%m-%d %H:%M UTC}, "
+            "and views and index were made anew",
+            "what was written between is gone: docs/operating.md says what can be had again; if this is not the log "
+            "that it should be, put the right one in its place. This is shown for a week",
+        )
     if not status.skipped:
         yield well("log", "every record of it can be read")
         return

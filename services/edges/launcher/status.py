@@ -20,6 +20,7 @@ from services.edges.launcher.run import Run, current
 from services.kit.bus import Bus, Lag, Unreachable
 from services.kit.endpoint import find
 from services.kit.rooms import ROOMS
+from services.kit.same_log import Difference
 from services.settings import Settings
 
 ANSWER = 2.0
@@ -143,6 +144,14 @@ def _near(session: SessionStatus) -> str:
     )
 
 
+def _breaks(status: Status | None) -> Iterator[str]:
+    """When the log was another one than before."""
+    for one in status.breaks if status is not None else ():
+        at = f"{one.at:%Y-%m-%d %H:%M UTC}"
+        reason = Difference(one.known, one.agreed, one.head).reason
+        yield f"log       {at}: {reason}; views and index were made anew, `annals doctor` says what is left to do"
+
+
 def _skipped(status: Status | None) -> Iterator[str]:
     """What of the log cannot be read, with what to do about it."""
     if status is None or not status.skipped:
@@ -172,6 +181,7 @@ def _lines(overview: Overview) -> Iterator[str]:
     yield f"inbound   {overview.inbound:,} messages of the last seven days"
     yield f"log       {overview.log:,} facts"
     yield f"dead      {overview.dead:,} letters" + ("; read them on the stream DEAD" if overview.dead else "")
+    yield from _breaks(overview.responder)
     yield from _skipped(overview.responder)
     for run in overview.history:
         yield f"history   {_progress(run)}"

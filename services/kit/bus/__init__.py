@@ -4,6 +4,7 @@ from services.kit.bus.append import Appender, Conflict, Unconfirmed
 from services.kit.bus.bodies import Bodies, Missing
 from services.kit.bus.connection import BrokerError, Bus, Lag, TooLarge, Unreachable
 from services.kit.bus.log import LogReader
+from services.kit.bus.marks import delivered_at
 from services.kit.bus.pull import Delivery, Pull
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "TooLarge",
     "Unconfirmed",
     "Unreachable",
+    "delivered_at",
 ]

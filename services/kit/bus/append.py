@@ -145,7 +145,7 @@ class Appender:
             with suppress(Conflict):  # each alone then: only one of them may be stale
                 seqs = iter(await self._batch([message for one in group for message in one.messages]))
                 for decision in group:
-                    decision.succeed([next(seqs) for _ in decision.messages])
+                    self._succeed(decision, [next(seqs) for _ in decision.messages])
                 return
         for decision in group:
             await self._settle(decision)
@@ -162,7 +162,12 @@ class Appender:
         except (Conflict, Unreachable) as error:
             decision.fail(error)
         else:
-            decision.succeed(seqs)
+            self._succeed(decision, seqs)
+
+    def _succeed(self, decision: _Decision, seqs: list[int]) -> None:
+        for seq, message in zip(seqs, decision.messages, strict=True):
+            self._bus.trail.note(seq, message.id)
+        decision.succeed(seqs)
 
     async def _one_by_one(self, decision: _Decision) -> list[int]:
         """Publish in order without waiting between them, each only directly behind the one before.

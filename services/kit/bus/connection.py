@@ -3,9 +3,10 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple, Self
 
-from nats.aio.client import Client
+from msgspec import to_builtins
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
@@ -19,7 +20,9 @@ from schemas.subjects import dead
 from services.domain.secrets import mask
 from services.kit.bus import layout
 from services.kit.bus.client import BusClient
+from services.kit.bus.marks import marks
 from services.kit.logs import logger
+from services.kit.same_log import Difference, Trail, compared
 from services.kit.within import within
 
 RECONNECT_WAIT = 0.2
@@ -56,14 +59,16 @@ BrokerError = NatsError
 class Bus:
     """One process's connection."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: BusClient) -> None:
         self.client = client
         self.js: JetStreamContext = client.jetstream(timeout=5, publish_async_max_pending=256)
         self.on_reconnect: list[Callable[[], Awaitable[None]]] = []
         self.forbidden = asyncio.Event()
         self.lost = asyncio.Event()
         """Set when the connection is over for good: nothing restores it, or another log is in its place."""
-        self._log: layout.Log | None = None
+        self.trail = Trail()
+        """What this process has read and written of the log."""
+        self._created: datetime | None = None
         self._served: list[tuple[Subscription, set[asyncio.Task[None]]]] = []
         self._entering = True
 
@@ -84,7 +89,7 @@ class Bus:
                 pending_size=64 * 1024 * 1024,
                 allow_reconnect=True,
                 error_cb=bus._error,
-                disconnected_cb=client.drop_requests,
+                disconnected_cb=bus._disconnected,
                 reconnected_cb=bus._reconnected,
                 closed_cb=bus._closed,
                 **admission,
@@ -113,13 +118,39 @@ class Bus:
         elif not isinstance(error, ConnectionError | OSError):
             logger().warning("broker", error=str(error) or type(error).__name__)
 
+    async def _disconnected(self) -> None:
+        self.trail.is_closed = True
+        await self.client.drop_requests()
+
     async def _reconnected(self) -> None:
         logger().info("reconnected")
-        if self._log is not None and await layout.is_another(self.js, self._log):
-            self.lost.set()
+        if await self.has_another_log() or not self.connected:
             return
+        self.trail.is_closed = False
         for callback in self.on_reconnect:
             await callback()
+
+    async def has_another_log(self) -> bool:
+        """Whether the broker has not the log that this process knows, as far as it can be seen: then all is over."""
+        while self._created is not None and self.connected:
+            try:
+                found = await self._difference(self._created)
+            except (NatsError, TimeoutError) as error:
+                logger().warning("it cannot be seen yet which log the broker has", reason=type(error).__name__)
+                await asyncio.sleep(RECONNECT_WAIT)
+                continue
+            if found is not None:
+                logger().error(f"the broker has another log than before: {found.reason}", **to_builtins(found))
+                self.lost.set()
+            break
+        return self.lost.is_set()
+
+    async def _difference(self, created: datetime) -> Difference | None:
+        now = await layout.log(self.js)
+        known = self.trail.marks
+        if now.created != created:
+            return Difference(self.trail.through, 0, now.end)
+        return compared(known, self.trail.through, now.end, await marks(self.client, (mark.seq for mark in known)))
 
     async def _closed(self) -> None:
         self.lost.set()
@@ -149,7 +180,10 @@ class Bus:
     async def ensure(self) -> None:
         """Make the streams and buckets that are missing; those that exist stay as they are."""
         await layout.ensure(self.js)
-        self._log = await layout.log(self.js)
+        log = await layout.log(self.js)
+        for mark in (await marks(self.client, (log.end,))).values():
+            self.trail.note(mark.seq, mark.id, mark.stored)
+        self._created = log.created
 
     async def consumer(
         self,

@@ -4,12 +4,10 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import NamedTuple
 
-from nats.errors import Error as NatsError
 from nats.js import JetStreamContext, api
 from nats.js.errors import APIError, BucketNotFoundError, NotFoundError
 
 from schemas.streams import BUCKETS, LOG, STREAMS, Bucket, Stream
-from services.kit.logs import logger
 
 STREAM_NAME_IN_USE = 10058
 
@@ -22,32 +20,20 @@ async def ensure(js: JetStreamContext) -> None:
 
 
 class Log(NamedTuple):
-    """What tells the log from another one in its place."""
+    """The log as the broker has it."""
 
     created: datetime | None
     end: int
-    """Its newest position, which never goes back."""
+    """Its newest position."""
 
 
 async def log(js: JetStreamContext) -> Log:
-    """The log as it is now. Raises `NotFoundError` where there is none."""
-    info = await js.stream_info(LOG.name)
-    return Log(info.created, info.state.last_seq)
-
-
-async def is_another(js: JetStreamContext, before: Log) -> bool:
-    """Whether the broker has another log by now: what is known of the one before must not go into it."""
+    """The log as it is now; one without an end where there is none."""
     try:
-        now = await log(js)
+        info = await js.stream_info(LOG.name)
     except NotFoundError:
-        now = Log(None, 0)
-    except (NatsError, TimeoutError) as error:
-        logger().warning("it was not seen which log the broker has", reason=str(error) or type(error).__name__)
-        return False
-    if now.created == before.created and now.end >= before.end:
-        return False
-    logger().error("the broker has another log than before", before=before, now=now)
-    return True
+        return Log(None, 0)
+    return Log(info.created, info.state.last_seq)
 
 
 async def _ensure_stream(js: JetStreamContext, stream: Stream) -> None:

@@ -13,15 +13,12 @@ from schemas.envelope import Envelope
 from schemas.streams import LOG
 from services.domain.record import Record, read_record
 from services.kit.bus.connection import Bus, Unreachable
+from services.kit.bus.marks import AT_ONCE, SEQUENCE, SUBJECT, WAIT, marks, stored_at
+from services.kit.same_log import Mark
 
 READ_BATCH = 512
 SLICE = 0.001
 """Seconds that a reader of the log, with what it makes of it, keeps the loop before others have a turn."""
-WAIT = 5.0
-"""Seconds in which the broker must have sent something."""
-SEQUENCE = "Nats-Sequence"
-AT_ONCE = 16
-"""Positions that are asked for together."""
 
 
 def _into(arrived: "asyncio.Queue[Msg]") -> Callable[[Msg], Awaitable[None]]:
@@ -87,8 +84,10 @@ class LogReader:
                 headers = message.headers or {}
                 if SEQUENCE not in headers:  # the end; a status alone says nothing: what is stored may have one
                     return
-                record = read_record(headers["Nats-Subject"], message.data, int(headers[SEQUENCE]))
-                yield record, int(headers["Nats-Num-Pending"])
+                record = read_record(headers[SUBJECT], message.data, int(headers[SEQUENCE]))
+                pending = int(headers["Nats-Num-Pending"])
+                self._bus.trail.note(record.envelope.seq, record.envelope.id, 0 if pending else stored_at(headers))
+                yield record, pending
         except (NatsError, TimeoutError) as error:
             raise Unreachable(f"the log could not be read: {str(error) or type(error).__name__}") from error
         finally:
@@ -120,7 +119,9 @@ class LogReader:
         headers = message.headers or {}
         if SEQUENCE not in headers:
             return None
-        return read_record(headers["Nats-Subject"], message.data, int(headers[SEQUENCE]))
+        record = read_record(headers[SUBJECT], message.data, int(headers[SEQUENCE]))
+        self._bus.trail.note(record.envelope.seq, record.envelope.id, stored_at(headers))
+        return record
 
     async def at_each(self, seqs: Iterable[int]) -> dict[int, Envelope]:
         """The facts at these positions, several asked for at once; without those that are not there."""
@@ -133,3 +134,10 @@ class LogReader:
         wanted = sorted(set(seqs))
         found = await asyncio.gather(*map(one, wanted))
         return {seq: envelope for seq, envelope in zip(wanted, found, strict=True) if envelope is not None}
+
+    async def marks(self, seqs: Iterable[int]) -> dict[int, Mark]:
+        """What tells the records at these positions from others; without those that are not there."""
+        try:
+            return await marks(self._bus.client, seqs)
+        except NatsError as error:
+            raise Unreachable(f"the log could not be read: {str(error) or type(error).__name__}") from error

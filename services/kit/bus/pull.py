@@ -165,6 +165,8 @@ class Pull:
             await asyncio.sleep(PAUSE)
             if not self._bus.connected:
                 return  # it begins anew when the connection is back
+            if await self._bus.has_another_log():
+                return  # what was deleted came back from a copy
             try:
                 if self._make is not None:
                     await self._make()

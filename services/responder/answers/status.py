@@ -1,6 +1,7 @@
 """The answer to `ask.status`: positions in the log, what is held in memory, and how near sessions are to a rebase."""
 
 from collections.abc import Awaitable, Callable, Iterator
+from datetime import UTC, datetime, timedelta
 
 from schemas.asks import SessionStatus, Status, StatusAsk
 from services.domain.learned_limits import GLOBAL
@@ -12,13 +13,17 @@ from services.responder.planner.outlook import outlook
 from services.responder.projections.learned_limits import LEARNED_LIMITS
 from services.responder.projections.session import SESSION
 from services.responder.session.state import Session
+from services.responder.views.files import log_breaks
 
+SHOWN = timedelta(days=7)
+"""For so long it is said that the log was another one."""
 MOST_SESSIONS = 10
 """The most sessions of one answer."""
 
 
 def _open(context: Context) -> Callable[[StatusAsk], Awaitable[Status]]:
     states = context.cache.states(SESSION)
+    breaks = log_breaks(context.kit.settings.data / "views")  # they are noticed when a room begins
 
     async def answer(_: StatusAsk) -> Status:
         learned = await context.cache.state(LEARNED_LIMITS, GLOBAL)
@@ -31,6 +36,7 @@ def _open(context: Context) -> Callable[[StatusAsk], Awaitable[Status]]:
             building=context.files.is_building,
             skipped=context.files.building.skipped.total,
             newest_skipped=context.files.building.skipped.newest,
+            breaks=tuple(one for one in breaks if datetime.now(UTC) - one.at < SHOWN),
             sessions=tuple(session_statuses(states.newest(MOST_SESSIONS), context.limits, learned)),
         )
 

@@ -5,19 +5,27 @@ A file that is damaged, or that is not what the log says, is put aside and built
 
 import asyncio
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
+
+from schemas.asks import LogBreak
 from services.kit.bus import BrokerError
 from services.kit.duck import Duck, DuckError, is_fatal
+from services.kit.files import write_whole
 from services.kit.logs import logger
 from services.kit.projector import Fact
-from services.kit.same_log import Log
-from services.responder.views.store import PREFIX, Store, file_name
+from services.kit.same_log import NOTHING, Difference, Log, Mark
+from services.responder.views.store import PREFIX, Store, Torn, file_name
 
 POLL = 0.2
 RETRY_PAUSE = 1.0
 """Seconds until a file that could not be opened is tried again."""
 ASIDE = ".aside"
+BREAKS = "log-breaks.json"
+MOST_BREAKS = 10
+"""The last times that the log was another one, which are remembered."""
 
 
 class Files:
@@ -47,9 +55,9 @@ class Files:
         """The position up to which the log is in the file that is written."""
         return self.building.committed
 
-    async def commit(self, facts: Sequence[Fact], through: int) -> None:
+    async def commit(self, facts: Sequence[Fact], through: int, mark: Mark = NOTHING) -> None:
         """Add facts to the file that is written."""
-        await self.building.commit(facts, through)
+        await self.building.commit(facts, through, mark)
 
     async def idle(self) -> None:
         """Move what was written lately into the file itself."""
@@ -106,18 +114,23 @@ async def _whole(path: Path, memory_limit: str, log: Log) -> Store:
             raise
         reason = str(error)
     else:
-        reason = await _doubt(store, log)
+        reason, found = await _doubt(store, log)
         if not reason:
             return store
+        if found is not None:
+            _write_down(path.parent, found)
     _put_aside(path, reason)
     return await Store.open(path, memory_limit=memory_limit)
 
 
-async def _doubt(store: Store, log: Log) -> str:
-    """Why a file is not used, which is closed then; empty: it is."""
-    reason = "it could not be compared with the log"
+async def _doubt(store: Store, log: Log) -> tuple[str, Difference | None]:
+    """Why a file is not used, which is closed then; empty: it is. With how the log differs, if it does."""
+    reason, found = "it could not be compared with the log", None
     try:
-        reason = await store.doubt(log)
+        found = await store.compare(log)
+        reason = found.reason if found is not None else ""
+    except Torn as error:
+        reason = str(error)
     except DuckError as error:
         if not is_fatal(error):
             raise
@@ -125,7 +138,7 @@ async def _doubt(store: Store, log: Log) -> str:
     finally:
         if reason:
             await store.close()
-    return reason
+    return reason, found
 
 
 def _older(folder: Path, name: str) -> list[Path]:
@@ -142,7 +155,7 @@ async def _open_older(paths: list[Path], built: int, memory_limit: str, log: Log
         except DuckError as error:
             logger().warning("an older file of views cannot be opened", file=path.name, reason=str(error))
             continue
-        reason = await _doubt(store, log)
+        reason, _ = await _doubt(store, log)
         if reason:
             logger().warning("an older file of views is not used", file=path.name, reason=reason)
         elif store.committed > built:
@@ -163,6 +176,26 @@ def _put_aside(path: Path, reason: str) -> None:
     for one in _with_log(path):
         if one.exists():
             one.replace(one.with_name(one.name + ASIDE))
+
+
+def log_breaks(folder: Path) -> tuple[LogBreak, ...]:
+    """When the log was found to be another one than before, the newest first."""
+    try:
+        return msgspec.json.decode((folder / BREAKS).read_bytes(), type=tuple[LogBreak, ...])
+    except FileNotFoundError:
+        return ()
+    except (OSError, msgspec.DecodeError) as error:
+        logger().warning("what is known of earlier logs cannot be read", file=BREAKS, reason=str(error))
+        return ()
+
+
+def _write_down(folder: Path, found: Difference) -> None:
+    """Keep for people what the views could not be used for: they are made anew, and say nothing of it."""
+    known = (LogBreak(datetime.now(UTC), found.known, found.agreed, found.head), *log_breaks(folder))
+    try:
+        write_whole(folder / BREAKS, msgspec.json.encode(known[:MOST_BREAKS]))
+    except OSError as error:
+        logger().warning("that the log is another one cannot be written down", file=BREAKS, reason=str(error))
 
 
 def _remove(path: Path) -> None:

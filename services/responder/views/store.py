@@ -7,13 +7,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from schemas.asks import SkippedRecord
 from services.domain.record import RecordSkipped
 from services.kit import metrics
 from services.kit.duck import Connection, Duck, DuckBusy, insert
 from services.kit.projector import Fact
 from services.kit.retry import retrying
-from services.kit.same_log import Log, Newest, doubt
+from services.kit.same_log import NOTHING, Difference, Log, Mark, difference, with_mark
 from services.responder.views.tables import TABLES, columns_of, fingerprint, table_name
 
 LATEST = 2**63 - 1
@@ -48,6 +50,10 @@ class Skipped(NamedTuple):
     newest: tuple[SkippedRecord, ...] = ()
 
 
+class Torn(Exception):
+    """A file whose position is not that of what it holds."""
+
+
 class Store:
     """One file with its position in the log: the sink that the projector fills with tables."""
 
@@ -55,6 +61,7 @@ class Store:
         self.duck = duck
         self.committed = 0
         self.skipped = Skipped()
+        self._marks: tuple[Mark, ...] = ()
 
     @classmethod
     async def open(cls, path: Path, *, memory_limit: str) -> "Store":
@@ -75,24 +82,32 @@ class Store:
         try:
             store.committed = await store.duck.write(position)
             store.skipped = await store.duck.write(_skipped)
+            store._marks = await store.duck.write(_marks)
         except BaseException:
             await store.close()
             raise
         return store
 
-    async def doubt(self, log: Log) -> str:
-        """Why this is not what the log says, as far as its newest fact and its position tell; empty: it is."""
-        return await doubt(log, self.committed, await self.duck.write(_newest))
+    async def compare(self, log: Log) -> Difference | None:
+        """How the log differs from the one that this was made from; none: it does not, as far as the marks tell.
 
-    async def commit(self, facts: Sequence[Fact], through: int) -> None:
+        Raises `Torn`.
+        """
+        newest = await self.duck.write(_newest)
+        if any(mark.seq > self.committed for mark in newest):
+            raise Torn(f"it holds facts up to {newest[0].seq}, and its position is {self.committed}")
+        return await difference(log, self.committed, [*newest, *self._marks])
+
+    async def commit(self, facts: Sequence[Fact], through: int, mark: Mark = NOTHING) -> None:
         """Add facts, in log order, and move the position, in one transaction."""
         if through <= self.committed:
             return
         fresh = [fact for fact in facts if fact[0].seq > self.committed]
+        marks = with_mark(self._marks, mark) if mark.seq else self._marks
         async for attempt in retrying(DuckBusy, seconds=COMMIT_PATIENCE):
             with attempt:
-                await self.duck.write(lambda db: _commit(db, fresh, through))
-        self.committed = through
+                await self.duck.write(lambda db: _commit(db, fresh, through, marks))
+        self.committed, self._marks = through, marks
         if any(isinstance(event, RecordSkipped) for _, event in fresh):
             self.skipped = await self.duck.write(_skipped)
         metrics.COMMITTED.set(through)
@@ -108,7 +123,7 @@ class Store:
 def _prepare(db: Connection) -> int:
     if not _is_prepared(db):
         _make(db)
-    db.execute(f"insert into {CHECKPOINT} select 0 where not exists (from {CHECKPOINT})")
+    db.execute(f"insert into {CHECKPOINT} (seq) select 0 where not exists (from {CHECKPOINT})")
     return position(db)
 
 
@@ -127,7 +142,7 @@ def _make(db: Connection) -> None:
     for name, source in view_sources().items():
         db.execute(source)
         db.execute(f'create or replace view "{name}" as select * from "{name}_at"({LATEST})')
-    db.execute(f"create table if not exists {CHECKPOINT} (seq bigint)")
+    db.execute(f"create table if not exists {CHECKPOINT} (seq bigint, marks varchar)")
 
 
 def position(db: Connection) -> int:
@@ -136,13 +151,24 @@ def position(db: Connection) -> int:
     return int(row[0]) if row and row[0] is not None else 0
 
 
-def _newest(db: Connection) -> Newest:
+def _marks(db: Connection) -> tuple[Mark, ...]:
+    """None in a file of an older release."""
+    if not db.execute(
+        f"select 1 from duckdb_columns() where table_name = '{CHECKPOINT}' and column_name = 'marks'"
+    ).fetchone():
+        return ()
+    row = db.execute(f"select marks from {CHECKPOINT}").fetchone()
+    return msgspec.json.decode(row[0], type=tuple[Mark, ...]) if row and row[0] else ()
+
+
+def _newest(db: Connection) -> tuple[Mark, ...]:
+    """The newest fact in the tables: all that a file of an older release is compared by."""
     tables = db.execute(
         f"select table_name from duckdb_tables() where table_name not in ('{CHECKPOINT}', '{SKIPPED}')"
     ).fetchall()
     each = (f'select max(seq) as seq, arg_max(id, seq) as id from "{name}"' for (name,) in tables)
     row = db.execute(f"select max(seq), arg_max(id, seq) from ({' union all '.join(each)})").fetchone()
-    return Newest(*row) if row and row[0] is not None else Newest()
+    return (Mark(*row),) if row and row[0] is not None else ()
 
 
 def _skipped(db: Connection) -> Skipped:
@@ -156,11 +182,11 @@ def _skipped(db: Connection) -> Skipped:
     return Skipped(int(count), tuple(SkippedRecord(*row) for row in newest))
 
 
-def _commit(db: Connection, facts: Sequence[Fact], through: int) -> None:
+def _commit(db: Connection, facts: Sequence[Fact], through: int, marks: Sequence[Mark]) -> None:
     by_type: dict[str, list[Fact]] = defaultdict(list)
     for envelope, event in facts:
         by_type[event.TYPE].append((envelope, event))
     for event_type, rows in by_type.items():
         table = TABLES[event_type]
         insert(db, table.name, table.all_columns, columns_of(table, rows))
-    db.execute(f"update {CHECKPOINT} set seq = ?", [through])
+    db.execute(f"update {CHECKPOINT} set seq = ?, marks = ?", [through, msgspec.json.encode(marks).decode()])

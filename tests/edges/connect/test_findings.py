@@ -1,12 +1,13 @@
 """What the doctor makes of what was seen."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from schemas.asks import Status
+from schemas.asks import LogBreak, SkippedRecord, Status
 from schemas.streams import BUCKETS, STREAMS
 from services.edges.connect import installation
 from services.edges.connect.connection import Adapter, Connection, Reported
@@ -229,3 +230,33 @@ def test_a_finding_is_one_line_with_its_remedy_and_its_time() -> None:
 def test_a_warning_is_no_failure() -> None:
     assert is_well([Finding("WARN", "x", "y", "z")])
     assert not is_well([Finding("PASS", "x", "y"), Finding("FAIL", "x", "y", "z")])
+
+
+# The log
+
+
+def of_log(**status: Any) -> list[Finding]:  # noqa: ANN401 - fields of several types
+    known = msgspec.structs.replace(INSTALLATION.status, **status)
+    found = installation.judge(msgspec.structs.replace(INSTALLATION, status=known))
+    return [one for one in found if one.what == "log"]
+
+
+def test_a_log_that_can_be_read_is_well() -> None:
+    assert ["PASS"] == [one.level for one in of_log()]
+
+
+def test_records_that_cannot_be_read_are_named_with_what_to_do() -> None:
+    (one,) = of_log(skipped=7, newest_skipped=(SkippedRecord(412, "log.1.p.s.part.recorded", "it is empty"),))
+    assert "WARN" == one.level
+    assert "7 of its records" in one.finding
+    assert "412 on log.1.p.s.part.recorded: it is empty" in one.finding
+    assert "nats stream get LOG" in one.remedy
+
+
+def test_a_log_that_went_back_is_told_with_from_where_to_where() -> None:
+    at = datetime(2026, 3, 7, 12, tzinfo=UTC)
+    went, _ = of_log(breaks=(LogBreak(at, 1953, 512, 570),))
+    assert "WARN" == went.level
+    assert "the log went back from 1,953 to 570; it is the same up to 512" in went.finding
+    assert "2026-03-07 12:00 UTC" in went.finding
+    assert went.remedy

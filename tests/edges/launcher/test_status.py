@@ -1,11 +1,12 @@
 """What `annals status` prints, whatever projects and sessions are called."""
 
 import io
+from datetime import UTC, datetime
 
 import pytest
 from rich.console import Console
 
-from schemas.asks import SessionStatus, Status
+from schemas.asks import LogBreak, SessionStatus, SkippedRecord, Status
 from services.edges.launcher.status import HistoryRun, Overview, Room, render
 
 
@@ -31,3 +32,16 @@ def test_names_are_printed_as_they_are(name: str) -> None:
     assert f"history   {name}/{name}, messages 1-2 (force): failed with {name};" in shown
     assert f"nats://{name}:1" in shown
     assert f"│ {name} " in shown
+
+
+def test_what_is_wrong_with_the_log_is_told() -> None:
+    at = datetime(2026, 3, 7, 12, tzinfo=UTC)
+    skipped = SkippedRecord(1412, "log.1.p.s.part.recorded", "it is empty")
+    status = Status(1, 1, 1, 1, "views", skipped=2, newest_skipped=(skipped,), breaks=(LogBreak(at, 1953, 512, 570),))
+    shown = printed(Overview(broker="nats://b:1", rooms=(), inbound=0, log=0, dead=0, responder=status))
+
+    assert "log       2026-03-07 12:00 UTC: the log went back from 1,953 to 570; it is the same up to 512" in shown
+    assert (
+        "skipped   2 records of the log cannot be read, and are passed over; `annals doctor` says what to do" in shown
+    )
+    assert "skipped   1,412 on log.1.p.s.part.recorded: it is empty" in shown
