@@ -265,6 +265,37 @@ def test_in_another_turn_it_is_asked_for_from_where_it_stopped(harness: Harness)
     assert [2] == [question["base_revision"] for question in harness.questions]
 
 
+# A service that has lost what it has answered
+
+
+def test_a_plan_of_which_the_service_knows_less_is_fetched_anew(harness: Harness) -> None:
+    """An older copy of its log was put back: what it has answered since is no plan of anybody."""
+    harness.user("go")
+    lost, known = replacing("lost", 3), replacing("known", 1)
+    harness.answer({**lost, "revisions": [replacing("known", 1)["revisions"][0], *lost["revisions"]]})
+    assert ["lost"] == harness.serve()
+
+    harness.user("on")
+    harness.answer({"status": "ready", "revision": 1}, {**known, "revision": 1})
+    assert ["known", "on"] == harness.serve()
+    assert [3, 0] == [question["base_revision"] for question in harness.questions]
+
+    harness.start()
+    harness.answer(None)
+    assert ["known", "on"] == harness.serve()
+    assert [1] == [question["base_revision"] for question in harness.questions]
+
+
+def test_a_plan_of_which_the_service_knows_nothing_is_no_plan(harness: Harness) -> None:
+    harness.user("go")
+    harness.answer(replacing("lost", 3))
+    assert ["lost"] == harness.serve()
+    harness.user("on")
+    harness.answer({"status": "ready"}, {"status": "ready"})
+    assert ["go", "on"] == harness.serve()
+    assert [3, 0] == [question["base_revision"] for question in harness.questions]
+
+
 def test_a_rebase_of_several_revisions_is_kept_as_one(harness: Harness, tmp_path: Path) -> None:
     """A crash while it is written leaves all of it or none."""
     harness.user("go")

@@ -32,12 +32,19 @@ export class PlanInHand {
     return this.coming.at(-1)?.revision ?? this.record.revision;
   }
 
-  /** Take what a reply brings. */
-  take(plan: Plan): void {
+  /** Take what a reply brings; false where the service has lost a part of the plan, which is to be fetched anew then. */
+  take(plan: Plan): boolean {
+    if (!plan.revisions?.length && (plan.revision ?? 0) < this.record.revision) {
+      this.coming = [];
+      this.isRebased = true;
+      this.record.reset();
+      return false;
+    }
     this.isFull ||= plan.full ?? false;
     const { whole, coming } = taken(this.coming, plan);
     this.coming = coming;
     this.record.take(whole);
     if (whole.some((revision) => (revision.causes ?? []).length > 0)) this.isRebased = true;
+    return true;
   }
 }

@@ -92,7 +92,7 @@ export class Project {
         if (plan.status === "ready") session.breaker.succeeded();
         else if (plan.status !== "resync") session.breaker.failed(Date.now());
         if (plan.status !== "ready") return plan.status;
-        session.plan.take(plan);
+        if (!session.plan.take(plan)) continue;
         this.notify(plan.notices ?? []);
         if (!plan.more) return "ready";
       } catch (error) {

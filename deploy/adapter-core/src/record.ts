@@ -120,7 +120,16 @@ export class SessionRecord {
   /** A line that was lost may have held a revision: the last one is asked for again anyway, one before it never is. */
   private mend(lines: number, hasGap: boolean): void {
     this.log.note("lines of a session's record were cut off, and are passed over", { path: this.path, lines });
-    if (!hasGap) return;
+    if (hasGap) this.clear();
+  }
+
+  /** The service knows less of the plan than is in hand, since an older copy of its log was put back: all of it is void. */
+  reset(): void {
+    this.clear();
+    this.save(() => replace(this.path, [this.whole()]));
+  }
+
+  private clear(): void {
     this.revision = 0;
     this.edits.clear();
   }

@@ -172,6 +172,9 @@ class Adapter:
             plan = await self._ask(step)
             if plan.status != "ready":
                 return plan, tuple(causes), count
+            if not plan.revisions and plan.revision < self.held.revision:  # the service has lost what it answered
+                self.held.revision, self.held.edits = 0, {}
+                continue
             for revision in plan.revisions:
                 causes += revision.causes
                 count += len(revision.edits)
