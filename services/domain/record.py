@@ -2,7 +2,7 @@
 
 import struct
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cache
@@ -15,11 +15,13 @@ from msgspec.structs import replace
 
 from schemas.codec import Malformed, decode_attachments, decode_edits, decode_envelope, decode_event
 from schemas.envelope import Envelope
-from schemas.events import Event, PartRecorded, PlanExtended, PlanRebased
+from schemas.events import Event, MessageListed, PartRecorded, PlanExtended, PlanRebased, SessionForked
 from schemas.subjects import Address, BadSubject, identifier
 
 FIRST_YEAR, LAST_YEAR = 2, 9998
 """The years of which every moment has a time in UTC."""
+LAST_PLACE = 10_000_000
+"""Of a session's messages, with all gaps between them."""
 MOST_PROBLEM = 300
 """Characters of a reason: it may quote what it complains of."""
 
@@ -95,11 +97,21 @@ def _check_values(envelope: Envelope, event: Event) -> None:
     for name in values.others:
         value = getattr(event, name)
         array("q", value if isinstance(value, list) else () if value is None else (value,))
+    for place in _places(event):
+        if not 0 <= place <= LAST_PLACE:
+            raise Malformed(f"the place {place} is none that a message of a session can have")
     _check_year(envelope.at)
     for name in values.moments:
         _check_year(getattr(event, name))
     if event.__class__ is PartRecorded and event.attachments:
         decode_attachments(event.attachments)
+
+
+def _places(event: Event) -> Sequence[int]:
+    """The places of messages that an event names: folds walk from one to the next."""
+    if event.__class__ is MessageListed:
+        return event.ordinals
+    return event.places if event.__class__ is SessionForked else ()
 
 
 def _check_year(moment: datetime | None) -> None:

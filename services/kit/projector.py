@@ -27,6 +27,8 @@ HELD = 2
 """The most batches that are kept for a sink that refuses them. What comes beyond is read again when it takes them."""
 CREDIT = 4
 """The most batches under way: read, and not committed yet."""
+MOST_LOGGED = 20
+"""Records that cannot be read of which a process says so at once: the sink has them all."""
 RETRY_PAUSE = 1.0
 """Seconds until a commit that failed is tried again."""
 
@@ -83,6 +85,7 @@ class Projector:
         self._let_go = 0
         """Facts that were read and not kept."""
         self._failure = ""
+        self._skipped = 0
         self._arrived_more = asyncio.Event()
         self._committing = asyncio.Lock()
         self._committed_more = asyncio.Condition()
@@ -201,7 +204,9 @@ class Projector:
         record = read_record(delivery.subject, delivery.data, seq, deep=True)
         if record.problem:
             metrics.POISON.inc()
-            self._kit.log.error("cannot be read, skipped", subject=record.subject, seq=seq, reason=record.problem)
+            self._skipped += 1
+            log = self._kit.log.error if self._skipped <= MOST_LOGGED else self._kit.log.debug
+            log("a record cannot be read, it is skipped", subject=record.subject, seq=seq, reason=record.problem)
             return record, RecordSkipped(record.subject, record.problem, len(delivery.data))
         if record.event is None:
             metrics.UNKNOWN.labels(self._kit.room, record.envelope.type).inc()

@@ -8,7 +8,17 @@ import msgspec
 
 from schemas.codec import encode, wrap
 from schemas.envelope import Actor
-from schemas.events import Event, LimitLearned, PartRecorded, PlanExtended, SessionIdled, StepOpened, ToolRan
+from schemas.events import (
+    Event,
+    LimitLearned,
+    MessageListed,
+    PartRecorded,
+    PlanExtended,
+    SessionForked,
+    SessionIdled,
+    StepOpened,
+    ToolRan,
+)
 from schemas.subjects import Address
 
 NOON = datetime(2026, 3, 7, 12, tzinfo=UTC)
@@ -94,6 +104,9 @@ UNREADABLE: dict[str, Make] = {
     "a number of 400 digits": _changed(b'"bytes":3', b'"bytes":' + HUGE.encode()),
     "a float beyond all": _changed(b'"bytes":3', b'"bytes":1e999'),
     "an optional number of more than 64 bits": _of(ToolRan(message="m", part="p", tool="t", exit_code=2**63)),
+    "a place behind all messages": _of(MessageListed(messages=["m"], ordinals=[2**62])),
+    "a place before all messages": _of(MessageListed(messages=["m"], ordinals=[-(2**62)])),
+    "a copy of messages without end": _of(SessionForked(origin="o", places=[1, 2**62])),
     "nesting in an unknown field": _changed(b'"bytes":3', b'"bytes":3,"x":' + DEEP * b"[" + DEEP * b"]"),
     "nesting in a known field": _changed(b'"bytes":3', b'"bytes":' + DEEP * b"[" + DEEP * b"]"),
     "nesting of the whole": _raw(DEEP * b'{"data":' + b"1" + DEEP * b"}"),

@@ -3,13 +3,14 @@
 import io
 import os
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 import pytest
 from rich.console import Console
 
-from schemas.asks import Hits, SearchAsk, Status, StatusAsk
+from schemas.asks import Hits, Rows, SearchAsk, SqlAsk, Status, StatusAsk
 from schemas.codec import encode
 from schemas.commands import MemoryWrite
 from schemas.events import DocumentCaptured, LimitLearned, MessageRecorded, PartRecorded, ProjectIdentified, StepOpened
@@ -69,6 +70,11 @@ async def found(bus: Bus, query: str) -> list[str]:
     return [hit.fragment for hit in msgspec.json.decode(reply, type=Hits).hits]
 
 
+async def rows(bus: Bus, sql: str) -> Sequence[Sequence[object]]:
+    reply = await bus.request(ask(SqlAsk.NAME), encode(SqlAsk(sql)), PATIENCE)
+    return msgspec.json.decode(reply, type=Rows).rows
+
+
 async def assert_all_is_served(bus: Bus, session: Harness, words: str) -> None:
     """A plan, a memory that is written and shown, and a search that finds it."""
     await session.says(words)
@@ -121,6 +127,10 @@ async def test_after_every_kind_of_unreadable_record_all_is_served_and_they_are_
         await settle(bus)
         status = await status_of(bus)
         assert len(poisons) + DEPUTIES == status.skipped
+        assert not any("poisoned" in text for text in await found(bus, "a poisoned text"))
+        assert ["0"] == [
+            str(*row) for row in await rows(bus, "select count(*) from part_recorded where part = 'poison'")
+        ]
         seen = await look(Settings(data=tmp_path))
         (finding,) = [one for one in doctor.judge(seen) if one.what == "log"]
         assert "WARN" == finding.level
