@@ -1,13 +1,13 @@
 // Looks, line by line, at the files of given projects as the adapter does.
-import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 const folder = process.argv[2];
-const { transformSync } = createRequire(join(folder, "package.json"))("esbuild");
-const { code } = transformSync(readFileSync(join(folder, "src", "documents.ts"), "utf8"), { loader: "ts" });
-const { Documents } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+const { buildSync } = createRequire(join(folder, "package.json"))("esbuild");
+const entryPoints = [join(folder, "src", "documents.ts")];
+const { outputFiles } = buildSync({ entryPoints, bundle: true, platform: "node", format: "esm", write: false });
+const { Documents } = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
 
 const projects = new Map();
 for await (const line of createInterface({ input: process.stdin })) {

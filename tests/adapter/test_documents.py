@@ -26,6 +26,7 @@ OUT = "it leads out of the project"
 CIRCLE = "its links lead in a circle"
 NO_FILE = "it is no file"
 NO_TEXT = "it is no text in UTF-8"
+PRIVATE = "it is of the files that keep secrets, which are never read"
 LONG = f"it is longer than {DOCUMENT_BYTES} bytes"
 
 Look = Callable[..., tuple[list[Any], dict[str, str]]]
@@ -45,8 +46,8 @@ def look() -> Iterator[Look]:
     assert process.stdin is not None
     assert process.stdout is not None
 
-    def at(root: Path, *paths: str, times: int = 1) -> tuple[list[Any], dict[str, str]]:
-        guide = {"digest": "g", "documents": paths, "document_bytes": DOCUMENT_BYTES}
+    def at(root: Path, *paths: str, times: int = 1, most: int = DOCUMENT_BYTES) -> tuple[list[Any], dict[str, str]]:
+        guide = {"digest": "g", "documents": paths, "document_bytes": most}
         process.stdin.write(json.dumps({"root": str(root), "guides": [guide] * times}) + "\n")
         process.stdin.flush()
         answer = json.loads(process.stdout.readline())
@@ -62,7 +63,7 @@ def look() -> Iterator[Look]:
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A project beside a secret."""
-    (tmp_path / "secret.txt").write_text("hidden")
+    (tmp_path / "outside.txt").write_text("hidden")
     project = tmp_path / "project"
     project.mkdir()
     return project
@@ -124,13 +125,90 @@ def test_a_mark_of_the_byte_order_is_no_part_of_the_text(look: Look, root: Path)
     assert look(root, "core.cs") == ([[seen("core.cs", b"\xef\xbb\xbfclass A;")]], {})
 
 
+SECRETS = (
+    ".env", ".env.local", ".env.production", ".envrc", "prod.env", ".env.bak", "app/.ENV", "\uff0eenv",
+    ".git/config", ".git/HEAD", "sub/.git/config", ".GIT/config", ".hg/hgrc", ".svn/entries",
+    ".ssh/config", ".ssh/known_hosts", "id_rsa", "keys/id_ed25519", "id_rsa.pub", "ID_RSA", "id_rsa.old", "id_ecdsa~",
+    "server.pem", "server.PEM", "tls/server.key", "server.key.1", "a.p12", "a.pfx", "a.jks", "a.keystore",
+    "a.ppk", "a.kdbx",
+    ".netrc", "_netrc", ".npmrc", ".yarnrc.yml", ".pypirc", ".pgpass", ".git-credentials", ".htpasswd", ".dockercfg",
+    ".aws/credentials", ".aws/config", ".kube/config", "kubeconfig", "my-kubeconfig.yaml",
+    "dev.kubeconfig", ".docker/config.json",
+    ".gnupg/pubring.kbx", ".config/gcloud/access_tokens.db", "credentials", "credentials.json", "aws_credentials.txt",
+    "secrets.yml", "config/secrets.toml", "client-secret.json", "service-account-prod.json", "passwords.csv",
+    "secrets/prod.yml", "deploy/credentials/db.json", "secrets/token",
+    "terraform.tfstate", "prod.tfvars", ".bash_history", ".vault-token", "private_key.txt", "private-key",
+)  # fmt: skip
+HARMLESS = (
+    "README.md", "src/secrets.py", "domain/secrets/mask.py", "docs/passwords.md", "environment.md", "src/env.ts",
+    "keys.md",
+    ".gitignore", ".github/workflows/ci.yml", ".editorconfig", "monkey.py", "src/credentials_form.tsx", "git/config.md",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("path", SECRETS)
+def test_a_file_that_keeps_secrets_is_never_read_whoever_names_it(look: Look, root: Path, path: str) -> None:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("token = hunter2")
+    spelled = (
+        path,
+        f"./{path}",
+        f"docs/../{path}",
+        f"/{path}",
+        path.replace("/", "\\"),
+        f"{path}.",
+        f"{path} ",
+        f"{path}::$DATA",
+    )
+    (root / "docs").mkdir(exist_ok=True)
+    told, notes = look(root, *spelled)
+    assert [[]] == told
+    assert {PRIVATE} == set(notes.values())
+
+
+@pytest.mark.parametrize("path", ["id_rsa", ".env", ".git/config", ".aws/credentials"])
+def test_no_link_leads_to_a_file_that_keeps_secrets(look: Look, root: Path, path: str) -> None:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("token = hunter2")
+    (root / "README.md").symlink_to(file)
+    (root / "docs").symlink_to(file.parent)
+    told, notes = look(root, "README.md", f"docs/{file.name}")
+    assert ([[]], {"README.md": PRIVATE, f"docs/{file.name}": PRIVATE}) == (told, notes)
+
+
+@pytest.mark.parametrize("kind", ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED "])
+def test_a_private_key_is_not_told_whatever_its_file_is_called(look: Look, root: Path, kind: str) -> None:
+    key = f"-----BEGIN {kind}PRIVATE KEY-----\nabc\n-----END {kind}PRIVATE KEY-----\n"
+    (root / "NOTES.md").write_text(f"# Notes\n\n{key}")
+    assert look(root, "NOTES.md") == ([[]], {"NOTES.md": PRIVATE})
+
+
+@pytest.mark.parametrize("path", HARMLESS)
+def test_what_only_sounds_like_a_secret_is_told(look: Look, root: Path, path: str) -> None:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("x")
+    assert look(root, path) == ([[seen(path, "x")]], {})
+
+
+def test_a_guide_makes_nothing_larger_nor_more_of_them(look: Look, root: Path) -> None:
+    (root / "long.md").write_bytes(b"x" * (DOCUMENT_BYTES + 1))
+    assert look(root, "long.md", most=10**9) == ([[]], {"long.md": LONG})
+    for number in range(120):
+        (root / f"{number}.md").write_text("x")
+    ((told,), _) = look(root, *(f"{number}.md" for number in range(120)))
+    assert 100 == len(told)
+
+
 def link_out(root: Path) -> None:
-    (root / "it").symlink_to(root.parent / "secret.txt")
+    (root / "it").symlink_to(root.parent / "outside.txt")
 
 
 def link_out_by_folder(root: Path) -> None:
     (root / "up").symlink_to("..")
-    (root / "it").symlink_to("up/secret.txt")
+    (root / "it").symlink_to("up/outside.txt")
 
 
 def link_to_the_root(root: Path) -> None:
@@ -214,7 +292,7 @@ def test_links_within_the_project_are_followed_wherever_the_project_lies(look: L
     assert look(elsewhere, "MAP.md", "docs/map.md") == ([[seen("MAP.md", "# Map"), seen("docs/map.md", "# Map")]], {})
 
 
-@pytest.mark.parametrize("path", ["../secret.txt", "folder/../../secret.txt", "/../secret.txt"])
+@pytest.mark.parametrize("path", ["../outside.txt", "folder/../../outside.txt", "/../outside.txt"])
 def test_a_path_that_climbs_out_tells_nothing(look: Look, root: Path, path: str) -> None:
     (root / "folder").mkdir()
 

@@ -3,11 +3,15 @@
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
-import { join, sep } from "node:path";
+import { join, relative, sep } from "node:path";
 import type { ClientManifest, Item } from "./language.ts";
 import type { Log } from "./log.ts";
+import { holdsKey, isPrivate } from "./private.ts";
 
+/** The most of one of them, and of how many, whatever the guide says: it is another machine's word. */
 const MAX_BYTES = 100 * 1024;
+const MAX_DOCUMENTS = 100;
+const PRIVATE = "it is of the files that keep secrets, which are never read";
 /** A link that comes in between is not followed, and a pipe is not waited for. */
 const CAREFULLY = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
@@ -39,8 +43,9 @@ export class Documents {
   private async look(guide: ClientManifest): Promise<Item[]> {
     const root = await realpath(this.root);
     const items: Item[] = [];
-    for (const path of guide.documents ?? []) {
-      const item = await this.change(root, path, guide.document_bytes || MAX_BYTES);
+    const most = Math.min(guide.document_bytes || MAX_BYTES, MAX_BYTES);
+    for (const path of (guide.documents ?? []).slice(0, MAX_DOCUMENTS)) {
+      const item = await this.change(root, path, most);
       if (item) items.push(item);
     }
     return items;
@@ -71,9 +76,11 @@ export class Documents {
 
 /** A text that somebody may want in a prompt. Nothing is opened that does not lie below the root, links followed. */
 async function find(root: string, path: string, most: number): Promise<Found> {
+  if (isPrivate(path)) return { reason: PRIVATE };
   try {
     const real = await realpath(join(root, path));
     if (!real.startsWith(root.endsWith(sep) ? root : root + sep)) return { reason: "it leads out of the project" };
+    if (isPrivate(relative(root, real))) return { reason: PRIVATE };
     return await read(real, most);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -90,7 +97,8 @@ async function read(path: string, most: number): Promise<Found> {
     if (!stats.isFile()) return { reason: "it is no file" };
     if (stats.size > most) return { reason: `it is longer than ${most} bytes` };
     const { buffer, bytesRead } = await file.read(Buffer.alloc(stats.size), 0, stats.size, 0);
-    return decoded(buffer.subarray(0, bytesRead));
+    const found = decoded(buffer.subarray(0, bytesRead));
+    return holdsKey(found.text ?? "") ? { reason: PRIVATE } : found;
   } finally {
     await file.close();
   }
