@@ -11,6 +11,7 @@ Where a person takes that back, what came from the former book alone is archived
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from itertools import islice
+from typing import NamedTuple
 
 from schemas.envelope import Actor, Envelope
 from schemas.events import AliasAdded, AliasRemoved, Event, MemoryArchived, MemoryMoved, MemoryRestored, ProjectMerged
@@ -31,8 +32,14 @@ AT_ONCE = 200
 """Decisions that are told again together."""
 GIVEN_BACK = "given_back"
 """What the causes of decisions begin with that take a former book out of this one."""
-Told = tuple[Envelope, Sequence[Event]]
-"""A decision of the former book: its first fact, and all of them."""
+
+
+class Former(NamedTuple):
+    """A decision of a book: its first fact, all of them, and the position of the last one."""
+
+    first: Envelope
+    events: Sequence[Event]
+    last: int
 
 
 class Adoption:
@@ -89,7 +96,7 @@ class Adoption:
         told = [one async for one in self._decisions(holder, 0)]
 
         async def archive(draft: Draft[Book]) -> None:
-            draft.record(*given_back(draft.state, told, name))
+            draft.record(*given_back(draft.state, [(one.first, one.events) for one in told], name))
 
         async def reopen(draft: Draft[Book]) -> None:
             if draft.state.moved_to:
@@ -149,40 +156,41 @@ class Adoption:
             told = [one async for one in found]
         rest = iter(told)
         while some := list(islice(rest, AT_ONCE)):
-            commands = [_again(former, own, envelope, events, removed) for envelope, events in some]
+            commands = [_again(former, own, one, removed) for one in some]
             for handled in await self._books.handle_all(project, commands):
                 if isinstance(handled, Exception):
                     raise handled
-            last = some[-1][0].seq
+            last = some[-1].last
         return last
 
-    async def _decisions(self, former: Address, begin: int) -> AsyncGenerator[Told, None]:
+    async def _decisions(self, former: Address, begin: int) -> AsyncGenerator[Former, None]:
         """The decisions of a book, in their order."""
         first: Envelope | None = None
         events: list[Event] = []
+        last = begin
         async for record in NounReader(self._kit.reader, NOUNS).after(begin, former.log_filter):
             envelope, event = record.envelope, record.event
             if event is None:
                 continue
             if first is not None and (not envelope.cause or envelope.cause != first.cause):
-                yield first, events
+                yield Former(first, events, last)
                 first, events = None, []
-            first = first or envelope
+            first, last = first or envelope, envelope.seq
             events.append(event)
         if first is not None:
-            yield first, events
+            yield Former(first, events, last)
 
 
-def _again(former: Address, own: Book, first: Envelope, events: Sequence[Event], removed: int) -> Command[Book, None]:
+def _again(former: Address, own: Book, one: Former, removed: int) -> Command[Book, None]:
     """A decision of the former book as one of this book: once, however often it is told."""
 
     async def decide(draft: Draft[Book]) -> None:
-        draft.record(*(told for event in events if (told := adopted(event, own)) is not None))
+        draft.record(*(again for event in one.events if (again := adopted(event, own)) is not None))
 
     return Command(
         decide,
-        cause=f"{ADOPTED}/{former.project}/{first.seq}" + (f"/{removed}" if removed else ""),
-        at=first.at,
-        actor=first.actor,
+        cause=f"{ADOPTED}/{former.project}/{one.first.seq}" + (f"/{removed}" if removed else ""),
+        at=one.first.at,
+        actor=one.first.actor,
         again=lambda _: None,
     )

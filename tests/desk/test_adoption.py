@@ -23,6 +23,7 @@ from schemas.events import (
     AliasAdded,
     AliasProposed,
     AliasRemoved,
+    MemoryJudged,
     MemoryMoved,
     MemoryWritten,
     ProjectClaimed,
@@ -106,6 +107,18 @@ async def test_what_was_remembered_under_the_former_name_is_under_the_new_one_as
         await rested(bus)
         assert stands(before, await folded(bus))
         assert PROJECT.project == (await folded(bus, FORMER)).moved_to
+        assert 3 == sum(isinstance(one, MemoryWritten) for one in await facts(bus, PROJECT))
+
+
+async def test_a_decision_of_several_facts_that_comes_last_is_told_again_as_a_whole(bus: Bus) -> None:
+    async with opened(Desk(), bus, quick_settings()):
+        await send(bus, MemoryWrite(text=RULE), "w", address=FORMER)  # judged and written: two facts
+        await tell(bus, merged(), PROJECT)
+        await until(lambda: moved(bus))
+        await rested(bus)
+        assert [MemoryJudged, MemoryWritten] == [
+            type(one) for one in await facts(bus, PROJECT) if not isinstance(one, ProjectMerged)
+        ]
 
 
 async def test_what_still_comes_under_the_former_name_is_decided_under_the_new_one(bus: Bus) -> None:
