@@ -266,3 +266,23 @@ async def is_new_tagged(conversation: Conversation) -> bool:
 async def is_tagged(conversation: Conversation) -> bool:
     await conversation.send("Go on.", Reply(text="On it."))
     return any(text.startswith("§") for text in conversation.provider.of(conversation.session)[-1].texts)
+
+
+@pytest.mark.soak
+async def test_what_a_person_forbade_before_a_compaction_that_nobody_saw_is_in_the_prompts_behind_it(
+    provider: Provider, tmp_path: Path
+) -> None:
+    """It takes over ten seconds of a processor: the window is filled twice, alone and served."""
+    rule = "Do not change any file."
+    async with harness(tmp_path, provider, USUAL) as oc:
+        conversation, on = await Conversation.open(oc, provider, "Forbidden"), Calls(oc)
+        await conversation.send(f"Read the notes. {rule}", calls(on.read("notes/0.txt")), Reply(text="Fruit."))
+        await read(conversation, on, *range(8))
+        assert compactions(conversation)
+        async with Apart(tmp_path / "data") as installation:
+            await taken_over(conversation)
+            await read(conversation, on, *range(8))
+            assert await rebased(installation, conversation.session) >= 1
+    last = provider.of(conversation.session)[-1].raw.decode()
+    assert rule in last
+    assert [] == provider.faults

@@ -14,14 +14,19 @@ from schemas.events import ToolRan
 from services.domain.memory.entry import Memory
 from services.domain.memory.rendering import numbered
 from services.domain.memory.snapshot import Snapshot, holder_of, listed, named
+from services.domain.texts.bounds import flat
 from services.domain.texts.markup import element
 from services.domain.tokens import tokens
 from services.responder.answers.base import LONG, Context, Question, remembered_of, session_of
 from services.responder.lanes.head import MODES
 from services.responder.projections.book import Remembered
 from services.responder.session.session_activity import File, SessionActivity
+from services.responder.session.work import Rule
 
 MAX_TOKENS = 2500
+MAX_RULES = 600
+"""Tokens of what persons forbade or laid down."""
+LAID_DOWN = "What the user forbade or laid down, the newest first (carry each on under Instructions, word for word):"
 MOST_LISTS = 64
 MAX_LINE_CHARACTERS = 200
 HEADINGS = (
@@ -71,17 +76,19 @@ class _List(msgspec.Struct, frozen=True):
 
     head: str
     lines: Sequence[str]
+    most: int = MAX_TOKENS
+    """Tokens that it takes at most."""
 
 
-def compaction_context(activity: SessionActivity, shown: Snapshot | None = None) -> str:
+def compaction_context(activity: SessionActivity, shown: Snapshot | None = None, rules: Sequence[Rule] = ()) -> str:
     """At most 2,500 tokens, by whole lines: what does not fit is left out from the end of each list.
 
-    `shown`: the memories that may be named; none: there is no memory.
+    `shown`: the memories that may be named; none: there is no memory. `rules`: what persons laid down, the newest last.
     """
     text, closing = list(OPENING), _of_memory(shown) if shown is not None else []
     room = MAX_TOKENS - _cost(text) - _cost(closing)
-    for section in _sections(activity):
-        taken = _fitting(("", section.head), section.lines, room)
+    for section in _sections(activity, rules):
+        taken = _fitting(("", section.head), section.lines, min(room, section.most))
         text += taken
         room -= _cost(taken)
     return "\n".join((*text, *closing))
@@ -95,8 +102,10 @@ def _of_memory(shown: Snapshot) -> list[str]:
     return ["", known, "", CANDIDATES, "", COMMANDS.format(id=shown.id)]
 
 
-def _sections(activity: SessionActivity) -> Iterator[_List]:
+def _sections(activity: SessionActivity, rules: Sequence[Rule]) -> Iterator[_List]:
     """The most important first."""
+    said = dict.fromkeys(f'- "{flat(rule.text)}"' for rule in reversed(rules))
+    yield _List(LAID_DOWN, tuple(said), MAX_RULES)
     todos = [f"- {_line(todo)}" for todo in activity.open_todos]
     yield _List("Still to do, by the agent's own list (keep these lines under Next steps):", todos)
     failures = [_failure(failure) for failure in reversed(activity.failures)]
@@ -149,14 +158,14 @@ class Briefs:
     async def answer(self, ask: CompactionContextAsk) -> CompactionContext:
         """The text; in a session that is none of its own agent's, without memories."""
         session = await session_of(self._cache, ask)
-        activity = session.activity
+        activity, rules = session.activity, session.work.rules
         if not self._has_memory or (session.step is not None and session.step.mode not in MODES):
-            return CompactionContext(compaction_context(activity))
+            return CompactionContext(compaction_context(activity, rules=rules))
         remembered = await remembered_of(self._cache, ask.project)
         if remembered.book.is_home:
-            return CompactionContext(compaction_context(activity))
+            return CompactionContext(compaction_context(activity, rules=rules))
         shown = named(*self._listed(ask.project, remembered), holder_of(ask.session, activity.compactions))
-        return CompactionContext(compaction_context(activity, shown))
+        return CompactionContext(compaction_context(activity, shown, rules))
 
     def _listed(self, project: str, remembered: Remembered) -> tuple[int, tuple[Memory, ...]]:
         book, shelf = remembered.book, remembered.shelf

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from services.domain.memory.hot_state import BUDGET, hot_lines, without
 from services.domain.memory.state import source_key
+from services.domain.texts.bounds import flat
 from services.domain.texts.markup import element
 from services.domain.tokens import tokens
 from services.responder.head.history import STATE
@@ -16,11 +17,39 @@ ASKED = frozenset({"person", "person_by_harness", "agent"})
 """Whose words are shown although they wait for a person: what was only found somewhere could be anybody's."""
 
 
+RULES = 400
+"""Tokens of what persons laid down in messages that the harness sends no more ..."""
+LAID_DOWN = 'the user laid down: "{}"'
+"""... each as it was written."""
+
+
 def working_lines(session: Session, remembered: Remembered, name: str) -> tuple[str, ...]:
-    """What the session of this name works at now, with what waits to be remembered of it, in 175 tokens at most."""
-    state = without(session.work.state, _parts_of(session, taken_back(session, remembered, name)))
+    """What was laid down and cannot be read any more, and what the session of this name works at now.
+
+    The second, with what waits to be remembered of it, takes 175 tokens at most.
+    """
+    gone = taken_back(session, remembered, name)
+    state = without(session.work.state, _parts_of(session, gone))
     pending = tuple(_waiting(remembered, name))
-    return hot_lines(state, pending, session.activity.open_todos, budget=BUDGET - AROUND)
+    hot = hot_lines(state, pending, session.activity.open_todos, budget=BUDGET - AROUND)
+    return (*lost_rules(session, gone), *hot)
+
+
+def lost_rules(session: Session, gone: frozenset[str] = frozenset()) -> tuple[str, ...]:
+    """What persons forbade or laid down in messages that the harness has compacted away, the newest first.
+
+    `gone`: messages of which people have taken back all that came.
+    """
+    messages, lines, room = session.conversation.messages, list[str](), RULES
+    for rule in reversed(session.work.rules):
+        if rule.message in gone or messages[rule.message].present:
+            continue
+        line = LAID_DOWN.format(flat(rule.text))
+        room -= tokens(len(line.encode()) + 3)
+        if room < 0:
+            break
+        lines.append(line)
+    return tuple(dict.fromkeys(lines))
 
 
 def taken_back(session: Session, remembered: Remembered, name: str) -> frozenset[str]:

@@ -12,7 +12,7 @@ from services.domain.retention import retention
 from services.domain.tokens import tokens
 from services.domain.window import window
 from services.responder.head.history import render_history, state_in
-from services.responder.head.working import taken_back, working_lines
+from services.responder.head.working import lost_rules, taken_back, working_lines
 from services.responder.lanes.base import PRESSING, Change, Lane, View
 from services.responder.lanes.keeping import Kept, standing
 from services.responder.session.costs import kept
@@ -73,13 +73,15 @@ def served(view: View) -> tuple[str, str]:
 def _text(view: View, first: Message | None, files: AbstractSet[str]) -> str:
     """What stands for all before this message. `files`: those whose names can be read in what stays."""
     step, history = view.session.step, view.session.history
-    if not view.limits.history or step is None or not history.sealed or first is None:
+    is_tainted = taken_back(view.session, view.remembered, view.name)
+    lost = lost_rules(view.session, is_tainted)
+    if not view.limits.history or step is None or first is None or not (history.sealed or lost):
         return ""
     stays = retention(window(step, view.known, view.limits).usable, view.limits.context)
-    most = stays.history_of(sum(one.tokens for one in history.sealed))
+    most = stays.history_of(sum(one.tokens for one in history.sealed)) if history.sealed else stays.history
     head, cut = served(view)
-    is_tainted = taken_back(view.session, view.remembered, view.name)
-    if head and cut == first.recorded.message and not view.causes & COLD and not is_tainted:
+    is_told = set(lost) <= set(state_in(head))
+    if head and cut == first.recorded.message and not view.causes & COLD and not is_tainted and is_told:
         same = render_history(history.sealed, most, state_in(head), importance=history.importance, standing=files)
         if same == head:
             return head

@@ -18,8 +18,9 @@ from schemas.events import (
     ToolRan,
 )
 from services.domain.compartments import GONE
-from services.domain.conversation import Conversation
+from services.domain.conversation import Conversation, is_written
 from services.domain.memory.hot_state import HotState, after_run, after_search, after_touch, after_words, without
+from services.domain.texts.rule_sentences import laid_down
 from services.domain.tools.arguments import arguments_of
 from services.domain.tools.names import EDITORS, EDITS, LISTINGS, PATCHES, READS, SEARCHES, SYMBOLS, WRITES, plain
 from services.domain.tools.request import command_of
@@ -33,6 +34,18 @@ _SILENT = READS | LISTINGS | SYMBOLS | EDITS | WRITES | PATCHES | EDITORS
 replace = msgspec.structs.replace
 
 
+MOST_RULES = 40
+"""Sentences of persons that are kept, the newest."""
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """What a person forbade or laid down in a message, as it was written."""
+
+    text: str
+    message: str
+    part: str
+
+
 class Work(msgspec.Struct, frozen=True):
     """What a session works at, and what is needed to go on with that."""
 
@@ -41,12 +54,15 @@ class Work(msgspec.Struct, frozen=True):
     """The session's directory: files are seen from there."""
     said: tuple[PartRecorded, ...] = ()
     """What the newest calls asked and answered, the newest last."""
+    rules: tuple[Rule, ...] = ()
+    """What persons forbade or laid down, the newest last."""
 
 
 def worked(work: Work, event: Event, conversation: Conversation) -> Work:
     """The work after this fact; `conversation` knows of it."""
     match event:
         case PartRecorded(kind="text"):
+            work = _with_rules(work, event, conversation)
             return _with_state(work, _after_words(work.state, event, conversation))
         case PartRecorded(kind=kind) if kind in _CALLS:
             return _said(work, event)
@@ -67,6 +83,19 @@ def worked(work: Work, event: Event, conversation: Conversation) -> Work:
 
 def _with_state(work: Work, state: HotState) -> Work:
     return work if state is work.state else replace(work, state=state)
+
+
+def _with_rules(work: Work, part: PartRecorded, conversation: Conversation) -> Work:
+    """With what a person lays down here, in place of what the same part said before."""
+    message = conversation.messages.get(part.message)
+    if message is None or message.recorded.role != "user" or message.recorded.synthetic:
+        return work
+    sentences = laid_down(part.text) if is_written(part) else ()
+    others = tuple(rule for rule in work.rules if rule.part != part.part)
+    if not sentences and len(others) == len(work.rules):
+        return work
+    made = (Rule(text, part.message, part.part) for text in sentences)
+    return replace(work, rules=(*others, *made)[-MOST_RULES:])
 
 
 def _after_words(state: HotState, part: PartRecorded, conversation: Conversation) -> HotState:
@@ -113,4 +142,5 @@ def _asked(said: Iterable[PartRecorded], run: ToolRan) -> PartRecorded | None:
 def _without(work: Work, parts: Iterable[str]) -> Work:
     gone = frozenset(parts)
     said = tuple(one for one in work.said if one.part not in gone)
-    return replace(_with_state(work, without(work.state, gone)), said=said)
+    rules = tuple(one for one in work.rules if one.part not in gone)
+    return replace(_with_state(work, without(work.state, gone)), said=said, rules=rules)
