@@ -7,6 +7,7 @@ import msgspec
 
 from schemas.ask import Ask
 from schemas.inbox import Mode
+from schemas.numbers import Count, Wait
 from schemas.plan import AnyEdit, Revision
 from schemas.tools import Line, Source, Tool
 from schemas.view_asks import VIEW_ASKS
@@ -20,9 +21,9 @@ class TransformAsk(Ask, frozen=True):
     project: str
     session: str
     step: str
-    base_revision: int = 0
+    base_revision: Count = 0
     """The newest revision the asker holds; the reply carries what came after it."""
-    deadline_ms: int = 250
+    deadline_ms: Wait = 250
     """After this time the asker no longer listens."""
 
 
@@ -113,7 +114,7 @@ class ExplainAsk(Ask, frozen=True):
     """Empty: the newest."""
     part: str = ""
     """Only the edit of this part."""
-    max_edits: int = 50
+    max_edits: Count = 50
 
 
 class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -275,18 +276,18 @@ class ExpandAsk(Ask, frozen=True):
 
     project: str
     session: str
-    start: int = 0
+    start: Count = 0
     """The first message of a range, as history counts them ..."""
-    end: int = 0
+    end: Count = 0
     """... and the last one; 0: only the first."""
     message: str = ""
     """A message by its number or by its id."""
-    tag: int = 0
+    tag: Count = 0
     compartment: str = ""
     """A part of history, by its id or by any message in it."""
     verbose: bool = False
     """Whether a range is shown with everything: arguments and outputs of tools, too."""
-    page: int = 1
+    page: Count = 1
     """Of what is longer than one answer."""
     asker: str = ""
     """The session that asks. What is quarantined is shown to nobody but itself."""
@@ -340,11 +341,11 @@ class MemoryAsk(Ask, frozen=True):
     view: MemoryView = "read"
     id: str = ""
     """The memory that is asked about, or the beginning of its id."""
-    as_of: int = 0
+    as_of: Count = 0
     """The position in the log up to which facts count; 0: all of them."""
     filter: str = ""
     """Of `read`: words that a memory or a note must hold, or one category. Of `list` and `notes`: a status."""
-    page: int = 1
+    page: Count = 1
     """Of `list`: at most 1,000 memories come at once."""
 
 
@@ -476,14 +477,14 @@ class SearchAsk(Ask, frozen=True):
     """Only what these have written, by their ids."""
     since: datetime | None = None
     until: datetime | None = None
-    as_of: int = 0
+    as_of: Count = 0
     """Only what is made of facts up to this position of the log; 0: all."""
-    min_seq: int = 0
+    min_seq: Count = 0
     """Wait a little until the index has read the log up to this position. What was confirmed to be remembered or noted
     before the question was sent is waited for in any case."""
-    deadline_ms: int = 0
+    deadline_ms: Wait = 0
     """After this time the asker no longer listens: then it is told what is found without waiting. 0: a few seconds."""
-    limit: int = 10
+    limit: Count = 10
     """At most 25 for a session, and 200 for a person."""
     group: Literal["", "session"] = ""
     """`session`: of each session only what fits best."""

@@ -5,6 +5,7 @@ from typing import ClassVar
 import msgspec
 
 from schemas.envelope import Actor, Moment
+from schemas.numbers import Amount, Count
 
 
 class Command(msgspec.Struct, frozen=True):
@@ -72,7 +73,7 @@ class MemoryPropose(Command, frozen=True):
     category: str
     text: str
     session: str = ""
-    evidence: tuple[int, ...] = ()
+    evidence: tuple[Count, ...] = ()
     run: str = ""
     """The run that found it."""
 
@@ -95,7 +96,7 @@ class MemoryRevise(Command, frozen=True):
     id: str
     text: str = ""
     category: str = ""
-    revision: int = 0
+    revision: Count = 0
     """The revision that was seen: if there is a newer one, nothing is changed; 0: whatever it is."""
     session: str = ""
 
@@ -261,8 +262,8 @@ class SpendReserve(Command, frozen=True):
 
     reservation: str
     purpose: str
-    tokens: int
-    usd: float = 0.0
+    tokens: Count
+    usd: Amount = 0.0
     session: str = ""
 
 
@@ -272,8 +273,8 @@ class SpendSettle(Command, frozen=True):
     TYPE: ClassVar[str] = "spend.settle"
 
     reservation: str
-    tokens: int
-    usd: float = 0.0
+    tokens: Count
+    usd: Amount = 0.0
 
 
 COMMANDS: tuple[type[Command], ...] = (
@@ -314,7 +315,7 @@ class CommandMessage(msgspec.Struct, frozen=True, omit_defaults=True):
     at: Moment
     actor: Actor
     data: msgspec.Raw
-    v: int = 1
+    v: Count = 1
     project: str = ""
     """Where it is given, that of the subject: a command that names another project is refused. So is the session."""
     session: str = ""

@@ -1,13 +1,11 @@
 """What a harness may say on `in.*`: what it saw, in the order it saw it, under its own ids."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import msgspec
 
 from schemas.envelope import Actor, Moment
-
-Count = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-"""A number that a table's column can hold."""
+from schemas.numbers import Amount, Count
 
 PartKind = Literal["text", "reasoning", "file", "tool", "tool_call", "tool_result", "compaction"]
 ToolStatus = Literal["", "pending", "running", "completed", "error"]
@@ -176,7 +174,7 @@ class UsageSeen(Item, frozen=True, tag="usage.seen"):
     reasoning: Count = 0
     cache_read: Count = 0
     cache_write: Count = 0
-    cost: float = 0.0
+    cost: Amount = 0.0
     """US dollars, as the harness reckons."""
 
 

@@ -15,8 +15,6 @@ MOMENTS = st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1), timezones=st.
 SCALARS: dict[type[mi.Type], st.SearchStrategy[object]] = {
     mi.StrType: TEXTS,
     mi.BoolType: st.booleans(),
-    mi.IntType: st.integers(-(2**63), 2**63 - 1),
-    mi.FloatType: st.floats(allow_nan=False, allow_infinity=False),
     mi.DateTimeType: MOMENTS,
     mi.NoneType: st.none(),
     mi.CustomType: st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | TEXTS,
@@ -37,6 +35,10 @@ def values(info: mi.Type) -> st.SearchStrategy[object]:
     match info:
         case mi.StructType(cls=cls):
             return structs(cls)
+        case mi.IntType(ge=least, le=most):
+            return st.integers(-(2**63) if least is None else least, 2**63 - 1 if most is None else most)
+        case mi.FloatType(ge=least, le=most):
+            return st.floats(least, most, allow_nan=False, allow_infinity=False)
         case mi.LiteralType(values=choices):
             return st.sampled_from(choices)
         case mi.ListType() | mi.VarTupleType() | mi.DictType():

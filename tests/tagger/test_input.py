@@ -90,8 +90,12 @@ UNREADABLE: dict[str, tuple[bytes, str]] = {
     "an unknown role": (HEAD + b'"items":[{"kind":"message.seen","message":"m","role":"cook"}]}', "Invalid enum value"),
     "an unknown version": (HEAD + b'"v":9,"items":[]}', "of version 9: this service reads version 1"),
     "a number out of range": (
-        HEAD + b'"items":[{"kind":"usage.seen","message":"m","input":9223372036854775808}]}',
-        "Expected `int` <= 9223372036854775807",
+        HEAD + b'"items":[{"kind":"usage.seen","message":"m","input":9007199254740992}]}',
+        "Expected `int` <= 9007199254740991",
+    ),
+    "an amount out of range": (
+        HEAD + b'"items":[{"kind":"usage.seen","message":"m","input":1,"cost":1e300}]}',
+        "Expected `float` <= 1000000000000000.0",
     ),
     "a naive time": (b'{"id":"bad","at":"2026-03-07T12:00:00","items":[]}', "Expected `datetime` with a timezone"),
     "no UTF-8": (HEAD + b'"items":[{"kind":"session.seen","title":"\xff\xfe"}]}', "not an inbound message: "),

@@ -20,13 +20,13 @@ select asked.project, asked.session, asked.run, asked.reason, asked.generation, 
 from (select * from history_requested where seq <= as_of) asked
 left join (
   select project, session, run, count(*) as attempts, count(*) filter (outcome <> 'ok') as refused,
-    list(distinct model order by model) as models, sum(tokens_in)::bigint as tokens_in,
-    sum(tokens_out)::bigint as tokens_out, sum(usd) as usd, sum(seconds) as seconds
+    list(distinct model order by model) as models, try_cast(sum(tokens_in) as bigint) as tokens_in,
+    try_cast(sum(tokens_out) as bigint) as tokens_out, sum(usd) as usd, sum(seconds) as seconds
   from history_attempted where seq <= as_of group by all
 ) tries using (project, session, run)
 left join (
-  select project, session, run, count(*) as chunks, max("last") as through, sum(tokens_in)::bigint as compressed,
-    sum(tokens_out)::bigint as summary, arg_max("left", seq) as remaining, bool_or(done) as done,
+  select project, session, run, count(*) as chunks, max("last") as through,
+    try_cast(sum(tokens_in) as bigint) as compressed, try_cast(sum(tokens_out) as bigint) as summary, arg_max("left", seq) as remaining, bool_or(done) as done,
     max(happened) as happened
   from history_advanced where seq <= as_of group by all
 ) made using (project, session, run)

@@ -94,7 +94,7 @@ with added as (
 ), restored as (
   select project, memory, max(seq) as seq from memory_restored where seq <= as_of group by all
 ), lineage as (
-  select project, memory, sum(seen)::bigint as seen, max(renewals) as renewals, bool_or(pinned) as pinned,
+  select project, memory, try_cast(sum(seen) as bigint) as seen, max(renewals) as renewals, bool_or(pinned) as pinned,
     max(fades_since) as fades_since
   from memory_lineage_at(as_of) group by all
 )

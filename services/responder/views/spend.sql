@@ -1,7 +1,7 @@
 -- spend: what background models cost each project and day; a reservation that was never settled counts in full.
 create or replace macro spend_at(as_of) as table
 select held.project, held."day", held.purpose, count(*) as calls,
-  sum(coalesce(paid.tokens, held.tokens))::bigint as tokens, sum(coalesce(paid.usd, held.usd)) as usd,
+  try_cast(sum(coalesce(paid.tokens, held.tokens)) as bigint) as tokens, sum(coalesce(paid.usd, held.usd)) as usd,
   count(*) filter (paid.reservation is null) as unsettled,
   coalesce(max(refused.refusals), 0) as refusals, max(held.seq) as seq
 from (select * from spend_reserved where seq <= as_of) held

@@ -11,7 +11,7 @@ select given.project, given.session, given.number, given.part, given.message, gi
 from (
   select * from (
     select project, session, seq, unnest(parts) as part, unnest(messages) as message, unnest(kinds) as kind,
-      "first" + generate_subscripts(parts, 1) - 1 as number
+      try_cast("first"::hugeint + generate_subscripts(parts, 1) - 1 as bigint) as number
     from tag_assigned where seq <= as_of
   )
   qualify row_number() over (partition by project, session, number order by seq desc) = 1

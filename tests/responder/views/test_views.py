@@ -1,12 +1,14 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
+import msgspec
 import pytest
 from hypothesis import given as given_any
 from hypothesis import settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from schemas.events import EVENTS as EVERY_EVENT
 from schemas.events import (
     AdapterConnected,
     CallFailed,
@@ -41,6 +43,7 @@ from schemas.events import (
     ToolsetChanged,
     UsageSampled,
 )
+from services.generate.golden import sample
 from services.responder.views.store import Store
 from tests.helpers import view_facts
 from tests.helpers.examples import examples
@@ -55,6 +58,7 @@ from tests.helpers.view_facts import (
     empty,
     fact,
     happened,
+    numbered,
     open_store,
     snapshot,
 )
@@ -536,3 +540,31 @@ def test_a_view_as_of_a_position_says_what_it_said_then(store: Store, facts: lis
     then = rebuilt(store, facts[:at])
     rebuilt(store, facts)
     assert snapshot(store, as_of=at) == then
+
+
+EXTREMES = (2**63 - 1, -(2**63), 2**53 - 1, 1.7e308, -1.7e308)
+
+
+def extreme(event: type[Event], number: float) -> Event:
+    """An event whose every number of this kind is this one."""
+
+    def walk(value: object) -> object:
+        if isinstance(value, dict):
+            return {name: walk(one) for name, one in value.items()}
+        if isinstance(value, list):
+            return [walk(one) for one in value]
+        return number if type(value) is type(number) else value
+
+    return msgspec.convert(walk(msgspec.to_builtins(sample(event))), event)
+
+
+@pytest.mark.parametrize("number", EXTREMES)
+def test_whatever_numbers_a_log_holds_every_view_can_be_asked(store: Store, number: float) -> None:
+    """Logs of earlier releases hold what harnesses said, unbounded, and it may stand there again and again."""
+    empty(store)
+    events = [extreme(event, number) for event in EVERY_EVENT for _ in range(3)]
+    commit(store, numbered((session, one) for session in ("s", "t") for one in events))
+    found = snapshot(store)
+    assert set(VIEWS) == set(found)
+    assert found["usage"]
+    assert found["tags"]
