@@ -44,6 +44,8 @@ solved, files that you are editing.
 texts may be told in fewer words. A long session begins with a history that tells the numbers of its messages. Do not \
 guess what was there: `ctx_expand` shows it as it was.
 
+Write `[Decision: what, because why]` where you settle something: it stays in sight when the rest goes.
+
 Never write tags or placeholders yourself: not in answers, not in arguments, not in files. A call without a real \
 result in front of you has not happened.
 """

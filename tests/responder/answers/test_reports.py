@@ -31,6 +31,7 @@ from services.desk.core.summaries.grammar import read_block
 from services.domain.limits import Limits
 from services.domain.limits import Memory as Remembering
 from services.domain.memory.entry import Memory
+from services.domain.memory.hot_state import HotState, after_words
 from services.domain.memory.snapshot import Snapshot
 from services.domain.tokens import tokens
 from services.responder.answers.client_manifest import ADDITIVE, MANIFEST, PRIMARY, WITHOUT_TAGS, client_manifest
@@ -428,6 +429,11 @@ def test_the_guidance_names_tags_and_their_tool_only_where_they_are_shown() -> N
         assert "ctx_reduce" not in text
         assert "tag" not in text.split()
     assert "hidden" not in MANIFEST.system
+
+
+def test_what_the_guidance_says_of_decisions_is_what_is_read() -> None:
+    (written,) = re.findall(r"`(\[Decision: [^`]*)`", PRIMARY)
+    assert ["what, because why"] == [one.text for one in after_words(HotState(), f"So be it. {written}").decisions]
 
 
 def test_the_guidance_is_short_and_says_nothing_that_changes() -> None:
