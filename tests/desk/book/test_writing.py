@@ -161,7 +161,7 @@ def test_a_refusal_says_which_words_it_is_about() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Fixed it, all tests are green now.", "Currently 42 tests passed.", "Phase 3 is complete"]
+    "text", ["Fixed it.", "fixed it, all tests are green now", "Currently 42 tests passed.", "Phase 3 is complete"]
 )
 def test_a_persons_report_is_kept_and_weighs_little(text: str) -> None:
     desk = Desk()
@@ -174,6 +174,20 @@ def test_a_persons_report_is_kept_and_weighs_little(text: str) -> None:
     assert "report" in desk.made[0].reasons
     other = desk.say(write(f"{text} Really.", importance="high"))
     assert "high" == desk.of(named(other)).importance
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The harbour has nine quays.",
+        "Deploys go out on Tuesdays only, because the ops team is there then.",
+        "My name is Ada.",
+    ],
+)
+def test_what_a_person_says_of_how_things_are_weighs_as_it_should(text: str) -> None:
+    desk = Desk()
+    desk.say(write(text))
+    assert "normal" == desk.only().importance
 
 
 # The policy.

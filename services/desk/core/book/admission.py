@@ -21,7 +21,7 @@ from services.desk.core.book.policy import action_of
 from services.desk.core.book.showing import no_sighting
 from services.desk.core.book.words import gate_verdict, rejecting
 from services.desk.core.decision import Decision
-from services.desk.core.gate.verdict import Verdict, judge
+from services.desk.core.gate.verdict import Verdict, is_report
 from services.domain.memory.book import Book
 from services.domain.memory.entry import Judgement, Memory
 from services.domain.memory.keys import exact_key, identity_key
@@ -52,8 +52,7 @@ def _weighed(candidate: Candidate) -> Candidate:
     """A person's request to remember how the work stands (`fixed it`) weighs little, and does not go before rules."""
     if candidate.trust != "person" or candidate.importance != "normal" or candidate.verdict is not None:
         return candidate
-    verdict = judge(candidate.text, candidate.place.memory_class)
-    return replace(candidate, importance="low", codes=(REPORT,)) if verdict.is_hard else candidate
+    return replace(candidate, importance="low", codes=(REPORT,)) if is_report(candidate.text) else candidate
 
 
 def judged_once(

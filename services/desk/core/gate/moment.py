@@ -278,6 +278,12 @@ def is_of_the_moment(text: str) -> bool:
     return _is_told(text)
 
 
+def tells_what_was_done(text: str) -> bool:
+    """Whether it reports what somebody did: `fixed it`. What is said to hold always does not."""
+    low = text.lower()
+    return not _FIRM.found(low) and not DURABLE.found(low) and _is_told(low)
+
+
 def _is_of_now(text: str) -> bool:
     """Whether somebody speaks of themselves, of a time that is told from now, of what was, or of how a fault looks."""
     if _SELF.search(text) or _MINE.search(text) or _TOLD_NOW.search(text) or is_for_once(text):

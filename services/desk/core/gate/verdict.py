@@ -72,6 +72,16 @@ def judge(text: str, memory_class: MemoryClass) -> Verdict:
     return Verdict(tuple(found), ("terse_label",) if kinds.is_terse(plain) else ())
 
 
+_NO_REPORTS = frozenset({"listing", "path_heavy", "of_the_moment", "unresolved_question", "code_or_api_signature"})
+_REPORTS = tuple(rule for name, rule in _REASONS if name not in _NO_REPORTS)
+
+
+def is_report(text: str) -> bool:
+    """Whether it certainly tells how the work stands, or what was done, rather than what holds."""
+    plain = flat(text[:LOOKED_AT])
+    return moment.tells_what_was_done(plain) or any(rule(plain) for rule in _REPORTS)
+
+
 LONGEST_QUOTE, QUOTED = 5, 40
 """Words of a text that are quoted as the reason, and characters where no few words are one."""
 
