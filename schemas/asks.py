@@ -378,6 +378,7 @@ class MemoryEntry(msgspec.Struct, frozen=True):
     expires_at: str = ""
     seen: int = 0
     sources: tuple[MemorySource, ...] = ()
+    importance: str = "normal"
 
 
 class NoteEntry(msgspec.Struct, frozen=True):

@@ -1613,6 +1613,7 @@ export interface MemoryEntry {
   expires_at?: string;
   seen?: number;
   sources?: MemorySource[];
+  importance?: string;
 }
 /**
  * Where a memory was seen.

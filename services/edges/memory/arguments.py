@@ -1,6 +1,7 @@
 """The arguments of `annals memory`."""
 
 import argparse
+from pathlib import Path
 
 KINDS = ("session", "message", "run", "actor")
 """What all memories that came of it can be taken back of."""
@@ -52,6 +53,11 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     policy.add_argument("trust", nargs="?", default="", help="such as agent or summary")
     policy.add_argument("to", metavar="ACTION", nargs="?", default="", help="applied, held or refused")
     policy.set_defaults(session="", as_of=0)
+    taken = add("import", "propose each sentence of these files, such as CLAUDE.md, AGENTS.md or a folder of Markdown")
+    taken.add_argument("paths", metavar="PATH", nargs="+", type=Path)
+    taken.add_argument("--restore", action="store_true", help="they are exports: take up what they hold as it was")
+    exported = add("export", "print what holds as Markdown that `import --restore` reads back")
+    exported.set_defaults(session="", as_of=0, status="active")
     review = add("review", "go through what waits, one by one, with the words that it came from")
     review.set_defaults(session="", as_of=0)
     quarantine = _undone(_reasoned(add("quarantine", "take back all that came of one session, message, run or actor")))

@@ -2,6 +2,7 @@
 
 import argparse
 import getpass
+import re
 import sys
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -12,10 +13,11 @@ import msgspec
 
 from schemas.asks import MemoryAsk, MemoryReply
 from schemas.codec import encode
-from schemas.commands import Answer, Command
+from schemas.commands import Answer, Command, MemoryPin, MemoryPropose, MemoryWrite
 from schemas.envelope import Actor
 from schemas.subjects import Address, BadSubject, ask
 from services.edges.memory.decisions import Incomplete, commands
+from services.edges.memory.exchange import Item, NothingToImport, exported, files, item_of, restored, sentences
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
 from services.edges.memory.readings import VIEWS, NotFound, printed, question
 from services.edges.memory.review import review
@@ -38,7 +40,7 @@ async def memory(options: argparse.Namespace, settings: Settings, here: Path) ->
             return await _action(options)(bus, options, project)
         finally:
             await bus.close()
-    except (NoProject, NotFound, Incomplete, Unreachable, TooLarge, BadSubject) as error:
+    except (NoProject, NotFound, Incomplete, NothingToImport, Unreachable, TooLarge, BadSubject) as error:
         return refused(str(error))
     except UnicodeEncodeError:
         return refused("what you have given is no Unicode text: leave out the bytes that are none")
@@ -48,6 +50,10 @@ def _action(options: argparse.Namespace) -> Callable[[Bus, argparse.Namespace, s
     match options.action:
         case "review" if not options.json:
             return _review
+        case "import":
+            return _import
+        case "export":
+            return _export
         case "policy" if options.trust:
             return _decide
         case action:
@@ -60,6 +66,41 @@ async def _review(bus: Bus, options: argparse.Namespace, project: str) -> int:
     if reply.error:
         return refused(reply.error)
     return await review(reply, partial(_sent, bus, project))
+
+
+async def _export(bus: Bus, options: argparse.Namespace, project: str) -> int:
+    """Print what holds."""
+    reply = await _asked(bus, question(options, project))
+    if reply.error:
+        return refused(reply.error)
+    sys.stdout.write(exported(project, (item_of(one) for one in reply.memories)))
+    return 0
+
+
+async def _import(bus: Bus, options: argparse.Namespace, project: str) -> int:
+    """Propose sentences of files, or take up what exports hold. What is refused is said, and the rest goes on."""
+    done, failed = 0, 0
+    for path in files(options.paths):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        items = restored(text) if options.restore else tuple(Item("", one) for one in sentences(text))
+        for item in items:
+            answer = await _sent(bus, project, _taken_in(item, is_export=options.restore))
+            done, failed = done + answer.ok, failed + (not answer.ok)
+            if not answer.ok:
+                sys.stderr.write(f"annals: {answer.text}\n")
+            elif item.pinned and (name := _MEMORY.search(answer.text)):
+                await _sent(bus, project, MemoryPin(name[0]))
+    sys.stdout.write(f"{done} {'taken up' if options.restore else 'proposed'}, {failed} refused.\n")
+    return 1 if failed else 0
+
+
+_MEMORY = re.compile(r"\bm[0-9a-f]{10}\b")
+
+
+def _taken_in(item: Item, *, is_export: bool) -> Command:
+    if is_export:
+        return MemoryWrite(item.text, item.category, item.importance)
+    return MemoryPropose(item.category, item.text)
 
 
 async def _sent(bus: Bus, project: str, command: Command) -> Answer:

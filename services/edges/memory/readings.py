@@ -19,6 +19,7 @@ VIEWS: Mapping[str, MemoryView] = {
     "notes": "notes",
     "policy": "policy",
     "review": "review",
+    "export": "list",
 }
 """What is asked for each reading."""
 
@@ -62,6 +63,8 @@ def as_values(action: str, reply: MemoryReply) -> dict[str, object]:
         case "quality":
             counts = {verdict: reply.counts.get(verdict, 0) for verdict in VERDICTS}
             return {"candidates": sum(counts.values()), **counts, "reasons": reply.reasons, "junk": reply.junk}
+        case "review":
+            return {"memories": reply.memories, "quotes": reply.quotes}
         case "policy":
             return {"policy": reply.policy}
         case "notes":

@@ -114,6 +114,7 @@ def _entry(memory: Memory, of_strength: float, *, is_shown: bool, reason: Reason
         expires_at=memory.expires_at.isoformat() if memory.expires_at else "",
         seen=memory.seen,
         sources=tuple(MemorySource(one.actor, one.session, one.message, one.seq) for one in memory.sources),
+        importance=memory.importance,
     )
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from schemas.asks import Fact, MemoryAsk, MemoryEntry, MemoryReply, MemorySource, NoteEntry
@@ -22,6 +24,7 @@ from schemas.commands import (
     MemoryImportance,
     MemoryMerge,
     MemoryPin,
+    MemoryPropose,
     MemoryQuarantine,
     MemoryRestore,
     MemoryRevise,
@@ -40,6 +43,7 @@ from services.desk.worker import Desk
 from services.edges.arguments import parser
 from services.edges.launcher.broker import Broker
 from services.edges.memory.command import memory
+from services.edges.memory.exchange import Item, exported, item_of, restored
 from services.kit.bus import Bus
 from services.kit.endpoint import read, write
 from services.settings import Nats, Settings
@@ -155,6 +159,7 @@ async def test_the_list_has_all_that_is_known_of_each_memory(stub: Stub, run: Ra
         "expires_at",
         "seen",
         "sources",
+        "importance",
     ] == [*listed["memories"][0]]
     assert [{"actor": "ada", "session": "s1", "message": "m3", "seq": 7}] == listed["memories"][0]["sources"]
     assert [MemoryAsk("harbour", "s1", "list", as_of=9, filter="active")] == stub.asked
@@ -393,6 +398,65 @@ async def test_bytes_that_are_no_text_are_refused(run: Ran, arguments: tuple[str
     await run(*arguments)
     assert (1, "") == (run.status, run.out)
     assert "no Unicode text" in run.error
+
+
+# To and from files
+
+
+async def test_sentences_of_files_are_proposed(stub: Stub, run: Ran, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "AGENTS.md").write_text(
+        "# Harbour\n\n- **Never** rename quays of a running season. Name new ones from the sea.\n\n"
+        "```\nmake all of it now\n```\n"
+        "\n| a | table of some words |\n\n> quoted words of somebody else\n\n"
+        "The following rules hold here:\n\n- Name new ones from the sea.\n"
+    )
+    await run("import", str(tmp_path / "docs"))
+    sent = [msgspec.json.decode(message.data, type=MemoryPropose) for _, message in stub.commanded]
+    assert [
+        MemoryPropose("", "Never rename quays of a running season."),
+        MemoryPropose("", "Name new ones from the sea."),
+    ] == sent
+    assert (0, "2 proposed, 0 refused.\n") == (run.status, run.out)
+    await run("import", str(tmp_path / "nowhere.md"))
+    assert (1, True) == (run.status, "there is no file" in run.error)
+
+
+async def test_what_is_exported_is_read_back_as_it_was(bus: Bus, run: Ran, tmp_path: Path) -> None:
+    async with opened(Desk(), bus, quick_settings()):
+        entries = [
+            replace(ENTRY, text="Berths are numbered\n- from <!-- the --> sea.", pinned=True),
+            replace(ENTRY, id="m2", category="CONFIG_VALUES", kind="project", text="The harbour has nine quays."),
+            replace(
+                ENTRY, id="m3", category="PROJECT_RULES", kind="feedback", text="## Ring the bell", importance="high"
+            ),
+        ]
+        path = tmp_path / "memory.md"
+        path.write_text(exported("harbour", map(item_of, entries)))
+        await run("import", str(path), "--restore", project="other")
+        assert (0, "3 taken up, 0 refused.\n") == (run.status, run.out)
+        found = [one for one in await facts(bus, Address("other")) if isinstance(one, MemoryWritten)]
+        assert {(one.text, one.category, one.memory_class, one.importance) for one in found} == {
+            (one.text, one.category, one.kind, one.importance) for one in entries
+        }
+        pinned = [one for one in await facts(bus, Address("other")) if isinstance(one, MemoryPinned)]
+        assert [one.memory for one in found if one.text == entries[0].text] == [one.memory for one in pinned]
+
+
+@given(
+    st.lists(
+        st.builds(
+            Item,
+            st.sampled_from(("NAMING", "PROJECT_RULES", "ENVIRONMENT")),
+            st.text(min_size=1, max_size=80).filter(lambda text: text.strip() == text and "\r" not in text),
+            st.sampled_from(("low", "normal", "high")),
+            st.booleans(),
+        ),
+        max_size=6,
+    )
+)
+def test_whatever_is_exported_reads_the_same(items: list[Item]) -> None:
+    assert sorted(items, key=lambda item: item.category) == [*restored(exported("harbour", items))]
 
 
 # Who is there
