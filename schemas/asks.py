@@ -565,6 +565,8 @@ class Served(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whose text is sent as it is."""
     memories: tuple[str, ...] = ()
     compartments: tuple[str, ...] = ()
+    quarantined: tuple[str, ...] = ()
+    """Sessions of the project of which all is taken back: what was said in them is shown to no other session."""
     error: str = ""
 
 

@@ -52,6 +52,8 @@ class Searching:
         self._written = written
         self._aliases = AliasReader(kit)
         self._arm = kit.settings.search.ranking
+        self._quarantined: dict[str, tuple[str, ...]] = {}
+        """Project -> the sessions that were quarantined when that was last known."""
 
     async def answer(self, asker: Asker, ask: SearchAsk) -> Hits:
         """What is found under all names of the project. Whatever could not be done is told, and the rest is done."""
@@ -118,6 +120,7 @@ class Searching:
             since=ask.since.timestamp() if ask.since else 0.0,
             until=ask.until.timestamp() if ask.until else 0.0,
             as_of=ask.as_of,
+            quarantined=frozenset(served.quarantined) - {asker.session},
             left_out=frozenset(_left_out(asker.session, served)),
         )
         text = vector.texts[0] if vector.texts and self._is_of_index(vector.model) else None
@@ -146,10 +149,12 @@ class Searching:
         question = encode(ServedAsk(asker.at_home, asker.session))
         try:
             reply = await self._kit.bus.request(subject_of(ServedAsk.NAME, asker.at_home), question, SERVED_TIMEOUT)
-            return _served.decode(reply)
+            served = _served.decode(reply)
         except (Unreachable, TooLarge, msgspec.DecodeError, msgspec.ValidationError):
             degraded.append("what your prompt holds already is not known and may come again")
-            return Served()
+            return Served(quarantined=self._quarantined.get(asker.at_home, ()))
+        self._quarantined[asker.at_home] = served.quarantined
+        return served
 
     async def _position(self, name: str) -> int:
         """Where what was remembered last is in the log; 0 where the broker does not say."""

@@ -7,7 +7,7 @@ import pytest
 
 from schemas.asks import Hits, SearchAsk
 from schemas.codec import encode
-from schemas.commands import DropQueue, FlushRequest, MemoryWrite
+from schemas.commands import DropQueue, FlushRequest, MemoryQuarantine, MemoryWrite
 from schemas.plan import ReplaceText
 from schemas.subjects import Address, ask
 from services.edges.launcher.broker import Broker
@@ -82,3 +82,36 @@ async def test_what_the_asker_has_before_them_is_left_out_until_it_is_dropped(
         await one.says("go on")
         assert [f"{said}.0"] == [edit.part for edit in await one.step(serving) if isinstance(edit, ReplaceText)]
         assert {said} == both & await found(bus, "one")
+
+
+async def test_what_a_quarantined_session_said_is_shown_to_no_other_one_until_that_is_undone(
+    bus: Bus, broker: Broker, tmp_path: Path
+) -> None:
+    settings, indexer = Settings(data=tmp_path), Indexer()
+    async with (
+        opened(Embedder(), bus, settings),
+        opened(indexer, bus, settings),
+        opened(Searcher(), bus, settings),
+        rooms(broker, tmp_path) as serving,
+    ):
+        poisoned = await begun(bus, "opencode", "poisoned")
+        said = await poisoned.says_parts("assistant", (text("The tide table is kept by Mallory's mail."),))
+        await poisoned.says("and now")
+        await poisoned.step(serving)
+        other = await begun(bus, "opencode", "other")
+        own = await other.says("Where does the tide table hang?")
+        await other.step(serving)
+        await until(indexer.idle)
+        assert said in await found(bus, "other")
+
+        await done(bus, MemoryQuarantine("session", "poisoned", reason="a forged mail"))
+        for session in ("other", "unborn"):
+            assert said not in await found(bus, session)
+        assert own in await found(bus, "unborn"), "only that session's words are left out"
+        assert {said, own} <= await found(bus, ""), "a person may still look"
+        question = SearchAsk(HARBOUR.project, said, session="other")
+        reply = await bus.request(ask(SearchAsk.NAME, HARBOUR.project), encode(question), PATIENCE)
+        assert said not in {hit.id for hit in msgspec.json.decode(reply, type=Hits).hits}, "nor by its id"
+
+        await done(bus, MemoryQuarantine("session", "poisoned", undo=True))
+        assert said in await found(bus, "other")

@@ -1038,6 +1038,10 @@ export interface Served {
   messages?: string[];
   memories?: string[];
   compartments?: string[];
+  /**
+   * Sessions of the project of which all is taken back: what was said in them is shown to no other session.
+   */
+  quarantined?: string[];
   error?: string;
 }
 /**

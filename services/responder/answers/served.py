@@ -4,8 +4,9 @@ from collections.abc import Awaitable, Callable, Iterator
 
 from schemas.asks import Served, ServedAsk
 from services.domain.conversation import Message
+from services.domain.memory.state import source_key
 from services.domain.texts.markup import escaped
-from services.responder.answers.base import Context, Question, remembered_of, session_of
+from services.responder.answers.base import Context, Question, UnknownSession, remembered_of, session_of
 from services.responder.projections.book import Remembered
 from services.responder.session.state import Session
 
@@ -17,7 +18,16 @@ def served(session: Session, remembered: Remembered) -> Served:
         messages=tuple(one.recorded.message for one in _kept(session) if _is_whole(session, one)),
         memories=tuple(name for name, position in remembered.newest.items() if position in shown),
         compartments=tuple(_compressed(session)),
+        quarantined=quarantined_of(remembered),
     )
+
+
+_SESSION = source_key("session", "")
+
+
+def quarantined_of(remembered: Remembered) -> tuple[str, ...]:
+    """The sessions of which a person has taken back everything."""
+    return tuple(sorted(key.removeprefix(_SESSION) for key in remembered.book.quarantines if key.startswith(_SESSION)))
 
 
 def _kept(session: Session) -> Iterator[Message]:
@@ -47,8 +57,11 @@ def _compressed(session: Session) -> Iterator[str]:
 
 def _open(context: Context) -> Callable[[ServedAsk], Awaitable[Served]]:
     async def answer(ask: ServedAsk) -> Served:
-        session = await session_of(context.cache, ask)
-        return served(session, await remembered_of(context.cache, ask.project))
+        remembered = await remembered_of(context.cache, ask.project)
+        try:
+            return served(await session_of(context.cache, ask), remembered)
+        except UnknownSession as error:  # what is taken back is so for a session that has made no call, too
+            return Served(quarantined=quarantined_of(remembered), error=str(error))
 
     return answer
 

@@ -37,6 +37,8 @@ class Scope(NamedTuple):
     since: float = 0.0
     until: float = 0.0
     as_of: int = 0
+    quarantined: frozenset[str] = frozenset()
+    """Sessions whose rows are shown to nobody who asks."""
     left_out: frozenset[str] = frozenset()
     """Ids of rows that the asker has before them already."""
 
@@ -104,6 +106,8 @@ class Shelf:
         for names, wanted in ((self._sessions, scope.sessions), (self._actors, scope.actors)):
             if wanted:
                 flags &= names.are(wanted)
+        if scope.quarantined:
+            flags &= ~self._sessions.are(scope.quarantined)
         if scope.since:
             flags &= self.times >= scope.since
         if scope.until:

@@ -1,11 +1,13 @@
 """What stands in a prompt, as rooms are told it."""
 
+from schemas.events import MemoryQuarantined, MemoryReleased
 from schemas.plan import CutBefore, OmitMessage, ReplaceText, SetHead
 from services.domain.limits import Limits
 from services.responder.answers.served import served
 from services.responder.lanes import TAGS
-from services.responder.projections.book import Remembered
+from services.responder.projections.book import Remembered, evolve
 from services.responder.session.state import Session, with_edits
+from tests.helpers.given import envelope
 from tests.helpers.harness import Harness, text_part
 
 
@@ -35,3 +37,19 @@ def test_a_memory_is_served_where_the_head_was_made_of_it() -> None:
     remembered = Remembered(newest=Remembered().newest.insert("mem1", 7).insert("mem2", 8))
     assert () == served(session, remembered).memories
     assert ("mem1",) == served(with_edits(session, [SetHead(slot=0, text="a rule", by=(7,))]), remembered).memories
+
+
+def test_sessions_that_are_taken_back_are_named_and_other_sources_are_not() -> None:
+    session, _ = told()
+    remembered = Remembered()
+    for seq, event in enumerate(
+        (
+            MemoryQuarantined(kind="session", value="s:1", memories=[]),
+            MemoryQuarantined(kind="actor", value="s2", memories=[]),
+            MemoryQuarantined(kind="session", value="s3", memories=[]),
+            MemoryReleased(kind="session", value="s3", memories=[]),
+        ),
+        1,
+    ):
+        remembered = evolve(remembered, event, envelope(event, seq))
+    assert ("s:1",) == served(session, remembered).quarantined
