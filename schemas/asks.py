@@ -538,6 +538,8 @@ class Hits(msgspec.Struct, frozen=True, omit_defaults=True):
     hits: tuple[Hit, ...] = ()
     session: FoundSession | None = None
     """The session that the query names; then the hits are what stands in it."""
+    in_prompt: tuple[Hit, ...] = ()
+    """Where nothing else is known: what the session that asks has before it already."""
     searched: tuple[Source, ...] = ()
     """Where it was looked for."""
     degraded: tuple[str, ...] = ()

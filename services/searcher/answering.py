@@ -38,6 +38,8 @@ SERVED_TIMEOUT = 0.5
 PATIENCE, POLL = 2.0, 0.02
 """Seconds that a search waits for the index to read up to a position."""
 MOST_FILES = 5
+MOST_IN_PROMPT = 3
+"""Things that are named as what stands in the prompt."""
 
 _facts = msgspec.msgpack.Decoder(Facts)
 _served = msgspec.json.Decoder(Served)
@@ -96,6 +98,7 @@ class Searching:
         found = session.found if session else await named(wanted, asked.scope, names, asker, most)
         found = found or await find(wanted, asked, 4 * most if ask.group else most)
         hits = await _hits(found, asked)
+        in_prompt = () if found or names else await self._in_prompt(wanted, asked)
         if ask.group:
             hits = _one_of_each_session(hits)
         return self._told(
@@ -104,6 +107,7 @@ class Searching:
             Hits(
                 hits=tuple(hits[:most]),
                 session=session.facts if session else None,
+                in_prompt=in_prompt,
                 searched=tuple(held.shelf.kind for held in wanted),
                 degraded=tuple(degraded),
                 read_through=project.through,
@@ -132,6 +136,16 @@ class Searching:
             narrowed=condition(scope.sessions, scope.actors),
             arm=self._arm,
         )
+
+    async def _in_prompt(self, shelves: Sequence[Held], asked: Asked) -> tuple[Hit, ...]:
+        """What the asker has before them that fits: it was left out, and nothing else does."""
+        left_out = asked.scope.left_out
+        if not left_out:
+            return ()
+        scope = asked.scope._replace(left_out=frozenset())
+        found = await find(shelves, msgspec.structs.replace(asked, scope=scope), len(left_out))
+        known = [one for one in found if one.held.shelf.ids[one.number] in left_out]
+        return tuple(await _hits(known[:MOST_IN_PROMPT], asked))
 
     def _is_of_index(self, model: str) -> bool:
         current = self._store.current

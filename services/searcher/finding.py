@@ -146,9 +146,10 @@ def _reasons(compared: Compared, at: Places) -> list[tuple[str, ...]]:
 async def find(shelves: Sequence[Held], asked: Asked, most: int) -> list[Found]:
     """What fits best of all shelves, the best first."""
     found = await asyncio.gather(*(_Search(held, asked).found(most) for held in shelves if len(held.shelf)))
-    listed = [one for each in found for one in each]
-    return sorted(listed, key=lambda one: -one.score * BOOST[one.held.shelf.kind])[:most]
+    listed = [replace(one, score=one.score * BOOST[one.held.shelf.kind]) for each in found for one in each]
+    best = sorted(listed, key=lambda one: -one.score)[:most]
+    return [replace(one, score=min(1.0, one.score)) for one in best]
 
 
-BOOST: Mapping[str, float] = {"memory": 1.3, "commit": 1.2, "message": 1.15, "compartment": 1.15, "note": 1.15}
-"""How much more is expected of some kinds."""
+BOOST: Mapping[str, float] = {"memory": 1.13, "commit": 1.04, "message": 1.0, "compartment": 1.0, "note": 1.0}
+"""How much more is expected of some kinds than of messages."""

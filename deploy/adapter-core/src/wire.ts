@@ -946,6 +946,10 @@ export interface Hits {
    */
   session?: FoundSession | null;
   /**
+   * Where nothing else is known: what the session that asks has before it already.
+   */
+  in_prompt?: Hit[];
+  /**
    * Where it was looked for.
    */
   searched?: ("commit" | "compartment" | "memory" | "message" | "note")[];

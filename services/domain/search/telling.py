@@ -31,8 +31,13 @@ def told(query: str, found: Hits, now: datetime, asker: str = "") -> str:
     where = f"Searched: {', '.join(found.searched) or 'nowhere'}."
     if found.session:
         lines = [_session(found.session, asker), *_lines(found.hits, now, asker)]
+    elif found.in_prompt:
+        places = ", ".join(f'{_place(hit)} ("{escaped(unposed(hit.fragment))}")' for hit in found.in_prompt)
+        lines = [f"It stands in your prompt: {places}. Nothing else is known of it. {where}"]
+    elif not found.hits and not found.searched:
+        lines = [f'Nothing could be searched for "{what}".']
     elif not found.hits:
-        lines = [f'Nothing was found for "{what}". {where}']
+        lines = [f'Nothing is known of this: "{what}". {where}']
     else:
         count = "1 result" if len(found.hits) == 1 else f"{len(found.hits)} results"
         lines = [f'{count} for "{what}". {where}', *_lines(found.hits, now, asker)]
@@ -49,6 +54,17 @@ def _lines(hits: Iterable[Hit], now: datetime, asker: str) -> Iterator[str]:
     for number, hit in enumerate(hits, 1):
         yield f"[{number}] [{hit.source}] score={hit.score:.2f} {' '.join(_facts(hit, now, asker))}"
         yield f"    {escaped(unposed(hit.fragment))}"
+
+
+def _place(hit: Hit) -> str:
+    """Where something stands in a prompt."""
+    match hit.source:
+        case "message":
+            return f"message {hit.ordinal}" if hit.ordinal else "the newest messages"
+        case "compartment":
+            return f"the history of messages {hit.ordinal} and behind"
+        case _:
+            return f"the {hit.source} {hit.id}"
 
 
 def _facts(hit: Hit, now: datetime, asker: str) -> Iterator[str]:

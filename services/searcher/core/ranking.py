@@ -30,6 +30,12 @@ MOST_UNKNOWN = 12
 """Words of a query for which others are looked for that are like them."""
 FLOOR = 0.1
 """The cosine from which on two texts have anything to do with each other."""
+REST = 0.8
+"""The share of that which a row needs to be listed behind one that has it."""
+FIRST = 5
+"""Rows among which one must have it."""
+COVERED, TOKENS = 0.5, 0.5
+"""What the words of a query that a row holds, and its tokens, count for that; a text's meaning counts 1."""
 ALIKE = 0.35
 """The cosine from which on it is said that two texts mean alike."""
 _RANK = 60.0
@@ -52,10 +58,28 @@ class Weights(msgspec.Struct, frozen=True):
     verbatim: float = 0.5
     """What stands in a text word for word as the query has it, such as a path; rare ones count all of this."""
     person: float = 0.0
+    known: float = 0.39
+    """How much must speak for a row, from 0 to 1, for the project to know anything of a query: with a model that knows
+    its words, ..."""
+    known_by_words: float = 0.30
+    """... and by words alone; ..."""
+    meant: float = 0.39
+    """... or how nearly it must mean the same, whatever its words. Chosen so that of questions about other things
+    about nine of ten find nothing, and of those that can be answered fewer than one in a hundred does."""
 
 
 SAID = Weights(wide=0.5, beside=0.65, pairs=0.5, title=0.3, meaning=2.2, late=4.0, person=0.3)
-COMMITTED = Weights(verbatim=0.2, pairs=0.5, title=0.3, around=0.1, meaning=1.0, late=2.0)
+COMMITTED = Weights(
+    verbatim=0.2,
+    pairs=0.5,
+    title=0.3,
+    around=0.1,
+    meaning=1.0,
+    late=2.0,
+    known=0.47,
+    known_by_words=0.36,
+    meant=0.60,
+)
 
 
 def weights_of(kind: Kind) -> Weights:
@@ -176,11 +200,36 @@ def ranked(compared: Compared, weights: Weights, arm: Arm = "full", known: float
     """The candidates in their order. Of equals the one that was said first comes first."""
     scores = _ordering(compared, weights, arm)
     order = np.argsort(-scores, kind="stable")
+    if arm == "full":
+        order = _that_bear_on_it(compared, order, weights, known)
     if not len(order):
-        return Ranked(compared.rows, np.zeros(0, np.float32))
+        return Ranked(compared.rows[:0], np.zeros(0, np.float32))
     top = order[0]
     share = np.maximum(scores[order], 0) / (scores[top] if scores[top] > 0 else 1.0)
     return Ranked(compared.rows[order], np.clip(absolute(compared, int(top), known) * share, 0, 1).astype(np.float32))
+
+
+def _that_bear_on_it(compared: Compared, order: Places, weights: Weights, known: float) -> Places:
+    """Without what has nothing to do with the query: all of it, where none of the first has."""
+    found = evidence(compared, weights, known)[order]
+    return order[found >= REST] if (found[:FIRST] >= 1).any() else order[:0]
+
+
+def evidence(compared: Compared, weights: Weights, known: float) -> Floats:
+    """How much speaks for each candidate whatever else there is; from 1 on enough does.
+
+    Where a row has no vectors yet, or a model does not know the query, the words alone say so.
+    """
+    cosine = np.maximum(compared.cosine, compared.cosine_beside)
+    share = np.where(cosine != 0, np.float32(known), np.float32(0))
+    meaning, weight = cosine, 1.0
+    if compared.late is not None and compared.late_beside is not None:
+        meaning, weight = cosine + TOKENS * np.maximum(compared.late, compared.late_beside), 1 + TOKENS
+    found = (COVERED * compared.coverage + share * meaning) / (COVERED + share * weight)
+    needed = weights.known_by_words + (weights.known - weights.known_by_words) * share
+    enough = np.maximum(found / needed, share * cosine / weights.meant)
+    enough = np.where(compared.verbatim > 0, np.maximum(enough, 1), enough)
+    return np.asarray(enough, np.float32)
 
 
 def _ordering(compared: Compared, weights: Weights, arm: Arm) -> Floats:

@@ -117,7 +117,7 @@ async def test_each_argument_narrows_what_is_found(house: MadeIndex, run: Ran) -
 async def test_nothing_that_fits_is_no_failure(house: MadeIndex, run: Ran) -> None:
     ended = await run("tide table")
     assert (0, "") == (ended.status, ended.error)
-    assert ended.out.startswith('Nothing was found for "tide table". Searched: nowhere.\nDegraded: ')
+    assert ended.out.startswith('Nothing could be searched for "tide table".\nDegraded: ')
     await house.write([ROWS[-1]])
     assert [] == (await run("tide table", "--json")).ids
 
