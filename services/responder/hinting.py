@@ -1,14 +1,16 @@
 """Looking for what bears on a person's message, as soon as it is read and beside all else: no plan waits for it."""
 
 import asyncio
+from collections.abc import Coroutine
 from datetime import UTC, datetime
+from typing import Any
 
 import msgspec
 
 from schemas.asks import Hits, SearchAsk
 from schemas.codec import encode
 from schemas.envelope import Actor, Envelope
-from schemas.events import Event, HintDecided, PartRecorded
+from schemas.events import Event, HintDecided, PartRecorded, SessionOpened
 from schemas.subjects import Address, ask
 from services.domain.conversation import is_written
 from services.domain.draft import Draft
@@ -26,6 +28,9 @@ TIMEOUT = 3.0
 FRESH = 60.0
 """Seconds after which a message is history: it was recorded elsewhere and is only told now."""
 LIMIT = 10
+PROMPTLY = 150
+"""Milliseconds within which a search must begin to find: the call that sends a message does not wait longer."""
+WARMING = "what is known"
 
 _replies = msgspec.json.Decoder(Hits)
 
@@ -41,6 +46,7 @@ class Hinting:
         self._settings = kit.settings.search
         self._hints = Aggregate.fed(kit, cache.states(SESSION), guard="hint")
         self._looking: set[asyncio.Task[None]] = set()
+        self._warmed: set[str] = set()
 
     def close(self) -> None:
         """Give up what is being looked for."""
@@ -49,13 +55,28 @@ class Hinting:
 
     def feed(self, envelope: Envelope, event: Event | None) -> None:
         """Begin to look, if this is what a person has just written."""
-        if not self._settings.hints or envelope.seq <= self._live_from or not isinstance(event, PartRecorded):
+        if not self._settings.hints or envelope.seq <= self._live_from:
             return
-        if not is_written(event) or abs((datetime.now(UTC) - envelope.at).total_seconds()) > FRESH:
+        if not envelope.session or abs((datetime.now(UTC) - envelope.at).total_seconds()) > FRESH:
             return
-        task = asyncio.create_task(self._look(Address(envelope.project, envelope.session), event, envelope))
+        if envelope.project not in self._warmed or isinstance(event, SessionOpened):
+            self._warmed.add(envelope.project)
+            self._begin(self._warm(envelope.project))
+        if isinstance(event, PartRecorded) and is_written(event):
+            self._begin(self._look(Address(envelope.project, envelope.session), event, envelope))
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
         self._looking.add(task)
         task.add_done_callback(self._looking.discard)
+
+    async def _warm(self, project: str) -> None:
+        """Have the searcher read what it needs for a project before the first message asks for it."""
+        question = SearchAsk(project, WARMING, limit=1, deadline_ms=1)
+        try:
+            await self._kit.bus.request(ask(SearchAsk.NAME, project), encode(question), TIMEOUT)
+        except (Unreachable, TooLarge) as error:
+            self._kit.log.debug("the searcher was not warmed", project=project, reason=str(error))
 
     async def _look(self, address: Address, event: PartRecorded, envelope: Envelope) -> None:
         try:
@@ -71,7 +92,8 @@ class Hinting:
         threshold = self._settings.hint_score
         if too_short(event.text, self._settings.hint_characters):
             return skipped(event.message, "too_short", threshold)
-        question = SearchAsk(address.project, query_of(event.text), session=address.session, limit=LIMIT)
+        words, asker = query_of(event.text), address.session
+        question = SearchAsk(address.project, words, session=asker, limit=LIMIT, deadline_ms=PROMPTLY)
         try:
             async with asyncio.timeout(TIMEOUT):
                 reply = await self._kit.bus.request(ask(SearchAsk.NAME, address.project), encode(question), TIMEOUT)

@@ -75,7 +75,7 @@ async def test_what_is_not_told_is_decided_too_with_its_reason(house: Bus) -> No
         return len(await hints(house)) > 1
 
     await until(are_decided)
-    assert {("m1", "too_short"), ("m2", "below_threshold")} == {(one.message, one.reason) for one in await hints(house)}
+    assert {("m1", "too_short"), ("m2", "empty")} == {(one.message, one.reason) for one in await hints(house)}
     assert {"skip"} == {one.decision for one in await hints(house)}
 
 

@@ -62,12 +62,18 @@ def _unspaced(wanted: Collection[str]) -> list[str]:
 
 
 def _cut(line: str, start: int, most: int) -> str:
-    """A piece of a line, from the beginning of a word on, with a sign where something is left out."""
+    """A piece of a line, from the beginning of a word to the end of one, with a sign where something is left out."""
     if start:
         blank = line.find(" ", start, start + BEFORE)
         start = blank + 1 if blank >= 0 else start
     start = min(start, max(0, len(line) - most + 1))
     room = most - bool(start)
     is_cut = len(line) - start > room
-    piece = f"{line[start : start + room - 1].rstrip()}…" if is_cut else line[start:]
+    piece = f"{_whole_words(line[start : start + room])}…" if is_cut else line[start:]
     return ("…" if start else "") + piece
+
+
+def _whole_words(piece: str) -> str:
+    """Without its last character, and without the word that this cuts, where that is not most of the piece."""
+    end = piece.rfind(" ")
+    return piece[:end].rstrip() if end * 2 > len(piece) else piece[:-1].rstrip()

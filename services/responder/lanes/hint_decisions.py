@@ -25,14 +25,15 @@ def too_short(text: str, least: int) -> bool:
 
 
 def decided(message: str, found: Hits, threshold: float, now: datetime) -> HintDecided:
-    """What is told of what was found about a message. The message itself is no news to it."""
+    """What is told of what was found about a message: what fits well enough by itself. The message is no news to it."""
     others = [hit for hit in found.hits if hit.id != message]
     score = max((hit.score for hit in others), default=0.0)
     if not others:
         return skipped(message, "error" if found.error else "empty", threshold)
-    if score < threshold:
+    near = [hit for hit in others if hit.score >= threshold]
+    if not near:
         return skipped(message, "below_threshold", threshold, score)
-    best = sorted(others, key=lambda hit: -hit.score)[:KEPT]
+    best = sorted(near, key=lambda hit: -hit.score)[:KEPT]
     return HintDecided(
         message=message,
         decision="hint",

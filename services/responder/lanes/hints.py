@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from services.domain.edits import TAGS
+from services.domain.texts.bounds import beginning
 from services.domain.texts.clean import searchable
 from services.domain.texts.markup import element, escaped
 
@@ -81,14 +82,13 @@ def query_of(text: str) -> str:
 
 
 def search_hint(hits: Sequence[Hit], served: Sequence[str] = (), least: float = MIN_SCORE) -> str:
-    """What is appended to the person's message; empty: nothing was found that is near enough.
+    """What is appended to the person's message; empty: nothing was found that is near enough by itself.
 
     `served`: texts of the prompt, such as the head. What stands in them already is not told again.
     """
     known = [_line(text) for text in served]
-    found = [hit for hit in hits if _line(hit.text) and not _is_within(hit.text, known)]
-    if max((hit.score for hit in found), default=0.0) < least:
-        return ""
+    near = (hit for hit in hits if hit.score >= least)
+    found = [hit for hit in near if _line(hit.text) and not _is_within(hit.text, known)]
     best = sorted(found, key=lambda hit: -hit.score)
     lines = [f"- {_fragment(hit)}" for hit in islice(best, MAX_HITS)]
     while lines:
@@ -112,8 +112,7 @@ def _hint(count: int, lines: Sequence[str]) -> str:
 
 def _fragment(hit: Hit) -> str:
     prefix = " ".join(filter(None, ("commit", hit.sha[:7], hit.age))) + ": " if hit.sha else ""
-    line = prefix + _line(hit.text)
-    return escaped(line if len(line) <= MAX_HIT_CHARACTERS else line[: MAX_HIT_CHARACTERS - 1].rstrip() + "…")
+    return escaped(beginning(prefix + _line(hit.text), MAX_HIT_CHARACTERS))
 
 
 def _is_within(text: str, known: Sequence[str]) -> bool:

@@ -26,3 +26,9 @@ def test_a_fragment_is_no_longer_than_it_may_be(text: str, wanted: list[str]) ->
     shown = fragment(text, wanted, wanted)
     assert len(shown) <= CHARACTERS
     assert "\n" not in shown
+
+
+@given(st.lists(st.text("abcdefgh", min_size=1, max_size=20), min_size=1, max_size=120), st.integers(0, 119))
+def test_a_fragment_ends_and_begins_between_words(listed: list[str], at: int) -> None:
+    shown = fragment(" ".join(listed), frozenset(words(listed[at % len(listed)])))
+    assert set(shown.strip("…").split()) <= set(listed)

@@ -21,6 +21,11 @@ def test_what_fits_well_enough_is_told_as_the_lane_shows_it() -> None:
     assert {"m1"} == {one.message for one in shown}
 
 
+def test_nothing_rides_along_with_what_fits() -> None:
+    found = Hits(hits=(hit("a", 0.9), hit("b", 0.59), hit("c", 0.6)))
+    assert ["a", "c"] == decided("m1", found, 0.6, NOW).ids
+
+
 def test_the_message_itself_is_no_news() -> None:
     assert "empty" == decided("m1", Hits(hits=(hit("m1", 1.0, "message"),)), 0.6, NOW).reason
     assert "error" == decided("m1", Hits(error="the disk is full"), 0.6, NOW).reason

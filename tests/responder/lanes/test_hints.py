@@ -93,7 +93,7 @@ def test_a_hint_lists_the_three_best() -> None:
     ]
     assert search_hint(hits) == (
         '\n\n<instruction name="search_hint">\n'
-        "The memory of this project holds 4 things that may bear on this message:\n"
+        "The memory of this project holds 3 things that may bear on this message:\n"
         "- commit 0123456 3 days ago: fix: pin node\n"
         "- arm has no wheel\n"
         "- the build needs node 22\n"
@@ -113,6 +113,19 @@ def test_what_stands_in_the_prompt_already_is_no_hint() -> None:
     assert "" == search_hint([found("a < b", 0.9)], served=["a &lt; b"])
     assert "" == search_hint([])
     assert "" == search_hint([found(" \n", 0.9)])
+
+
+def test_each_hit_must_be_near_enough_by_itself() -> None:
+    hint = search_hint([found("node 22", 0.9), found("junk that rides along", 0.5999), found("pin npm", 0.6)])
+    assert "holds 2 things" in hint
+    assert "pin npm" in hint
+    assert "junk" not in hint
+
+
+@given(st.lists(st.text("abcdefgh", min_size=1, max_size=12), min_size=1, max_size=40))
+def test_a_hit_is_cut_between_words(words: list[str]) -> None:
+    (line,) = [one for one in search_hint([found(" ".join(words), 0.9)]).splitlines() if one.startswith("- ")]
+    assert set(line.removeprefix("- ").removesuffix("…").split()) <= set(words)
 
 
 def test_a_long_hit_is_cut() -> None:
