@@ -7,6 +7,9 @@ whether what it says of them is so.
 from schemas.envelope import Actor
 from schemas.subjects import PERSON, Address, BadSubject
 
+PEOPLE = frozenset({"person", "person_by_harness"})
+"""Trusts of a person's own words: sent by themselves, or reported by a harness that vouches that they typed them."""
+
 
 def sender_of(address: Address, user: str, claimed: Actor) -> Actor:
     """The sender of a command: `user` is the last token of its subject. Raises `BadSubject`.

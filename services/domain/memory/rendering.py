@@ -23,6 +23,7 @@ from services.domain.memory.classes import CLASSES, RULES, MemoryClass
 from services.domain.memory.entry import Memory
 from services.domain.memory.sameness import sentence_key
 from services.domain.memory.strength import DAY, Fading, Interval, ranked
+from services.domain.senders import PEOPLE
 from services.domain.texts.bounds import beginning, flat
 from services.domain.texts.markup import element, escaped
 from services.domain.texts.posing import unposed
@@ -158,7 +159,7 @@ def _filled(ahead: Sequence[tuple[int, int, MemoryClass]], room: int, name: Memo
 
 def is_of_person(memory: Memory) -> bool:
     """Whether a person laid it down, or wants to have it shown. What is of low importance does not go first."""
-    return memory.is_pinned or (memory.trust == "person" and memory.importance != "low")
+    return memory.is_pinned or (memory.trust in PEOPLE and memory.importance != "low")
 
 
 def _newness(memory: Memory) -> tuple[bool, float, float, str]:

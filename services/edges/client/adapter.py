@@ -96,7 +96,7 @@ class Adapter:
 
     async def publish(self, name: str, at: datetime, *items: Seen) -> None:
         """Publish what was seen, under an id that nothing else ever gets: what is said with one id is said once."""
-        ready = [await self._with_bodies(item) for item in items]
+        ready = [await self._with_bodies(_vouched(item)) for item in items]
         self._published += 1
         unique = f"{self._harness}/{self._address.session}/{name}/{self._life}.{self._published}"
         for piece in pieces(unique, at, ready):
@@ -222,6 +222,19 @@ class Adapter:
             if len(body.encode()) > MAX_BODY_BYTES:
                 changes |= {field: "", f"{field}_ref": await self._bodies.put(body)}
         return msgspec.structs.replace(part, **changes)
+
+
+def _vouched(item: Seen) -> Seen:
+    """What a recording says that a person wrote was typed by them."""
+    if not isinstance(item, MessageSeen) or item.role != "user" or item.synthetic:
+        return item
+    parts = (
+        msgspec.structs.replace(part, typed=True)
+        if part.type == "text" and not (part.synthetic or part.ignored)
+        else part
+        for part in item.parts
+    )
+    return msgspec.structs.replace(item, parts=tuple(parts))
 
 
 def _is_long(part: PartSeen) -> bool:

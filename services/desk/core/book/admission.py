@@ -18,6 +18,7 @@ from services.desk.core.book.candidate import Candidate
 from services.desk.core.book.context import BookContext
 from services.desk.core.book.naming import candidate_id, memory_id
 from services.desk.core.book.policy import action_of
+from services.desk.core.book.risks import held_where_risky
 from services.desk.core.book.showing import no_sighting
 from services.desk.core.book.words import gate_verdict, rejecting
 from services.desk.core.decision import Decision
@@ -28,6 +29,7 @@ from services.domain.memory.keys import exact_key, identity_key
 from services.domain.memory.policy import FIXED
 from services.domain.memory.state import source_key
 from services.domain.memory.strength import SOURCE_OF, SOURCE_PRIORITY, renewal
+from services.domain.senders import PEOPLE
 
 MOST_ATTEMPTS = 3
 """How often a candidate that was asked for may come while the policy refuses it."""
@@ -40,7 +42,7 @@ Events = tuple[MemoryJudged, *tuple[Event, ...]] | tuple[()]
 
 def admit(book: Book, candidate: Candidate, context: BookContext) -> Decision:
     """Judge a candidate, and enter it where it is taken in. One that was judged before is not judged again."""
-    candidate = _weighed(candidate)
+    candidate = held_where_risky(_weighed(candidate))
     twin = _twin(book, candidate)
     if twin is not None and any(source.session in candidate.family for source in twin.sources):
         return Decision(ok=True, text=f"{twin.id} was seen before this session became a copy of another one.")
@@ -50,9 +52,13 @@ def admit(book: Book, candidate: Candidate, context: BookContext) -> Decision:
 
 def _weighed(candidate: Candidate) -> Candidate:
     """A person's request to remember how the work stands (`fixed it`) weighs little, and does not go before rules."""
-    if candidate.trust != "person" or candidate.importance != "normal" or candidate.verdict is not None:
+    if candidate.trust not in PEOPLE or candidate.importance != "normal" or candidate.verdict is not None:
         return candidate
-    return replace(candidate, importance="low", codes=(REPORT,)) if is_report(candidate.text) else candidate
+    return (
+        replace(candidate, importance="low", codes=(*candidate.codes, REPORT))
+        if is_report(candidate.text)
+        else candidate
+    )
 
 
 def judged_once(
@@ -169,7 +175,7 @@ def rival_of(book: Book, candidate: Candidate, name: str) -> Memory | None:
     memory = book.memories[found] if found else None
     if memory is None or not memory.is_active or memory.id == name:
         return None
-    return None if memory.trust == candidate.trust == "person" else memory
+    return None if {memory.trust, candidate.trust} <= PEOPLE else memory
 
 
 def _is_better(candidate: Candidate, rival: Memory) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from schemas.events import Event
 from services.desk.core.book.finding import why_not
+from services.desk.core.book.risks import REASONS
 from services.desk.core.decision import Decision
 from services.desk.core.gate.verdict import quote
 from services.domain.memory.book import Book
@@ -41,7 +42,8 @@ def _text(book: Book, judgement: Judgement, said: str) -> str:
         case "accepted":
             return f"Remembered as {name}."
         case "held":
-            return f"Proposed as {name}. It is not part of the project's memory before it is taken up."
+            why = next((f", since {REASONS[one]}" for one in reasons if one in REASONS), "")
+            return f"Proposed as {name}{why}. It is not part of the project's memory before it is taken up."
         case "absorbed" if not reasons:
             return f"{name} says the same already; that it was seen again is noted."
         case "absorbed" if reasons[0] == "identity":

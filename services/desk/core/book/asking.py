@@ -12,6 +12,7 @@ from services.desk.core.book.naming import candidate_id
 from services.desk.core.candidates import Found
 from services.desk.core.gate.verdict import Verdict
 from services.desk.core.requests.find import Ignored, Request, place_of, requests
+from services.domain.senders import PEOPLE
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -47,12 +48,12 @@ def shown(found: Found, origin: Origin) -> Candidate:
 
     A rule that a person typed holds at once, as their own words do; all else was read off, and has to be seen again.
     """
-    is_typed = found.rule == "person" and found.is_own and origin.trust == "person"
+    is_typed = found.rule == "person" and found.is_own and origin.trust in PEOPLE
     return Candidate(
         id=candidate_id(f"session/{origin.session}", found.text),
         text=found.text,
         place=found.place,
-        trust="person" if is_typed else "historian",
+        trust=origin.trust if is_typed else "historian",
         rule=_RULES[found.rule],
         source=origin.source,
         origin=origin.session,

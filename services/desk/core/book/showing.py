@@ -12,14 +12,12 @@ from services.domain.memory.book import Book
 from services.domain.memory.entry import Memory
 from services.domain.memory.rendering import choose
 from services.domain.memory.strength import dormant_days
-
-ASKERS = ("person", "person_by_harness")
-"""Who says something again because they mean it, whatever stands before their session."""
+from services.domain.senders import PEOPLE
 
 
 def no_sighting(book: Book, candidate: Candidate, twin: Memory, context: BookContext) -> str:
     """Why a candidate says nothing new of the memory that has its words: `shown` or `reread`; empty: it does."""
-    if candidate.trust in ASKERS:
+    if candidate.trust in PEOPLE:  # they say it again because they mean it, whatever stands before their session
         return ""
     if _was_read(candidate, twin):
         return "reread"

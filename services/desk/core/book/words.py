@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from services.desk.core.book.answers import rejection
 from services.desk.core.book.context import BookContext, Refusal
+from services.desk.core.book.risks import check_risk
 from services.desk.core.gate.verdict import Verdict, judge, judge_request
 from services.domain.memory.classes import MemoryClass
+from services.domain.senders import PEOPLE
 
-CHOOSERS = ("person", "person_by_harness", "agent", "historian")
+CHOOSERS = PEOPLE | {"agent", "historian"}
 """Those who choose a category by what it means. Of others the class is read off a text that names it."""
 
 
 def gate_verdict(text: str, memory_class: MemoryClass, trust: str) -> Verdict:
     """What speaks against words, of which only `rejecting` reasons reject them."""
-    return judge_request(text) if trust in ("person", "person_by_harness") else judge(text, memory_class)
+    return judge_request(text) if trust in PEOPLE else judge(text, memory_class)
 
 
 def rejecting(verdict: Verdict, trust: str) -> tuple[str, ...]:
@@ -22,7 +24,8 @@ def rejecting(verdict: Verdict, trust: str) -> tuple[str, ...]:
 
 
 def check_words(text: str, memory_class: MemoryClass, context: BookContext) -> None:
-    """Raise `Refusal` where a new memory with these words would be rejected."""
+    """Raise `Refusal` where a new memory with these words would be rejected, or wait for a person."""
+    check_risk(text, context.trust)
     reasons = rejecting(gate_verdict(text, memory_class, context.trust), context.trust)
     if reasons:
         raise Refusal(rejection(reasons, text))
