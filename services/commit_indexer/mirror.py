@@ -10,6 +10,7 @@ from pathlib import Path
 from schemas.subjects import token
 from services.commit_indexer.core import arguments
 from services.commit_indexer.repository import Repository
+from services.kit.files import open_own
 from services.kit.git import GitFailed, git
 from services.kit.git_environment import REMOTE, environment
 
@@ -49,7 +50,7 @@ class Mirror:
     async def fetched(self) -> AsyncIterator[Repository]:
         """The mirror as it is now, for this process alone. Raises `Busy`, `GitFailed`."""
         self._directory.parent.mkdir(parents=True, exist_ok=True)
-        with self._lock.open("w") as lock:
+        with os.fdopen(open_own(self._lock), "ab") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:

@@ -4,6 +4,7 @@ import fcntl
 import os
 from pathlib import Path
 
+from services.kit.files import open_own
 from services.kit.index_place import folder_of
 
 LOCK = "writer.lock"
@@ -14,7 +15,7 @@ class WriterLock:
 
     def __init__(self, data: Path) -> None:
         folder_of(data).mkdir(parents=True, exist_ok=True)
-        self._file = os.open(folder_of(data) / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._file = open_own(folder_of(data) / LOCK, os.O_RDWR)
 
     def taken(self) -> bool:
         """Take it, if nobody has it; whether it is ours now."""

@@ -1,8 +1,39 @@
-"""Files that are written whole or not at all: whoever reads one never sees half of it."""
+"""Files of our own: written whole or not at all, for their owner alone, and never where a link of somebody's leads."""
 
+import errno
 import os
 import stat
 from pathlib import Path
+
+OWNERS = 0o600
+
+
+class Foreign(OSError):
+    """What stands in the place of a file of ours is none that we made; says what to do."""
+
+
+def open_own(path: Path, flags: int = os.O_WRONLY | os.O_APPEND) -> int:
+    """A descriptor of a file that is written piece by piece, which is made where it is missing.
+
+    One that others may read or write is corrected. Raises `Foreign` for a link, another user's file, or no file at all.
+    """
+    try:
+        descriptor = os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, OWNERS)
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.ENXIO, errno.EISDIR}:
+            raise Foreign(_foreign(path, "a link, a folder or a pipe")) from error
+        raise
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+        os.close(descriptor)
+        raise Foreign(_foreign(path, "another user's, or no file"))
+    if stat.S_IMODE(found.st_mode) != OWNERS:
+        os.fchmod(descriptor, OWNERS)
+    return descriptor
+
+
+def _foreign(path: Path, what: str) -> str:
+    return f"nothing is written to {str(path)!a}, as it is {what}: see who put it there, remove it, and try again"
 
 
 def write_whole(path: Path, data: bytes, *, mode: int | None = None, durable: bool = False) -> None:
@@ -17,7 +48,9 @@ def write_whole(path: Path, data: bytes, *, mode: int | None = None, durable: bo
         mode = stat.S_IMODE(path.stat().st_mode)
     try:
         draft.unlink(missing_ok=True)  # what a killed process left has the permissions of that time
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666 if mode is None else mode)
+        descriptor = os.open(
+            draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666 if mode is None else mode
+        )
         with os.fdopen(descriptor, "wb") as file:
             if mode is not None:
                 os.fchmod(file.fileno(), mode)  # as asked for, whatever this process takes from new files

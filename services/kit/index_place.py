@@ -63,7 +63,7 @@ def read_current(data: Path) -> Current | None:
 
 
 def write_current(data: Path, current: Current) -> None:
-    write_whole(folder_of(data) / CURRENT, msgspec.json.encode(current), durable=True)
+    write_whole(folder_of(data) / CURRENT, msgspec.json.encode(current), mode=0o600, durable=True)
 
 
 def read_position(folder: Path) -> Position:
@@ -72,7 +72,7 @@ def read_position(folder: Path) -> Position:
 
 
 def write_position(folder: Path, position: Position) -> None:
-    write_whole(folder / POSITION, msgspec.json.encode(position))
+    write_whole(folder / POSITION, msgspec.json.encode(position), mode=0o600)
 
 
 def _read(file: Path, kind: type[T]) -> T | None:

@@ -1,11 +1,12 @@
 """A file is written whole or not at all, under the permissions that it shall have."""
 
+import os
 import stat
 from pathlib import Path
 
 import pytest
 
-from services.kit.files import write_whole
+from services.kit.files import Foreign, open_own, write_whole
 
 
 def mode_of(path: Path) -> int:
@@ -46,3 +47,51 @@ def test_what_cannot_be_written_leaves_the_old_file_as_it_was(tmp_path: Path) ->
     with pytest.raises(OSError, match="draft"):
         write_whole(path, b"new")
     assert b"old" == path.read_bytes()
+
+
+def test_a_draft_that_is_a_link_leads_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "victim").write_bytes(b"theirs")
+    (tmp_path / ".notes.json.draft").symlink_to("victim")
+    write_whole(tmp_path / "notes.json", b"ours")
+    assert (b"theirs", b"ours") == ((tmp_path / "victim").read_bytes(), (tmp_path / "notes.json").read_bytes())
+    (tmp_path / "link.json").symlink_to("victim")
+    write_whole(tmp_path / "link.json", b"ours", mode=0o600)
+    assert (b"theirs", False) == ((tmp_path / "victim").read_bytes(), (tmp_path / "link.json").is_symlink())
+
+
+@pytest.mark.parametrize("umask", [0, 0o022, 0o077])
+@pytest.mark.parametrize("before", [None, 0o600, 0o644, 0o666, 0o640, 0o400])
+def test_a_file_of_ours_is_its_owners_alone_whatever_it_was(tmp_path: Path, umask: int, before: int | None) -> None:
+    path = tmp_path / "house.log"
+    if before is not None:
+        path.write_bytes(b"a")
+        path.chmod(before)
+    old = os.umask(umask)
+    try:
+        if before == 0o400 and os.geteuid():
+            path.chmod(0o600)
+        with os.fdopen(open_own(path), "ab") as file:
+            file.write(b"b")
+    finally:
+        os.umask(old)
+    assert (b"b" if before is None else b"ab", 0o600) == (path.read_bytes(), mode_of(path))
+
+
+@pytest.mark.parametrize("put", ["link", "dangling", "loop", "folder", "pipe"])
+def test_what_somebody_put_in_its_place_is_left_alone(tmp_path: Path, put: str) -> None:
+    path, victim = tmp_path / "house.log", tmp_path / "victim"
+    victim.write_bytes(b"theirs")
+    match put:
+        case "link":
+            path.symlink_to(victim)
+        case "dangling":
+            path.symlink_to(tmp_path / "nowhere")
+        case "loop":
+            path.symlink_to(path)
+        case "folder":
+            path.mkdir()
+        case _:
+            os.mkfifo(path)
+    with pytest.raises(Foreign, match="see who put it there"):
+        open_own(path)
+    assert (b"theirs", False) == (victim.read_bytes(), (tmp_path / "nowhere").exists())

@@ -2,13 +2,14 @@
 
 import asyncio
 import base64
+import os
 from collections import deque
 from pathlib import Path
 
 import msgspec
 
 from services.kit.bus import Bus, TooLarge
-from services.kit.files import write_whole
+from services.kit.files import open_own, write_whole
 from services.kit.logs import logger
 from services.kit.within import cut_off
 
@@ -99,7 +100,7 @@ class Outbox:
         if self._spool is None or self._kept != len(self._waiting) - 1 or not self._spool.exists():
             self._write()
             return
-        with self._spool.open("ab") as file:
+        with os.fdopen(open_own(self._spool), "ab") as file:
             file.write(_line(message))
         self._kept += 1
 

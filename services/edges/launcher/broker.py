@@ -1,6 +1,7 @@
 """The embedded broker: nats-server from its wheel, on loopback, with its store under the data directory."""
 
 import json
+import os
 import secrets
 import shutil
 import socket
@@ -15,7 +16,7 @@ from services.edges.launcher.leftover import CONFIG, end_leftover, note
 from services.edges.launcher.run import private
 from services.kit.bus import BrokerError, Bus, Unreachable
 from services.kit.endpoint import USERS, Endpoint, Written, read, write
-from services.kit.files import write_whole
+from services.kit.files import open_own, write_whole
 from services.kit.logs import logger
 from services.kit.retry import retrying
 
@@ -105,7 +106,7 @@ class Broker:
             self._port = free_port()
         config = (self._data / CONFIG).resolve()
         write_whole(config, json.dumps(self._config(), indent=2).encode(), mode=0o600)
-        with (self._data / LOG).open("ab") as log:
+        with os.fdopen(open_own(self._data / LOG), "ab") as log:
             self._process = subprocess.Popen(  # noqa: ASYNC220, S603 - it returns at once; our own program
                 [binary(), "-c", str(config)], cwd=self._data, stdout=log, stderr=log, start_new_session=True
             )

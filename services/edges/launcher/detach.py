@@ -16,6 +16,7 @@ from services.edges.launcher.leftover import end_leftover
 from services.edges.launcher.run import LOG, Busy, Keeper, current, forget, owned, private
 from services.kit.bus import Bus, Unreachable
 from services.kit.endpoint import find
+from services.kit.files import open_own
 from services.settings import Settings
 
 START = 120.0
@@ -62,8 +63,7 @@ def _spawn(data: Path, keeper: Keeper, here: Path) -> "subprocess.Popen[bytes]":
     path = data / LOG
     if path.exists() and path.stat().st_size > LONGEST:
         path.replace(path.with_suffix(".log.old"))
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    with os.fdopen(descriptor, "ab") as log:
+    with os.fdopen(open_own(path), "ab") as log:
         return subprocess.Popen(  # noqa: S603 - our own program
             [*command(), "up", "--kept-by", keeper, "--here", str(here)],
             stdin=subprocess.DEVNULL,

@@ -20,7 +20,7 @@ class RoomStatus(msgspec.Struct):
 
 def write_status(data: Path, rooms: Mapping[str, RoomStatus]) -> None:
     """Write the file of this data directory anew."""
-    write_whole(data / FILE, msgspec.json.encode(rooms))
+    write_whole(data / FILE, msgspec.json.encode(rooms), mode=0o600)
 
 
 def read_status(data: Path) -> dict[str, RoomStatus]:

@@ -12,7 +12,7 @@ import msgspec
 import psutil
 
 from services.kit.data_directory import refuse_unusable
-from services.kit.files import write_whole
+from services.kit.files import open_own, write_whole
 
 FILE = "house.json"
 LOCK = "lock"
@@ -71,7 +71,7 @@ def private(data: Path) -> None:
 def owned(data: Path) -> Iterator[None]:
     """Have a data directory for this process alone. Raises `Busy`."""
     private(data)
-    with (data / LOCK).open("w") as lock:
+    with os.fdopen(open_own(data / LOCK), "ab") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -83,7 +83,7 @@ def record(data: Path, keeper: Keeper, project: Path | None = None) -> None:
     """Write down that this process runs the installation."""
     pid = psutil.Process().pid
     run = Run(pid, started_at(pid), keeper, datetime.now(UTC), str(project or ""))
-    write_whole(data / FILE, msgspec.json.encode(run))
+    write_whole(data / FILE, msgspec.json.encode(run), mode=0o600)
 
 
 def forget(data: Path) -> None:
