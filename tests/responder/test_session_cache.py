@@ -9,7 +9,8 @@ from schemas.codec import wrap
 from schemas.envelope import Actor
 from schemas.events import DocumentCaptured, Event, MemoryWritten, NoteWritten, SessionRenamed
 from schemas.subjects import Address
-from services.kit.bus import Appender, Bus, LogReader, Recorded
+from services.domain.record import Record
+from services.kit.bus import Appender, Bus, LogReader
 from services.responder.projections.book import BOOK
 from services.responder.session_cache import SessionCache
 from tests.helpers.broker_world import NOON, wrapped
@@ -43,7 +44,7 @@ async def test_only_the_nouns_that_are_folded_are_read_and_in_order(bus: Bus) ->
     log, asked = Log(bus), list[str]()
 
     class Asked(LogReader):
-        async def after(self, seq: int, subject_filter: str) -> AsyncGenerator[Recorded, None]:
+        async def after(self, seq: int, subject_filter: str) -> AsyncGenerator[Record, None]:
             asked.append(subject_filter)
             async for recorded in super().after(seq, subject_filter):
                 yield recorded
@@ -66,7 +67,7 @@ async def test_what_comes_while_one_noun_after_another_is_read_is_not_missed(bus
         cache: SessionCache
         is_late = True
 
-        async def after(self, seq: int, subject_filter: str) -> AsyncGenerator[Recorded, None]:
+        async def after(self, seq: int, subject_filter: str) -> AsyncGenerator[Record, None]:
             if ".note." in subject_filter and self.is_late:
                 self.is_late = False
                 for event in (memory("b"), NoteWritten(note="n", text="later")):
