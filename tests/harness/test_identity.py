@@ -1,5 +1,6 @@
 """The project of OpenCode's sessions: the repository's root commit, whatever its remote is and OpenCode calls it."""
 
+import json
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -7,16 +8,21 @@ from pathlib import Path
 
 import pytest
 
+from schemas.commands import MemoryWrite
+from schemas.events import AliasAdded
+from schemas.subjects import Address
 from schemas.tools import MEMORY
+from services.domain.aliases import GLOBAL
 from services.kit.bus import Bus
-from services.kit.project_name import beginning, name_of
+from services.kit.project_name import beginning, name_of, remote_name
 from tests.conftest import InstallationFactory
 from tests.harness import scenarios
 from tests.harness.connected import plugin
 from tests.harness.opencode import OpenCode
 from tests.harness.provider import Call, Provider, Reply
 from tests.harness.scripted import Conversation, calls
-from tests.helpers.installation import connect, facts, settle
+from tests.helpers.installation import connect, facts, settle, until
+from tests.helpers.memory_sessions import done
 
 pytestmark = pytest.mark.harness
 
@@ -64,4 +70,35 @@ async def test_a_session_and_the_memory_stay_where_they_are_when_a_remote_comes(
         assert sees(provider, fresh.session)
         assert {project} == await projects(bus, begun.session, fresh.session)
         assert project.startswith("git-")
+        await bus.close()
+
+
+async def test_what_an_earlier_adapter_called_by_the_harness_is_carried_over(
+    tmp_path: Path, installation: InstallationFactory
+) -> None:
+    """It kept OpenCode's own name: a digest of the remote. OpenCode keeps that in the repository, as it does today."""
+    async with Provider() as provider, installation(tmp_path / "data") as running:
+        bus = await connect(running)
+        async with harness(tmp_path, provider, running.data) as oc:
+            git(oc.workspace, "remote", "add", "origin", REMOTE)
+            workspace = oc.workspace
+        former = await remote_name(workspace)
+        (tmp_path / "state" / "projects.json").write_text(json.dumps({str(workspace.resolve()): former}))
+        async with harness(tmp_path, provider, running.data) as oc:
+            begun = await Conversation.open(oc, provider, "Before")
+            await done(bus, MemoryWrite(text=RULE), Address(former))
+            await begun.send("Hello.", Reply(text="Hello."))
+            project = name_of(await beginning(workspace), workspace)
+            added = AliasAdded(alias=former, leads_to=project, how="derived")
+
+            async def is_known() -> bool:
+                await settle(bus)
+                return any(event == added for envelope, event in await facts(bus) if envelope.project == GLOBAL.project)
+
+            await until(is_known, "the former name leads to the project")
+            assert former == "git-" + (workspace / ".git" / "opencode").read_text().strip()
+            fresh = await Conversation.open(oc, provider, "After")
+            await fresh.send("Hello.", Reply(text="Hello."))
+        assert {project} == await projects(bus, begun.session, fresh.session)
+        assert sees(provider, fresh.session)
         await bus.close()

@@ -9,7 +9,7 @@ import { type Beginning, beginning } from "./repository.ts";
 import { within } from "./timers.ts";
 
 /** Milliseconds that a harness's start waits for a name; what is found later is the name of the next start. */
-const LIMIT = 200;
+export const LIMIT = 200;
 /** Former names of a project that are reported. */
 const MOST_FORMER = 20;
 

@@ -5,7 +5,7 @@ import { digestOfBundle } from "@annals/adapter-core/bundle";
 import { callLine } from "@annals/adapter-core/calls";
 import { HandOver } from "@annals/adapter-core/compaction";
 import { type Options, patience } from "@annals/adapter-core/endpoint";
-import { identify } from "@annals/adapter-core/identity";
+import { identify, LIMIT } from "@annals/adapter-core/identity";
 import { refusalOf } from "@annals/adapter-core/placeholders";
 import { Service } from "@annals/adapter-core/service";
 import { withoutTags } from "@annals/adapter-core/tags";
@@ -43,7 +43,10 @@ async function server(input: PluginInput, options: Options = {}) {
   shared ??= sharing(options);
   const { service, breaker, handOver } = shared;
   const { log } = service;
-  const [identity] = await Promise.all([identify(workplace(input), service.directory, log), service.ready()]);
+  const [identity] = await Promise.all([
+    identify(workplace(input), service.directory, log, patience(options, LIMIT)),
+    service.ready(),
+  ]);
   const { guide } = service; // this one for as long as the harness runs: tools and guidance must go together
   const adapter = new Adapter(service, guide, input, BUILD, breaker, handOver, identity);
   const { tools = [], lines = [] } = guide;
