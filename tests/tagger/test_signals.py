@@ -446,6 +446,9 @@ def test_what_a_harness_says_that_a_project_was_is_a_claim_recorded_once() -> No
     more = msgspec.structs.replace(renamed, formerly="", former=("git-1", "dir-1", "dir-0", "dir-0", ""))
     claims = now.and_given(*about(now, more)).made
     assert ["dir-0", "git-1"] == [event.former for event in claims if isinstance(event, ProjectClaimed)]
+    many = tuple(f"dir-{number}" for number in range(1_000))
+    claims = BARE.and_given(*about(BARE, msgspec.structs.replace(renamed, formerly="", former=("x" * 300, *many)))).made
+    assert 19 == sum(isinstance(event, ProjectClaimed) for event in claims)
     merged = BARE.and_given(*now.log[:1], ProjectMerged(former="dir-1"))  # as an earlier release wrote it
     assert [] == about(merged, renamed)
 

@@ -9,10 +9,14 @@ import msgspec
 from schemas.envelope import Envelope
 from schemas.events import DocumentCaptured, Event, ProjectClaimed, ProjectIdentified, ProjectMerged
 from schemas.inbox import DocumentSeen, Seen, SessionSeen
+from schemas.subjects import MAX_ID_BYTES
 from services.domain.draft import Draft
 from services.domain.fold import Map
 
 replace = msgspec.structs.replace
+
+MOST_FORMER = 20
+"""Former names of one message that are taken in: no project had more, and whoever sends them may say anything."""
 
 
 class Project(msgspec.Struct, frozen=True):
@@ -61,8 +65,8 @@ def _facts(items: Sequence[Seen], harness: str, sizes: Mapping[str, int]) -> Ite
                 yield ProjectIdentified(
                     directory=directory, harness=harness, root=item.root, vcs=item.vcs, home=item.home
                 )
-                for former in reversed(dict.fromkeys((item.formerly, *item.former))):
-                    if former:
+                for former in reversed(dict.fromkeys((item.formerly, *item.former[:MOST_FORMER]))):
+                    if 0 < len(former.encode()) <= MAX_ID_BYTES:
                         yield ProjectClaimed(former=former, directory=directory, root=item.root, harness=harness)
             case DocumentSeen(text=text, text_ref=reference):
                 size = sizes.get(reference, len(text.encode()))
