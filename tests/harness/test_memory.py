@@ -62,6 +62,17 @@ async def test_what_an_agent_writes_is_answered_and_remembered_as_its_own(runnin
     assert [] == running.provider.faults
 
 
+async def test_what_a_person_types_is_remembered_as_theirs_by_the_harness(running: Connected) -> None:
+    conversation = await Conversation.open(running.oc, running.provider, "Type")
+    await conversation.send("Remember: the ferries moor at the coal quay.", Reply(text="So they do."))
+
+    log = await running.log_without(lambda facts: not of([*facts], MemoryWritten, conversation.session))
+    ((_, written),) = of(log, MemoryWritten, conversation.session)
+    assert isinstance(written, MemoryWritten)
+    assert ("person_by_harness", "person, by harness") == (written.trust, written.source)
+    assert "the ferries moor at the coal quay." == written.text
+
+
 async def test_an_action_that_there_is_not_is_answered_with_those_that_there_are(running: Connected) -> None:
     conversation = await Conversation.open(running.oc, running.provider, "Guess")
     await conversation.send("Forget it.", keeping(action="forget"), Reply(text="I cannot."))
