@@ -1,5 +1,7 @@
 """Calls of the tools that the service defines: where each goes, and what is answered where it goes nowhere."""
 
+from typing import get_args
+
 import msgspec
 import pytest
 
@@ -20,6 +22,13 @@ def routed(adapter: Adapter, given: Json, mode: Mode | str = "primary", tool: To
 
 
 # Where a call goes
+
+
+def test_a_tool_without_actions_is_taken_in_its_modes_alone(adapter: Adapter) -> None:
+    taken = {mode: "to" in routed(adapter, {"drop": "3"}, mode, REDUCE) for mode in (*get_args(Mode), "")}
+    assert {"primary", ""} == {mode for mode, is_taken in taken.items() if is_taken}
+    refused = routed(adapter, {"drop": "3"}, "subagent", REDUCE)
+    assert {"refusal": "Nothing was done: ctx_reduce does nothing in this session; go on without it."} == refused
 
 
 @pytest.mark.parametrize("action", ACTIONS)

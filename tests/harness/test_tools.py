@@ -18,7 +18,7 @@ from tests.harness.connected import Connected, connected, plugin, rebases
 from tests.harness.isolation import OPENAI, Family
 from tests.harness.opencode import OpenCode
 from tests.harness.provider import Call, Provider, Reply, Request
-from tests.harness.scripted import Calls, Conversation, calls
+from tests.harness.scripted import Calls, Conversation, calls, task
 from tests.harness.test_plain import breaks
 from tests.harness.wires import played_on
 from tests.harness.workspace import LONG
@@ -193,3 +193,19 @@ async def test_a_prompt_in_the_place_of_the_harness_s_own_carries_what_that_one_
         assert "The last plugin weighs fruit." in prompt
     assert ["The very first summary." in prompt for prompt in prompts] == [False, True]
     assert "Go on." in prompts[1]
+
+
+async def test_a_sub_agent_is_not_offered_what_its_mode_forbids_nor_obeyed(running: Connected) -> None:
+    conversation = await Conversation.open(running.oc, running.provider, "Delegate")
+    conversation.script(Reply(calls=(Call("ctx_reduce", {"drop": "1"}),)), Reply(text="Looked."), lane="child")
+    await conversation.send("Have it looked at.", calls(task("Look", "Look around.")), Reply(text="Done."))
+
+    forbidden = {tool.name for tool in MANIFEST.tools if "subagent" not in tool.modes}
+    children = [one for one in running.provider.requests if one.parent == conversation.session]
+    assert 2 == len(children)
+    assert {"ctx_reduce", "ctx_expand"} <= forbidden
+    assert not [name for one in children for name in forbidden if f'"{name}"' in one.tools.decode()]
+    assert all(f'"{name}"' in running.provider.of(conversation.session)[0].tools.decode() for name in forbidden)
+    log = await running.log()
+    dropped = [one for one, event in log if one.session == children[0].session and isinstance(event, DropRequested)]
+    assert [] == dropped

@@ -7,14 +7,21 @@ type Arguments = Record<string, unknown>;
 /** A call that goes somewhere with these arguments, or the sentence that says why it goes nowhere. */
 export type Routed = { to: Callable; given: Arguments } | { refusal: string };
 
+/** Whether a tool is for sessions of this mode; as long as none is decided, it is. */
+export const isFor = (modes: readonly Mode[] = ["primary"], mode: Mode | "" = "") =>
+  mode === "" || modes.includes(mode);
+
 /** `mode`: that of the session; empty while none is decided, and then the service alone says what is refused. */
 export function routed(
-  { name, verb, subject, actions = {} }: Pick<Tool, "name" | "verb" | "subject" | "actions">,
+  { name, verb, subject, modes, actions = {} }: Pick<Tool, "name" | "verb" | "subject" | "modes" | "actions">,
   given: Arguments,
   mode: Mode | "",
 ): Routed {
   const listed = Object.keys(actions);
-  if (listed.length === 0) return { to: { verb, subject }, given };
+  if (listed.length === 0) {
+    if (isFor(modes, mode)) return { to: { verb, subject }, given };
+    return { refusal: `Nothing was done: ${name} does nothing in this session; go on without it.` };
+  }
   const offered = listed.filter((action) => mode === "" || actions[action]?.modes.includes(mode));
   const { action = "", ...rest } = given;
   const found = listed.find((name) => name === action);

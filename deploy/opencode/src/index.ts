@@ -11,10 +11,10 @@ import { Service } from "@annals/adapter-core/service";
 import { withoutTags } from "@annals/adapter-core/tags";
 import { Adapter, workplace } from "./adapter.ts";
 import { type Compacting, previousSummary, replacePrompt } from "./compacting.ts";
-import type { BusEvent, Entry, PluginInput } from "./harness.ts";
+import type { BusEvent, Entry, Info, PluginInput } from "./harness.ts";
 import { HARNESS, TITLE } from "./identity.ts";
 import type { Switches } from "./switches.ts";
-import { toolOf } from "./tools.ts";
+import { toolOf, withhold } from "./tools.ts";
 
 declare const ANNALS_VERSION: string;
 
@@ -72,8 +72,11 @@ async function server(input: PluginInput, options: Options = {}) {
         setTimeout(() => adapter.known.load(), 0).unref();
       }),
 
-    "chat.message": ({ sessionID }: { sessionID: string }) =>
-      log.guarded("chat.message", () => adapter.prepare(sessionID)),
+    "chat.message": ({ sessionID }: { sessionID: string }, output: { message?: Info } = {}) =>
+      log.guarded("chat.message", async () => {
+        await adapter.prepare(sessionID);
+        if (output.message) withhold(output.message, tools, modeOf(sessionID));
+      }),
 
     "tool.definition": ({ toolID }: { toolID: string }, output: ToolDefinition) =>
       log.guarded("tool.definition", () => {

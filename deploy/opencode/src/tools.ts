@@ -1,10 +1,12 @@
 /** The tools that the service defines, in OpenCode's shape. */
 
 import { randomUUID } from "node:crypto";
+import { isFor } from "@annals/adapter-core/actions";
 import { callTool } from "@annals/adapter-core/calls";
 import type { Mode, Tool } from "@annals/adapter-core/language";
 import type { Service } from "@annals/adapter-core/service";
 import { fromJSONSchema, type ZodType } from "zod";
+import type { Info } from "./harness.ts";
 
 interface Called {
   sessionID: string;
@@ -29,6 +31,13 @@ export function toolOf(
       return callTool(service, tool, { ...from, ...(message && { message }), mode: modeOf(session) }, given);
     },
   };
+}
+
+/** Have a person's message, or an agent's to its sub-agent, offer none of our tools that its session's mode forbids. */
+export function withhold(message: Info, tools: readonly Tool[], mode: Mode | "") {
+  if (mode !== "subagent") return; // only of these it is certain before their first step, and for ever
+  const names = tools.filter((tool) => !isFor(tool.modes, mode)).map(({ name }) => name);
+  if (names.length > 0) message.tools = { ...message.tools, ...Object.fromEntries(names.map((name) => [name, false])) };
 }
 
 /** OpenCode takes optional arguments only as zod's own objects. */
