@@ -23,6 +23,11 @@ def parser() -> argparse.ArgumentParser:
     up.add_argument(
         "--kept-by", choices=("terminal", "detached", "service", *harness_names()), default="", help=argparse.SUPPRESS
     )
+    up.add_argument(
+        "--project-limits",
+        action="store_true",
+        help="serve every project within the limits of .annals/config.toml of the project that you stand in",
+    )
     up.add_argument("--here", type=Path, default=None, help=argparse.SUPPRESS)
     _add(commands, "down", "end the installation of this data directory")
     service = _add(commands, "service", "have this machine start the installation when you log in")

@@ -52,7 +52,7 @@ def _up(options: argparse.Namespace) -> int:
 def _detach(options: argparse.Namespace) -> int:
     from services.edges.launcher.detach import Failed, detach  # noqa: PLC0415
 
-    here = Path.cwd()
+    here = Path.cwd() if options.project_limits else None
     return _reported(lambda: asyncio.run(detach(_settings(), options.kept_by or "detached", here)), Failed)
 
 
@@ -239,10 +239,10 @@ def _loaded(here: Path | None) -> "Loaded":
 
 
 def _folder(options: argparse.Namespace) -> Path | None:
-    """The folder whose project has a say: where a person stands, or stood. A service belongs to no project."""
+    """The folder whose project has a say, where a person asks for that: what a repository brings holds for no other."""
     if options.here is not None:
         return Path(options.here)
-    return None if options.kept_by else Path.cwd()
+    return Path.cwd() if options.project_limits else None
 
 
 def _failed(error: Exception) -> int:

@@ -17,9 +17,10 @@ from services.settings import Loaded, Problem
 from services.settings.sources import DEFAULT, ENTRIES
 
 HIDDEN = "(set)"
-ELSEWHERE = "the installation that runs was not started in this project, so the file does not hold"
+ELSEWHERE = "the installation that runs was not started within the limits of this project, so the file does not hold"
+UNASKED = "what a project brings holds only in an installation that somebody starts within its limits"
 CHANGED = "it was changed or removed after the installation had started, so what it says now may not hold"
-RESTART = "run `annals down`, then `annals up --detach` in the project whose file should hold"
+RESTART = "run `annals down`, then `annals up --detach --project-limits` in the project whose file should hold for all"
 _LOGIN = re.compile(r"(?<=//)[^/@\s]+(?=@)")
 """A user and a password within an address."""
 
@@ -42,7 +43,7 @@ class Page(msgspec.Struct, frozen=True):
 
 
 def show(loaded: Loaded, *, as_json: bool) -> int:
-    """Print all settings, as they hold in the installation that runs, or would in one that is started here.
+    """Print all settings, as they hold in the installation that runs, or would in one that is started now.
 
     The exit status is 1 where something that was found is not used.
     """
@@ -64,17 +65,15 @@ def shown(loaded: Loaded) -> Iterator[Shown]:
 def in_force(loaded: Loaded, run: Run | None) -> Loaded:
     """What holds in the installation that runs, if one does: it read a project's file when it started, or none.
 
-    `loaded` is what would hold in one that is started here.
+    `loaded` is what would hold in one that is started within the limits of the project here.
     """
-    if run is None:
-        return loaded
-    here, file = loaded.project, Path(run.project) if run.project else None
+    here, file = loaded.project, Path(run.project) if run is not None and run.project else None
     problems: list[Problem] = []
     if here != file:
         loaded = load_with(file)
         if here is not None:
-            problems.append(Problem(str(here), ELSEWHERE, RESTART))
-    if file is not None and (not file.is_file() or file.stat().st_mtime > run.at.timestamp()):
+            problems.append(Problem(str(here), ELSEWHERE if run else UNASKED, RESTART))
+    if run is not None and file is not None and (not file.is_file() or file.stat().st_mtime > run.at.timestamp()):
         problems.append(Problem(str(file), CHANGED, RESTART))
     return msgspec.structs.replace(loaded, problems=(*loaded.problems, *problems))
 

@@ -27,12 +27,12 @@ A project may bring `.annals/config.toml` in its root, in the form of your own f
 tables below say where and how. With hosts, keys, paths and everything else it has no say; what it tries to loosen is
 named and left out. It tightens what the sources above agree on, the environment included.
 
-It is read where a command is run within that project. `annals up` hands it to the rooms that it starts, also when
-OpenCode has it started there, and then it holds **for every project that this installation serves**, until it ends:
-`annals status` names the file. `annals config show` prints what holds in the installation that runs, wherever you are,
-with the path of the file that tightened it; a file that does not hold there, or was changed since, is named. An
-installation that starts as a service, in containers, or from a folder outside of the project reads no project's file:
-what a team wants to hold belongs in its environment (`.env`). What must hold for one project alone needs an
+No installation reads it of itself, wherever it is started: what somebody's repository brings must not change what other
+projects have. `annals up --project-limits`, run within that project, hands it to the rooms that it starts, and then it
+holds **for every project that this installation serves**, until it ends: `annals status` names the file.
+`annals config show` prints what holds in the installation that runs, wherever you are, with the path of the file that
+tightened it; a file that does not hold there, or was changed since, is named. What a team wants to hold belongs in its
+environment (`.env`). What must hold for one project alone needs an
 installation of its own, with its own `ANNALS_DATA`."""
 
 

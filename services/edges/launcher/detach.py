@@ -37,10 +37,10 @@ def command() -> tuple[str, ...]:
     return (str(beside),) if os.access(beside, os.X_OK) else (sys.executable, "-m", "services.edges.cli")
 
 
-async def detach(settings: Settings, keeper: Keeper, here: Path) -> str:
+async def detach(settings: Settings, keeper: Keeper, here: Path | None) -> str:
     """Have an installation that answers, and report which. One that runs already is left as it is.
 
-    `here`: the folder whose project tightens the settings of an installation that is started.
+    `here`: the folder whose project tightens the settings of an installation that is started; None: none does.
     """
     data = settings.data.resolve()
     known = current(data)
@@ -58,14 +58,15 @@ async def detach(settings: Settings, keeper: Keeper, here: Path) -> str:
     raise Failed(f"the installation does not answer after {START:.0f} s; its log is {data / LOG}")
 
 
-def _spawn(data: Path, keeper: Keeper, here: Path) -> "subprocess.Popen[bytes]":
+def _spawn(data: Path, keeper: Keeper, here: Path | None) -> "subprocess.Popen[bytes]":
     private(data)
     path = data / LOG
     if path.exists() and path.stat().st_size > LONGEST:
         path.replace(path.with_suffix(".log.old"))
+    limits = () if here is None else ("--here", str(here))
     with os.fdopen(open_own(path), "ab") as log:
         return subprocess.Popen(  # noqa: S603 - our own program
-            [*command(), "up", "--kept-by", keeper, "--here", str(here)],
+            [*command(), "up", "--kept-by", keeper, *limits],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

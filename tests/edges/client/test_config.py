@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from services.edges.cli import main
-from services.edges.config import CHANGED, Page, render, shown
+from services.edges.config import CHANGED, ELSEWHERE, RESTART, UNASKED, Page, render, shown
 from services.edges.launcher.run import record
 from services.settings import load
 from services.settings.sources import ENTRIES
@@ -105,7 +105,10 @@ TIGHT = "[plan]\nprotected_tags = 40\n"
 
 def test_a_projects_file_is_named_where_no_installation_runs(machine: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = project(machine / "here", TIGHT)
-    assert (40, str(file), []) == printed(capsys, "plan.protected_tags")
+    value, source, problems = printed(capsys, "plan.protected_tags")
+    assert (20, "default", [UNASKED]) == (value, source, problems)
+    assert "--project-limits" in RESTART
+    assert file.exists()
 
 
 def test_what_holds_is_what_the_running_installation_was_started_with(
@@ -118,7 +121,7 @@ def test_what_holds_is_what_the_running_installation_was_started_with(
     here = project(machine / "here", "[plan]\nprotected_tags = 50\n[history]\nenabled = false\n")
     value, source, problems = printed(capsys, "plan.protected_tags")
     assert (40, str(elsewhere)) == (value, source)
-    assert ["the installation that runs was not started in this project, so the file does not hold"] == problems
+    assert [ELSEWHERE] == problems
     assert (True, "default") == printed(capsys, "history.enabled")[:2]
     record(machine / "data", "terminal", here)
     assert (50, str(here), []) == printed(capsys, "plan.protected_tags")

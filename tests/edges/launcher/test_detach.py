@@ -115,6 +115,23 @@ async def test_a_default_data_directory_that_cannot_be_stored_in_is_refused_at_o
     assert [] == list(home.iterdir())
 
 
+async def test_no_installation_is_changed_by_the_project_that_it_happens_to_be_started_in(
+    machine: Machine, tmp_path: Path
+) -> None:
+    """Whose repository it is says nothing about what others want to have switched off."""
+    file = tmp_path / "cloned" / ".annals" / "config.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text("[memory]\nenabled = false\n[history]\nenabled = false\n[model]\ndaily_usd = 0\n")
+    status, output = await machine.annals("up", "--detach", here=file.parents[1], PYTHONPATH=str(Path.cwd()))
+    assert 0 == status, output
+    run = machine.run
+    assert run is not None
+    assert "" == run.project
+    rooms = [one.environ() for one in psutil.Process(run.pid).children() if "services." in " ".join(one.cmdline())]
+    names = ("ANNALS_MEMORY__ENABLED", "ANNALS_HISTORY__ENABLED", "ANNALS_MODEL__DAILY_USD")
+    assert {("true", "true", "5.0")} == {tuple(one[name] for name in names) for one in rooms}
+
+
 async def test_a_detached_installation_keeps_to_the_limits_of_the_project_that_it_was_started_in(
     machine: Machine, tmp_path: Path
 ) -> None:
@@ -122,7 +139,7 @@ async def test_a_detached_installation_keeps_to_the_limits_of_the_project_that_i
     file.parent.mkdir(parents=True)
     file.write_text("[plan]\nprotected_tags = 40\n[nats]\nport = 1\n")
     wrong = {"ANNALS_PLAN__THRESHOLD": "200", "PYTHONPATH": str(Path.cwd())}
-    status, output = await machine.annals("up", "--detach", here=file.parents[1], **wrong)
+    status, output = await machine.annals("up", "--detach", "--project-limits", here=file.parents[1], **wrong)
     assert 0 == status, output
     assert "nats.port" in output, "what does not hold is named"
     assert f"within the limits of {file}" in output
