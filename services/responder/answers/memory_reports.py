@@ -128,6 +128,7 @@ def _list_text(entries: Sequence[MemoryEntry], count: int) -> str:
         return "Nothing is remembered of this project that the question asks for."
     lines = [
         f"{one.id}  {one.status:<11} {one.strength:5.2f}  {one.category:<13} {'*' if one.rendered else ' '} {one.text}"
+        f"{' (pinned)' if one.pinned else ''}"
         for one in entries[:MOST_LINES]
     ]
     return "\n".join([*lines, *([f"{LATER} and {count - len(lines)} more"] if count > len(lines) else [])])

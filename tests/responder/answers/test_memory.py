@@ -81,6 +81,11 @@ def test_what_holds_comes_first_and_the_strongest_before_others() -> None:
     assert ["md"] == [one.id for one in listing(known(*facts), replace(ASK, filter="archived")).memories]
 
 
+def test_a_list_in_words_marks_what_is_shown_and_what_is_pinned() -> None:
+    text = listing(known(written("ma", RULE), written("mb", OTHER), MemoryPinned(memory="ma")), ASK).text
+    assert [f"* {RULE} (pinned)", f"* {OTHER}"] == [line[line.index("*") :] for line in text.splitlines()]
+
+
 def test_strength_is_told_for_the_moment_that_is_asked_about() -> None:
     half = known(written("ma", RULE), days=45)
     assert [2.5] == [one.strength for one in listing(half, ASK).memories]

@@ -19,7 +19,6 @@ _REJECTED = {
 }
 REPORT = "report"
 """What a person asked for and what only tells how the work stands: it is taken in, and does not go before others."""
-_WEIGH = "`annals memory edit ID --importance normal` has it go first"
 _NOT_DURABLE = "say in one sentence what will hold in later sessions, and not what happens now"
 
 
@@ -38,7 +37,8 @@ def _text(book: Book, judgement: Judgement, said: str) -> str:
     name, reasons = judgement.memory, judgement.reasons
     match judgement.verdict:
         case "accepted" if REPORT in reasons:
-            return f"Remembered as {name}. It reads as a report of the moment, and weighs little: {_WEIGH}."
+            full = f"`annals memory edit {name} --importance normal` has it go first"
+            return f"Remembered as {name}. It reads as a report of the moment, and weighs little: {full}."
         case "accepted":
             return f"Remembered as {name}."
         case "held":
