@@ -471,7 +471,7 @@ class SearchAsk(Ask, frozen=True):
     session: str = ""
     """The session that asks: what it is being served now is not told again. Empty: a person asks, in none."""
     sources: tuple[str, ...] = ()
-    """Where to look; empty: everywhere. Unknown ones are left out, and the reply says so."""
+    """Where to look; empty: everywhere. Unknown ones are left out, and the reply says so; an error where all are."""
     sessions: tuple[str, ...] = ()
     """Only what was said in these."""
     actors: tuple[str, ...] = ()
@@ -540,6 +540,8 @@ class Hits(msgspec.Struct, frozen=True, omit_defaults=True):
     """The session that the query names; then the hits are what stands in it."""
     in_prompt: tuple[Hit, ...] = ()
     """Where nothing else is known: what the session that asks has before it already."""
+    unknown: tuple[str, ...] = ()
+    """Those of the sessions that were asked for of which nothing is indexed."""
     searched: tuple[Source, ...] = ()
     """Where it was looked for."""
     degraded: tuple[str, ...] = ()

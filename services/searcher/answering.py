@@ -2,8 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from difflib import get_close_matches
 
 import msgspec
 import numpy as np
@@ -83,6 +84,8 @@ class Searching:
         if not query.replace("\0", "").strip():
             return Hits(error="Nothing was searched for: give some words as query.")
         kinds, degraded = _sources(ask.sources)
+        if not kinds:
+            return Hits(error=f"Nothing was searched: {'; '.join(degraded)}.")
         vector, served = await asyncio.gather(self._embedded(query), self._served(asker, degraded))
         try:
             project = await self._shelves(asker.project, ask, degraded)
@@ -90,6 +93,9 @@ class Searching:
             return self._told(asker, query, Hits(degraded=(*degraded, f"the index cannot be read: {error}")))
         shelves = project.kinds
         wanted = [shelves[kind] for kind in kinds if kind in shelves]
+        unknown = tuple(sorted(set(ask.sessions) - _known_sessions(shelves.values(), ask.sessions)))
+        if unknown:
+            degraded.append(_not_indexed(shelves.values(), unknown))
         degraded += self._lacking(kinds, shelves, vector)
         asked = self._asked(asker, ask, query, vector, served)
         most = max(1, min(ask.limit, asker.most))
@@ -108,6 +114,7 @@ class Searching:
                 hits=tuple(hits[:most]),
                 session=session.facts if session else None,
                 in_prompt=in_prompt,
+                unknown=unknown,
                 searched=tuple(held.shelf.kind for held in wanted),
                 degraded=tuple(degraded),
                 read_through=project.through,
@@ -216,7 +223,20 @@ def _sources(wanted: Sequence[str]) -> tuple[tuple[Kind, ...], list[str]]:
     known = tuple(kind for kind in KINDS if kind in wanted)
     unknown = sorted({one[:40] for one in wanted} - set(KINDS))
     notes = [f"unknown sources were left out: {', '.join(unknown)}; there are {', '.join(KINDS)}"] if unknown else []
-    return known or KINDS, notes
+    return known if wanted else KINDS, notes
+
+
+def _known_sessions(shelves: Iterable[Held], wanted: Sequence[str]) -> set[str]:
+    """Those of these sessions of which something is indexed."""
+    return {name for held in shelves for name in wanted if name in held.shelf.sessions(name)}
+
+
+def _not_indexed(shelves: Iterable[Held], unknown: Sequence[str]) -> str:
+    """That nothing is indexed of these sessions, and which are called nearly the same."""
+    known = {name for held in shelves for name in held.shelf.sessions("") if name}
+    like = [match for name in unknown for match in get_close_matches(name, known, 1)]
+    meant = f": did you mean {' or '.join(like)}?" if like else ""
+    return f"nothing is indexed of the session {', '.join(name[:80] for name in unknown)}{meant}"
 
 
 def _left_out(session: str, served: Served) -> Iterator[str]:

@@ -37,7 +37,7 @@ ROWS = [
     ),
     row("memory", "mem1", "The foghorn is tested at noon " * 20, role="decision", seq=50),
 ]
-QUERIES = ("where is the ferry", "when is the horn tried out", "docs/quay.md", "pilot berth", "m7")
+QUERIES = ("where is the ferry", "when is the foghorn tried out", "docs/quay.md", "pilot berth", "crane 7")
 
 
 async def found(bus: Bus, query: str) -> Hits:

@@ -220,6 +220,7 @@ async def test_what_is_asked_for_narrows_it(asking: Asking) -> None:
     found = await asking("the private cluster", sources=("memory", "dreams"))
     assert {"memory"} == {hit.source for hit in found.hits}
     assert "dreams" in found.degraded[0]
+    assert "there are memory, message" in (await asking("the private cluster", sources=("dreams",))).error
     assert not {"n1", "c1"} & set(ids(await asking("crane rota brake", as_of=6)))
     assert "m1" in ids(await asking("tide", since="2020-01-01T00:00:00Z"))
     assert "m2" not in ids(await asking("max_in_hand", since="2020-01-01T00:00:00Z"))

@@ -467,7 +467,7 @@ export interface SearchAsk {
    */
   session?: string;
   /**
-   * Where to look; empty: everywhere. Unknown ones are left out, and the reply says so.
+   * Where to look; empty: everywhere. Unknown ones are left out, and the reply says so; an error where all are.
    */
   sources?: string[];
   /**
@@ -949,6 +949,10 @@ export interface Hits {
    * Where nothing else is known: what the session that asks has before it already.
    */
   in_prompt?: Hit[];
+  /**
+   * Those of the sessions that were asked for of which nothing is indexed.
+   */
+  unknown?: string[];
   /**
    * Where it was looked for.
    */

@@ -2,6 +2,10 @@
 
 import argparse
 from datetime import datetime
+from difflib import get_close_matches
+from typing import get_args
+
+from schemas.tools import Source
 
 LAST = 10**9
 """A number that no session's messages reach."""
@@ -11,7 +15,14 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     """What `annals search` takes."""
     parser.add_argument("query", nargs="+", metavar="WORD", help="what to look for; an id is looked up")
     parser.add_argument("--project", default="", help="another project than that of this folder")
-    parser.add_argument("--source", action="append", default=[], help="memory, message, compartment, note or commit")
+    parser.add_argument(
+        "--source",
+        action="append",
+        type=_source,
+        default=[],
+        metavar="SOURCE",
+        help="memory, message, compartment, note or commit",
+    )
     parser.add_argument("--session", action="append", default=[], help="only what was said in this session")
     parser.add_argument("--since", type=datetime.fromisoformat, metavar="DATE", help="only what is not older")
     parser.add_argument("--until", type=datetime.fromisoformat, metavar="DATE", help="only what is not newer")
@@ -29,6 +40,15 @@ def add_show_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--message", default="", metavar="ID", help="only this message, word for word")
     parser.add_argument("--verbose", action="store_true", help="with the arguments and outputs of tools")
     parser.add_argument("--project", default="", help="another project than that of this folder")
+
+
+def _source(text: str) -> str:
+    known = get_args(Source)
+    if text not in known:
+        like = get_close_matches(text, known, 1)
+        meant = f"did you mean {like[0]}?" if like else f"there are {', '.join(known)}"
+        raise argparse.ArgumentTypeError(f"there is no source {text!r}: {meant}")
+    return text
 
 
 def _range(text: str) -> tuple[int, int]:

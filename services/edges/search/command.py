@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Awaitable, Callable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,6 +13,7 @@ from schemas.ask import Ask
 from schemas.asks import ExpandAsk, Expanded, Hits, SearchAsk, Status, StatusAsk
 from schemas.codec import encode
 from schemas.subjects import BadSubject, ask
+from schemas.view_asks import Projects, ProjectsAsk
 from services.edges.memory.command import person_endpoint
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
 from services.kit.bus import Bus, TooLarge, Unreachable
@@ -19,6 +21,7 @@ from services.settings import Settings
 
 R = TypeVar("R")
 
+MOST_LIKE = 3
 STATUS_WAIT = 1.0
 """Seconds that the responder has to tell how long the log is."""
 
@@ -48,9 +51,9 @@ async def _asking(
         finally:
             await bus.close()
     except (NoProject, Unreachable, TooLarge, BadSubject) as error:
-        return _refused(str(error))
+        return refused(str(error))
     except UnicodeEncodeError:
-        return _refused("what you have given is no Unicode text: leave out the bytes that are none")
+        return refused("what you have given is no Unicode text: leave out the bytes that are none")
 
 
 async def _answer(bus: Bus, question: Ask, project: str, kind: type[R]) -> R:
@@ -65,7 +68,7 @@ async def _show(bus: Bus, options: argparse.Namespace, project: str) -> int:
     while True:
         reply = await _answer(bus, question, project, Expanded)
         if reply.error:
-            return _refused(reply.error)
+            return refused(reply.error)
         header, _, body = reply.text.partition("\n\n")
         if is_first:
             title = f' "{" ".join(reply.title.split())}"' if reply.title else ""
@@ -81,12 +84,30 @@ async def _show(bus: Bus, options: argparse.Namespace, project: str) -> int:
 
 async def _search(bus: Bus, options: argparse.Namespace, project: str) -> int:
     found = await _answer(bus, _question(options, project, await _head(bus)), project, Hits)
+    if options.session and set(options.session) <= set(found.unknown):
+        return refused(next(one for one in found.degraded if found.unknown[0][:80] in one))
+    if options.project and not (found.hits or found.error) and (reason := await _unknown(bus, project)):
+        return refused(reason)
     if options.json:
         values = {"hits": [], **msgspec.to_builtins(found)}  # who reads them need not ask whether there are any
         sys.stdout.write(msgspec.json.encode(values).decode() + "\n")
     elif found.text:
         sys.stdout.write(found.text + "\n")
-    return _refused(found.error) if found.error else 0
+    return refused(found.error) if found.error else 0
+
+
+async def _unknown(bus: Bus, project: str) -> str:
+    """That there is no project of this name, and which are called nearly the same; empty: there is, or nobody knows."""
+    try:
+        reply = await bus.request(ask(ProjectsAsk.NAME), encode(ProjectsAsk()), STATUS_WAIT)
+        known = [one.project for one in msgspec.json.decode(reply, type=Projects).projects]
+    except (Unreachable, msgspec.DecodeError, msgspec.ValidationError):
+        return ""
+    if not known or project in known:
+        return ""
+    like = get_close_matches(project, known, MOST_LIKE)
+    meant = f"did you mean {' or '.join(like)}?" if like else "nothing was ever recorded under that name"
+    return f"there is no project {project}: {meant}"
 
 
 async def _head(bus: Bus) -> int:

@@ -17,6 +17,8 @@ from (
     union all by name
     select project, 0 as sessions, max(created_at) as last_seen, []::varchar[] as directories
     from memories group by project
+    union all by name
+    select distinct project, 0 as sessions, null::timestamp as last_seen, []::varchar[] as directories from commit_seen
 )
 where project <> '' group by project"""
 

@@ -145,6 +145,39 @@ async def test_where_no_harness_has_worked_it_is_told_how_to_name_a_project(
     assert "--project" in ended.error
 
 
+async def test_a_name_that_there_is_not_ends_in_1_with_the_one_that_is_meant(
+    house: MadeIndex, bus: Bus, run: Ran
+) -> None:
+    await house.write([*ROWS, said("The pilots' tide table", "m7", "ses_0ld41Tide", ordinal=1, seq=5)])
+    await Teller(bus).tell(SessionOpened(harness="pi", mode="primary"), address=Address("lighthouse", "ses_1"))
+    for arguments, reason in (
+        (
+            ("--session", "ses_0ld41Tdie"),
+            "nothing is indexed of the session ses_0ld41Tdie: did you mean ses_0ld41Tide?",
+        ),
+        (("--session", "ses_nope"), "nothing is indexed of the session ses_nope"),
+        (("--project", "lighthuose"), "there is no project lighthuose: did you mean lighthouse?"),
+        (("--project", "zzz"), "there is no project zzz: nothing was ever recorded under that name"),
+    ):
+        ended = await run("tide table", *arguments)
+        assert (1, "") == (ended.status, ended.out)
+        assert reason in ended.error
+        assert 1 == ended.error.count("\n")
+    assert (0, "") == ((await run("tide", "--project", "lighthouse")).status, run.error)
+    assert {"m7"} == {*(await run("tide", "--json", "--session", "ses_0ld41Tide", "--session", "ses_nope")).ids}
+
+
+def test_a_source_that_there_is_not_ends_in_2_with_the_one_that_is_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    for given, meant in (
+        ("messages", "did you mean message?"),
+        ("xyz", "there are memory, message, compartment, note"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            parser().parse_args(["search", "tide", "--source", given])
+        assert 2 == ended.value.code
+        assert meant in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("arguments", [["tide", "--since", "yesterday"], [], ["tide", "--limit", "many"]])
 def test_arguments_that_cannot_be_read_end_in_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
