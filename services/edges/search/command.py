@@ -14,7 +14,7 @@ from schemas.asks import ExpandAsk, Expanded, Hits, SearchAsk, Status, StatusAsk
 from schemas.codec import encode
 from schemas.subjects import BadSubject, ask
 from schemas.view_asks import Projects, ProjectsAsk
-from services.edges.memory.command import person_endpoint
+from services.edges.memory.command import person_endpoint, refused
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.settings import Settings
@@ -131,8 +131,3 @@ def _question(options: argparse.Namespace, project: str, head: int) -> SearchAsk
         limit=options.limit,
         group="session" if options.by_session else "",
     )
-
-
-def _refused(reason: str) -> int:
-    sys.stderr.write(f"annals: {reason}\n")
-    return 1
