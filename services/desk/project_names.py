@@ -53,7 +53,11 @@ class ProjectNames:
         if isinstance(event, ProjectClaimed):
             directory = event.directory or event.root
             place, root = Path(directory), Path(event.root or directory)
-            is_there = place.is_absolute() and await had_name(event.former, project, place, root)
+            is_there = (
+                "\0" not in directory + event.root
+                and place.is_absolute()
+                and await had_name(event.former, project, place, root)
+            )
             how = "derived" if is_there else ""
             reason = "" if is_there else f"what lies in {directory or 'its directory'} does not say so here"
         exists = await self._exists(event.former)

@@ -64,7 +64,21 @@ def parser() -> argparse.ArgumentParser:
     demo.add_argument(
         "--chart", type=Path, default=Path("demo-tokens.svg"), help="where to leave the chart, .svg or .png"
     )
-    setup = _add(commands, "setup", "connect a harness on this machine to this installation")
+    _add_setup(_add(commands, "setup", "connect a harness on this machine to this installation"))
+    doctor = _add(commands, "doctor", "look whether the installation and its harnesses are well, and print what to do")
+    doctor.add_argument("--json", action="store_true", help="print one JSON object for each finding")
+    health = _add(commands, "health", "ask a room on this machine whether it is well")
+    health.add_argument("--port", type=int, required=True)
+    search.add_to(_add(commands, "search", "find what is known of a project that bears on a few words"))
+    search.add_show_to(_add(commands, "show", "print what was said in a session, all of it or a range of messages"))
+    _add_sql(_add(commands, "sql", "query the views in SQL, over a copy that is seconds old"))
+    _add_benches(_add(commands, "bench", "leave what a scorer judges"))
+    for room in rooms.ROOMS:
+        commands.add_parser(room, help="run this room alone, as a container does")
+    return whole
+
+
+def _add_setup(setup: argparse.ArgumentParser) -> None:
     setup.add_argument("harness", choices=harness_names())
     setup.add_argument("--project", action="store_true", help="in this project's configuration, not in the user's")
     setup.add_argument("--remove", action="store_true", help="take back what setup did")
@@ -85,17 +99,6 @@ def parser() -> argparse.ArgumentParser:
         "assist: the harness compacts, and reads what to keep; replace: the same, by a prompt in the place of its own; "
         "observe: it compacts as ever",
     )
-    doctor = _add(commands, "doctor", "look whether the installation and its harnesses are well, and print what to do")
-    doctor.add_argument("--json", action="store_true", help="print one JSON object for each finding")
-    health = _add(commands, "health", "ask a room on this machine whether it is well")
-    health.add_argument("--port", type=int, required=True)
-    search.add_to(_add(commands, "search", "find what is known of a project that bears on a few words"))
-    search.add_show_to(_add(commands, "show", "print what was said in a session, all of it or a range of messages"))
-    _add_sql(_add(commands, "sql", "query the views in SQL, over a copy that is seconds old"))
-    _add_benches(_add(commands, "bench", "leave what a scorer judges"))
-    for room in rooms.ROOMS:
-        commands.add_parser(room, help="run this room alone, as a container does")
-    return whole
 
 
 def _add_sql(sql: argparse.ArgumentParser) -> None:

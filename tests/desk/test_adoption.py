@@ -294,8 +294,9 @@ async def test_no_harness_takes_what_it_only_claims(bus: Bus, tmp_path: Path) ->
         assert {} == dict((await folded(bus, thief)).memories.items())
         assert {AliasProposed} == {*await names(bus)}
         assert len(victims) == len(await names(bus))
+        assert not await bus.messages("DEAD")
         by_thief = await send(bus, ProjectMerge(FORMER.project), "t", AGENT, Address(thief.project))
-        assert (False, True) == (by_thief.ok, "for people alone" in by_thief.text)
+        assert (False, True) == (by_thief.ok, "come from people" in by_thief.text)
         in_session = await send(bus, ProjectMerge(FORMER.project), "s", address=Address(thief.project, "s1"))
         assert (False, True) == (in_session.ok, "about the whole project" in in_session.text)
         for number, command in enumerate((ProjectRename("mine"), ProjectSeparate())):

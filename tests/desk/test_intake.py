@@ -295,7 +295,7 @@ async def test_a_rule_that_a_person_types_holds_at_once_in_their_own_words(desk:
     await tell(desk, said(f"hm, ok. {RULE} Can you fix the first one now?"))
     await rested(desk)
     (memory,) = (await folded(desk)).memories.values()
-    assert (RULE, "active", "person") == (memory.text, memory.status, memory.trust)
+    assert (RULE, "active", "person_by_harness") == (memory.text, memory.status, memory.trust)
     assert [("s1", "msg1")] == [(one.session, one.message) for one in memory.sources]
 
 

@@ -221,7 +221,7 @@ def test_what_was_found_about_a_message_is_told_behind_it() -> None:
     seq = harness.session.conversation.parts[f"{name}.0"].seq
     assert edit == AppendText(part=f"{name}.0", text=search_hint(project.hits), by=(seq,), lane="hints")
     assert call.text[-1].startswith('§3§ and on arm?\n\n<instruction name="search_hint">\n')
-    assert "3 things that may bear on this message:\n- arm has no wheel\n- the build needs node 22\n" in call.text[-1]
+    assert "2 things that may bear on this message:\n- arm has no wheel\n- the build needs node 22\n" in call.text[-1]
     project.hits = ()
     assert is_steady_after(harness, call)
     assert {f"{name}.0": edit.text} == appended_to(harness)
