@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from services.edges.arguments import parser
+from services.edges.terminal import write, write_error
 from services.kit import rooms
 
 if TYPE_CHECKING:  # each command imports only what it needs
@@ -72,7 +73,7 @@ def _service(options: argparse.Namespace) -> int:
 def _reported(work: Callable[[], str], failure: type[Exception]) -> int:
     """Do it, and print what came of it."""
     try:
-        sys.stdout.write(f"{work()}\n")
+        write(work())
     except (failure, OSError) as error:
         return _failed(error)
     return 0
@@ -217,7 +218,7 @@ def _health(options: argparse.Namespace) -> int:
 
     try:
         with urlopen(f"http://127.0.0.1:{options.port}/healthz", timeout=5) as reply:
-            sys.stdout.write(reply.read().decode() + "\n")
+            write(reply.read().decode())
     except (URLError, OSError) as error:
         return _failed(error)
     return 0
@@ -234,7 +235,7 @@ def _loaded(here: Path | None) -> "Loaded":
 
     loaded = load_here(here)
     for problem in loaded.problems:
-        sys.stderr.write(f"annals: {problem.line}\n")
+        write_error(problem.line)
     return loaded
 
 
@@ -246,7 +247,7 @@ def _folder(options: argparse.Namespace) -> Path | None:
 
 
 def _failed(error: Exception) -> int:
-    sys.stderr.write(f"annals: {error}\n")
+    write_error(str(error))
     return 1
 
 

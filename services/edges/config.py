@@ -1,7 +1,6 @@
 """`annals config show`: every setting with its value and where that comes from. Secrets are not printed."""
 
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +12,8 @@ from rich.text import Text
 
 from services.edges.launcher.run import Run, current
 from services.edges.project_settings import load_with
+from services.edges.styling import console, styled
+from services.edges.terminal import printable, write_json
 from services.settings import Loaded, Problem
 from services.settings.sources import DEFAULT, ENTRIES
 
@@ -50,9 +51,9 @@ def show(loaded: Loaded, *, as_json: bool) -> int:
     loaded = in_force(loaded, current(loaded.settings.data))
     page = Page(tuple(shown(loaded)), loaded.problems)
     if as_json:
-        sys.stdout.write(msgspec.json.encode(page).decode() + "\n")
+        write_json(page)
     else:
-        render(page, Console())
+        render(page, console())
     return 1 if page.problems else 0
 
 
@@ -78,15 +79,19 @@ def in_force(loaded: Loaded, run: Run | None) -> Loaded:
     return msgspec.structs.replace(loaded, problems=(*loaded.problems, *problems))
 
 
-def render(page: Page, console: Console) -> None:
+def render(page: Page, out: Console) -> None:
     table = Table("setting", "value", "from", box=None, pad_edge=False)
     for one in page.settings:
         value = one.value if isinstance(one.value, str) else msgspec.json.encode(one.value).decode()
         style = "" if one.source == DEFAULT else "bold"
-        table.add_row(Text(one.setting, style), Text(value, style, overflow="fold"), Text(one.source, overflow="fold"))
-    console.print(table)
+        table.add_row(
+            Text(one.setting, style),
+            Text(printable(value), style, overflow="fold"),
+            Text(printable(one.source), overflow="fold"),
+        )
+    out.print(table)
     for problem in page.problems:
-        console.print(Text(f"! {problem.line}", "yellow"), soft_wrap=True)
+        out.print(styled(f"! {problem.line}", "yellow"), soft_wrap=True)
 
 
 def _hidden(value: object) -> str:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import TextIO
 
 import msgspec
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from schemas.codec import encode
 from schemas.subjects import ask
 from schemas.view_asks import Rows, SqlAsk
-from services.edges.memory.command import person_endpoint
+from services.edges.memory.command import person_endpoint, refused
+from services.edges.styling import console, styled
+from services.edges.terminal import write_json, write_note
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.settings import Settings
 
@@ -36,18 +36,18 @@ async def sql(options: argparse.Namespace, settings: Settings) -> int:
         finally:
             await bus.close()
     except (Unreachable, TooLarge) as error:
-        return _refused(str(error))
+        return refused(str(error))
     except UnicodeEncodeError:
-        return _refused("what you have given is no Unicode text: leave out the bytes that are none")
+        return refused("what you have given is no Unicode text: leave out the bytes that are none")
     if found.error:
-        return _refused(found.error)
+        return refused(found.error)
     if options.json:
-        sys.stdout.write(msgspec.json.encode(_whole(found)).decode() + "\n")
+        write_json(_whole(found))
     elif options.csv:
         write_csv(found, sys.stdout)
     else:
         print_table(found, sys.stdout)
-    sys.stderr.write(_foot(found) + "\n")
+    write_note(_foot(found))
     return 0
 
 
@@ -72,10 +72,10 @@ def print_table(found: Rows, out: TextIO) -> None:
     """Print the rows for a person to read."""
     table = Table()
     for name in found.columns:
-        table.add_column(_plain(name))
+        table.add_column(styled(name))
     for row in found.rows:
-        table.add_row(*(_plain(as_text(value)) for value in row))
-    Console(file=out, width=None if out.isatty() else WIDE).print(table)
+        table.add_row(*(styled(as_text(value)) for value in row))
+    console(out, width=None if out.isatty() else WIDE).print(table)
 
 
 def write_csv(found: Rows, out: TextIO) -> None:
@@ -92,11 +92,6 @@ def as_text(value: object) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def _plain(text: str) -> Text:
-    """A text that does nothing to a terminal, whatever is in it."""
-    return Text("".join(one if one.isprintable() or one == "\n" else "\ufffd" for one in text))
-
-
 def _whole(found: Rows) -> dict[str, object]:
     """Every field, so that who reads it need not ask which are there."""
     names: Sequence[str] = ("columns", "rows", "truncated", "as_of", "age")
@@ -107,8 +102,3 @@ def _foot(found: Rows) -> str:
     count = f"{len(found.rows):,} row{'' if len(found.rows) == 1 else 's'}"
     more = ", and there are more (--rows)" if found.truncated else ""
     return f"{count}{more}, as of position {found.as_of:,} of the log, {found.age:.0f} s ago"
-
-
-def _refused(reason: str) -> int:
-    sys.stderr.write(f"annals: {reason}\n")
-    return 1

@@ -32,7 +32,7 @@ def test_a_table_shows_each_row_in_one_line_and_does_nothing_to_a_terminal() -> 
     print_table(FOUND, out)
     lines = out.getvalue().splitlines()
     assert "\x1b" not in out.getvalue()
-    assert any("a[b]\ufffd[31m" in line and '[1,{"x":null}]' in line for line in lines)
+    assert any("a[b]\\x1b[31m" in line and '[1,{"x":null}]' in line for line in lines)
     assert any('say "hi", now' in line and "1.50" in line for line in lines)
 
 

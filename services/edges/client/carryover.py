@@ -5,7 +5,6 @@ rendered as the installation would do it, stretch after stretch; the text is lef
 """
 
 import gzip
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from services.domain.texts.content import Piece, RecordedMessage
 from services.domain.transcript.reader import read
 from services.edges.client.readers import neutral
 from services.edges.client.transcript import Transcript
+from services.edges.terminal import write_error
 from services.historian.core.rules.summary import summarise
 from services.historian.core.summary import Draft
 from services.responder.head.history import render_history
@@ -38,9 +38,7 @@ def carryover(cases: Path, transcripts: Path, out: Path, budget: int) -> int:
     wanted = msgspec.json.decode(cases.read_bytes(), type=list[_Case])
     missing = sorted({one.session for one in wanted if not _file(transcripts, one.session)})
     if missing:
-        sys.stderr.write(
-            f"annals: {transcripts} has no session {missing[0]}: name the folder of neutral transcripts.\n"
-        )
+        write_error(f"{transcripts} has no session {missing[0]}: name the folder of neutral transcripts.")
         return 1
     lines = (
         msgspec.json.encode({"case": one.case, "text": text(transcripts, one.session, one.cut, budget)})

@@ -11,11 +11,13 @@ from rich.console import Console
 from schemas.asks import ExplainAsk, Explanation, SessionAsk, SessionReport
 from schemas.codec import encode
 from schemas.subjects import ask
+from services.edges import styling
 from services.edges.client.chart import chart
 from services.edges.client.player import Session
 from services.edges.client.readers import read
 from services.edges.client.replay import Options, borrowed_installation, calls, play, progress
 from services.edges.client.report import report, table
+from services.edges.terminal import printable
 from services.kit.bus import Bus
 from services.kit.logs import configure
 from services.settings import Settings
@@ -27,7 +29,7 @@ ANSWER = 30.0
 def demo(where: Path, settings: Settings) -> int:
     """Play, print, draw; the exit status is 1 if any prefix changed without a reason."""
     configure("demo", level="warning", as_json=False)
-    return uvloop.run(_demo(Console(markup=False, emoji=False), where, settings))
+    return uvloop.run(_demo(styling.console(), where, settings))
 
 
 async def _demo(console: Console, where: Path, settings: Settings) -> int:
@@ -54,7 +56,7 @@ async def _show_session(bus: Bus, console: Console, session: Session) -> None:
     reply = await bus.request(ask(SessionAsk.NAME, address.project), encode(question), ANSWER)
     found = msgspec.json.decode(reply, type=SessionReport)
     console.print("\nask.session", style="bold")
-    console.print(found.error or found.text)
+    console.print(printable(found.error or found.text))
 
 
 async def _show_explanation(bus: Bus, console: Console, session: Session) -> None:
@@ -68,9 +70,9 @@ async def _show_explanation(bus: Bus, console: Console, session: Session) -> Non
     drop = next((edit for edit in explained.edits if len(edit.facts) > 2), None)  # noqa: PLR2004 - content, tag and wish
     if drop is None:
         return
-    console.print(f"This edit: {msgspec.json.encode(msgspec.structs.replace(drop.edit, by=())).decode()}")
+    console.print(printable(f"This edit: {msgspec.json.encode(msgspec.structs.replace(drop.edit, by=())).decode()}"))
     console.print(f"was made by revision {drop.revision} of the plan, because of")
     for fact in drop.facts:
-        console.print(f"  {fact.seq:>6}  {fact.type:<16} {fact.actor:<14} {fact.text[:80]}")
+        console.print(printable(f"  {fact.seq:>6}  {fact.type:<16} {fact.actor:<14} {fact.text[:80]}"))
     for fact in explained.history:
-        console.print(f"  {fact.seq:>6}  {fact.type:<16} {fact.actor:<14} {fact.text}")
+        console.print(printable(f"  {fact.seq:>6}  {fact.type:<16} {fact.actor:<14} {fact.text}"))

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import msgspec
 import uvloop
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from schemas.asks import StatusAsk
@@ -31,6 +30,8 @@ from services.edges.client.transcript import Transcript, Unreadable
 from services.edges.launcher.room_process import processes
 from services.edges.launcher.signals import asked_to_end
 from services.edges.launcher.supervisor import Installation
+from services.edges.styling import console
+from services.edges.terminal import write_error, write_json
 from services.kit.bus import Bus, Unreachable
 from services.kit.endpoint import find
 from services.kit.logs import configure
@@ -67,9 +68,9 @@ def replay(options: Options, settings: Settings) -> int:
     configure("replay", level="warning", as_json=False)
     made = uvloop.run(_replay(options, settings, transcripts))
     if options.as_json:
-        sys.stdout.write(msgspec.json.encode(made).decode() + "\n")
+        write_json(made)
     else:
-        table(made, Console())
+        table(made, console())
     return 1 if made.unexplained_prefix_changes else 0
 
 
@@ -77,7 +78,7 @@ def _transcripts(paths: Sequence[Path]) -> list[Transcript]:
     """All sessions of these files that have at least one answer in them."""
 
     def skipped(path: Path, reason: str) -> None:
-        sys.stderr.write(f"annals: left out {path}: {reason}\n")
+        write_error(f"left out {path}: {reason}")
 
     found = [transcript for path in paths for transcript in read(path, skipped)]
     playable = [one for one in found if any(message.role == "assistant" for message in one.messages[1:])]
@@ -147,7 +148,7 @@ async def borrowed_installation(settings: Settings, log: Path | None = None) -> 
             printed = len(output.readlines())
         if printed:
             where = f"are in {log}" if log else "were left out; `annals replay --log FILE` writes them to a file"
-            sys.stderr.write(f"annals: {printed} lines of warnings of the rooms {where}\n")
+            write_error(f"{printed} lines of warnings of the rooms {where}")
     if asked:
         raise SystemExit(128 + asked[0])
 
@@ -220,7 +221,7 @@ class progress:  # noqa: N801 - used as a function
             MofNCompleteColumn(),
             TextColumn("model calls"),
             TimeElapsedColumn(),
-            console=Console(stderr=True),
+            console=console(sys.stderr),
         )
         self._task = self._bar.add_task("replay", total=total)
 

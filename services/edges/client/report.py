@@ -11,6 +11,7 @@ from rich.table import Table
 from services.edges.client.cost import CACHED, NEW
 from services.edges.client.player import Played, Session
 from services.edges.client.recall import recalled
+from services.edges.styling import styled
 
 
 class Rebase(msgspec.Struct, frozen=True):
@@ -222,7 +223,7 @@ def times(seconds: Sequence[float]) -> Times:
     return Times(round(1000 * statistics.median(ordered), 3), round(1000 * p99, 3))
 
 
-def table(made: Report, console: Console) -> None:
+def table(made: Report, out: Console) -> None:
     """Print the report for a person."""
     rows = Table("what", "value", title="What Annals did", title_justify="left")
     saved = 1 - made.tokens_after / made.tokens_before if made.tokens_before else 0.0
@@ -245,8 +246,8 @@ def table(made: Report, console: Console) -> None:
         ("edits whose old text was in sight", _share(made.based, made.file_edits)),
         ("step to plan in hand", f"p50 {made.transform_ms.p50:.1f} ms   p99 {made.transform_ms.p99:.1f} ms"),
     ):
-        rows.add_row(what, value)
-    console.print(rows)
+        rows.add_row(what, styled(value))
+    out.print(rows)
 
 
 def _share(some: int, of: int) -> str:

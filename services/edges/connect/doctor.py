@@ -1,13 +1,10 @@
 """`annals doctor`: look at the installation and its harnesses, say what is well and what is not, and what to do."""
 
 import asyncio
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
-from rich.console import Console
-from rich.text import Text
 
 from schemas.view_asks import LastAdapter
 from services.edges.connect import harnesses, installation, probe
@@ -16,6 +13,8 @@ from services.edges.connect.connection import Adapter, Reported
 from services.edges.connect.findings import Finding, doubtful, is_well
 from services.edges.connect.repository import judge_repository
 from services.edges.connect.vectors import judge_vectors
+from services.edges.styling import console, styled
+from services.edges.terminal import write_json
 from services.settings import Problem, Settings
 
 COLOURS = {"PASS": "green", "WARN": "yellow", "FAIL": "bold red"}
@@ -34,7 +33,7 @@ async def doctor(
     findings = (*wrong, *await examine(settings, environment, here))
     if as_json:
         for finding in findings:
-            sys.stdout.write(msgspec.json.encode(finding).decode() + "\n")
+            write_json(finding)
     else:
         _print(findings)
     return 0 if is_well(findings) else 1
@@ -76,8 +75,8 @@ def _reported(last: LastAdapter | None) -> Reported:
 
 
 def _print(findings: Sequence[Finding]) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    out = console(soft_wrap=True)
     for finding in findings:
-        line = Text(finding.line)
+        line = styled(finding.line)
         line.stylize(COLOURS[finding.level], 0, len(finding.level))
-        console.print(line)
+        out.print(line)

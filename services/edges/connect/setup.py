@@ -11,9 +11,10 @@ from services.edges.connect import bundle, files, harnesses, note, offered
 from services.edges.connect.base import Harness
 from services.edges.connect.jsonc import Unreadable
 from services.edges.connect.note import Note, Noted
-from services.edges.connect.show import difference, echo
+from services.edges.connect.show import difference
 from services.edges.connect.written import Mode, Unsuitable, Written
 from services.edges.launcher.run import current
+from services.edges.terminal import prompt, write
 from services.kit.data_directory import refuse_unusable
 from services.settings import Settings
 
@@ -59,20 +60,20 @@ def setup(name: str, options: Options, settings: Settings, environment: Mapping[
     if not options.force:
         _refuse_conflicts(harness)
     for remark in harness.remarks():
-        echo(remark)
+        write(remark)
     change = _connection(harness, target, known, options, settings)
     if change.after == change.before and not change.bundle and not change.stubs:
-        echo(f"{target} is already connected.")
+        write(f"{target} is already connected.")
         return 0
     _preview(harness, change, settings)
     if change.after is not None:
         for warning in harness.warnings(change.path, change.after, options.compaction):
-            echo(warning)
+            write(warning)
     if not _agreed(options):
         return 0 if options.dry_run else 1
     _apply(harness, change, settings, known)
     again = f"{harness.title} takes part from its next start on; `annals doctor` looks whether all is well."
-    echo(f"Connected: {target}. {again}")
+    write(f"Connected: {target}. {again}")
     return 0
 
 
@@ -107,7 +108,7 @@ def _connection(harness: Harness, target: Path, known: Note, options: Options, s
 def _refuse_conflicts(harness: Harness) -> None:
     found = harness.conflicts()
     for one in found:
-        echo(f"{one.name} is in the way ({one.where}): {one.reason}. Remedy: {one.remedy}.")
+        write(f"{one.name} is in the way ({one.where}): {one.reason}. Remedy: {one.remedy}.")
     if found:
         raise Refused("nothing was changed, because of what is in the way; --force connects all the same")
 
@@ -115,29 +116,28 @@ def _refuse_conflicts(harness: Harness) -> None:
 def _preview(harness: Harness, change: Change, settings: Settings) -> None:
     difference(change.path, change.before, change.after)
     if change.gives_back:
-        echo(
+        write(
             f"An earlier setup switched {harness.title}'s compaction off. It is given back: the adapter switches it "
             "off as it runs, and only while somebody keeps the context small."
         )
     if change.bundle:
-        echo(f"The adapter's bundle is copied to {bundle.copy_of(settings.data, harness.name)}.")
+        write(f"The adapter's bundle is copied to {bundle.copy_of(settings.data, harness.name)}.")
     for folder in change.stubs:
-        echo(harness.stand_in_remark(folder))
+        write(harness.stand_in_remark(folder))
 
 
 def _agreed(options: Options) -> bool:
     if options.dry_run:
-        echo("Nothing was changed: this was a dry run.")
+        write("Nothing was changed: this was a dry run.")
         return False
     if options.yes:
         return True
     if not sys.stdin.isatty():
         raise Refused("nothing was changed: nobody is here to agree; say --yes, or --dry-run to look only")
-    sys.stdout.write("Change this? [y/N] ")
-    sys.stdout.flush()
+    prompt("Change this? [y/N] ")
     if sys.stdin.readline().strip().lower() in {"y", "yes"}:
         return True
-    echo("Nothing was changed.")
+    write("Nothing was changed.")
     return False
 
 
@@ -173,7 +173,7 @@ def _removal(harness: Harness, target: Path, known: Note) -> Change:
 def _remove(harness: Harness, change: Change, options: Options, settings: Settings, known: Note) -> int:
     noted = known.get(str(change.path))
     if change.before == change.after and noted is None:
-        echo(f"{change.path} is not connected; there is nothing to remove.")
+        write(f"{change.path} is not connected; there is nothing to remove.")
         return 0
     difference(change.path, change.before, change.after)
     if not _agreed(options):
@@ -185,10 +185,10 @@ def _remove(harness: Harness, change: Change, options: Options, settings: Settin
     rest = {path: one for path, one in known.items() if path != str(change.path)}
     _clean(harness, noted, rest, settings)
     if (copy := files.drop_back_up(change.path)) is not None:
-        echo(f"The copy of before, {copy}, stays: the configuration has changed since.")
-    echo(f"Removed from {change.path}.")
+        write(f"The copy of before, {copy}, stays: the configuration has changed since.")
+    write(f"Removed from {change.path}.")
     if not rest and current(settings.data) is not None:
-        echo("The installation goes on; `annals down` ends it.")
+        write("The installation goes on; `annals down` ends it.")
     return 0
 
 

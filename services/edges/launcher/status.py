@@ -1,14 +1,12 @@
 """`annals status`: what runs, what lags, and what failed."""
 
 import asyncio
-import sys
 from collections.abc import Iterator
 
 import msgspec
 import psutil
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from schemas.asks import SessionStatus, Status, StatusAsk
 from schemas.codec import encode
@@ -17,6 +15,8 @@ from schemas.subjects import ask
 from schemas.view_asks import HistoryRun, HistoryRuns, HistoryRunsAsk
 from services.edges.launcher.room_status import RoomStatus, read_status
 from services.edges.launcher.run import Run, current
+from services.edges.styling import console, styled
+from services.edges.terminal import write_json
 from services.kit.bus import Bus, Lag, Unreachable
 from services.kit.endpoint import find
 from services.kit.rooms import ROOMS
@@ -56,9 +56,9 @@ async def show(settings: Settings, *, as_json: bool) -> int:
     """Print the overview; the exit status is 1 where something needs a person."""
     overview = await look(settings)
     if as_json:
-        sys.stdout.write(msgspec.json.encode(overview).decode() + "\n")
+        write_json(overview)
     else:
-        render(overview, Console())
+        render(overview, console())
     return 0 if is_well(overview) else 1
 
 
@@ -162,16 +162,16 @@ def _skipped(status: Status | None) -> Iterator[str]:
         yield f"skipped   {one.seq:,} on {one.subject}: {one.reason}"
 
 
-def render(overview: Overview, console: Console) -> None:
+def render(overview: Overview, out: Console) -> None:
     """Print the overview for a person. Names are printed as they are: square brackets in them are no markup."""
     rooms = Table("room", "runs", "restarts", "waiting", "in hand", title="Rooms", title_justify="left")
     for room in overview.rooms:
         runs = {True: "yes", False: f"NO (exit {room.last_exit})", None: "elsewhere"}[room.running]
         lag = (str(room.lag.waiting), str(room.lag.in_hand)) if room.lag else ("", "")
-        rooms.add_row(*map(Text, (room.name, runs, str(room.restarts), *lag)))
-    console.print(rooms)
+        rooms.add_row(*map(styled, (room.name, runs, str(room.restarts), *lag)))
+    out.print(rooms)
     for line in _lines(overview):
-        console.print(Text(line), soft_wrap=True)
+        out.print(styled(line), soft_wrap=True)
 
 
 def _lines(overview: Overview) -> Iterator[str]:

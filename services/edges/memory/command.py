@@ -3,7 +3,6 @@
 import argparse
 import getpass
 import re
-import sys
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -21,6 +20,7 @@ from services.edges.memory.exchange import Item, NothingToImport, exported, file
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
 from services.edges.memory.readings import VIEWS, NotFound, printed, question
 from services.edges.memory.review import review
+from services.edges.terminal import write, write_error, write_file, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.kit.commands import send
 from services.kit.endpoint import Endpoint, find
@@ -73,7 +73,7 @@ async def _export(bus: Bus, options: argparse.Namespace, project: str) -> int:
     reply = await _asked(bus, question(options, project))
     if reply.error:
         return refused(reply.error)
-    sys.stdout.write(exported(project, (item_of(one) for one in reply.memories)))
+    write_file(exported(project, (item_of(one) for one in reply.memories)))
     return 0
 
 
@@ -87,10 +87,10 @@ async def _import(bus: Bus, options: argparse.Namespace, project: str) -> int:
             answer = await _sent(bus, project, _taken_in(item, is_export=options.restore))
             done, failed = done + answer.ok, failed + (not answer.ok)
             if not answer.ok:
-                sys.stderr.write(f"annals: {answer.text}\n")
+                write_error(answer.text)
             elif item.pinned and (name := _MEMORY.search(answer.text)):
                 await _sent(bus, project, MemoryPin(name[0]))
-    sys.stdout.write(f"{done} {'taken up' if options.restore else 'proposed'}, {failed} refused.\n")
+    write(f"{done} {'taken up' if options.restore else 'proposed'}, {failed} refused.")
     return 1 if failed else 0
 
 
@@ -111,7 +111,7 @@ async def _read(bus: Bus, options: argparse.Namespace, project: str) -> int:
     reply = await _asked(bus, question(options, project))
     if reply.error:
         return refused(reply.error)
-    sys.stdout.write(printed(options, reply) + "\n")
+    write(printed(options, reply))
     return 0
 
 
@@ -133,12 +133,11 @@ async def _decide(bus: Bus, options: argparse.Namespace, project: str) -> int:
     for command in commands(options):
         answer = await _sent(bus, project, command)
         if options.json:
-            values = {"ok": answer.ok, "text": answer.text, "seq": answer.seq}
-            sys.stdout.write(msgspec.json.encode(values).decode() + "\n")
+            write_json({"ok": answer.ok, "text": answer.text, "seq": answer.seq})
         if not answer.ok:
             return refused(answer.text)
         if not options.json:
-            sys.stdout.write(answer.text + "\n")
+            write(answer.text)
     return 0
 
 
@@ -164,5 +163,5 @@ def name_of_person() -> str:
 
 def refused(reason: str) -> int:
     """Say why nothing was done; the exit status."""
-    sys.stderr.write(f"annals: {reason}\n")
+    write_error(reason)
     return 1

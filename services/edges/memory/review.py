@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 
 from schemas.asks import MemoryEntry, MemoryReply
 from schemas.commands import Answer, Command, MemoryDecide, MemoryRevise
+from services.edges.terminal import prompt, write
 
 QUESTION = "approve, reject, edit, skip or quit? [a/r/e/s/q] "
 _WORDS = {one[0]: one for one in ("approve", "reject", "edit", "skip", "quit")}
@@ -19,24 +20,24 @@ Send = Callable[[Command], Awaitable[Answer]]
 async def review(reply: MemoryReply, send: Send) -> int:
     """Ask about each memory; the exit status: 1 where something was refused."""
     if not reply.memories:
-        sys.stdout.write("Nothing waits for a decision.\n")
+        write("Nothing waits for a decision.")
         return 0
     status, decided = 0, 0
     for number, entry in enumerate(reply.memories, 1):
-        sys.stdout.write(_shown(entry, reply.quotes.get(entry.id, ""), number, len(reply.memories)))
+        write(_shown(entry, reply.quotes.get(entry.id, ""), number, len(reply.memories)))
         word = await _word()
         if word == "quit":
             break
         for command in await _commands(word, entry):
             answer = await send(command)
-            sys.stdout.write(f"{answer.text}\n")
+            write(answer.text)
             if not answer.ok:
                 status = 1
                 break
         else:
             decided += word != "skip"
     left = len(reply.memories) - decided
-    sys.stdout.write(f"{decided} decided on, {left} {'waits' if left == 1 else 'wait'}.\n")
+    write(f"{decided} decided on, {left} {'waits' if left == 1 else 'wait'}.")
     return status
 
 
@@ -49,7 +50,7 @@ def _shown(entry: MemoryEntry, quote: str, number: int, count: int) -> str:
         )
     if quote and quote != entry.text:
         lines.append(f'  its words: "{quote}"')
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 async def _word() -> str:
@@ -62,7 +63,7 @@ async def _word() -> str:
         word = next((one for one in _WORDS.values() if given and one.startswith(given)), "")
         if word:
             return word
-        sys.stdout.write(f"{given!r} is none of these.\n")
+        write(f"{given!r} is none of these.")
 
 
 async def _commands(word: str, entry: MemoryEntry) -> tuple[Command, ...]:
@@ -79,7 +80,6 @@ async def _commands(word: str, entry: MemoryEntry) -> tuple[Command, ...]:
             return ()
 
 
-async def _line(prompt: str) -> str:
-    sys.stdout.write(prompt)
-    sys.stdout.flush()
+async def _line(question: str) -> str:
+    prompt(question)
     return await asyncio.to_thread(sys.stdin.readline)

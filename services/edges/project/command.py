@@ -1,7 +1,6 @@
 """`annals project`, run: which projects there are, under which names, and what a person says about that."""
 
 import argparse
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from uuid import uuid4
@@ -17,6 +16,7 @@ from schemas.view_asks import Projects, ProjectsAsk, ProjectSummary
 from services.domain.aliases import Aliases
 from services.edges.memory.command import name_of_person, person_endpoint, refused
 from services.edges.memory.place import PATIENCE, NoProject, aliases_of, project_meant
+from services.edges.terminal import write, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.kit.commands import send
 from services.settings import Settings
@@ -70,11 +70,10 @@ async def _read(bus: Bus, options: argparse.Namespace, here: Path) -> int:
         found = [entry or Entry(name, aliases.title(name), 0, "", (), {})]
         waiting = [one for one in waiting if aliases.project(one.leads_to) == name]
     if options.json:
-        values = {"projects": found, "proposed": [msgspec.structs.asdict(one) for one in waiting]}
-        sys.stdout.write(msgspec.json.encode(values).decode() + "\n")
+        write_json({"projects": found, "proposed": [msgspec.structs.asdict(one) for one in waiting]})
     else:
         lines = [*(_shown(found[0]) if options.action == "show" else _table(found)), *_waiting(waiting)]
-        sys.stdout.write("\n".join(map(_plain, lines)) + "\n")
+        write("\n".join(lines))
     return 0
 
 
@@ -129,11 +128,6 @@ def _waiting(proposed: Iterable[AliasProposed]) -> Iterator[str]:
         yield f"  If it is: annals project merge {one.alias} --project {one.leads_to}"
 
 
-def _plain(text: str) -> str:
-    """A line as a terminal may show it: what could move its cursor or turn its words is spelled out."""
-    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
-
-
 async def _decide(bus: Bus, options: argparse.Namespace, here: Path) -> int:
     name = await project_meant(bus, options.project, here)
     aliases = await aliases_of(bus)
@@ -141,12 +135,11 @@ async def _decide(bus: Bus, options: argparse.Namespace, here: Path) -> int:
     actor = Actor("person", name_of_person())
     answer = await send(bus, Address(name), _command(options, known), name=f"person-{uuid4()}", actor=actor)
     if options.json:
-        values = {"ok": answer.ok, "text": answer.text, "seq": answer.seq}
-        sys.stdout.write(msgspec.json.encode(values).decode() + "\n")
+        write_json({"ok": answer.ok, "text": answer.text, "seq": answer.seq})
     if not answer.ok:
         return refused(answer.text)
     if not options.json:
-        sys.stdout.write(answer.text + "\n")
+        write(answer.text)
     return 0
 
 

@@ -5,7 +5,6 @@ everything, a person in no session asks each question, and what was found is lef
 """
 
 import asyncio
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -28,6 +27,7 @@ from services.edges.client.outbox import Outbox
 from services.edges.launcher.supervisor import Installation
 from services.edges.search import repository
 from services.edges.search.sets import Doc, Set, Unreadable, moment, read
+from services.edges.terminal import write_error
 from services.kit.bus import Bus, LogReader, Unreachable
 from services.kit.logs import configure
 from services.kit.project_name import beginning, name_of
@@ -71,12 +71,12 @@ def bench(paths: Sequence[Path], outs: Mapping[str, Path], settings: Settings) -
     try:
         sets = read(paths)
     except Unreadable as error:
-        sys.stderr.write(f"annals: {error}\n")
+        write_error(str(error))
         return 1
     try:
         uvloop.run(_bench(sets, outs, settings))
     except Stalled as error:
-        sys.stderr.write(f"annals: {error}\n")
+        write_error(str(error))
         return 1
     return 0
 

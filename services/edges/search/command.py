@@ -1,7 +1,6 @@
 """`annals search` and `annals show`: what is known of a project, and what was said in a session, for a person."""
 
 import argparse
-import sys
 from collections.abc import Awaitable, Callable
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,6 +15,7 @@ from schemas.subjects import BadSubject, ask
 from schemas.view_asks import Projects, ProjectsAsk
 from services.edges.memory.command import person_endpoint, refused
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
+from services.edges.terminal import write, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.settings import Settings
 
@@ -72,8 +72,8 @@ async def _show(bus: Bus, options: argparse.Namespace, project: str) -> int:
         header, _, body = reply.text.partition("\n\n")
         if is_first:
             title = f' "{" ".join(reply.title.split())}"' if reply.title else ""
-            sys.stdout.write(f"Session {options.session}{title}. {header}\n\n")
-        sys.stdout.write(f"{body}\n")
+            write(f"Session {options.session}{title}. {header}\n")
+        write(body)
         if not (reply.next or reply.next_page):
             return 0
         is_first = False
@@ -89,10 +89,9 @@ async def _search(bus: Bus, options: argparse.Namespace, project: str) -> int:
     if options.project and not (found.hits or found.error) and (reason := await _unknown(bus, project)):
         return refused(reason)
     if options.json:
-        values = {"hits": [], **msgspec.to_builtins(found)}  # who reads them need not ask whether there are any
-        sys.stdout.write(msgspec.json.encode(values).decode() + "\n")
+        write_json({"hits": [], **msgspec.to_builtins(found)})  # who reads them need not ask whether there are any
     elif found.text:
-        sys.stdout.write(found.text + "\n")
+        write(found.text)
     return refused(found.error) if found.error else 0
 
 

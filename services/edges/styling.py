@@ -1,0 +1,18 @@
+"""Tables, colours and progress on the terminal, whose texts are as safe to look at as all that a command prints."""
+
+from typing import TextIO
+
+from rich.console import Console
+from rich.text import Text
+
+from services.edges.terminal import printable
+
+
+def styled(text: str, style: str = "") -> Text:
+    """A text for a table or a line in colour: square brackets in it are no markup."""
+    return Text(printable(text), style)
+
+
+def console(file: TextIO | None = None, *, width: int | None = None, soft_wrap: bool = False) -> Console:
+    """Where tables, colours and progress are printed: standard output, or this file. Texts in it are never markup."""
+    return Console(file=file, width=width, soft_wrap=soft_wrap, markup=False, emoji=False, highlight=False)
