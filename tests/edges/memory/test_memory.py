@@ -291,7 +291,7 @@ async def test_what_a_person_decides_is_sent_as_theirs(
 
 async def test_words_and_weight_are_changed_one_after_the_other(stub: Stub, run: Ran) -> None:
     await run("edit", "m1", "So it is now.", "--importance", "high")
-    assert ["memory.revise", "memory.importance"] == [subject.split(".", 3)[-1] for subject, _ in stub.commanded]
+    assert ["memory.revise.person", "memory.importance.person"] == [subject.split(".", 3)[-1] for subject, _ in stub.commanded]
     assert (0, 2) == (run.status, run.out.count("It is remembered."))
 
 
@@ -328,11 +328,11 @@ async def test_what_waits_is_gone_through_with_the_words_that_it_came_from(
     assert run.out.endswith("4 decided on, 2 wait.\n")
     sent = [(subject.split(".", 3)[-1], msgspec.json.decode(message.data)) for subject, message in stub.commanded]
     assert [
-        ("memory.decide", "m0", True),
-        ("memory.decide", "m1", False),
-        ("memory.decide", "m3", True),
-        ("memory.revise", "m3", None),
-        ("memory.decide", "m4", True),
+        ("memory.decide.person", "m0", True),
+        ("memory.decide.person", "m1", False),
+        ("memory.decide.person", "m3", True),
+        ("memory.revise.person", "m3", None),
+        ("memory.decide.person", "m4", True),
     ] == [(name, values["id"], values.get("approve")) for name, values in sent]
     assert "Rule three." == sent[3][1]["text"]
 

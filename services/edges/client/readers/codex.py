@@ -210,5 +210,5 @@ def _result(output: Any) -> tuple[str, ToolStatus]:  # noqa: ANN401 - a text, a 
 
 
 def _mime(url: str) -> str:
-    """The kind of picture that a data url names; of an address only that it is one."""
-    return url[len("data:") :].partition(";")[0] if url.startswith("data:") else "image/*"
+    """The media type that a data url names; an address names none."""
+    return url[len("data:") :].partition(";")[0] if url.startswith("data:") else ""
