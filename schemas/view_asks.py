@@ -170,7 +170,7 @@ class ProjectSummary(msgspec.Struct, frozen=True, omit_defaults=True):
     directories: tuple[str, ...] = ()
 
 
-class Projects(msgspec.Struct, frozen=True, omit_defaults=True):
+class ProjectList(msgspec.Struct, frozen=True, omit_defaults=True):
     """The reply to `ask.projects`."""
 
     projects: tuple[ProjectSummary, ...] = ()

@@ -14,9 +14,9 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from services.console.core.exchange import OUT_OF_MEMORY, Outcome, Query, too_large
+from services.console.core.exchange import OUT_OF_MEMORY, Outcome, SqlQuery, too_large
 from services.console.core.pages import RowTooLarge, pages
-from services.console.core.values import Shape, shape
+from services.console.core.values import ColumnShape, shape
 from services.kit.duck import BadQuery, Connection, DuckError, Selected, open_to_read, selected
 from services.kit.views_copy import TABLE
 
@@ -31,14 +31,14 @@ NICE = 10
 """Those who answer agents go first."""
 
 
-class Written(NamedTuple):
+class WrittenPages(NamedTuple):
     """What was written of the rows."""
 
     sizes: tuple[int, ...]
     is_whole: bool
 
 
-def answer(query: Query, sink: BinaryIO, bound: Callable[[], None]) -> Outcome:
+def answer(query: SqlQuery, sink: BinaryIO, bound: Callable[[], None]) -> Outcome:
     """Answer a query from the copy of the views, whose rows go to the sink. `bound` is called before it runs."""
     outcome = Outcome()
     try:
@@ -75,7 +75,7 @@ def _of_the_copy(db: Connection) -> tuple[int, datetime]:
     return int(as_of), at.replace(tzinfo=UTC)
 
 
-def _write(query: Query, found: Selected, sink: BinaryIO) -> Written:
+def _write(query: SqlQuery, found: Selected, sink: BinaryIO) -> WrittenPages:
     shapes = [shape(kind) for kind in found.kinds]
     expressions = [_expression(*one) for one in enumerate(zip(found.kinds, shapes, strict=True), 1)]
     names = len(msgspec.json.encode(found.columns))
@@ -86,19 +86,19 @@ def _write(query: Query, found: Selected, sink: BinaryIO) -> Written:
     sizes: list[int] = []
     for page in pages(written, query.room - names):
         if sizes and sum(sizes) + len(page) > query.bytes:
-            return Written(tuple(sizes), is_whole=False)
+            return WrittenPages(tuple(sizes), is_whole=False)
         sink.write(page)
         sizes.append(len(page))
     sink.flush()
-    return Written(tuple(sizes), is_whole=len(rows) <= query.max_rows)
+    return WrittenPages(tuple(sizes), is_whole=len(rows) <= query.max_rows)
 
 
-def _expression(number: int, column: tuple[object, Shape]) -> str:
+def _expression(number: int, column: tuple[object, ColumnShape]) -> str:
     kind, wanted = column
     return f"#{number}" if wanted.sql == str(kind) else f"cast(#{number} as {wanted.sql})"
 
 
-def _encoded(value: object, wanted: Shape) -> object:
+def _encoded(value: object, wanted: ColumnShape) -> object:
     return value if wanted.encode is None else wanted.encode(value)
 
 
@@ -112,7 +112,7 @@ def _limit_memory(mebibytes: int) -> None:
 
 
 def main() -> None:
-    query = msgspec.json.decode(sys.stdin.buffer.read(), type=Query)
+    query = msgspec.json.decode(sys.stdin.buffer.read(), type=SqlQuery)
     signal.setitimer(signal.ITIMER_REAL, query.seconds + LATE)  # which ends a process that says nothing else
     os.nice(NICE)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -10,7 +10,7 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from services.console.core.exchange import OUT_OF_MEMORY, Outcome, Query, too_large
+from services.console.core.exchange import OUT_OF_MEMORY, Outcome, SqlQuery, too_large
 from services.kit.logs import logger
 
 ENVIRONMENT = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "TMPDIR")
@@ -34,7 +34,7 @@ class Runs:
         self._processes: set[asyncio.subprocess.Process] = set()
         self._is_closing = False
 
-    async def run(self, query: Query) -> Result:
+    async def run(self, query: SqlQuery) -> Result:
         """Run a query to its end. Who gives up waiting ends it, too: nothing of it is left behind."""
         with contextlib.ExitStack() as stack:
             pages = stack.enter_context(TemporaryFile())
@@ -48,7 +48,7 @@ class Runs:
         for process in self._processes:
             _kill(process)
 
-    async def _outcome(self, query: Query) -> Outcome:
+    async def _outcome(self, query: SqlQuery) -> Outcome:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -69,7 +69,7 @@ class Runs:
             self._processes.discard(process)
         return self._judge(query, process.returncode, output)
 
-    def _judge(self, query: Query, code: int | None, output: bytes) -> Outcome:
+    def _judge(self, query: SqlQuery, code: int | None, output: bytes) -> Outcome:
         if code == 0:
             return msgspec.json.decode(output, type=Outcome)
         if self._is_closing:

@@ -11,7 +11,7 @@ from schemas.codec import encode
 from schemas.events import Event
 from schemas.subjects import ask as subject_of
 from schemas.view_asks import Rows, SqlAsk, ViewsCopy, ViewsCopyAsk
-from services.console.core.exchange import Outcome, Query
+from services.console.core.exchange import Outcome, SqlQuery
 from services.console.results import Results
 from services.console.running import Runs
 from services.kit.asks import AskHandler
@@ -78,8 +78,8 @@ class Console:
         outcome = result.outcome
         return msgspec.structs.replace(self._results.add(result), as_of=outcome.as_of, age=_age(outcome, copy))
 
-    def _query(self, ask: SqlAsk, seconds: float) -> Query:
-        return Query(
+    def _query(self, ask: SqlAsk, seconds: float) -> SqlQuery:
+        return SqlQuery(
             copy=str(self._path),
             sql=ask.sql,
             max_rows=max(1, min(ask.max_rows, self._limits.sql_max_rows)),

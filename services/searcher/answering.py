@@ -31,7 +31,7 @@ from services.searcher.finding import Asked, Found, find
 from services.searcher.held import Held, condition, read
 from services.searcher.naming import named, session_named
 from services.searcher.store import Project, Store
-from services.searcher.written import Written
+from services.searcher.written import ConfirmedWrites
 
 MOST_CHARACTERS = 10_000
 """Of a query; what is behind them is not read."""
@@ -49,7 +49,7 @@ _served = msgspec.json.Decoder(Served)
 class Searching:
     """Answers questions with what the store holds."""
 
-    def __init__(self, kit: Kit, store: Store, written: Written) -> None:
+    def __init__(self, kit: Kit, store: Store, written: ConfirmedWrites) -> None:
         self._kit = kit
         self._store = store
         self._written = written

@@ -38,14 +38,14 @@ NEWEST = 50
 """Rows of a session among which the highest number of a message is looked for."""
 
 
-class Session(msgspec.Struct, frozen=True):
+class SessionHits(msgspec.Struct, frozen=True):
     """A session that is named, with what tells most of it: its history, how it began and what was said last."""
 
     facts: FoundSession
     found: tuple[Found, ...]
 
 
-async def session_named(shelves: Sequence[Held], scope: Scope, ids: Sequence[str], most: int) -> Session | None:
+async def session_named(shelves: Sequence[Held], scope: Scope, ids: Sequence[str], most: int) -> SessionHits | None:
     """The one session that the only id of a query means; None: none, or several begin so."""
     if len(ids) != 1 or len(ids[0]) < SHORTEST:
         return None
@@ -71,7 +71,7 @@ async def session_named(shelves: Sequence[Held], scope: Scope, ids: Sequence[str
         began=datetime.fromtimestamp(min(known), UTC) if known else None,
         ended=datetime.fromtimestamp(max(known), UTC) if known else None,
     )
-    return Session(facts, tuple(Found(held, number, 1.0, ("session",)) for held, number in found))
+    return SessionHits(facts, tuple(Found(held, number, 1.0, ("session",)) for held, number in found))
 
 
 def _of(held: Held, scope: Scope, name: str) -> Places:

@@ -27,7 +27,7 @@ from services.kit.room import Kit
 from services.searcher.answering import Searching
 from services.searcher.asker import asker
 from services.searcher.store import Store
-from services.searcher.written import Written
+from services.searcher.written import ConfirmedWrites
 
 ATTEMPTS, PAUSE = 20, 1.0
 """How often, and after how many seconds, the embedder is asked that starts at the same time."""
@@ -61,7 +61,7 @@ class Searcher:
         self._kit = kit
         self._store = Store(kit.settings.data, kit.settings.search.projects, kit.log)
         kit.stack.callback(self._store.close)
-        written = Written(kit.reader)
+        written = ConfirmedWrites(kit.reader)
         self._searching = Searching(kit, self._store, written)
         self._handler = AskHandler(kit, SearchAsk, self._answer, lambda reason: Hits(error=f"Not searched: {reason}."))
         warming = asyncio.create_task(self._warm())

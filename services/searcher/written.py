@@ -6,7 +6,7 @@ from schemas.subjects import parse_log
 from services.kit.bus import LogReader
 
 
-class Written:
+class ConfirmedWrites:
     """Where the newest of such facts is in the log, project by project.
 
     A room hears of a fact as it is published, which is before whoever wrote it has the confirmation, and so before

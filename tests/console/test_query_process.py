@@ -12,7 +12,7 @@ import pytest
 from schemas.codec import encode
 from schemas.events import DropRequested
 from schemas.view_asks import Rows
-from services.console.core.exchange import Outcome, Query
+from services.console.core.exchange import Outcome, SqlQuery
 from services.console.query_process import answer
 from services.kit.duck import change_alone
 from services.kit.views_copy import TABLE
@@ -42,7 +42,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def asked(copy: Path, sql: str, **changes: object) -> tuple[Outcome, list[list[object]]]:
     """What becomes of a query in this process, whose memory is not bounded, and its rows."""
-    query = msgspec.structs.replace(Query(str(copy), sql, 1000, 60.0, 512, 100_000, 1_000_000), **changes)
+    query = msgspec.structs.replace(SqlQuery(str(copy), sql, 1000, 60.0, 512, 100_000, 1_000_000), **changes)
     sink = io.BytesIO()
     outcome = answer(query, sink, lambda: None)
     sink.seek(0)

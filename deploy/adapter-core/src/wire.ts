@@ -1178,7 +1178,7 @@ export interface AliasChange {
 /**
  * The reply to `ask.projects`.
  */
-export interface Projects {
+export interface ProjectList {
   projects?: ProjectSummary[];
   error?: string;
 }

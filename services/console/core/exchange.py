@@ -8,7 +8,7 @@ OUT_OF_MEMORY = 3
 """The exit status where not even a sentence could be written."""
 
 
-class Query(msgspec.Struct, frozen=True):
+class SqlQuery(msgspec.Struct, frozen=True):
     """What this process is asked to do."""
 
     copy: str

@@ -20,7 +20,7 @@ SMALLEST, LARGEST = -(2**63), 2**64 - 1
 _MOMENT = re.compile(r"(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)(?:([+-]\d\d)(:\d\d)?)?")
 
 
-class Kind(Protocol):
+class ColumnKind(Protocol):
     """A type of DuckDB."""
 
     @property
@@ -29,7 +29,7 @@ class Kind(Protocol):
     def children(self) -> list[tuple[str, Any]]: ...
 
 
-class Shape(msgspec.Struct, frozen=True):
+class ColumnShape(msgspec.Struct, frozen=True):
     """How the values of one type are asked for and written."""
 
     sql: str
@@ -38,32 +38,32 @@ class Shape(msgspec.Struct, frozen=True):
     """What each becomes; None: it stays as it is."""
 
 
-def shape(kind: Kind) -> Shape:
+def shape(kind: ColumnKind) -> ColumnShape:
     """How values of this type are written. What is in them is written by the same rules, at any depth."""
     match kind.id:
         case "list":
             inner = shape(kind.children[0][1])
-            return Shape(f"{inner.sql}[]", _each(inner.encode))
+            return ColumnShape(f"{inner.sql}[]", _each(inner.encode))
         case "array":
             inner = shape(kind.children[0][1])
-            return Shape(f"{inner.sql}[{kind.children[1][1]}]", _each(inner.encode))
+            return ColumnShape(f"{inner.sql}[{kind.children[1][1]}]", _each(inner.encode))
         case "struct" if kind.children:
             fields = {name: shape(child) for name, child in kind.children}
             sql = ", ".join(f"{_quoted(name)} {field.sql}" for name, field in fields.items())
-            return Shape(f"STRUCT({sql})", _fields({name: field.encode for name, field in fields.items()}))
+            return ColumnShape(f"STRUCT({sql})", _fields({name: field.encode for name, field in fields.items()}))
         case "map":
             inner = shape(kind.children[1][1])
-            return Shape(f"MAP(VARCHAR, {inner.sql})", _values(inner.encode))
+            return ColumnShape(f"MAP(VARCHAR, {inner.sql})", _values(inner.encode))
         case name if name in PLAIN:
-            return Shape(str(kind))
+            return ColumnShape(str(kind))
         case name if name in WHOLE:
-            return Shape(str(kind), _whole if "hugeint" in name else None)
+            return ColumnShape(str(kind), _whole if "hugeint" in name else None)
         case name if name in REAL:
-            return Shape(str(kind), _real)
+            return ColumnShape(str(kind), _real)
         case name if name.startswith("timestamp"):
-            return Shape("VARCHAR", moment)
+            return ColumnShape("VARCHAR", moment)
         case _:  # dates, intervals, unions, variants, and what a later release may bring
-            return Shape("VARCHAR")
+            return ColumnShape("VARCHAR")
 
 
 def moment(text: str | None) -> str | None:

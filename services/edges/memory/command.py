@@ -16,7 +16,15 @@ from schemas.commands import Answer, Command, MemoryPin, MemoryPropose, MemoryWr
 from schemas.envelope import Actor
 from schemas.subjects import Address, BadSubject, ask
 from services.edges.memory.decisions import Incomplete, commands
-from services.edges.memory.exchange import Item, NothingToImport, exported, files, item_of, restored, sentences
+from services.edges.memory.exchange import (
+    ExportedMemory,
+    NothingToImport,
+    exported,
+    files,
+    item_of,
+    restored,
+    sentences,
+)
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
 from services.edges.memory.readings import VIEWS, NotFound, printed, question
 from services.edges.memory.review import review
@@ -82,7 +90,7 @@ async def _import(bus: Bus, options: argparse.Namespace, project: str) -> int:
     done, failed = 0, 0
     for path in files(options.paths):
         text = path.read_text(encoding="utf-8", errors="replace")
-        items = restored(text) if options.restore else tuple(Item("", one) for one in sentences(text))
+        items = restored(text) if options.restore else tuple(ExportedMemory("", one) for one in sentences(text))
         for item in items:
             answer = await _sent(bus, project, _taken_in(item, is_export=options.restore))
             done, failed = done + answer.ok, failed + (not answer.ok)
@@ -97,7 +105,7 @@ async def _import(bus: Bus, options: argparse.Namespace, project: str) -> int:
 _MEMORY = re.compile(r"\bm[0-9a-f]{10}\b")
 
 
-def _taken_in(item: Item, *, is_export: bool) -> Command:
+def _taken_in(item: ExportedMemory, *, is_export: bool) -> Command:
     if is_export:
         return MemoryWrite(item.text, item.category, item.importance)
     return MemoryPropose(item.category, item.text)

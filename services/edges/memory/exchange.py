@@ -24,7 +24,7 @@ class NothingToImport(LookupError):
     """No file holds anything to import; says what would."""
 
 
-class Item(msgspec.Struct, frozen=True):
+class ExportedMemory(msgspec.Struct, frozen=True):
     """A memory as an export has it."""
 
     category: str
@@ -33,9 +33,9 @@ class Item(msgspec.Struct, frozen=True):
     pinned: bool = False
 
 
-def exported(project: str, items: Iterable[Item]) -> str:
+def exported(project: str, items: Iterable[ExportedMemory]) -> str:
     """What holds, by category. `restored` reads it back."""
-    by_category: dict[str, list[Item]] = {}
+    by_category: dict[str, list[ExportedMemory]] = {}
     for item in items:
         by_category.setdefault(item.category, []).append(item)
     lines = [f"# What is remembered of {project}"]
@@ -48,15 +48,15 @@ def exported(project: str, items: Iterable[Item]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def item_of(entry: MemoryEntry) -> Item:
+def item_of(entry: MemoryEntry) -> ExportedMemory:
     """A memory to export. The older category says of two that have one name today that it is about the project."""
     category = "ENVIRONMENT" if (entry.category, entry.kind) == ("CONFIG_VALUES", "project") else entry.category
-    return Item(category, entry.text, entry.importance, entry.pinned)
+    return ExportedMemory(category, entry.text, entry.importance, entry.pinned)
 
 
-def restored(text: str) -> tuple[Item, ...]:
+def restored(text: str) -> tuple[ExportedMemory, ...]:
     """The memories of an export, in their order."""
-    found: list[Item] = []
+    found: list[ExportedMemory] = []
     category = ""
     at = 0
     while at < len(text):
@@ -67,7 +67,7 @@ def restored(text: str) -> tuple[Item, ...]:
         elif item := _ITEM.match(text, at) if category else None:
             marks = item["marks"].split()
             importance = next((mark for mark in marks if mark in ("low", "high")), "normal")
-            found.append(Item(category, item["text"].replace("\n  ", "\n"), importance, "pinned" in marks))
+            found.append(ExportedMemory(category, item["text"].replace("\n  ", "\n"), importance, "pinned" in marks))
             end = item.end()
         at = end + 1
     return tuple(found)

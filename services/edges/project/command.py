@@ -12,7 +12,7 @@ from schemas.commands import Command, ProjectMerge, ProjectRename, ProjectSepara
 from schemas.envelope import Actor
 from schemas.events import AliasProposed
 from schemas.subjects import Address, BadSubject, ask
-from schemas.view_asks import Projects, ProjectsAsk, ProjectSummary
+from schemas.view_asks import ProjectList, ProjectsAsk, ProjectSummary
 from services.domain.aliases import Aliases
 from services.edges.memory.command import name_of_person, person_endpoint, refused
 from services.edges.memory.place import PATIENCE, NoProject, aliases_of, project_meant
@@ -31,7 +31,7 @@ HOW = {
 }
 
 
-class Entry(msgspec.Struct, frozen=True):
+class ListedProject(msgspec.Struct, frozen=True):
     """A project as it is listed."""
 
     name: str
@@ -67,7 +67,7 @@ async def _read(bus: Bus, options: argparse.Namespace, here: Path) -> int:
         entry = next((one for one in found if one.name == name), None)
         if entry is None and options.project:
             return refused(f"there is no project {options.project}; `annals project list` shows what there is")
-        found = [entry or Entry(name, aliases.title(name), 0, "", (), {})]
+        found = [entry or ListedProject(name, aliases.title(name), 0, "", (), {})]
         waiting = [one for one in waiting if aliases.project(one.leads_to) == name]
     if options.json:
         write_json({"projects": found, "proposed": [msgspec.structs.asdict(one) for one in waiting]})
@@ -77,10 +77,10 @@ async def _read(bus: Bus, options: argparse.Namespace, here: Path) -> int:
     return 0
 
 
-async def _entries(bus: Bus, aliases: Aliases) -> list[Entry]:
+async def _entries(bus: Bus, aliases: Aliases) -> list[ListedProject]:
     """The projects, that in which something happened last first."""
     reply = msgspec.json.decode(
-        await bus.request(ask(ProjectsAsk.NAME), encode(ProjectsAsk()), PATIENCE), type=Projects
+        await bus.request(ask(ProjectsAsk.NAME), encode(ProjectsAsk()), PATIENCE), type=ProjectList
     )
     if reply.error:
         raise NoProject(f"the projects cannot be read ({reply.error}): try again in a moment")
@@ -93,8 +93,8 @@ async def _entries(bus: Bus, aliases: Aliases) -> list[Entry]:
     return sorted(entries, key=lambda one: (one.last_seen, one.name), reverse=True)
 
 
-def _entry(name: str, reported: Sequence[ProjectSummary], aliases: Aliases) -> Entry:
-    return Entry(
+def _entry(name: str, reported: Sequence[ProjectSummary], aliases: Aliases) -> ListedProject:
+    return ListedProject(
         name=name,
         title=aliases.title(name),
         sessions=sum(one.sessions for one in reported),
@@ -104,7 +104,7 @@ def _entry(name: str, reported: Sequence[ProjectSummary], aliases: Aliases) -> E
     )
 
 
-def _table(entries: Iterable[Entry]) -> Iterator[str]:
+def _table(entries: Iterable[ListedProject]) -> Iterator[str]:
     lines = [("PROJECT", "CALLED", "SESSIONS", "LAST SEEN", "OTHER NAMES")]
     lines += [
         (one.name, one.title or "-", str(one.sessions), one.last_seen or "-", str(len(one.aliases))) for one in entries
@@ -114,7 +114,7 @@ def _table(entries: Iterable[Entry]) -> Iterator[str]:
         yield "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
 
 
-def _shown(entry: Entry) -> Iterator[str]:
+def _shown(entry: ListedProject) -> Iterator[str]:
     yield f"{entry.name}{f', called {entry.title}' if entry.title else ''}"
     yield f"{entry.sessions} sessions{f', last seen {entry.last_seen}' if entry.last_seen else ''}"
     yield from (f"in {directory}" for directory in entry.directories)
@@ -143,7 +143,7 @@ async def _decide(bus: Bus, options: argparse.Namespace, here: Path) -> int:
     return 0
 
 
-def _command(options: argparse.Namespace, known: Iterable[Entry]) -> Command:
+def _command(options: argparse.Namespace, known: Iterable[ListedProject]) -> Command:
     match options.action:
         case "merge":
             return ProjectMerge(_whole(options.former, known))
@@ -153,7 +153,7 @@ def _command(options: argparse.Namespace, known: Iterable[Entry]) -> Command:
             return ProjectSeparate(_whole(options.former, known))
 
 
-def _whole(name: str, known: Iterable[Entry]) -> str:
+def _whole(name: str, known: Iterable[ListedProject]) -> str:
     """The name that a person means with its beginning, where only one begins so; else as it was given."""
     names = {one for entry in known for one in (entry.name, *entry.aliases)}
     found = [one for one in names if one.startswith(name)] if len(name) >= SHORT and name not in names else []

@@ -12,7 +12,7 @@ from schemas.ask import Ask
 from schemas.asks import ExpandAsk, Expanded, Hits, SearchAsk, Status, StatusAsk
 from schemas.codec import encode
 from schemas.subjects import BadSubject, ask
-from schemas.view_asks import Projects, ProjectsAsk
+from schemas.view_asks import ProjectList, ProjectsAsk
 from services.edges.memory.command import person_endpoint, refused
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
 from services.edges.terminal import write, write_json
@@ -99,7 +99,7 @@ async def _unknown(bus: Bus, project: str) -> str:
     """That there is no project of this name, and which are called nearly the same; empty: there is, or nobody knows."""
     try:
         reply = await bus.request(ask(ProjectsAsk.NAME), encode(ProjectsAsk()), STATUS_WAIT)
-        known = [one.project for one in msgspec.json.decode(reply, type=Projects).projects]
+        known = [one.project for one in msgspec.json.decode(reply, type=ProjectList).projects]
     except (Unreachable, msgspec.DecodeError, msgspec.ValidationError):
         return ""
     if not known or project in known:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from schemas.view_asks import Projects, ProjectsAsk, ProjectSummary
+from schemas.view_asks import ProjectList, ProjectsAsk, ProjectSummary
 from services.responder.answers.base import LONG, Context, Question
 from services.responder.answers.view_rows import view_rows
 
@@ -23,11 +23,13 @@ from (
 where project <> '' group by project"""
 
 
-def _open(context: Context) -> Callable[[ProjectsAsk], Awaitable[Projects]]:
-    async def answer(_: ProjectsAsk) -> Projects:
-        return Projects(tuple(msgspec.convert(await view_rows(context, PROJECTS, max_rows=MOST), list[ProjectSummary])))
+def _open(context: Context) -> Callable[[ProjectsAsk], Awaitable[ProjectList]]:
+    async def answer(_: ProjectsAsk) -> ProjectList:
+        return ProjectList(
+            tuple(msgspec.convert(await view_rows(context, PROJECTS, max_rows=MOST), list[ProjectSummary]))
+        )
 
     return answer
 
 
-PROJECTS_KNOWN = Question(ProjectsAsk, _open, lambda reason: Projects(error=reason), LONG)
+PROJECTS_KNOWN = Question(ProjectsAsk, _open, lambda reason: ProjectList(error=reason), LONG)

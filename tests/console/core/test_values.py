@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from services.console.core.values import Shape, moment, shape
+from services.console.core.values import ColumnShape, moment, shape
 
 
 class Named(NamedTuple):
@@ -87,4 +87,4 @@ def test_the_same_holds_inside_of_other_values_and_for_nothing_at_all() -> None:
         nested, {"1": [{"a": math.nan, "b": 2}, None], "2": None}
     )
     assert None is written(nested, None)
-    assert Shape("INTEGER[]") == shape(Named("list", [("child", WHOLE)]))
+    assert ColumnShape("INTEGER[]") == shape(Named("list", [("child", WHOLE)]))

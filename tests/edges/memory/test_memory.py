@@ -43,7 +43,7 @@ from services.desk.worker import Desk
 from services.edges.arguments import parser
 from services.edges.launcher.broker import Broker
 from services.edges.memory.command import memory
-from services.edges.memory.exchange import Item, exported, item_of, restored
+from services.edges.memory.exchange import ExportedMemory, exported, item_of, restored
 from services.kit.bus import Bus
 from services.kit.endpoint import read, write
 from services.settings import Nats, Settings
@@ -291,7 +291,9 @@ async def test_what_a_person_decides_is_sent_as_theirs(
 
 async def test_words_and_weight_are_changed_one_after_the_other(stub: Stub, run: Ran) -> None:
     await run("edit", "m1", "So it is now.", "--importance", "high")
-    assert ["memory.revise.person", "memory.importance.person"] == [subject.split(".", 3)[-1] for subject, _ in stub.commanded]
+    assert ["memory.revise.person", "memory.importance.person"] == [
+        subject.split(".", 3)[-1] for subject, _ in stub.commanded
+    ]
     assert (0, 2) == (run.status, run.out.count("It is remembered."))
 
 
@@ -446,7 +448,7 @@ async def test_what_is_exported_is_read_back_as_it_was(bus: Bus, run: Ran, tmp_p
 @given(
     st.lists(
         st.builds(
-            Item,
+            ExportedMemory,
             st.sampled_from(("NAMING", "PROJECT_RULES", "ENVIRONMENT")),
             st.text(min_size=1, max_size=80).filter(lambda text: text.strip() == text and "\r" not in text),
             st.sampled_from(("low", "normal", "high")),
@@ -455,7 +457,7 @@ async def test_what_is_exported_is_read_back_as_it_was(bus: Bus, run: Ran, tmp_p
         max_size=6,
     )
 )
-def test_whatever_is_exported_reads_the_same(items: list[Item]) -> None:
+def test_whatever_is_exported_reads_the_same(items: list[ExportedMemory]) -> None:
     assert sorted(items, key=lambda item: item.category) == [*restored(exported("harbour", items))]
 
 

@@ -22,7 +22,7 @@ _PUT_IN = ("<", "# AGENTS.md instructions")
 """How texts begin that Codex itself sends in the person's name."""
 
 
-class _Tokens(msgspec.Struct):
+class _TokenCount(msgspec.Struct):
     """What the provider counted for one answer; cached tokens are part of the input, reasoning of the output."""
 
     input_tokens: int = 0
@@ -34,7 +34,7 @@ class _Tokens(msgspec.Struct):
 class _Counted(msgspec.Struct):
     """What was counted so far, and for the newest answer."""
 
-    last_token_usage: _Tokens | None = None
+    last_token_usage: _TokenCount | None = None
 
 
 class _Payload(msgspec.Struct):
@@ -189,7 +189,7 @@ class _Reading:
         self._built.message("system", moment(at), synthetic=True)
         self._built.text((payload.message if isinstance(payload.message, str) else "") or told, "compaction")
 
-    def _count(self, counted: _Tokens | None) -> None:
+    def _count(self, counted: _TokenCount | None) -> None:
         if counted is not None:
             self._built.usage(
                 UsageSeen(

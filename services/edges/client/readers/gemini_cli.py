@@ -13,7 +13,7 @@ from services.edges.client.transcript import Transcript
 NAME = "Gemini CLI (~/.gemini/tmp/*/chats/session-*.json, .jsonl)"
 
 
-class _Tokens(msgspec.Struct):
+class _ChatTokens(msgspec.Struct):
     """What the provider counted; cached tokens are part of the input."""
 
     input: int = 0
@@ -40,7 +40,7 @@ class _Call(msgspec.Struct, rename="camel"):
     status: str = ""
 
 
-class _Message(msgspec.Struct, rename="camel"):
+class _ChatMessage(msgspec.Struct, rename="camel"):
     """One message, or what the screen told the person."""
 
     id: str = ""
@@ -49,7 +49,7 @@ class _Message(msgspec.Struct, rename="camel"):
     content: Any = None
     thoughts: list[_Thought] | None = None
     tool_calls: list[_Call] | None = None
-    tokens: _Tokens | None = None
+    tokens: _ChatTokens | None = None
     model: str | None = None
 
 
@@ -59,10 +59,10 @@ class _Chat(msgspec.Struct, rename="camel"):
     session_id: str | None = None
     summary: str | None = None
     directories: list[str] | None = None
-    messages: list[_Message] | None = None
+    messages: list[_ChatMessage] | None = None
 
 
-class _Change(msgspec.Struct):
+class _ChatChange(msgspec.Struct):
     """A line that changes what stood before: properties, or all from one message on."""
 
     set: _Chat | None = msgspec.field(default=None, name="$set")
@@ -86,11 +86,11 @@ def read(data: bytes) -> Iterator[Transcript]:
 def _of_lines(data: bytes) -> _Chat:
     """Follow the changes; a message that comes again replaces the one with its id."""
     chat = _Chat()
-    messages: dict[str, _Message] = {}
+    messages: dict[str, _ChatMessage] = {}
     for line in data.splitlines():
         try:
-            change = msgspec.json.decode(line, type=_Change)
-            message = msgspec.json.decode(line, type=_Message)
+            change = msgspec.json.decode(line, type=_ChatChange)
+            message = msgspec.json.decode(line, type=_ChatMessage)
             properties = change.set or msgspec.json.decode(line, type=_Chat)
         except ValueError:
             # The harness may be writing the last line, and kinds of lines come and go with its versions.
@@ -113,7 +113,7 @@ def _changed(chat: _Chat, change: _Chat) -> _Chat:
     return msgspec.structs.replace(chat, **given)
 
 
-def _messages(messages: list[_Message]) -> Iterator[ReadMessage]:
+def _messages(messages: list[_ChatMessage]) -> Iterator[ReadMessage]:
     built = MessageBuilder()
     for message in messages:
         at = moment(message.timestamp)
@@ -159,7 +159,7 @@ def _output(call: _Call) -> str:
     return "\n".join(filter(None, found)) or texts(call.result_display)
 
 
-def _count(built: MessageBuilder, counted: _Tokens) -> None:
+def _count(built: MessageBuilder, counted: _ChatTokens) -> None:
     built.usage(
         UsageSeen(
             "",

@@ -22,7 +22,7 @@ class _Usage(msgspec.Struct, rename="camel"):
     cache_write: int = 0
 
 
-class _Message(msgspec.Struct, rename="camel"):
+class _EntryMessage(msgspec.Struct, rename="camel"):
     """What was said."""
 
     role: str = ""
@@ -49,7 +49,7 @@ class _Entry(msgspec.Struct, rename="camel"):
     name: str | None = None
     summary: str | None = None
     content: Any = None
-    message: _Message | None = None
+    message: _EntryMessage | None = None
 
 
 def knows(keys: set[str]) -> bool:
@@ -103,7 +103,7 @@ def _messages(path: list[_Entry]) -> Iterator[ReadMessage]:
     return built.messages()
 
 
-def _message(built: MessageBuilder, entry: _Entry, message: _Message) -> None:
+def _message(built: MessageBuilder, entry: _Entry, message: _EntryMessage) -> None:
     at = moment(entry.timestamp)
     if message.role == "toolResult":
         built.result(message.tool_call_id, texts(message.content), "error" if message.is_error else "completed", at)
