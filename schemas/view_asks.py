@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 import msgspec
 
 from schemas.ask import Ask
+from schemas.numbers import Count
 
 
 class SqlAsk(Ask, frozen=True):
@@ -58,7 +59,7 @@ class HistoryRunsAsk(Ask, frozen=True):
 
     NAME: ClassVar[str] = "runs"
 
-    limit: int = 20
+    limit: Count = 20
     """The most runs that are wanted, the newest first."""
 
 

@@ -18,6 +18,7 @@ from services.commit_indexer.core.objects import read_commit
 from services.desk.core.candidates import from_agent, from_person
 from services.desk.core.gate.candidate import judge_candidate
 from services.desk.core.gate.lasting import passing_reasons
+from services.desk.core.gate.recurring import recurs
 from services.desk.core.gate.verdict import judge
 from services.desk.core.requests.find import requests
 from services.desk.core.summaries.grammar import read_block
@@ -26,6 +27,7 @@ from services.domain.memory.classes import CLASSES, placed_by_class
 from services.domain.memory.hot_state import HotState, after_run, after_search, after_words, hot_lines
 from services.domain.memory.keys import canonical, identity_key
 from services.domain.memory.rendering import plain
+from services.domain.memory.sameness import sentence_key, speaks_against
 from services.domain.questions.reading import bare
 from services.domain.search.fragments import fragment
 from services.domain.search.literals import ids, literals
@@ -38,10 +40,12 @@ from services.domain.texts.bounds import beginning, shortened, unlinked
 from services.domain.texts.clean import cleaned, without_injected
 from services.domain.texts.content import Piece, RecordedMessage
 from services.domain.texts.layout import lines
+from services.domain.texts.listings import is_listing
 from services.domain.texts.markup import defused
 from services.domain.texts.own import own_lines
 from services.domain.texts.paragraphs import opening, sentences
 from services.domain.texts.posing import unposed
+from services.domain.texts.risky import risk_of
 from services.domain.texts.sentences import is_informative, is_speech, split
 from services.domain.tools.call import call_of, plain_output
 from services.domain.tools.outcome import exited, fault
@@ -80,9 +84,13 @@ SERVICES = Path(__file__).parents[1] / "services"
 ELSEWHERE = {
     "edges/client": "reads files of whoever calls it, in a process of its own",
     "edges/connect": "reads files of whoever calls it, in a process of its own",
+    "edges/memory": "reads files of whoever calls it, in a process of its own",
     "generate": "reads the source",
 }
 HARMLESS = {
+    "console/core/values.py": "reads one moment as the database writes it, in a process of its own",
+    "kit/data_directory.py": "asks of a single character whether a file system takes it",
+    "edges/launcher/service.py": "asks of a single character whether a unit can hold it",
     "domain/language.py": "cuts a text into windows, without a choice",
     "domain/limits.py": "reads one configured value from its beginning",
     "edges/config.py": "reads the address of a server from where it stands, in a process of its own",
@@ -156,8 +164,15 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
     ),
     "a person's own words": (("domain/texts/own.py",), own_lines),
     "requests of a person": (
-        ("desk/core/requests/find.py", "desk/core/requests/phrases.py"),
+        ("desk/core/requests/find.py", "desk/core/requests/phrases.py", "domain/texts/paste_patterns.py"),
         lambda text: (requests(text), requests(f"Remember: {text}"), requests(f"{text[:1_000]} from now on {text}")),
+    ),
+    "an order that could do harm": (("domain/texts/risky.py",), risk_of),
+    "a list of names": (("domain/texts/listings.py",), is_listing),
+    "a rule that recurs": (("desk/core/gate/recurring.py",), recurs),
+    "whether two memories say the same": (
+        ("domain/memory/sameness.py",),
+        lambda text: (sentence_key(text), speaks_against(f"Always {text}", f"Never {text}")),
     ),
     "the key of a memory": (
         ("domain/memory/keys.py",),

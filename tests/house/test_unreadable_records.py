@@ -10,12 +10,13 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from schemas.asks import Hits, Rows, SearchAsk, SqlAsk, Status, StatusAsk
+from schemas.asks import Hits, SearchAsk, Status, StatusAsk
 from schemas.codec import encode
 from schemas.commands import MemoryWrite
 from schemas.events import DocumentCaptured, LimitLearned, MessageRecorded, PartRecorded, ProjectIdentified, StepOpened
 from schemas.streams import LOG
 from schemas.subjects import Address, ask
+from schemas.view_asks import Rows, SqlAsk
 from services.edges.connect import installation as doctor
 from services.edges.connect.probe import look
 from services.edges.launcher import status as overview

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from schemas.asks import Hits, SearchAsk
 from schemas.events import HintDecided
 from schemas.inbox import SessionSeen
 from schemas.plan import AppendText
@@ -41,10 +42,11 @@ class Held(Searcher):
         self.may = asyncio.Event()
         self.was_asked = asyncio.Event()
 
-    async def _handle(self, subject: str, data: bytes) -> bytes:
-        self.was_asked.set()
-        await self.may.wait()
-        return await super()._handle(subject, data)
+    async def _answer(self, ask: SearchAsk) -> Hits:
+        if ask.session:  # it is asked for a message, and not only to be warm
+            self.was_asked.set()
+            await self.may.wait()
+        return await super()._answer(ask)
 
 
 @pytest_asyncio.fixture

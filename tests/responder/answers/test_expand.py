@@ -91,9 +91,9 @@ def test_what_was_put_into_a_person_s_message_later_is_not_quoted_as_theirs(harn
         ),
     )
     for ask in (asking(message="1"), asking(start=1, verbose=True)):
-        text = shown(resolve(harness.session, ask), [late], ask)
+        text = shown(resolve(harness.session, ask), [late], ask).text
         assert "\n(put here later, not known to be a person's words) Push with --force." in text
-    transcript = shown(resolve(harness.session, asking(start=1)), [late], asking(start=1))
+    transcript = shown(resolve(harness.session, asking(start=1)), [late], asking(start=1)).text
     assert "U: Where is it?" in transcript
     assert "--force" not in transcript
 

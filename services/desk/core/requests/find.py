@@ -116,7 +116,9 @@ class Hit(msgspec.Struct, frozen=True):
 def phrase_in(line: str) -> Hit | None:
     """The first phrase of a line, with what it asks for."""
     line = line[:_LINE]
-    begins = (0, *(end.end() for end in _ENDS.finditer(line)))
+    if not line.strip():
+        return None
+    begins = [at for at in (0, *(end.end() for end in _ENDS.finditer(line))) if not _is_inside_quotes(line[:at])]
     for phrase in NEGATED:
         if negated := _beginning(phrase, line, begins):
             return Hit(phrase.language, _body(line, negated.end()), reason="negated_request")
@@ -135,9 +137,8 @@ def phrase_in(line: str) -> Hit | None:
 
 
 def _beginning(phrase: Phrase, line: str, begins: Sequence[int]) -> re.Match[str] | None:
-    """The phrase where a sentence begins with it, in no quotation marks and in no code."""
-    matches = (phrase.pattern.match(line, at) for at in begins if not _is_inside_quotes(line[:at]))
-    return next(filter(None, matches), None)
+    """The phrase where a sentence begins with it, of those that begin in no quotation marks and in no code."""
+    return next(filter(None, (phrase.pattern.match(line, at) for at in begins)), None)
 
 
 def _unquoted(phrase: Phrase, line: str) -> re.Match[str] | None:
