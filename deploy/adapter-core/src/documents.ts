@@ -16,6 +16,9 @@ const PRIVATE = "it is of the files that keep secrets, which are never read";
 const CAREFULLY = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
+/** Which files are wanted. */
+type Wanted = Pick<ClientManifest, "documents" | "document_bytes">;
+
 /** A file as it is now: its bytes and text, or why there are none. Without any of it there is no such file. */
 interface Found {
   bytes?: Buffer;
@@ -34,13 +37,13 @@ export class Documents {
   ) {}
 
   /** What has changed since the last time. Looks take turns, so that what is told last is newest. */
-  changes(guide: ClientManifest): Promise<Item[]> {
+  changes(guide: Wanted): Promise<Item[]> {
     const look = this.looking.then(() => this.look(guide));
     this.looking = look.catch(() => undefined); // whoever asked hears of it
     return look;
   }
 
-  private async look(guide: ClientManifest): Promise<Item[]> {
+  private async look(guide: Wanted): Promise<Item[]> {
     const root = await realpath(this.root);
     const items: Item[] = [];
     const most = Math.min(guide.document_bytes || MAX_BYTES, MAX_BYTES);

@@ -1,9 +1,10 @@
 /** What a project is called on the wire, and what it was called before. */
 
 import { createHash } from "node:crypto";
-import { readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { writeOwn } from "./files.ts";
 import type { Log } from "./log.ts";
 import { type Beginning, beginning } from "./repository.ts";
 import { within } from "./timers.ts";
@@ -114,9 +115,7 @@ class Names {
 
   private write(path: string, values: object): void {
     try {
-      const beside = `${path}.${process.pid}`;
-      writeFileSync(beside, JSON.stringify(values), { mode: 0o600 });
-      renameSync(beside, path);
+      writeOwn(path, JSON.stringify(values), `${path}.${process.pid}`);
     } catch (error) {
       this.log.note("a project's name was not kept", { error: String(error) });
     }

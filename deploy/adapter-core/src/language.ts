@@ -8,6 +8,7 @@ export type {
   Line,
   Listed,
   Plan,
+  ProjectSettingsReply,
   Revision,
   SessionSeen,
   StepSeen,

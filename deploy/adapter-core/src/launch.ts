@@ -1,8 +1,9 @@
 /** Starts the installation of Annals on this machine, where setup has said how. */
 
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, openSync } from "node:fs";
+import { closeSync, existsSync } from "node:fs";
 import { join } from "node:path";
+import { openEmpty } from "./files.ts";
 import type { Log } from "./log.ts";
 
 export interface Installation {
@@ -28,7 +29,7 @@ export async function launch({ command, data }: Installation, said: string, log:
   const env = { ...process.env, ...(data ? { ANNALS_DATA: data } : {}) };
   let file: number | undefined;
   try {
-    file = openSync(said, "w", 0o600);
+    file = openEmpty(said);
     const child = spawn(program, words, { env, detached: true, stdio: ["ignore", file, file] });
     const code = new Promise<number | null>((resolve, reject) => {
       child.on("error", reject);

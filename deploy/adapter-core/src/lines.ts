@@ -1,6 +1,7 @@
 /** A file of lines of JSON that survives a full disk and a kill: a line that was cut off costs itself alone. */
 
-import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { appendOwn, writeOwn } from "./files.ts";
 
 const END = "\n";
 
@@ -37,19 +38,12 @@ function parsed<T extends object>(line: string): T | undefined {
 
 /** Put lines behind what the file holds; `isTorn`: the last of it may have been cut off, and must not be continued. */
 export function append(path: string, values: readonly unknown[], isTorn = false): void {
-  appendFileSync(path, (isTorn ? END : "") + linesOf(values), { mode: 0o600 });
+  appendOwn(path, (isTorn ? END : "") + linesOf(values));
 }
 
 /** Have just these lines in the file: all of them, or what it held before. */
 export function replace(path: string, values: readonly unknown[]): void {
-  const draft = `${path}.draft`;
-  try {
-    writeFileSync(draft, linesOf(values), { mode: 0o600 });
-    renameSync(draft, path);
-  } catch (error) {
-    rmSync(draft, { force: true }); // half a draft takes the room that a full disk has left
-    throw error;
-  }
+  writeOwn(path, linesOf(values));
 }
 
 const linesOf = (values: readonly unknown[]) => values.map((value) => JSON.stringify(value) + END).join("");

@@ -1,7 +1,8 @@
 /** A short log of what went wrong, on disk: nothing may be printed into the harness, and nothing is swallowed. */
 
-import { appendFileSync, mkdirSync, renameSync, statSync } from "node:fs";
+import { renameSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { appendOwn, makeFolder } from "./files.ts";
 
 const LONGEST = 1024 * 1024;
 const REPEATS = 1000;
@@ -12,7 +13,7 @@ export class Log {
   private beforeAt = 0;
 
   constructor(directory: string) {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeFolder(directory);
     this.path = join(directory, "adapter.log");
   }
 
@@ -22,7 +23,7 @@ export class Log {
     [this.before, this.beforeAt] = [told, Date.now()];
     try {
       this.rotate();
-      appendFileSync(this.path, `${new Date().toISOString()} ${told}\n`, { mode: 0o600 });
+      appendOwn(this.path, `${new Date().toISOString()} ${told}\n`);
     } catch {
       // a full or vanished disk must not end a session
     }

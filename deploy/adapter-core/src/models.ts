@@ -1,6 +1,7 @@
 /** What is known of models: limits, and how their providers behave. Kept, since the first call may come too early to ask. */
 
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { writeOwn } from "./files.ts";
 import type { Capability } from "./language.ts";
 
 export interface Facts {
@@ -25,8 +26,7 @@ export class ModelFacts {
   /** Learn what the harness knows, by `modelKey`; a model that it does not list keeps its facts. */
   learn(facts: Iterable<[string, Facts]>): void {
     for (const [key, one] of facts) this.facts.set(key, one);
-    writeFileSync(`${this.path}.draft`, JSON.stringify(Object.fromEntries(this.facts)), { mode: 0o600 });
-    renameSync(`${this.path}.draft`, this.path);
+    writeOwn(this.path, JSON.stringify(Object.fromEntries(this.facts)));
   }
 
   of(provider: string, model: string): Partial<Facts> {

@@ -2,7 +2,7 @@
 
 import type { Breaker } from "./breaker.ts";
 import { patience } from "./endpoint.ts";
-import type { Item, Plan, PlanStatus } from "./language.ts";
+import type { ClientManifest, Item, Plan, PlanStatus, ProjectSettingsReply } from "./language.ts";
 import { inboundMessages } from "./pieces.ts";
 import type { PlanInHand } from "./plan.ts";
 import type { Service } from "./service.ts";
@@ -11,6 +11,7 @@ import { ask, inbound } from "./subjects.ts";
 /** Milliseconds that a question may take where the options name no deadline. */
 const DEADLINE = 250;
 const BRIEF_DEADLINE = 150;
+const SETTINGS_DEADLINE = 150;
 const RESYNCS = 2;
 
 /** A session that asks for a plan; `turn` is the person's newest message. */
@@ -112,6 +113,20 @@ export class Project {
       this.service.broker.request<{ text?: string }>(ask("brief", this.id), question, patience),
     );
     return reply?.text ?? "";
+  }
+
+  /** The files whose texts are wanted of this project: its own, where it names some; of a service that says none, none. */
+  async wanted(): Promise<Pick<ClientManifest, "documents" | "document_bytes"> | undefined> {
+    if (!this.isReachable) return undefined;
+    const reply = await this.service.log.guarded("asking for the project's settings", () =>
+      this.service.broker.request<ProjectSettingsReply>(
+        ask("settings", this.id),
+        { project: this.id },
+        this.patience(SETTINGS_DEADLINE),
+      ),
+    );
+    if (!reply || reply.error || !reply.document_bytes) return undefined;
+    return { documents: reply.documents ?? [], document_bytes: reply.document_bytes };
   }
 
   private patience(usual: number): number {

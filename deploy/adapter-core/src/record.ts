@@ -1,7 +1,8 @@
 /** What is kept of a session over restarts: the plan in hand, the frozen date, and how far its events were told. */
 
-import { mkdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "./files.ts";
 import { type Edit, type Mode, type Revision, target } from "./language.ts";
 import { append, read, replace } from "./lines.ts";
 import type { Log } from "./log.ts";
@@ -55,7 +56,7 @@ export class SessionRecord {
     private readonly log: Log,
   ) {
     const folder = join(directory, "sessions");
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     this.path = join(folder, `${session.replace(/[^\w-]/g, "_")}.jsonl`);
     this.load();
   }

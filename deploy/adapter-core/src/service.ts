@@ -1,10 +1,11 @@
 /** The connection to the service: one for all projects of a process, with its outbox and the guide. */
 
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Broker } from "./broker.ts";
 import { type Options, patience, stateDirectory } from "./endpoint.ts";
+import { writeOwn } from "./files.ts";
 import type { ClientManifest } from "./language.ts";
 import { hasDied, launch } from "./launch.ts";
 import { Log } from "./log.ts";
@@ -134,7 +135,6 @@ export class Service {
   private keepGuide(guide: ClientManifest): void {
     if (guide.digest === this.guide.digest) return;
     this.guide = guide;
-    writeFileSync(`${this.guidePath}.draft`, JSON.stringify(guide), { mode: 0o600 });
-    renameSync(`${this.guidePath}.draft`, this.guidePath);
+    writeOwn(this.guidePath, JSON.stringify(guide));
   }
 }

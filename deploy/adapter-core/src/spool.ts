@@ -1,7 +1,8 @@
 /** The spool: what the broker cannot take now is on disk, in one file of this process. */
 
-import { mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "./files.ts";
 import { append, read, replace } from "./lines.ts";
 import type { Log } from "./log.ts";
 import { unreferenced } from "./timers.ts";
@@ -43,7 +44,7 @@ export class Spool {
     private readonly waiting: () => Unconfirmed[],
   ) {
     this.folder = join(directory, "spool");
-    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    makeFolder(this.folder);
     this.file = join(this.folder, `${process.pid}-${crypto.randomUUID().slice(0, 8)}.jsonl`);
   }
 

@@ -1,0 +1,71 @@
+/** Files of the adapter's own: for their owner alone, and never where a link of somebody's leads. */
+
+import {
+  appendFileSync,
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+
+const OWNERS = 0o600;
+const OWNERS_FOLDER = 0o700;
+const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_TRUNC, O_WRONLY } = constants;
+
+/** A folder that only its owner may enter. One that is open to others is corrected, unless a person has linked it. */
+export function makeFolder(path: string): void {
+  mkdirSync(path, { recursive: true, mode: OWNERS_FOLDER });
+  const found = lstatSync(path);
+  const isOurs = found.isDirectory() && found.uid === process.geteuid?.();
+  if (isOurs && (found.mode & 0o777) !== OWNERS_FOLDER) chmodSync(path, OWNERS_FOLDER);
+}
+
+/** Put a text behind what the file holds. Throws for a link, and for what is no file. */
+export function appendOwn(path: string, text: string): void {
+  const file = opened(path, O_APPEND);
+  try {
+    appendFileSync(file, text);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** A descriptor of a file that is empty at first. Throws for a link, and for what is no file. */
+export const openEmpty = (path: string): number => opened(path, O_TRUNC);
+
+/** Put a text in the place of the file, all of it or nothing; `draft` stands beside it meanwhile. */
+export function writeOwn(path: string, text: string, draft = `${path}.draft`): void {
+  try {
+    rmSync(draft, { force: true }); // what a killed process left, or a link that somebody put there
+    const file = opened(draft, O_EXCL);
+    try {
+      writeFileSync(file, text);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true }); // half a draft takes the room that a full disk has left
+    throw error;
+  }
+}
+
+function opened(path: string, flags: number): number {
+  const file = openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | flags, OWNERS);
+  try {
+    const found = fstatSync(file);
+    if (!found.isFile()) throw new Error(`${path} is no file: see who put it there, and remove it`);
+    if ((found.mode & 0o777) !== OWNERS) fchmodSync(file, OWNERS);
+    return file;
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  }
+}
