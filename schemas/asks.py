@@ -216,6 +216,11 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
     breaks: tuple[LogBreak, ...] = ()
     """When the log was another one than before, within the last week; the newest first."""
+    plans_waiting: int = 0
+    """Model calls whose step was read, and that wait for their plan."""
+    plans_dropped: int = 0
+    """Model calls without a plan since the responder began: nobody listened any more, a newer one of the session came,
+    or too many waited."""
 
 
 class ClientManifestAsk(Ask, frozen=True):

@@ -255,6 +255,15 @@ class ProjectSeparate(Command, frozen=True):
     """Empty: the name that came last."""
 
 
+class SettingsApply(Command, frozen=True):
+    """A person says what a project sets for itself. What it had set before, and is not named, holds no longer."""
+
+    TYPE: ClassVar[str] = "settings.apply"
+
+    settings: str = "{}"
+    """A JSON object: the name of a setting, such as `plan.context`, and its value. Empty: the project sets nothing."""
+
+
 class SpendReserve(Command, frozen=True):
     """A room is about to ask a model. It is refused when the project's budget of the day does not hold that."""
 
@@ -303,6 +312,7 @@ COMMANDS: tuple[type[Command], ...] = (
     ProjectMerge,
     ProjectRename,
     ProjectSeparate,
+    SettingsApply,
     SpendReserve,
     SpendSettle,
 )

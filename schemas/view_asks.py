@@ -178,6 +178,29 @@ class ProjectList(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
 
 
+class ProjectSettingsAsk(Ask, frozen=True):
+    """What has a project set for itself, and which of its files are wanted because of that? Asked by adapters, too."""
+
+    NAME: ClassVar[str] = "settings"
+
+    project: str
+
+
+class ProjectSettingsReply(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The reply to `ask.settings`."""
+
+    seq: int = 0
+    """The position of the fact that says so; 0: the project never set anything."""
+    settings: str = "{}"
+    """A JSON object: the project's own settings by their names."""
+    installation: str = "{}"
+    """A JSON object: all that a project may set, with what the installation says of it."""
+    documents: tuple[str, ...] = ()
+    """Paths from the project's root whose content is wanted, as in the manifest: of this project."""
+    document_bytes: int = 0
+    error: str = ""
+
+
 VIEW_ASKS: tuple[type[Ask], ...] = (
     SqlAsk,
     ViewsCopyAsk,
@@ -186,4 +209,5 @@ VIEW_ASKS: tuple[type[Ask], ...] = (
     ProjectAtAsk,
     AliasesAsk,
     ProjectsAsk,
+    ProjectSettingsAsk,
 )

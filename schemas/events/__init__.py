@@ -27,6 +27,7 @@ from schemas.events import (
     policy,
     project,
     session,
+    settings,
     signature,
     spend,
     step,
@@ -64,6 +65,7 @@ from schemas.events.plan import *
 from schemas.events.policy import *
 from schemas.events.project import *
 from schemas.events.session import *
+from schemas.events.settings import *
 from schemas.events.signature import *
 from schemas.events.spend import *
 from schemas.events.step import *
@@ -76,6 +78,7 @@ from schemas.events.usage import *
 EVENTS = (
     *project.EVENTS,
     *alias.EVENTS,
+    *settings.EVENTS,
     *document.EVENTS,
     *adapter.EVENTS,
     *session.EVENTS,

@@ -20,10 +20,12 @@ from services.desk.deciding import decided
 from services.desk.kin import Kin, kin_of
 from services.desk.past import book_at
 from services.desk.project_names import ProjectNames
+from services.desk.settings import OwnSettings
 from services.domain.draft import Draft
 from services.domain.guards import WRITTEN
 from services.domain.memory.book import NOUNS, Book, evolve
 from services.domain.memory.rendering import profile_of
+from services.domain.project_settings import with_own
 from services.kit.aggregate import Aggregate
 from services.kit.cache import Sessions
 from services.kit.nouns import NounReader
@@ -51,11 +53,19 @@ class Books:
         self._beginnings = Beginnings(kit.reader)
         self._profile = profile_of(kit.settings.memory)
         self._activity = Activity(kit.reader, timedelta(days=kit.settings.memory.dormant_after_days))
+        self.settings = OwnSettings(kit, self.names)
         self.is_enabled = kit.settings.memory.enabled
+        """Whether the installation keeps memories at all."""
 
     def __len__(self) -> int:
         """How many books are in memory."""
         return len(self._books)
+
+    async def keeps(self, project: str) -> bool:
+        """Whether a memory is kept of this project."""
+        if not self.is_enabled:
+            return False
+        return with_own(self._kit.settings.memory, await self.settings.of(project)).enabled
 
     async def _is_home(self, project: str) -> bool:
         return (await self._books.newest(Address(project))).is_home
@@ -85,7 +95,7 @@ class Books:
         self, project: str, decide: Callable[[Book, BookContext], Decision], *, cause: str, at: datetime, session: str
     ) -> None:
         """Decide what the desk has found itself, once for each `cause`. Where no memory is kept nothing is decided."""
-        if not self.is_enabled:
+        if not await self.keeps(project):
             return
         began = await self._beginnings.of(Address(project, session))
         context = BookContext(
@@ -136,6 +146,7 @@ class Books:
             session=kin.root if isinstance(command, NOTES) else session,
             is_subagent=kin.is_subagent,
             is_enabled=self.is_enabled,
+            is_kept=await self.keeps(address.project),
             now=datetime.now(UTC),
             began=await self._beginnings.of(Address(address.project, kin.root)) if trust != "person" else None,
             profile=self._profile,

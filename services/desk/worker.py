@@ -7,7 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from schemas.codec import encode
-from schemas.commands import COMMANDS, Answer, Command, CommandMessage
+from schemas.commands import COMMANDS, Answer, Command, CommandMessage, SettingsApply
 from schemas.events import (
     DropRequested,
     Event,
@@ -34,6 +34,7 @@ from schemas.events import (
     memory,
     note,
     policy,
+    settings,
 )
 from schemas.subjects import Address, BadSubject, parse_command
 from services.desk.books import Books
@@ -48,6 +49,7 @@ from services.desk.intake import MemoryIntake
 from services.desk.schedule import Schedule
 from services.domain.addressing import check_address
 from services.domain.guards import WRITTEN
+from services.domain.project_settings import with_own
 from services.domain.secrets import mask
 from services.domain.senders import sender_of
 from services.kit import metrics
@@ -86,6 +88,7 @@ class Desk:
         *memory.EVENTS,
         *note.EVENTS,
         *policy.EVENTS,
+        *settings.EVENTS,
     )
     WRITES: ClassVar[tuple[type[Event], ...]] = (
         DropRequested,
@@ -98,6 +101,7 @@ class Desk:
         *memory.EVENTS,
         *note.EVENTS,
         *policy.EVENTS,
+        *settings.EVENTS,
     )
 
     async def open(self, kit: Kit) -> None:
@@ -105,6 +109,7 @@ class Desk:
         self._sessions = Aggregate.of(kit, session.evolve, session.Session(), guard=WRITTEN, catches_up=True, once=True)
         self._ledgers = Aggregate.of(kit, spending.evolve, Ledger(), guard=WRITTEN, catches_up=True, once=True)
         self._books = Books(kit)
+        self._settings = self._books.settings
         self._intake = MemoryIntake(kit, self._books)
         await self._intake.open()
         await Schedule(kit, self._books).open()
@@ -144,9 +149,11 @@ class Desk:
             return Answer(ok=False, text=f"Nothing was written: {wrong}")
         if isinstance(command, OF_NAMES):
             return await self._books.names.handle(address, message, command)
+        if isinstance(command, SettingsApply):
+            return await self._settings.handle(address, message, command)
         if isinstance(command, OF_BOOKS):
             return await self._books.handle(address, message, command)
-        context, reader = self._context(message), self._kit.reader
+        context, reader = await self._context(message, address.project), self._kit.reader
         if isinstance(command, OF_LEDGERS):
             return await decided(
                 self._ledgers, reader, address, message, lambda now: spending.decide(now, command, context)
@@ -155,13 +162,15 @@ class Desk:
             self._sessions, reader, address, message, lambda now: session.decide(now, command, context)
         )
 
-    def _context(self, message: CommandMessage) -> CommandContext:
+    async def _context(self, message: CommandMessage, project: str) -> CommandContext:
         """Days are those of our own clock: a sender could claim any."""
         settings = self._kit.settings
+        own = await self._settings.of(project)
         return CommandContext(
             actor=message.actor,
             day=datetime.now(UTC).date().isoformat(),
-            history=settings.history.enabled,
+            history=with_own(settings.history, own).enabled,
+            is_history_own="history.enabled" in own,
             protected=settings.plan.protected_tags,
             daily_tokens=settings.model.daily_tokens,
             daily_usd=settings.model.daily_usd,

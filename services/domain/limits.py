@@ -1,7 +1,9 @@
 """The numbers that prompts and histories are decided with, as values: each is defined here, and nowhere else.
 
 Each field is a setting: its bounds are those that a person may set, its docstring is what the page of settings says.
-`project` in its metadata says how a project's own file may tighten it; without, a project has no say.
+`project` in its metadata says how a project's file may tighten it for a whole installation (`annals up
+--project-limits`). `own` says that a project may set it for itself alone: to `any` value, or only `off`. Without
+either a project has no say. See `services.domain.project_settings`.
 """
 
 import re
@@ -77,22 +79,22 @@ class Limits(msgspec.Struct, frozen=True):
     """Whether old English texts are shortened mechanically, from the newest fifth but two to the oldest ever more."""
     caveman_min_chars: Annotated[int, Meta(ge=100, le=10_000)] = 500
     """Bytes from which on a text is worth shortening."""
-    head: Annotated[bool, Meta(extra={"project": "off"})] = True
+    head: Annotated[bool, Meta(extra={"project": "off", "own": "any"})] = True
     """Whether documents and key files of the project stand at the head of prompts."""
-    head_documents: tuple[str, ...] = ("ARCHITECTURE.md", "STRUCTURE.md")
+    head_documents: Annotated[tuple[str, ...], Meta(extra={"own": "any"})] = ("ARCHITECTURE.md", "STRUCTURE.md")
     """Which documents, the most important first: paths from the project's root. Leave out what the harness itself puts
     into its prompts."""
     head_tokens: Annotated[int, Meta(ge=0, extra={"project": "lower"})] = 8000
     """The most tokens that documents take together."""
-    key_files: tuple[str, ...] = ()
+    key_files: Annotated[tuple[str, ...], Meta(extra={"own": "any"})] = ()
     """Files that every session should know, the most important first: paths from the project's root, as a JSON list
     such as `["src/core.py"]`. A file of at most 100 KiB is shown whole where there is room for it, and else named."""
     key_files_tokens: Annotated[int, Meta(ge=2_000, le=30_000, extra={"project": "lower"})] = 10_000
     """The most tokens that key files take together. A small model gets less: with the documents no more than a tenth
     of its window."""
-    history: bool = True
+    history: Annotated[bool, Meta(extra={"own": "any"})] = True
     """Whether compressed history takes the place of old messages."""
-    context: Context = "balanced"
+    context: Annotated[Context, Meta(extra={"own": "any"})] = "balanced"
     """How much stays in sight when a prompt is made smaller: `balanced` the newest 5,000 tokens, history of up to
     5,000, and readings of files that the task at hand has not changed yet, less of all in a small window; `lean` six
     tenths of that, so that agents look back more often; `full` twice as much, and it costs more."""
@@ -107,7 +109,7 @@ class Limits(msgspec.Struct, frozen=True):
 class History(msgspec.Struct, frozen=True):
     """When sessions are compressed in the background."""
 
-    enabled: Annotated[bool, Meta(extra={"project": "off"})] = True
+    enabled: Annotated[bool, Meta(extra={"project": "off", "own": "any"})] = True
     """Whether sessions are compressed."""
     ahead: bool = True
     """Whether rules keep history ready up to the newest messages at all times, so that no prompt waits for it."""
@@ -122,7 +124,7 @@ class History(msgspec.Struct, frozen=True):
 class Memory(msgspec.Struct, frozen=True):
     """What is remembered of a project, for all its sessions, and how much of it they are shown."""
 
-    enabled: Annotated[bool, Meta(extra={"project": "off"})] = True
+    enabled: Annotated[bool, Meta(extra={"project": "off", "own": "off"})] = True
     """Whether anything is remembered and shown. Without, nothing is written, and nothing that was is lost."""
     mode: Literal["compact", "full"] = "compact"
     """How much of it stands at the head of prompts: the strongest memories, or nearly all."""

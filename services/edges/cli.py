@@ -225,17 +225,20 @@ def _health(options: argparse.Namespace) -> int:
 
 
 def _settings() -> "Settings":
-    """The settings of a command that is run here."""
-    return _loaded(Path.cwd()).settings
+    """The settings of a command that is run here. What its project sets for itself is no mistake in its file."""
+    from services.edges.project_settings import FOR_ITSELF  # noqa: PLC0415
+
+    return _loaded(Path.cwd(), unless=FOR_ITSELF).settings
 
 
-def _loaded(here: Path | None) -> "Loaded":
-    """The settings, once what of them cannot be used is reported."""
+def _loaded(here: Path | None, unless: str = "") -> "Loaded":
+    """The settings, once what of them cannot be used is reported, but for what has this remedy."""
     from services.edges.project_settings import load_here  # noqa: PLC0415
 
     loaded = load_here(here)
     for problem in loaded.problems:
-        write_error(problem.line)
+        if problem.remedy != unless:
+            write_error(problem.line)
     return loaded
 
 

@@ -21,7 +21,10 @@ HIDDEN = "(set)"
 ELSEWHERE = "the installation that runs was not started within the limits of this project, so the file does not hold"
 UNASKED = "what a project brings holds only in an installation that somebody starts within its limits"
 CHANGED = "it was changed or removed after the installation had started, so what it says now may not hold"
-RESTART = "run `annals down`, then `annals up --detach --project-limits` in the project whose file should hold for all"
+RESTART = (
+    "for this project alone use `annals project settings`; for all run `annals down`, then `annals up --detach "
+    "--project-limits` in the project whose file should hold"
+)
 _LOGIN = re.compile(r"(?<=//)[^/@\s]+(?=@)")
 """A user and a password within an address."""
 

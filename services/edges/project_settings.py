@@ -1,4 +1,4 @@
-"""What a project may say: it may tighten what holds for an installation, and loosen nothing.
+"""What a project's file may say about a whole installation: it may tighten what holds, and loosen nothing.
 
 Budgets and sizes may get lower, protection higher, models fewer, and what touches texts may be switched off. Each
 definition says which of these it takes; with hosts, keys, paths and all the rest a project has no say. Only commands
@@ -18,6 +18,7 @@ from services.settings.models import read
 from services.settings.sources import ENTRIES, FILE, File, unusable
 
 REMEDY = "set it for the whole installation, as docs/settings.md says"
+FOR_ITSELF = "set it for this project alone with `annals project settings apply`"
 
 
 def project_file(here: Path) -> Path | None:
@@ -65,13 +66,17 @@ def tighten(settings: Settings, file: File) -> tuple[Settings, tuple[str, ...], 
 def _wanted(entry: Entry, file: File, value: object, now: object) -> object:
     """The value that a project gives, or why it is not used."""
     if entry.rule is None:
-        return Problem(file.where(entry), "a project has no say in it", REMEDY)
+        return Problem(file.where(entry), "a project has no say in it", FOR_ITSELF if entry.own else REMEDY)
     try:
         wanted = read(entry, value)
     except ValidationError as error:
         return unusable(entry, file, error.errors()[0], "the installation")
     if not _is_tighter(entry.rule, wanted, now):
-        return Problem(file.where(entry), f"a project may only {ALLOWED[entry.rule]}, so it is not used", REMEDY)
+        return Problem(
+            file.where(entry),
+            f"a project may only {ALLOWED[entry.rule]}, so it is not used",
+            FOR_ITSELF if entry.own == "any" else REMEDY,
+        )
     return wanted
 
 

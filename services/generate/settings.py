@@ -23,24 +23,44 @@ A value that cannot be used is named, with its source and what to do about it, a
 name that no setting has is named with the nearest one that exists. Neither stops a command. `annals config show` prints
 each value and its source."""
 PROJECT = """\
-A project may bring `.annals/config.toml` in its root, in the form of your own file. It may only tighten what holds: the
-tables below say where and how. With hosts, keys, paths and everything else it has no say; what it tries to loosen is
-named and left out. It tightens what the sources above agree on, the environment included.
+A project may bring `.annals/config.toml` in the root of its repository, in the form of your own file. **By being
+there it does nothing**: a repository is somebody else's text, and nobody is asked before it is cloned. A person has
+two ways to take it over.
 
-No installation reads it of itself, wherever it is started: what somebody's repository brings must not change what other
-projects have. `annals up --project-limits`, run within that project, hands it to the rooms that it starts, and then it
-holds **for every project that this installation serves**, until it ends: `annals status` names the file.
-`annals config show` prints what holds in the installation that runs, wherever you are, with the path of the file that
-tightened it; a file that does not hold there, or was changed since, is named. What a team wants to hold belongs in its
-environment (`.env`). What must hold for one project alone needs an
-installation of its own, with its own `ANNALS_DATA`."""
+**For this project alone**: `annals project settings`, run in the repository, shows what holds there and what the file
+would change; `annals project settings apply` takes it over, and `annals project settings clear` has the
+installation's settings hold again. What a project may set like that is this list:"""
+APPLIED = """\
+A file that has anything else in it is refused as a whole, with a sentence for each name and value, and what held
+before goes on. The same goes for a link, a file of more than 32 KiB, and what is no TOML. What is applied is a fact
+in the log, `settings.applied`, and holds in every clone and for every person until something else is applied: a file
+that changes afterwards, by a pull or by an agent, changes nothing. Other projects have none of it, to the byte. A new
+session begins with it; one that runs takes it in at its next rebase, which names the cause `settings`, and which is
+made for other reasons. The most specific says what holds: a project's own setting is used before the environment and
+your own file.
+
+**For a whole installation, only tighter**: `annals up --project-limits`, run within the project, hands its file to
+the rooms that it starts. Then it holds **for every project that this installation serves**, until it ends: `annals
+status` names the file. The tables below say what it may tighten there and how ("A project may lower it"); with hosts,
+keys, paths and everything else it has no say, and what it tries to loosen is named and left out. `annals config show`
+prints what holds in the installation that runs, wherever you are, with the path of the file that tightened it; a file
+that does not hold there, or was changed since, is named. What a team wants to hold belongs in its environment
+(`.env`)."""
+OWN_VALUES = {"any": "anything that the setting takes", "off": "only off, where the installation has it on"}
 
 
 def settings_page(root: type[Struct]) -> str:
     """Draw the page: where settings come from, and one table for each group."""
     blocks = [block for path, group in groups_of(root) for block in _group(path, group)]
-    head = ("# Settings", INTRODUCTION, "## A project's own file", PROJECT)
+    own = table(("setting", "what a project may set", "meaning"), _own_rows(root))
+    head = ("# Settings", INTRODUCTION, "## A project's own file", PROJECT, own, APPLIED)
     return page(*head, *blocks)
+
+
+def _own_rows(root: type[Struct]) -> list[tuple[str, str, str]]:
+    """What a project may set for itself, in the order of the definitions."""
+    entries = ((entry, field_docs(group)) for path, group in groups_of(root) for entry in entries_of(group, path))
+    return [(code(one.key), OWN_VALUES[one.own], docs.get(one.name, "")) for one, docs in entries if one.own]
 
 
 def _group(path: str, group: type[Struct]) -> Iterator[str]:
@@ -54,8 +74,9 @@ def _group(path: str, group: type[Struct]) -> Iterator[str]:
 
 def _meaning(entry: Entry, docs: dict[str, str]) -> str:
     bounds = f"{entry.bounds[0].upper()}{entry.bounds[1:]}." if entry.bounds else ""
-    project = f"A project may {ALLOWED[entry.rule]}." if entry.rule else ""
-    return " ".join(filter(None, (docs.get(entry.name, ""), bounds, project)))
+    limits = f"A project may {ALLOWED[entry.rule]}." if entry.rule else ""
+    own = "A project may set it for itself alone." if entry.own else ""
+    return " ".join(filter(None, (docs.get(entry.name, ""), bounds, own, limits)))
 
 
 def _default(entry: Entry) -> str:

@@ -23,6 +23,7 @@ from services.domain import learned_limits
 from services.domain.draft import Draft
 from services.domain.limits import Limits as PlanLimits
 from services.domain.outcome import Done
+from services.domain.project_settings import with_own
 from services.domain.window import Learned
 from services.historian.core.inheritance import inherited
 from services.historian.core.limits import Limits
@@ -34,6 +35,7 @@ from services.kit.bus import Delivery
 from services.kit.cache import Sessions
 from services.kit.consumer import fact_of, log_consumer
 from services.kit.room import Kit
+from services.kit.settings_reader import SettingsReader
 
 CALLING: tuple[type[Event], ...] = (StepOpened, UsageSampled, SessionIdled, HistoryOrdered, FactExtracted)
 """The events that a session is looked at after."""
@@ -42,11 +44,14 @@ CALLING: tuple[type[Event], ...] = (StepOpened, UsageSampled, SessionIdled, Hist
 class Triggers:
     """Looks at a session whenever something happened to it that may call for a job."""
 
-    def __init__(self, kit: Kit, sessions: Aggregate[Session], plan: PlanLimits, limits: Limits) -> None:
+    def __init__(
+        self, kit: Kit, sessions: Aggregate[Session], plan: PlanLimits, limits: Limits, settings: SettingsReader
+    ) -> None:
         self._kit = kit
         self._sessions = sessions
         self._plan = plan
         self._limits = limits
+        self._settings = settings
         self._learned = Sessions(kit.reader, learned_limits.evolve, Learned(), 1)
         self._consumer = log_consumer(kit, CALLING, self._work)
 
@@ -63,7 +68,7 @@ class Triggers:
             await self.look(address)
             for envelope, event in map(fact_of, deliveries):
                 if isinstance(event, FactExtracted):
-                    await propose(self._kit, envelope, event)
+                    await propose(self._kit, envelope, event, await self._settings.of(envelope.project))
         except Exception as error:  # noqa: BLE001 - it concerns this session only
             for delivery in deliveries:
                 await self._consumer.broken(delivery, error)
@@ -75,11 +80,12 @@ class Triggers:
         """Write what is due, until nothing is: behind a rebuild that is given up, a job may have waited."""
         state = await self._sessions.newest(address)
         await self._inherit(address, state)
-        learned = await self.learned()
+        learned, own = await self.learned(), await self._settings.of(address.project)
+        plan, limits = with_own(self._plan, own), with_own(self._limits, own)
 
         def found(state: Session) -> HistoryRequested | HistoryAbandoned | None:
             state = replace(state, learned=state.learned.beside(learned))
-            return due(state, self._plan, self._limits, now=datetime.now(UTC))
+            return due(state, plan, limits, now=datetime.now(UTC))
 
         while (event := found(await self._sessions.newest(address))) is not None:
             await self._write(address, event.run, partial(_again, event, found))

@@ -54,6 +54,7 @@ from services.kit.contents import Contents
 from services.kit.jobs import Jobs
 from services.kit.model import Budget, Models
 from services.kit.room import Kit
+from services.kit.settings_reader import SettingsReader
 from services.kit.spending import Spending
 
 JOBS = "historian_runs"
@@ -110,7 +111,7 @@ class Historian:
         self._sessions = Aggregate.of(kit, evolve, Session(), guard=GUARD, catches_up=True)
         self._contents = Contents(kit.bus, kit.reader)
         self._writer, self._rules = _writer(self._models, self._budget_of), Rules()
-        self._triggers = Triggers(kit, self._sessions, self._plan, self._limits)
+        self._triggers = Triggers(kit, self._sessions, self._plan, self._limits, SettingsReader(kit))
         self.jobs = Jobs(
             kit,
             self._sessions,

@@ -54,8 +54,14 @@ class Entry(Struct, frozen=True):
         )
 
     @property
+    def own(self) -> str:
+        """What a project may set it to for itself alone: `any` value, or only `off`; empty: nothing."""
+        found: str = (self.meta.extra or {}).get("own", "")
+        return found
+
+    @property
     def rule(self) -> Rule | None:
-        """How a project may tighten it; None: a project has no say."""
+        """How a project's file may tighten it for a whole installation; None: it has no say."""
         found: Rule | None = (self.meta.extra or {}).get("project")
         return found
 

@@ -5,7 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from schemas.commands import SettingsApply
+from schemas.envelope import Actor
 from schemas.events import DocumentCaptured
+from schemas.subjects import Address
+from services.kit.commands import send
 from services.settings import Limits
 from tests.conftest import InstallationFactory
 from tests.harness.connected import Connected, connected
@@ -67,3 +71,28 @@ async def test_a_key_file_stands_at_the_head_until_a_rebase_takes_in_its_change(
     captured = [event for _, event in log if isinstance(event, DocumentCaptured)]
     assert {"docs/pricing.md", MONEY} == {event.path for event in captured}
     assert 1 == running.notes().count(f'left out of the prompt {{"path":"{LINK}"')
+
+
+async def test_files_that_the_project_itself_names_are_reported_and_served_and_the_file_alone_does_nothing(
+    running: Connected,
+) -> None:
+    workspace, provider, bus = running.oc.workspace, running.provider, running.bus
+    (workspace / "own.py").write_text("BERTHS = 40\n")
+    (workspace / ".annals").mkdir()
+    (workspace / ".annals" / "config.toml").write_text('[plan]\nkey_files = ["own.py"]\n[memory]\nenabled = false\n')
+    first = await Conversation.open(running.oc, provider, "Before")
+    await first.send("Hello.", Reply(text="Hello."))
+    before = prompt(provider.of(first.session)[-1])
+    assert ("BERTHS" in before, "to a whole cent" in before) == (False, True)
+
+    project = next(envelope.project for envelope, _ in await running.log() if envelope.project)
+    command = SettingsApply('{"plan.key_files": ["own.py"]}')
+    answer = await send(bus, Address(project), command, name="apply", actor=Actor("person", "ada"))
+    assert answer.ok, answer.text
+    await first.send("Go on.", Reply(text="On it."))
+    assert [] == breaks(provider.of(first.session))
+    assert "own.py" in {event.path for _, event in await running.log() if isinstance(event, DocumentCaptured)}
+    second = await Conversation.open(running.oc, provider, "After")
+    await second.send("Hello.", Reply(text="Hello."))
+    after = prompt(provider.of(second.session)[-1])
+    assert ("BERTHS = 40" in after, MONEY in after) == (True, False)

@@ -169,8 +169,9 @@ class Harness:
         self.messages.append(MessageSeen(message=name, role=role, at=self.now, parts=tuple(named)))
         return name
 
-    def user(self, text: str) -> str:
-        return self.add_message("user", text_part(text))
+    def user(self, text: str, *, typed: bool = True) -> str:
+        """A message of a user. `typed`: the harness vouches that a person typed it."""
+        return self.add_message("user", replace(text_part(text), typed=typed))
 
     def assistant(self, *parts: PartSeen) -> str:
         return self.add_message("assistant", *parts)
@@ -334,7 +335,10 @@ class Harness:
 
     def _decide(self, state: Session) -> Pass:
         """Decide, with the texts that a lane wants to see."""
-        view = View(state, self.limits, learned=self.shared)
+        return self._decided(View(state, self.limits, learned=self.shared))
+
+    def _decided(self, view: View) -> Pass:
+        state = view.session
         origin = self.origin.session if self.origin is not None and not state.revision else None
         made = decide(view, origin, self.lanes)
         while made.needs:

@@ -60,14 +60,16 @@ class Harness:
         session: str,
         mode: Mode = "primary",
         now: Callable[[], datetime] = lambda: NOON,
+        project: str = HARBOUR.project,
     ) -> None:
         self.bus = bus
         self._now = now
         self._harness = harness
-        self._address = Address(HARBOUR.project, session)
+        self._address = Address(project, session)
         self._mode: Mode = mode
         self._listed: list[Listed] = []
         self._sent = 0
+        self._step = ""
         self.revision = 0
 
     async def report(self, *items: object) -> None:
@@ -137,13 +139,20 @@ class Harness:
         )  # fmt: skip
         for room in serving:
             await until(room.idle)
-        question = TransformAsk(self._address.project, self._address.session, step, self.revision, deadline_ms)
-        reply = await self.bus.request(ask(question.NAME, HARBOUR.project), encode(question), PATIENCE)
+        self._step = step
+        return await self.asks_again(deadline_ms)
+
+    async def asks_again(self, deadline_ms: int = 60_000) -> Plan:
+        """The answer to the newest call, asked for once more."""
+        question = TransformAsk(self._address.project, self._address.session, self._step, self.revision, deadline_ms)
+        reply = await self.bus.request(ask(question.NAME, question.project), encode(question), PATIENCE)
         return msgspec.json.decode(reply, type=Plan)
 
 
-async def begun(bus: Bus, harness: str, session: str, mode: Mode = "primary") -> Harness:
-    made = Harness(bus, harness, session, mode)
+async def begun(
+    bus: Bus, harness: str, session: str, mode: Mode = "primary", project: str = HARBOUR.project
+) -> Harness:
+    made = Harness(bus, harness, session, mode, project=project)
     await made.report(SessionSeen(directory="/w"))
     await made.says("hello")
     return made

@@ -111,7 +111,7 @@ async def test_the_historian_proposes_nothing(bus: Bus) -> None:
     fact = FactExtracted(fact="f", run="r", category="NAMING", text=RULE, evidence=[1])
     (envelope,) = envelopes([fact], HARBOUR, {}, at=NOON, actor=ADA, cause="")
     async with kit_of("historian", bus, replace(quick_settings(), memory=OFF)) as kit:
-        await propose(kit, envelope, fact)  # there is no desk that could answer
+        await propose(kit, envelope, fact, {})  # there is no desk that could answer
 
 
 async def asked(bus: Bus, question: CompactionContextAsk | ClientManifestAsk | MemoryAsk, kind: type[REPLY]) -> REPLY:

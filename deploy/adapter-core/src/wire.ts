@@ -564,6 +564,12 @@ export interface AliasesAsk {}
  */
 export interface ProjectsAsk {}
 /**
+ * What has a project set for itself, and which of its files are wanted because of that? Asked by adapters, too.
+ */
+export interface ProjectSettingsAsk {
+  project: string;
+}
+/**
  * What do these texts mean, as vectors? Asked by rooms. Without texts it tells which model answers.
  */
 export interface EmbedAsk {
@@ -1195,6 +1201,29 @@ export interface ProjectSummary {
   directories?: string[];
 }
 /**
+ * The reply to `ask.settings`.
+ */
+export interface ProjectSettingsReply {
+  /**
+   * The position of the fact that says so; 0: the project never set anything.
+   */
+  seq?: number;
+  /**
+   * A JSON object: the project's own settings by their names.
+   */
+  settings?: string;
+  /**
+   * A JSON object: all that a project may set, with what the installation says of it.
+   */
+  installation?: string;
+  /**
+   * Paths from the project's root whose content is wanted, as in the manifest: of this project.
+   */
+  documents?: string[];
+  document_bytes?: number;
+  error?: string;
+}
+/**
  * The reply to `ask.embed`.
  */
 export interface Embedded {
@@ -1333,6 +1362,14 @@ export interface Status {
    * When the log was another one than before, within the last week; the newest first.
    */
   breaks?: LogBreak[];
+  /**
+   * Model calls whose step was read, and that wait for their plan.
+   */
+  plans_waiting?: number;
+  /**
+   * Model calls without a plan since the responder began: nobody listened any more, a newer one of the session came, or too many waited.
+   */
+  plans_dropped?: number;
 }
 /**
  * How near a session in memory is to its next rebase. Tokens are as its provider counts them.
@@ -1904,6 +1941,15 @@ export interface ProjectSeparate {
    * Empty: the name that came last.
    */
   former?: string;
+}
+/**
+ * A person says what a project sets for itself. What it had set before, and is not named, holds no longer.
+ */
+export interface SettingsApply {
+  /**
+   * A JSON object: the name of a setting, such as `plan.context`, and its value. Empty: the project sets nothing.
+   */
+  settings?: string;
 }
 /**
  * A room is about to ask a model. It is refused when the project's budget of the day does not hold that.

@@ -47,6 +47,8 @@ export class Adapter {
   private readonly person: Person;
   private readonly history: History;
   private readonly documents: Documents;
+  /** Project -> the files that are wanted of it, as was said last. */
+  private readonly wanted = new Map<string, Pick<ClientManifest, "documents" | "document_bytes">>();
   private readonly notify: Notify;
   private readonly place: translate.Place;
   private readonly client: Client;
@@ -245,8 +247,10 @@ export class Adapter {
   }
 
   private async tellDocuments(session: Session): Promise<void> {
-    const items = await this.documents.changes(this.service.guide);
-    if (items.length > 0) this.projectOf(session).report(session.id, `documents/${randomUUID()}`, items);
+    const project = this.projectOf(session);
+    this.wanted.set(project.id, (await project.wanted()) ?? this.wanted.get(project.id) ?? this.service.guide);
+    const items = await this.documents.changes(this.wanted.get(project.id) ?? this.service.guide);
+    if (items.length > 0) project.report(session.id, `documents/${randomUUID()}`, items);
   }
 
   /** The turn is over: compare with the event log, and have the answer to a compaction ready. */

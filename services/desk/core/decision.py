@@ -24,6 +24,8 @@ class CommandContext(msgspec.Struct, frozen=True):
     """In UTC, as `2026-11-21`."""
     history: bool = True
     """Whether history is compressed."""
+    is_history_own: bool = False
+    """Whether the project itself says so."""
     protected: int = 0
     """How many of the newest tags are not dropped before newer ones have come."""
     daily_tokens: int = 0

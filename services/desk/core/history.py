@@ -18,11 +18,15 @@ class Standing(Enum):
     BEFORE = "before"
     """The session has made no model call yet: an order waits for the first one."""
     OFF = "off"
+    OFF_HERE = "off here"
+    """By the project's own settings."""
     SUBAGENT = "subagent"
 
 
 REFUSED = {
     Standing.OFF: "no history is compressed here: it is switched off (ANNALS_HISTORY__ENABLED)",
+    Standing.OFF_HERE: "no history of this project is compressed: its own settings switch it off (history.enabled); a "
+    "person sees them with `annals project settings`",
     Standing.SUBAGENT: "this is the session of a subagent, whose history is left as it is; order it in the session "
     "that started it",
 }

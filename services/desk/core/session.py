@@ -49,7 +49,7 @@ def decide(session: Session, command: Command, context: CommandContext) -> Decis
 
 def _standing(session: Session, context: CommandContext) -> history.Standing:
     if not context.history:
-        return history.Standing.OFF
+        return history.Standing.OFF if not context.is_history_own else history.Standing.OFF_HERE
     if session.parent:
         return history.Standing.SUBAGENT
     return history.Standing.READY if session.has_begun else history.Standing.BEFORE

@@ -27,6 +27,8 @@ CALLS_FOR_HISTORY = (StepOpened, UsageSampled)
 """What each call tells that history may be due after."""
 TAKEN_IN = (MessageRecorded, PartRecorded, ToolRan)
 """Facts in which the desk looks for what is worth remembering."""
+REMEDY = "run it once more with `annals replay --log FILE`, which writes what the rooms log to a file"
+"""What somebody can do whose replay waits in vain: without a file the logs of the rooms are dropped."""
 ENDS = (HistoryAdvanced, HistoryFailed, HistoryAbandoned)
 
 
@@ -51,17 +53,17 @@ async def caught_up(bus: Bus, harness: str, address: Address) -> None:
 async def _look(bus: Bus, harness: str, address: Address) -> None:
     told = await bus.newest(IN.name, [address.inbound(harness)])
     if await bus.settled(IN.name, "tagger") < told:
-        raise Behind(f"the tagger has not read {address.session} in time; what it has printed tells why")
+        raise Behind(f"the tagger has not read {address.session} in time; {REMEDY}")
     calls = await bus.newest(LOG.name, [address.log(event.TYPE) for event in CALLS_FOR_HISTORY])
     if await bus.settled(LOG.name, "historian") < calls or await _is_open(LogReader(bus), address):
-        raise Behind(f"history of {address.session} was not made in time; what the historian has printed tells why")
+        raise Behind(f"history of {address.session} was not made in time; {REMEDY}")
     facts = await bus.newest(LOG.name, [address.log(event.TYPE) for event in TAKEN_IN])
     if await bus.settled(LOG.name, "desk") < facts:
-        raise Behind(f"the desk has not read {address.session} in time; what it has printed tells why")
+        raise Behind(f"the desk has not read {address.session} in time; {REMEDY}")
     shared = Address(address.project)
     came_of_it = await bus.newest(LOG.name, [address.log_filter, shared.log_filter])
     if await bus.settled(LOG.name, "responder") < came_of_it:
-        raise Behind(f"the responder has not read {address.session} in time; what it has printed tells why")
+        raise Behind(f"the responder has not read {address.session} in time; {REMEDY}")
 
 
 async def _is_open(log: LogReader, address: Address) -> bool:

@@ -16,6 +16,15 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
     add("list", "list the projects, and the names of which a person has to say whose they are")
     add("show", "show one project with its names and directories")
+    settings = add("settings", "see what the project sets for itself, and apply what its .annals/config.toml says")
+    settings.add_argument(
+        "what",
+        nargs="?",
+        choices=("show", "apply", "clear"),
+        default="show",
+        help="show what holds and what the file would change (the default); apply the file; or have the installation's "
+        "settings hold again",
+    )
     merge = add("merge", "say that another name is this project, too: its sessions and memory are this project's")
     merge.add_argument("former", metavar="NAME", help="that name, or the beginning of it")
     rename = add("rename", "give the project a name to call it by")

@@ -1,7 +1,7 @@
 """`annals project`, run: which projects there are, under which names, and what a person says about that."""
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from uuid import uuid4
 
@@ -16,6 +16,7 @@ from schemas.view_asks import ProjectList, ProjectsAsk, ProjectSummary
 from services.domain.aliases import Aliases
 from services.edges.memory.command import name_of_person, person_endpoint, refused
 from services.edges.memory.place import PATIENCE, NoProject, aliases_of, project_meant
+from services.edges.project.own_settings import settings
 from services.edges.terminal import write, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.kit.commands import send
@@ -43,19 +44,29 @@ class ListedProject(msgspec.Struct, frozen=True):
     """Name -> how it came to lead here."""
 
 
-async def project(options: argparse.Namespace, settings: Settings, here: Path) -> int:
+async def project(options: argparse.Namespace, installation: Settings, here: Path) -> int:
     """Run one action; its exit status: 0 where it is done, 1 where it is refused, with a sentence why."""
     try:
-        endpoint = person_endpoint(settings)
+        endpoint = person_endpoint(installation)
         bus = await Bus.connect(endpoint.url, "project", user=endpoint.user, password=endpoint.password, wait=PATIENCE)
         try:
-            return await (_read if options.action in ("list", "show") else _decide)(bus, options, here)
+            return await _action(options)(bus, options, here)
         finally:
             await bus.close()
     except (NoProject, Unreachable, TooLarge, BadSubject) as error:
         return refused(str(error))
     except UnicodeEncodeError:
         return refused("what you have given is no Unicode text: leave out the bytes that are none")
+
+
+def _action(options: argparse.Namespace) -> Callable[[Bus, argparse.Namespace, Path], Awaitable[int]]:
+    match options.action:
+        case "settings":
+            return settings
+        case "list" | "show":
+            return _read
+        case _:
+            return _decide
 
 
 async def _read(bus: Bus, options: argparse.Namespace, here: Path) -> int:

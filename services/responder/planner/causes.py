@@ -43,6 +43,8 @@ class Causes(msgspec.Struct, frozen=True):
     """The provider's cache is lost anyway, or a person asked: any saving is welcome."""
     pressure: tuple[str, ...] = ()
     """Going on costs more than a rebase, the window fills, or a free moment was missed: worth it only if it pays."""
+    settings: tuple[str, ...] = ()
+    """What the project has set meanwhile is taken in with it."""
     urgent: bool = False
     """The window is about to overflow, or has: the price does not matter."""
     sample: str = ""
@@ -71,7 +73,7 @@ class Causes(msgspec.Struct, frozen=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return (*self.forced, *self.free, *self.pressure)
+        return (*self.forced, *self.free, *self.pressure, *self.settings)
 
     @property
     def any(self) -> bool:

@@ -12,6 +12,9 @@ from schemas.plan import AnyEdit, Revision
 from services.domain.fold import Map
 from services.responder.session.course import Course
 
+SETTINGS = "settings"
+"""Of a rebase: what the project has set for itself in the meantime holds from here on. It causes none by itself."""
+
 replace = msgspec.structs.replace
 
 
@@ -39,6 +42,8 @@ class Revisions(msgspec.Struct, frozen=True):
     """The step that the newest rebase was made for."""
     rebased_at: datetime | None = None
     """When the newest rebase was made: the call with it has written the provider's cache anew."""
+    settings: int = 0
+    """The position up to which the newest rebase that took in what the project has set knows of that."""
     latched: str = ""
     """The usage sample that triggered a rebase already."""
 
@@ -96,5 +101,6 @@ def planned(
         course=Course.behind(event),
         rebased_step=event.step,
         rebased_at=envelope.at,
+        settings=event.as_of if SETTINGS in event.causes else revisions.settings,
         latched=event.sample or revisions.latched,
     )

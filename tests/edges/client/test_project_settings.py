@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from services.edges.project_settings import load_here
+from services.edges.cli import main
+from services.edges.project_settings import FOR_ITSELF, REMEDY, load_here
 from services.settings import Settings, load
 from services.settings.entries import entries_of, groups_of
 from services.settings.sources import ENTRIES
@@ -92,3 +93,17 @@ def test_a_project_ends_at_the_root_of_its_work_tree(loading: Loading, tmp_path:
     assert 5.0 == load_here(inner / "src", variables).settings.model.daily_usd
     assert 1.0 == load_here(inner.parent, variables).settings.model.daily_usd
     assert 5.0 == load(variables).settings.model.daily_usd, "a room alone belongs to no project"
+
+
+def test_what_a_project_may_set_for_itself_is_named_with_the_command_for_that(
+    loading: Loading, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loaded = loading(project='[plan]\ncontext = "full"\nkey_files = ["a.py"]\n[nats]\nport = 1\n')
+    assert {FOR_ITSELF, REMEDY} == {problem.remedy for problem in loaded.problems}
+    assert loading(project="").settings == loaded.settings
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    loading(project='[plan]\ncontext = "full"\nkey_files = ["a.py"]\n[nats]\nport = 1\n')
+    monkeypatch.chdir(tmp_path / "work" / "shop")
+    main(["status"])
+    reported = [line for line in capsys.readouterr().err.splitlines() if "config.toml" in line]
+    assert ["nats.port"] == [line.removeprefix("annals: ").partition(" ")[0] for line in reported]

@@ -6,7 +6,8 @@ import pytest
 
 from schemas.inbox import SessionSeen
 from schemas.subjects import Address
-from services.edges.client.catching_up import caught_up
+from services.edges.client import catching_up
+from services.edges.client.catching_up import Behind, caught_up
 from services.edges.client.replay import address_of
 from services.edges.client.transcript import Transcript
 from services.kit.bus import BrokerError, Bus
@@ -45,3 +46,17 @@ async def test_a_broker_that_is_away_for_a_moment_is_waited_for(bus: Bus, monkey
     monkeypatch.setattr(bus, "newest", shaky)
     await caught_up(bus, "test", Address("harbour", "s1"))
     assert not failures
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("behind", ["tagger", "historian", "desk", "responder"])
+async def test_a_room_that_stands_still_is_named_with_where_its_log_is_had(
+    bus: Bus, monkeypatch: pytest.MonkeyPatch, behind: str
+) -> None:
+    async def settled(_: str, room: str) -> int:
+        return -1 if room == behind else 0
+
+    monkeypatch.setattr(bus, "settled", settled)
+    monkeypatch.setattr(catching_up, "PATIENCE", 0.0)
+    with pytest.raises(Behind, match=r"in time; run it once more with `annals replay --log FILE`"):
+        await caught_up(bus, "test", Address("harbour", "s1"))

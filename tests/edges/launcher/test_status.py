@@ -45,3 +45,13 @@ def test_what_is_wrong_with_the_log_is_told() -> None:
         "skipped   2 records of the log cannot be read, and are passed over; `annals doctor` says what to do" in shown
     )
     assert "skipped   1,412 on log.1.p.s.part.recorded: it is empty" in shown
+
+
+def test_calls_that_got_no_plan_are_counted() -> None:
+    def shown(**plans: int) -> str:
+        status = Status(1, 1, 1, 1, "views", **plans)  # type: ignore[arg-type] # numbers
+        return printed(Overview(broker="nats://b:1", rooms=(), inbound=0, log=0, dead=0, responder=status))
+
+    expected = "plans     3 calls wait; 1,412 got none in time, and went on with the plan they had"
+    assert expected in shown(plans_waiting=3, plans_dropped=1412)
+    assert "plans " not in shown(plans_waiting=3)

@@ -62,6 +62,11 @@ def check_sender(command: Command, context: BookContext) -> None:
     """Raise `Refusal` where nobody, or not this sender, may send this command at all."""
     if not context.is_enabled:
         raise Refusal("no memory is kept here: it is switched off (ANNALS_MEMORY__ENABLED)")
+    if not context.is_kept:
+        raise Refusal(
+            "no memory is kept of this project: its own settings switch it off (memory.enabled); a person sees "
+            "them with `annals project settings`"
+        )
     if context.is_subagent and context.trust != "person" and not isinstance(command, NOTES):
         raise Refusal(
             "a sub-agent may only write notes; report what is worth remembering to the agent that started you, "

@@ -1,0 +1,49 @@
+"""The settings of projects, as the desk writes them down: one aggregate for each project."""
+
+from collections.abc import Mapping
+
+from schemas.commands import Answer, CommandMessage, SettingsApply
+from schemas.subjects import Address
+from services.desk.core.decision import Decision
+from services.desk.core.settings import decide
+from services.desk.core.trust import trust_of
+from services.desk.deciding import decided
+from services.desk.project_names import ProjectNames
+from services.domain.project_settings import ProjectSettings, evolve, held_by
+from services.kit.aggregate import Aggregate
+from services.kit.cache import Sessions
+from services.kit.nouns import NounReader
+from services.kit.room import Kit
+from services.kit.settings_reader import SettingsReader
+
+NOUN = "settings"
+
+
+class OwnSettings:
+    """Decides what a project sets for itself, and knows it."""
+
+    def __init__(self, kit: Kit, names: ProjectNames) -> None:
+        self._kit = kit
+        self._names = names
+        self._known = SettingsReader(kit)
+        settings = kit.settings
+        self._installation = held_by(settings.plan, settings.history, settings.memory)
+        reader = NounReader(kit.reader, (NOUN,), catches_up=True)
+        sessions = Sessions(reader, evolve, ProjectSettings(), settings.loop.sessions, knows_causes=True)
+        self._projects = Aggregate(kit, sessions, guard=NOUN, catches_up=True)
+
+    async def of(self, project: str) -> Mapping[str, object]:
+        """What a project has set, under whichever name it is asked for."""
+        return await self._known.of(project)
+
+    async def handle(self, address: Address, message: CommandMessage, command: SettingsApply) -> Answer:
+        """Decide a person's command about a project, under the name that it goes by."""
+        project = (await self._names.now()).project(address.project)
+        is_person = trust_of(message.actor) == "person"
+
+        def judge(state: ProjectSettings) -> Decision:
+            return decide(state, command, self._installation, is_person=is_person)
+
+        answer = await decided(self._projects, self._kit.reader, Address(project), message, judge)
+        self._known.forget(project)
+        return answer

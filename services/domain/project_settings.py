@@ -1,0 +1,195 @@
+"""What a project sets for itself: which settings those are, what they take, and what holds with them. No clock, no I/O.
+
+A repository is somebody else's text, so the list is short and nothing on it reaches beyond the project: no address, no
+key, no budget, no path outside. Which settings are on it is said where each is defined (`own`, in
+`services.domain.limits`), and nowhere else.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Annotated, Literal, NamedTuple, TypeVar, get_args, get_origin
+
+import msgspec
+from msgspec import Meta
+
+from schemas.envelope import Envelope
+from schemas.events import Event, SettingsApplied
+from services.domain.limits import History, Limits, Memory, inside
+from services.domain.memory.finding import echo
+
+Own = Literal["any", "off"]
+"""What a project may set a setting to."""
+G = TypeVar("G", bound=msgspec.Struct)
+
+GROUPS: Mapping[str, type[msgspec.Struct]] = {"plan": Limits, "history": History, "memory": Memory}
+"""The groups of settings of which a project may set some, by their names in a file."""
+MOST_PATHS, LONGEST_PATH = 50, 300
+"""How many files a list may name, and of how many characters: the adapter reads no more than 100 of both lists."""
+MOST_BYTES = 32 * 1024
+"""Of all settings together, as JSON."""
+MOST_VERSIONS = 1_000
+"""The newest changes that are remembered: a session goes on under what held when its prompt was written last."""
+MOST_PROBLEMS = 20
+
+
+class OwnSetting(NamedTuple):
+    """A setting that a project may set for itself."""
+
+    group: str
+    name: str
+    kind: object
+    """Its type, without its bounds."""
+    typed: object
+    own: Own
+
+    @property
+    def takes(self) -> str:
+        """What may be given, in words."""
+        if get_origin(self.kind) is Literal:
+            return f"one of {', '.join(get_args(self.kind))}"
+        return "true or false" if self.kind is bool else f"a list of at most {MOST_PATHS} paths"
+
+
+def _own_settings() -> Iterator[tuple[str, OwnSetting]]:
+    for group, struct in GROUPS.items():
+        for field in msgspec.structs.fields(struct):
+            bare, *metas = get_args(field.type) if get_origin(field.type) is Annotated else (field.type,)
+            extra = next((meta.extra for meta in metas if isinstance(meta, Meta)), None) or {}
+            if "own" in extra:
+                yield f"{group}.{field.name}", OwnSetting(group, field.name, bare, field.type, extra["own"])
+
+
+OWN: Mapping[str, OwnSetting] = dict(_own_settings())
+"""All that a project may set for itself, by the names in a file."""
+
+
+class Version(NamedTuple):
+    """What a project had set from a position of the log on."""
+
+    seq: int
+    settings: Mapping[str, object]
+
+
+class ProjectSettings(msgspec.Struct, frozen=True):
+    """What a project has set for itself, now and before."""
+
+    versions: tuple[Version, ...] = ()
+
+    @property
+    def newest(self) -> Version:
+        return self.versions[-1] if self.versions else NOTHING
+
+    def at(self, position: int) -> Mapping[str, object]:
+        """What held at a position of the log."""
+        return next((one.settings for one in reversed(self.versions) if one.seq <= position), NOTHING.settings)
+
+
+NOTHING = Version(0, {})
+
+
+def evolve(state: ProjectSettings, event: Event, envelope: Envelope) -> ProjectSettings:
+    """The settings after this fact. What of it is no setting of a project, or by now none any more, is passed over."""
+    if not isinstance(event, SettingsApplied) or 0 < envelope.seq <= state.newest.seq:
+        return state
+    version = Version(envelope.seq, settings_of(event))
+    return ProjectSettings((*state.versions[1 - MOST_VERSIONS :], version))
+
+
+def settings_of(event: SettingsApplied) -> Mapping[str, object]:
+    """What a fact sets, as far as it can be used."""
+    return checked(event.settings)[0]
+
+
+def checked(text: str) -> tuple[Mapping[str, object], Sequence[str]]:
+    """The settings in a JSON object, and a sentence for everything in it that cannot be used."""
+    if len(text.encode(errors="replace")) > MOST_BYTES:
+        return {}, [f"the settings of a project take at most {MOST_BYTES} bytes: name fewer files"]
+    try:
+        given = msgspec.json.decode(text, type=dict[str, object])
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        return {}, [f"the settings cannot be read ({error}): give a JSON object of names and values"]
+    return checked_values(given)
+
+
+def checked_values(given: Mapping[str, object]) -> tuple[Mapping[str, object], Sequence[str]]:
+    """The settings among these values by their names, and a sentence for everything that cannot be used."""
+    found: dict[str, object] = {}
+    problems: list[str] = []
+    for name, value in sorted(given.items()):
+        setting = OWN.get(name)
+        if setting is None:
+            problems.append(_unknown(name))
+            continue
+        try:
+            found[name] = _value(setting, value)
+        except (ValueError, TypeError, RecursionError) as error:  # also what the decoder raises
+            problems.append(f"{name} cannot be used ({error}): give {setting.takes}")
+    if len(problems) > MOST_PROBLEMS:
+        problems = [*problems[:MOST_PROBLEMS], f"and {len(problems) - MOST_PROBLEMS} more"]
+    return found, problems
+
+
+def refused_by(settings: Mapping[str, object], installation: Mapping[str, object]) -> Iterator[str]:
+    """What of these an installation does not let a project do, with a remedy."""
+    for name, value in settings.items():
+        if OWN[name].own == "off" and value and not installation[name]:
+            yield (
+                f"{name} is off in this installation, and a project may only switch it off: take it out, or have it "
+                "switched on for the whole installation"
+            )
+
+
+def held_by(*groups: msgspec.Struct) -> dict[str, object]:
+    """All that a project may set, with what these groups of an installation's settings say."""
+    by_type = {type(group): group for group in groups}
+    return {name: getattr(by_type[GROUPS[one.group]], one.name) for name, one in OWN.items()}
+
+
+def with_own(group: G, settings: Mapping[str, object]) -> G:
+    """A group of an installation's settings as it holds for a project that has set these."""
+    names = {one.name: one for one in OWN.values() if GROUPS[one.group] is _definition(group)}
+    changes = {}
+    for name, setting in names.items():
+        value = settings.get(f"{setting.group}.{name}")
+        if value is not None and value != getattr(group, name) and not (setting.own == "off" and value):
+            changes[name] = value
+    return msgspec.structs.replace(group, **changes) if changes else group
+
+
+def _definition(group: msgspec.Struct) -> type[msgspec.Struct]:
+    """The group as it is defined: a room may have added what follows from other settings."""
+    return next(one for one in GROUPS.values() if isinstance(group, one))
+
+
+def _value(setting: OwnSetting, value: object) -> object:
+    """A value as it is used. Raises `ValueError` or `TypeError` with what is wrong."""
+    if isinstance(value, list | tuple) and setting.kind == tuple[str, ...]:
+        if len(value) > MOST_PATHS:
+            raise ValueError(f"it names {len(value)} files")
+        return tuple(dict.fromkeys(_path(one) for one in value))
+    try:
+        return msgspec.convert(value, setting.typed)
+    except msgspec.ValidationError as error:
+        text = str(error)
+        raise ValueError(f"it is {text[:1].lower()}{text[1:]}" if text.startswith("Invalid") else text) from error
+
+
+def _path(path: object) -> str:
+    if not isinstance(path, str):
+        raise TypeError(f"it names {type(path).__name__} instead of a path")
+    if len(path) > LONGEST_PATH:
+        raise ValueError(f"{echo(path)} has more than {LONGEST_PATH} characters")
+    if not path.isprintable():
+        raise ValueError(f"{echo(path)} has characters in it that nobody can see")
+    return inside(path)
+
+
+def _unknown(name: str) -> str:
+    """A name that no project may set. One that only lacks its table is known by its end."""
+    by_end = {one.name: key for key, one in OWN.items() if one.name != "enabled"}
+    last = name.rpartition(".")[2]
+    near = get_close_matches(name, OWN, n=1, cutoff=0.7) or [
+        by_end[one] for one in get_close_matches(last, by_end, n=1, cutoff=0.7)
+    ]
+    remedy = f"did you mean {near[0]}?" if near else f"it may set {', '.join(OWN)}"
+    return f"{echo(name)} is nothing that a project may set for itself: {remedy}"

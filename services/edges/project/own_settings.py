@@ -1,0 +1,160 @@
+"""`annals project settings`: what a project sets for itself, what its file would, and a person's word on that."""
+
+import argparse
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from uuid import uuid4
+
+import msgspec
+
+from schemas.codec import encode
+from schemas.commands import SettingsApply
+from schemas.envelope import Actor
+from schemas.subjects import Address, ask
+from schemas.view_asks import ProjectSettingsAsk, ProjectSettingsReply
+from services.domain.project_settings import OWN, refused_by
+from services.edges.memory.command import name_of_person, refused
+from services.edges.memory.place import PATIENCE, NoProject, project_meant
+from services.edges.project.settings_file import SettingsFile, missing, settings_file
+from services.edges.terminal import write, write_error, write_json
+from services.kit.bus import Bus
+from services.kit.commands import send
+
+Values = Mapping[str, object]
+
+
+class PresentSettings(msgspec.Struct, frozen=True):
+    """What a project sets for itself, beside the installation's and its file's."""
+
+    project: str
+    seq: int
+    own: Values
+    installation: Values
+    file: SettingsFile
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What of the file cannot be applied."""
+        return (*self.file.problems, *refused_by(self.file.settings, self.installation))
+
+    def changes(self, wanted: Values) -> Iterator[tuple[str, object, object]]:
+        """The settings that would hold otherwise, with what holds now and what would."""
+        for name in OWN:
+            now = self.own.get(name, self.installation[name])
+            then = wanted.get(name, self.installation[name])
+            if now != then:
+                yield name, now, then
+
+
+async def settings(bus: Bus, options: argparse.Namespace, here: Path) -> int:
+    """Run `show`, `apply` or `clear`; its exit status."""
+    present = await _present(bus, options.project, here)
+    if options.what == "show":
+        return _show(present, as_json=options.json)
+    if options.what == "apply":
+        if options.project and present.project != await project_meant(bus, "", here):
+            return refused(
+                f"the file here is not that of {present.project}: go to its folder, and apply it without --project"
+            )
+        if not present.file.is_there:
+            return refused(
+                f"there is no {present.file.path}: write one as docs/settings.md says, or have the project set nothing "
+                "with `annals project settings clear`"
+            )
+        if present.problems:
+            return _failed(present)
+    wanted = present.file.settings if options.what == "apply" else {}
+    command = SettingsApply(encode(dict(wanted)).decode())
+    actor = Actor("person", name_of_person())
+    answer = await send(bus, Address(present.project), command, name=f"person-{uuid4()}", actor=actor)
+    if options.json:
+        write_json({"ok": answer.ok, "text": answer.text, "seq": answer.seq})
+    if not answer.ok:
+        return refused(answer.text)
+    if not options.json:
+        write("\n".join([answer.text, *_changes(present, wanted)]))
+    return 0
+
+
+async def _present(bus: Bus, named: str, here: Path) -> PresentSettings:
+    project = await project_meant(bus, named, here)
+    question = ProjectSettingsAsk(project)
+    reply = msgspec.json.decode(
+        await bus.request(ask(question.NAME, project), encode(question), PATIENCE), type=ProjectSettingsReply
+    )
+    if reply.error:
+        raise NoProject(f"the settings of the project cannot be read ({reply.error}): try again in a moment")
+    own, installation = (
+        msgspec.json.decode(text, type=dict[str, object]) for text in (reply.settings, reply.installation)
+    )
+    return PresentSettings(project, reply.seq, _plain(own), _plain(installation), settings_file(here))
+
+
+def _plain(values: Values) -> Values:
+    """As settings hold them: lists are tuples."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+
+
+def _show(present: PresentSettings, *, as_json: bool) -> int:
+    file = present.file
+    if as_json:
+        changes = {name: {"now": now, "then": then} for name, now, then in present.changes(file.settings)}
+        write_json(
+            {
+                "project": present.project,
+                "seq": present.seq,
+                "settings": present.own,
+                "installation": present.installation,
+                "file": {
+                    "path": str(file.path),
+                    "is_there": file.is_there,
+                    "settings": file.settings,
+                    "problems": present.problems,
+                    "changes": changes if file.is_there else {},
+                },
+            }
+        )
+    else:
+        write("\n".join(_lines(present)))
+    return 1 if present.problems else 0
+
+
+def _lines(present: PresentSettings) -> Iterator[str]:
+    yield f"{present.project}"
+    width = max(map(len, OWN))
+    for name in OWN:
+        is_own = name in present.own
+        value = present.own[name] if is_own else present.installation[name]
+        yield f"  {name.ljust(width)}  {_value(value)}  ({'this project' if is_own else 'the installation'})"
+    file = present.file
+    if not file.is_there:
+        yield f"There is no {file.path}."
+        return
+    if present.problems:
+        yield f"{file.path} cannot be applied:"
+        yield from (f"  {problem}." for problem in present.problems)
+        return
+    if present.own == file.settings:
+        yield f"{file.path} says the same."
+        return
+    yield f"{file.path} is not applied: nothing of it holds. `annals project settings apply` would change:"
+    yield from _changes(present, file.settings)
+
+
+def _changes(present: PresentSettings, wanted: Values) -> Iterator[str]:
+    lines = [f"  {name}: {_value(now)} -> {_value(then)}" for name, now, then in present.changes(wanted)]
+    yield from lines or ["  nothing that holds now"]
+    if wanted is present.file.settings:
+        yield from (f"  ! {sentence}" for sentence in missing(present.file))
+
+
+def _failed(present: PresentSettings) -> int:
+    for problem in present.problems:
+        write_error(f"{present.file.path}: {problem}")
+    return refused("nothing was applied, and what held before holds: mend the file, and apply it again")
+
+
+def _value(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "none"
+    return {True: "true", False: "false"}.get(value, str(value)) if isinstance(value, bool) else str(value)

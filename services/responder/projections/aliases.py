@@ -1,0 +1,6 @@
+"""Which project each name leads to."""
+
+from services.domain.aliases import NOUN, Aliases, evolve
+from services.responder.projections.base import Projection
+
+ALIASES = Projection("global", Aliases(), evolve, (NOUN,))

@@ -1,0 +1,6 @@
+"""What a project has set for itself, in all its versions: a session goes on under what held at its last rebase."""
+
+from services.domain.project_settings import ProjectSettings, evolve
+from services.responder.projections.base import Projection
+
+SETTINGS = Projection("project", ProjectSettings(), evolve, ("settings",))

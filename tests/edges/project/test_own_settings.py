@@ -1,0 +1,153 @@
+"""`annals project settings`: a repository's file is anybody's text; a person sees it, applies it, and takes it back."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from schemas.events import SettingsApplied
+from schemas.subjects import Address
+from services.edges.project.settings_file import MOST_BYTES, settings_file
+from services.kit.bus import Bus
+from tests.edges.project.test_project import Ran, checkout, run
+from tests.helpers.broker_world import facts
+from tests.helpers.repositories import Checkout
+
+__all__ = ["checkout", "run"]
+
+SETTINGS = ("project", "settings")
+GOOD = '[plan]\ncontext = "full"\nkey_files = ["src/core.py"]\n'
+
+
+def write(folder: Path, content: str | bytes) -> Path:
+    path = folder / ".annals" / "config.toml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.mark.broker
+async def test_a_person_sees_what_the_file_would_change_applies_it_and_takes_it_back(
+    bus: Bus, run: Ran, checkout: Checkout
+) -> None:
+    project = Address(f"git-{checkout.sha(1)}")
+    nothing = await run(*SETTINGS)
+    assert (0, True) == (nothing.status, "There is no " in nothing.out)
+    assert 1 == (await run(*SETTINGS, "apply")).status
+    write(checkout.folder, GOOD)
+    shown = (await run(*SETTINGS)).out
+    assert "plan.context: balanced -> full" in shown
+    assert "is not applied: nothing of it holds" in shown
+    assert [] == await facts(bus, project)
+
+    applied = await run(*SETTINGS, "apply")
+    assert 0 == applied.status
+    assert "This project sets plan.context, plan.key_files for itself from now on, and for no other." in applied.out
+    assert "! plan.key_files names src/core.py, which is no file here yet" in applied.out
+    (fact,) = await facts(bus, project)
+    assert isinstance(fact, SettingsApplied)
+    assert {"plan.context": "full", "plan.key_files": ["src/core.py"]} == json.loads(fact.settings)
+    assert "already" in (await run(*SETTINGS, "apply")).out
+    after = (await run(*SETTINGS)).out
+    assert "full  (this project)" in after
+    assert "says the same" in after
+
+    write(checkout.folder, '[plan]\ncontext = "full"\ncontxt = 1\n')
+    refused = await run(*SETTINGS, "apply")
+    assert 1 == refused.status
+    assert "did you mean plan.context?" in refused.error
+    assert "what held before holds" in refused.error
+    shown = await run(*SETTINGS, "show", "--json")
+    assert 1 == shown.status
+    assert {"plan.context": "full", "plan.key_files": ["src/core.py"]} == json.loads(shown.out)["settings"]
+
+    assert 0 == (await run(*SETTINGS, "clear")).status
+    assert 2 == len(await facts(bus, project))
+    assert 1 == (await run(*SETTINGS)).status, "the file still cannot be applied"
+
+
+@pytest.mark.broker
+async def test_a_file_is_applied_to_the_project_it_lies_in_and_to_no_other(
+    bus: Bus, run: Ran, checkout: Checkout
+) -> None:
+    write(checkout.folder, GOOD)
+    refused = await run(*SETTINGS, "apply", "--project", "quarry")
+    assert (1, True) == (refused.status, "is not that of quarry" in refused.error)
+    assert [] == await facts(bus, Address("quarry"))
+    assert 0 == (await run(*SETTINGS, "apply", "--project", f"git-{checkout.sha(1)}")).status
+    document = (await run(*SETTINGS, "--json")).json
+    assert {"plan.context": "full", "plan.key_files": ["src/core.py"]} == document["settings"]
+    assert "balanced" == document["installation"]["plan.context"]
+    assert {} == (await run(*SETTINGS, "--json", "--project", "quarry")).json["settings"]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"\xff\xfe", "it is no text in UTF-8"),
+        ("[plan", "it is no TOML"),
+        ("[plan]\ncontext = 1\ncontext = 2\n", "it is no TOML"),
+        ('[plan]\ncontext = "a\x1b[2J"\n', "it is no TOML"),
+        ('[plan]\ncontext = "a\\u001b[2J"\n', "plan.context cannot be used"),
+        ('[plan]\nkey_files = ["a\\u202e.py"]\n', "characters in it that nobody can see"),
+        ("x = " + "[" * 4_000 + "]" * 4_000, "it is nested too deeply"),
+        ("a" + ".a" * 10_000 + " = 1\n", "nothing that a project may set"),
+        ("x = " + "9" * 10_000 + "\n", ""),
+        ("#" * (MOST_BYTES + 1), f"it is longer than {MOST_BYTES} bytes"),
+        ("[plan]\ncontxt = 1\n", "did you mean plan.context?"),
+        ("[[plan]]\ncontext = 1\n", "nothing that a project may set"),
+        ("plan = 3\n", "nothing that a project may set"),
+        ("[model]\ndaily_usd = 0\n", "`annals up --project-limits` reads it"),
+        ('[nats]\nurl = "nats://elsewhere"\n', "for the whole installation"),
+        ('data = "/elsewhere"\n', "for the whole installation"),
+        ("[plan]\nthreshold = 60\n", "for the whole installation"),
+    ],
+)
+def test_what_cannot_be_applied_is_refused_in_a_sentence(tmp_path: Path, content: str | bytes, sentence: str) -> None:
+    write(tmp_path, content)
+    file = settings_file(tmp_path)
+    assert file.is_there
+    assert file.problems
+    assert sentence in file.problems[0]
+    assert all(len(problem) < 600 for problem in file.problems)
+
+
+@pytest.mark.parametrize("content", ["", "# nothing\n", "[plan]\n", "\ufeff[plan]\r\n"])
+def test_an_empty_file_sets_nothing(tmp_path: Path, content: str) -> None:
+    write(tmp_path, content)
+    assert ({}, ()) == (settings_file(tmp_path).settings, settings_file(tmp_path).problems)
+
+
+def test_no_link_no_pipe_and_no_folder_is_read(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    target = write(outside, GOOD)
+    makes: tuple[Callable[[Path], object], ...] = (
+        lambda place: (place.parent.rmdir(), place.parent.symlink_to(outside / ".annals")),
+        lambda place: place.symlink_to(target),
+        lambda place: place.symlink_to("/dev/zero"),
+        os.mkfifo,
+        Path.mkdir,
+    )
+    for number, make in enumerate(makes):
+        place = tmp_path / str(number)
+        (place / ".annals").mkdir(parents=True)
+        make(place / ".annals" / "config.toml")
+        file = settings_file(place)
+        assert ({}, 1) == (file.settings, len(file.problems)), number
+
+
+def test_a_file_in_the_place_of_the_folder_is_no_file_of_settings(tmp_path: Path) -> None:
+    (tmp_path / ".annals").write_text("x")
+    assert not settings_file(tmp_path).is_there
+
+
+def test_the_file_is_that_in_the_root_of_the_work_tree(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    inner = tmp_path / "packages" / "one"
+    inner.mkdir(parents=True)
+    write(inner, "[plan]\nhead = false\n")
+    write(tmp_path, GOOD)
+    assert "full" == settings_file(inner).settings["plan.context"]
