@@ -31,8 +31,30 @@ LIMIT = 10
 PROMPTLY = 150
 """Milliseconds within which a search must begin to find: the call that sends a message does not wait longer."""
 WARMING = "what is known"
+MOST_WARMED = 512
+"""Projects that count as warm, the newest: the searcher itself holds fewer in memory."""
 
 _replies = msgspec.json.Decoder(Hits)
+
+
+class WarmProjects:
+    """The projects that the searcher was asked to read lately, at most `most` of them."""
+
+    def __init__(self, most: int = MOST_WARMED) -> None:
+        self._most = most
+        self._names: dict[str, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def add(self, project: str) -> bool:
+        """Enter a project as the newest. Returns whether it was not among them."""
+        is_new = project not in self._names
+        self._names.pop(project, None)
+        self._names[project] = None
+        if len(self._names) > self._most:
+            del self._names[next(iter(self._names))]
+        return is_new
 
 
 class Hinting:
@@ -46,7 +68,7 @@ class Hinting:
         self._settings = kit.settings.search
         self._hints = Aggregate.fed(kit, cache.states(SESSION), guard="hint")
         self._looking: set[asyncio.Task[None]] = set()
-        self._warmed: set[str] = set()
+        self._warmed = WarmProjects()
 
     def close(self) -> None:
         """Give up what is being looked for."""
@@ -59,8 +81,7 @@ class Hinting:
             return
         if not envelope.session or abs((datetime.now(UTC) - envelope.at).total_seconds()) > FRESH:
             return
-        if envelope.project not in self._warmed or isinstance(event, SessionOpened):
-            self._warmed.add(envelope.project)
+        if self._warmed.add(envelope.project) or isinstance(event, SessionOpened):
             self._begin(self._warm(envelope.project))
         if isinstance(event, PartRecorded) and is_written(event):
             self._begin(self._look(Address(envelope.project, envelope.session), event, envelope))

@@ -11,6 +11,7 @@ from schemas.events import Event, HintDecided, MessageRecorded, PartRecorded
 from services.domain.envelopes import envelopes
 from services.embedder.worker import Embedder
 from services.kit.bus import Appender, Bus
+from services.responder.hinting import WarmProjects
 from services.responder.worker import Responder
 from services.searcher.worker import Searcher
 from services.settings import Settings
@@ -88,3 +89,14 @@ async def test_without_a_searcher_it_is_told_that_nothing_could_be_looked_for(bu
 
         await until(is_decided)
     assert ["error"] == [one.reason for one in await hints(bus)]
+
+
+def test_only_the_newest_projects_count_as_warm() -> None:
+    warm = WarmProjects(most=3)
+    assert [True] * 3 == [warm.add(name) for name in "abc"]
+    assert not warm.add("a")
+    assert warm.add("d")
+    assert [False, True] == [warm.add("a"), warm.add("b")]
+    for number in range(10_000):
+        warm.add(f"p{number}")
+    assert len(warm) == 3

@@ -40,6 +40,14 @@ class Change(msgspec.Struct, frozen=True):
     """What it would do and may not yet, with the reason."""
 
 
+class Coming(msgspec.Struct, frozen=True):
+    """What holds for a session from its next rebase on, since its project has set it meanwhile."""
+
+    limits: Limits
+    memory: Memory
+    remembered: Remembered
+
+
 class View(msgspec.Struct, frozen=True):
     """What a pass is decided on. `index` is of a rebase, and empty otherwise."""
 
@@ -81,6 +89,8 @@ class View(msgspec.Struct, frozen=True):
     """What all sessions have learned of models' limits."""
     emptying: frozenset[str] = frozenset()
     """The names of the lanes whose edits leave nothing of a part's content (see `Lane.empties`)."""
+    coming: Coming | None = None
+    """What the project has set since the prompt was written last; none: nothing."""
     begun: tuple[AnyEdit, ...] = ()
     """What lanes that read want of new messages: it is in force in the session before all else is decided."""
 

@@ -18,7 +18,7 @@ from services.domain.tools.names import GUIDES, READS, is_ours, plain
 from services.responder.lanes.base import Change, Lane, View
 from services.responder.lanes.dropping import MIN_SAVING
 from services.responder.lanes.drops import call_of
-from services.responder.lanes.index import Finder, IsMeant, is_outdated
+from services.responder.lanes.index import Finder, IsMeant
 from services.responder.lanes.prefix import prefix_of
 from services.responder.lanes.rewrite import as_it_is, is_stale
 from services.responder.session.readings import MOST
@@ -140,7 +140,7 @@ def _is_reading(session: Session, part: Part) -> bool:
 def _finds(session: Session) -> IsMeant:
     """Outputs that are served under an edit of an earlier content."""
     altered = session.plan.altered
-    return lambda part: is_outdated(altered.get(part.recorded.part), part)
+    return lambda part: (edit := altered.get(part.recorded.part)) is not None and part.seq not in edit.by
 
 
 LANE = Lane(

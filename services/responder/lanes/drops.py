@@ -65,7 +65,8 @@ def _not_hidden(session: Session) -> Iterator[str]:
     found = [
         (number, name)
         for number in session.drops.dropped
-        if (edit := altered.get(name := numbered.get(number, ""))) is None or is_torn(session, edit)
+        if (edit := altered.get(name := numbered.get(number, ""))) is None
+        or (isinstance(edit, OmitArc) and is_torn(session, edit))
     ]
     return (name for _, name in sorted(found))
 

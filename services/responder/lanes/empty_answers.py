@@ -1,6 +1,7 @@
 """The lane that leaves out answers of which only placeholders would be served."""
 
 import re
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
 from schemas.plan import AnyEdit, OmitMessage, ReplaceText, Withdraw, target
@@ -20,7 +21,7 @@ PLACEHOLDERS = re.compile(r"\s*(?:\[dropped §\d+§\]\s*)+")
 def rebase(view: View) -> Change:
     """Leave out what says nothing, where no two turns meet by it; what says something again comes back."""
     known = ages(view)
-    touched = [placed for placed in view.index.messages(NAME) if _is_touched(view, known, placed)]
+    touched = [placed for placed in _of_interest(view) if _is_touched(view, known, placed)]
     if not touched:
         return Change()
     rules = rules_of(view)
@@ -35,6 +36,26 @@ def rebase(view: View) -> Change:
         elif placed.name not in removable and edit is not None and edit.lane == NAME:
             edits.append(Withdraw(what=str(target(edit)), by=by, lane=NAME))
     return Change(tuple(edits))
+
+
+def _of_interest(view: View) -> Iterator[Placed]:
+    """Answers with a text that may say nothing, and those that are left out already.
+
+    What has no such text says something, or never said anything: of a long session that is nearly all.
+    """
+    conversation = view.session.conversation
+    names = {placed.name for placed in view.index.messages(NAME)}
+    names.update(name for name, edit in view.session.plan.left_out.items() if edit.lane == NAME)
+    for change in view.made:
+        for edit in change.edits:
+            part = conversation.parts.get(edit.part) if isinstance(edit, ReplaceText) else None
+            if part is not None:
+                names.add(part.recorded.message)
+    messages = (conversation.messages[name] for name in names if name in conversation.messages)
+    for ordinal in sorted(message.ordinal for message in messages if message.present):
+        placed = view.index.at(ordinal)
+        if placed is not None and placed.role == "assistant":
+            yield placed
 
 
 def _is_touched(view: View, known: Ages, placed: Placed) -> bool:
@@ -119,9 +140,10 @@ def _is_listed(view: View, placed: Placed) -> bool:
 
 
 def _finds(session: Session) -> IsMeant:
-    """What was dropped, is to be dropped, or was recorded anew."""
-    gone = {*session.drops.dropped, *session.drops.queued}
-    return lambda part: part.number in gone or may_be_touched(part)
+    """Texts that were changed, or recorded anew; those that were dropped or are to be are found besides."""
+    altered = session.plan.altered
+    return lambda part: part.recorded.part in altered or part.seq > part.tag_seq > 0 or OPENING in part.head
 
 
-LANE = Lane(NAME, rebase=rebase, order=160, finder=Finder(_finds, role="assistant"))
+FINDER = Finder(_finds, kinds=frozenset({"text"}), role="assistant", with_dropped=True, with_queued=True)
+LANE = Lane(NAME, rebase=rebase, order=160, finder=FINDER)

@@ -8,7 +8,7 @@ from services.domain.conversation import Part
 from services.domain.tokens import tokens
 from services.responder.lanes.age import ages, is_free
 from services.responder.lanes.base import Change, Lane, View
-from services.responder.lanes.index import Finder, IsMeant, is_outdated
+from services.responder.lanes.index import Finder, IsMeant
 from services.responder.lanes.prefix import prefix_of
 from services.responder.lanes.rewrite import MAX_TEXTS, is_stale
 from services.responder.session.costs import served_output
@@ -70,8 +70,10 @@ def _finds(session: Session) -> IsMeant:
     altered = session.plan.altered
 
     def is_meant(part: Part) -> bool:
-        is_failure = part.recorded.status != "completed" and has_failed(part)
-        return is_failure or is_outdated(altered.get(part.recorded.part), part)
+        if part.recorded.status != "completed" and has_failed(part):
+            return True
+        edit = altered.get(part.recorded.part)
+        return edit is not None and part.seq not in edit.by
 
     return is_meant
 

@@ -12,6 +12,7 @@ from services.responder.head.memories import chosen as chosen_memories
 from services.responder.head.render import Room, render_project
 from services.responder.lanes.base import PRESSING, Change, Lane, View
 from services.responder.session.lane_marks import LaneMark, mark_of
+from services.responder.session.revisions import SETTINGS
 
 NAME = "head"
 """Its mark holds the position up to which it knows the project's memory: `head:4711`."""
@@ -30,12 +31,12 @@ def extend(view: View, _: Sequence[Message]) -> Iterable[AnyEdit]:
 
 
 def rebase(view: View) -> Change:
-    """The head as it should be now, unless it would grow where a prompt must shrink."""
+    """The head as it should be now, unless it would grow where a prompt must shrink and nobody has set that."""
     wanted, present = _wanted(view), in_force(view)
     if wanted.text == present:
         return Change()
     saving = _cost(present) - _cost(wanted.text)
-    if saving < -view.limits.min_reclaim and view.causes & PRESSING:
+    if saving < -view.limits.min_reclaim and view.causes & PRESSING and SETTINGS not in view.causes:
         return Change(held=(f"the head would take {-saving} more tokens while room is short",))
     return Change(edits=(wanted,), reclaimed=max(0, saving))
 

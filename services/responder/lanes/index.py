@@ -3,6 +3,7 @@
 Of a long session little is in the processor's caches: to look at every part takes longest, so it is done once.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
@@ -13,6 +14,8 @@ from services.responder.session.reclaim import OUTPUTS
 from services.responder.session.state import Session
 
 IsMeant = Callable[[Part], bool]
+MayBeMeant = IsMeant | None
+"""None: nothing in this session is of interest but what is named besides. To ask about each part takes longest."""
 
 
 class Placed(msgspec.Struct, frozen=True, gc=False):
@@ -45,12 +48,16 @@ class Seen(msgspec.Struct, frozen=True, gc=False):
 class Finder(msgspec.Struct, frozen=True):
     """What a lane looks for in the conversation, so that all lanes share one look at it."""
 
-    predicate: Callable[[Session], IsMeant]
+    predicate: Callable[[Session], MayBeMeant]
     """Tells, in one session, whether a part is of interest. It is asked about every part of these kinds and roles."""
     kinds: frozenset[str] = frozenset()
     """Empty: all."""
     role: str = ""
     """Of the message; empty: any."""
+    with_dropped: bool = False
+    """Whether what was dropped is of interest, too: that is known of a part without asking the predicate ..."""
+    with_queued: bool = False
+    """... and what somebody has asked to drop."""
 
 
 class Index(msgspec.Struct, frozen=True):
@@ -74,6 +81,12 @@ class Index(msgspec.Struct, frozen=True):
         """The highest tag."""
         return self.placed[-1].reached if self.placed else 0
 
+    def at(self, ordinal: int) -> Placed | None:
+        """The message in this place."""
+        at = bisect_left(self.placed, ordinal, key=lambda placed: placed.ordinal)
+        found = self.placed[at] if at < len(self.placed) else None
+        return found if found is not None and found.ordinal == ordinal else None
+
     def parts(self, lane: str) -> Sequence[Seen]:
         """The parts that a lane's finder has found."""
         return self.found.get(lane, ())
@@ -91,40 +104,59 @@ def indexed(session: Session, finders: Mapping[str, Finder]) -> Index:
     """What is left of the conversation behind the cut, and what of it lanes may want to change."""
     found: dict[str, list[Seen]] = {lane: [] for lane in finders}
     predicates = {lane: finder.predicate(session) for lane, finder in finders.items()}
-    watching: dict[tuple[str, str], list[tuple[IsMeant, list[Seen]]]] = {}
+    watching: dict[tuple[str, str], list[tuple[bool, bool, MayBeMeant, list[Seen]]]] = {}
     placed: list[Placed] = []
+    by_role: dict[str, list[Placed]] = {"user": [], "assistant": []}
     calls: list[Part] = []
-    is_free = session.drops.is_free
+    dropped, queued = session.drops.dropped, session.drops.queued
     for one in in_order(session):
         placed.append(one)
-        role = one.role
+        role = one.message.recorded.role
+        if role in by_role:
+            by_role[role].append(one)
         for part in one.parts:
-            kind = part.recorded.kind
-            if kind in OUTPUTS and part.recorded.status == "completed" and part.number and is_free(part.number):
+            recorded, number = part.recorded, part.number
+            kind = recorded.kind
+            is_dropped = number in dropped
+            is_queued = number in queued
+            if kind in OUTPUTS and number and not (is_dropped or is_queued) and recorded.status == "completed":
                 calls.append(part)
             watchers = watching.get((role, kind))
             if watchers is None:
-                lanes = _watching(finders, role, kind)
-                watchers = watching[role, kind] = [(predicates[lane], found[lane]) for lane in lanes]
-            for is_meant, seen in watchers:
-                if is_meant(part):
+                watchers = watching[role, kind] = [
+                    (finders[lane].with_dropped, finders[lane].with_queued, predicates[lane], found[lane])
+                    for lane in _watching(finders, role, kind)
+                    if predicates[lane] is not None or finders[lane].with_dropped or finders[lane].with_queued
+                ]
+            for with_dropped, with_queued, is_meant, seen in watchers:
+                is_named = (is_dropped and with_dropped) or (is_queued and with_queued)
+                if is_named or (is_meant is not None and is_meant(part)):
                     seen.append(Seen(one, part))
     return Index(
         placed=tuple(placed),
-        prompts=tuple(one for one in placed if one.role == "user"),
-        answers=tuple(one for one in placed if one.role == "assistant"),
+        prompts=tuple(by_role["user"]),
+        answers=tuple(by_role["assistant"]),
         calls=tuple(calls),
         found=found,
     )
 
 
 def in_order(session: Session) -> Iterator[Placed]:
-    """The messages behind the cut, with the parts that are sent."""
-    known, reached = session.conversation.parts.get, 0
-    for message in session.conversation.after(session.cut - 1):
-        names = message.recorded.listed or message.parts  # what is sent: `Message.sent` would copy it
-        parts = [part for name in names if (part := known(name)) is not None]
-        tag = max([part.number for part in parts], default=0)
+    """The messages behind the cut, with the parts that are sent. It is done for each of them: so in one loop."""
+    conversation, reached = session.conversation, 0
+    known, messages, order = conversation.parts.get, conversation.messages, conversation.order.get
+    for ordinal in range(max(0, session.cut - 1) + 1, conversation.last_ordinal + 1):
+        name = order(ordinal)
+        if name is None:
+            continue
+        message = messages[name]
+        parts: list[Part] = []
+        tag = 0
+        for one in message.recorded.listed or message.parts:  # what is sent: `Message.sent` would copy it
+            part = known(one)
+            if part is not None:
+                parts.append(part)
+                tag = max(tag, part.number)
         reached = max(reached, tag)
         yield Placed(message.ordinal, message, tuple(parts), tag, reached)
 

@@ -9,11 +9,10 @@ from schemas.plan import CutBefore, OmitArc, ReplaceOutput, SetHead
 from services.domain.conversation import Part
 from services.responder.lanes.base import Change, Lane, View
 from services.responder.lanes.dropping import signed_off
-from services.responder.lanes.index import Finder, IsMeant
+from services.responder.lanes.index import Finder
 from services.responder.lanes.tool_pairs import DropPlan, Wanted, acceptable, call_part, left_out, places, whole
 from services.responder.provider_rules.signed_thinking import place
 from services.responder.session.reclaim import OUTPUTS
-from services.responder.session.state import Session
 
 NAME = "skeletons"
 KEPT = 20
@@ -65,14 +64,9 @@ def _first_changed(view: View) -> int:
 
 def _behind(view: View, first: int) -> Sequence[Part]:
     """The outputs from this message on that were dropped before."""
-
-    def where(part: Part) -> int:
-        return view.session.conversation.place(part.recorded.part)
-
-    altered = view.session.plan.altered
-    parts = (seen.part for seen in view.index.parts(NAME))
-    waiting = [part for part in parts if not isinstance(altered.get(part.recorded.part), OmitArc)]
-    return waiting[bisect_left(waiting, first, key=where) :]
+    altered, seen = view.session.plan.altered, view.index.parts(NAME)
+    behind = seen[bisect_left(seen, first, key=lambda one: one.placed.ordinal) :]
+    return [one.part for one in behind if not isinstance(altered.get(one.part.recorded.part), OmitArc)]
 
 
 def _wanted(view: View, parts: Iterable[Part]) -> Iterator[Wanted]:
@@ -124,10 +118,4 @@ def _is_bound(view: View, one: Wanted) -> bool:
     )
 
 
-def _finds(session: Session) -> IsMeant:
-    """Outputs that were dropped."""
-    dropped = {*session.drops.dropped}
-    return lambda part: part.number in dropped
-
-
-LANE = Lane(NAME, rebase=rebase, order=150, finder=Finder(_finds, kinds=OUTPUTS))
+LANE = Lane(NAME, rebase=rebase, order=150, finder=Finder(lambda _: None, kinds=OUTPUTS, with_dropped=True))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from schemas.plan import AnyEdit, PrefixText
 from services.domain.conversation import Message, Part
 from services.responder.lanes.base import Change, Lane, View
-from services.responder.lanes.index import Finder, IsMeant
+from services.responder.lanes.index import Finder, MayBeMeant
 from services.responder.lanes.prefix import SHOWS_TAGS, tag
 from services.responder.lanes.temporal import marked, marker_for
 from services.responder.session.state import Session
@@ -37,10 +37,10 @@ def _tag(view: View, part: Part) -> str:
     return tag(part.number) if view.mode in SHOWS_TAGS else ""
 
 
-def _finds(session: Session) -> IsMeant:
+def _finds(session: Session) -> MayBeMeant:
     """Parts with a tag that is not shown."""
     untagged = session.plan.untagged
-    return lambda part: part.recorded.part in untagged
+    return (lambda part: part.recorded.part in untagged) if untagged else None
 
 
 LANE = Lane(NAME, extend=extend, rebase=rebase, order=30, finder=Finder(_finds))

@@ -22,6 +22,7 @@ from services.responder.planner.pages import revisions_of
 from services.responder.planner.signatures import thinking_causes
 from services.responder.provider_rules.check import new_faults
 from services.responder.provider_rules.signed_thinking import boundary, place
+from services.responder.session.revisions import SETTINGS
 from services.responder.session.state import Session, served_tokens, with_edits
 from services.responder.session.waits import ANSWERED
 
@@ -110,8 +111,7 @@ def _begun(view: View, lanes: Sequence[Lane]) -> Pass:
 
 def _decided(view: View, all_lanes: Sequence[Lane]) -> Pass:
     session, limits, lanes = view.session, view.limits, all_lanes
-    step = session.step
-    if step is None:
+    if session.step is None:
         return Pass("replay")
     why = causes(session, limits, view.learned)
     why = replace(why, forced=(*why.forced, *thinking_causes(view)), free=(*why.free, *_late(view, lanes, why)))
@@ -125,7 +125,26 @@ def _decided(view: View, all_lanes: Sequence[Lane]) -> Pass:
     if bound:
         why = replace(why, free=())  # they wait for the end of the turn
         view, lanes = replace(view, begin=bound), [lane for lane in lanes if lane.name == eviction.NAME]
-    prices = prices_of(step, limits)
+    elif view.coming is not None and not why.urgent:
+        return _with_settings(view, all_lanes, why)
+    return _weighed(view, all_lanes, lanes, why, bound)
+
+
+def _with_settings(view: View, lanes: Sequence[Lane], why: Causes) -> Pass:
+    """What the project has set meanwhile goes with a rebase that is due, and makes none that would not pay without."""
+    coming = view.coming
+    if coming is None:
+        raise ValueError("the project has set nothing since")
+    asked = replace(view, limits=coming.limits, memory=coming.memory, remembered=coming.remembered, coming=None)
+    now = causes(view.session, coming.limits, view.learned)
+    made = _weighed(asked, lanes, lanes, replace(why, settings=(SETTINGS,), tail=now.tail, kept=now.kept))
+    return made if made.kind == "rebase" else _weighed(view, lanes, lanes, why)
+
+
+def _weighed(view: View, all_lanes: Sequence[Lane], lanes: Sequence[Lane], why: Causes, bound: int = 0) -> Pass:
+    """The rebase that is due, if it is worth it; else what is new is added. `bound`: the first that may change."""
+    session, limits = view.session, view.limits
+    prices = prices_of(session.step, limits) if session.step else Prices()
     is_free = (bool(why.free) or "overflow" in why.names) and not boundary(session)
     asked = replace(
         view, causes=frozenset(why.names), is_free=is_free, target=why.target, excess=why.excess, tail=why.tail
@@ -159,7 +178,7 @@ def _is_worth_it(view: View, why: Causes, made: Collected) -> bool:
     """Where the cache is lost anyway any saving is welcome; else it must be large, and pay unless there is need."""
     session, limits, economics = view.session, view.limits, made.economics
     if why.free:
-        return economics.reclaimed > 0 or (made.has_more and set(why.free) != {"idle"})
+        return economics.reclaimed > 0 or (made.has_more and (set(why.free) != {"idle"} or bool(why.settings)))
     if why.excess:
         return economics.reclaimed > 0
     if economics.reclaimed < limits.min_reclaim:
@@ -168,7 +187,7 @@ def _is_worth_it(view: View, why: Causes, made: Collected) -> bool:
         return True
     if not economics.pays or economics.steps < SURE * economics.break_even or session.step is None:
         return False
-    return why.names != ("cost",) or controller.is_worth(
+    return why.pressure != ("cost",) or controller.is_worth(
         session.revisions.course.keeping(why.kept, served_tokens(session)),
         economics.reclaimed,
         economics.rewritten,

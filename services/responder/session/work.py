@@ -25,6 +25,8 @@ from services.domain.tools.arguments import arguments_of
 from services.domain.tools.names import EDITORS, EDITS, LISTINGS, PATCHES, READS, SEARCHES, SYMBOLS, WRITES, plain
 from services.domain.tools.request import command_of
 
+TYPED = "typed"
+"""The provenance of a text that a person typed, as the harness vouches."""
 MOST_SAID = 8
 """Calls whose ends are not known yet."""
 _CALLS = frozenset({"tool", "tool_call", "tool_result"})
@@ -86,11 +88,16 @@ def _with_state(work: Work, state: HotState) -> Work:
 
 
 def _with_rules(work: Work, part: PartRecorded, conversation: Conversation) -> Work:
-    """With what a person lays down here, in place of what the same part said before."""
+    """With what a person lays down here, in place of what the same part said before.
+
+    Only where the harness vouches that a person typed the text in this very message: a message of the role `user` may
+    as well be pasted, forged, or what another agent asks for.
+    """
     message = conversation.messages.get(part.message)
     if message is None or message.recorded.role != "user" or message.recorded.synthetic:
         return work
-    sentences = laid_down(part.text) if is_written(part) else ()
+    is_typed = is_written(part) and part.provenance == TYPED
+    sentences = laid_down(part.text) if is_typed else ()
     others = tuple(rule for rule in work.rules if rule.part != part.part)
     if not sentences and len(others) == len(work.rules):
         return work

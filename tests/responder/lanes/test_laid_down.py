@@ -1,5 +1,7 @@
 """What a person forbade survives the harness's own compaction, word for word, until a person takes it back."""
 
+import msgspec
+
 from schemas.inbox import MessageGone, PartSeen
 from services.domain.tokens import tokens
 from services.responder.answers.compaction_context import MAX_TOKENS, compaction_context
@@ -131,5 +133,34 @@ def test_what_is_pasted_or_an_agent_says_is_nobody_s_rule() -> None:
     harness = begun("Look at this log:\nNever retry.")
     harness.assistant(text_part("I will never change a file."))
     harness.user("Go on.")
+    harness.step(asks=False)
+    assert () == harness.session.work.rules
+
+
+def test_only_what_a_person_typed_is_a_rule() -> None:
+    harness = Harness(lanes=(*BASIC, head.LANE, history.LANE))
+    harness.user(RULE, typed=False)
+    harness.step(asks=False)
+    compacted(harness)
+    call = flushed(harness)
+
+    assert () == harness.session.work.rules
+    assert not shows(call)
+    assert RULE not in compaction_context(harness.session.activity, rules=harness.session.work.rules)
+
+
+def test_a_rule_is_none_any_more_where_other_words_replace_it() -> None:
+    harness = begun(RULE)
+    assert [RULE] == [rule.text for rule in harness.session.work.rules]
+    harness.change(harness.messages[0].parts[0].part, text="Never ask before you push.")
+    harness.step(asks=False)
+    assert () == harness.session.work.rules
+
+
+def test_what_is_added_to_a_message_that_was_sent_is_no_rule() -> None:
+    harness = begun("Begin.")
+    first = harness.messages[0]
+    late = msgspec.structs.replace(text_part(RULE), message=first.message, part=f"{first.message}.late", typed=True)
+    harness.messages[0] = msgspec.structs.replace(first, parts=(*first.parts, late))
     harness.step(asks=False)
     assert () == harness.session.work.rules

@@ -67,7 +67,11 @@ def test_the_index_holds_what_each_finder_would_find_alone(story: Story) -> None
             for part in placed.parts
             if finder.role in ("", placed.role)
             and (not finder.kinds or part.recorded.kind in finder.kinds)
-            and is_meant(part)
+            and (
+                (finder.with_dropped and part.number in session.drops.dropped)
+                or (finder.with_queued and part.number in session.drops.queued)
+                or (is_meant is not None and is_meant(part))
+            )
         ]
         assert wanted == [(seen.placed.ordinal, seen.part) for seen in index.parts(lane)]
         ordinals = [ordinal for ordinal, _ in wanted]
