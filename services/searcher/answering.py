@@ -46,6 +46,17 @@ _facts = msgspec.msgpack.Decoder(Facts)
 _served = msgspec.json.Decoder(Served)
 
 
+class Preparation(msgspec.Struct, frozen=True):
+    """What a question needs once, however many names its project has: each name is searched with it."""
+
+    query: str
+    kinds: tuple[Kind, ...]
+    vector: Embedded
+    served: Served
+    degraded: tuple[str, ...]
+    """What could not be done so far, a sentence each."""
+
+
 class Searching:
     """Answers questions with what the store holds."""
 
@@ -61,8 +72,18 @@ class Searching:
     async def answer(self, asker: Asker, ask: SearchAsk) -> Hits:
         """What is found under all names of the project. Whatever could not be done is told, and the rest is done."""
         names = (await self._aliases.now()).names(asker.project)
+        query = ask.query[:MOST_CHARACTERS].strip()
+        if not query.replace("\0", "").strip():
+            return Hits(error="Nothing was searched for: give some words as query.")
+        kinds, notes = _sources(ask.sources)
+        if not kinds:
+            return Hits(error=f"Nothing was searched: {'; '.join(notes)}.")
         with self._store.searched():
-            replies = [await self._answer(asker._replace(project=name), ask) for name in names]
+            vector, served = await asyncio.gather(self._embedded(query), self._served(asker, notes))
+            prepared = Preparation(query, kinds, vector, served, tuple(notes))
+            replies = await asyncio.gather(
+                *(self._answer(asker._replace(project=name), ask, prepared) for name in names)
+            )
         return replies[0] if len(replies) == 1 else self._together(replies, asker, ask)
 
     def _together(self, replies: Sequence[Hits], asker: Asker, ask: SearchAsk) -> Hits:
@@ -79,14 +100,10 @@ class Searching:
         )
         return whole if whole.error else self._told(asker, ask.query[:MOST_CHARACTERS].strip(), whole)
 
-    async def _answer(self, asker: Asker, ask: SearchAsk) -> Hits:
-        query = ask.query[:MOST_CHARACTERS].strip()
-        if not query.replace("\0", "").strip():
-            return Hits(error="Nothing was searched for: give some words as query.")
-        kinds, degraded = _sources(ask.sources)
-        if not kinds:
-            return Hits(error=f"Nothing was searched: {'; '.join(degraded)}.")
-        vector, served = await asyncio.gather(self._embedded(query), self._served(asker, degraded))
+    async def _answer(self, asker: Asker, ask: SearchAsk, prepared: Preparation) -> Hits:
+        """What is found under one name of the project."""
+        query, kinds, vector, served = prepared.query, prepared.kinds, prepared.vector, prepared.served
+        degraded = list(prepared.degraded)
         try:
             project = await self._shelves(asker.project, ask, degraded)
         except VectorsError as error:
