@@ -26,6 +26,12 @@ ASKS = Histogram(
     registry=REGISTRY,
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
 )
+DROPPED = Counter(
+    "annals_asks_dropped",
+    "Questions that were not answered: nobody listened any more, a newer one came, or too many waited.",
+    ["question", "reason"],
+    registry=REGISTRY,
+)
 PASSES = Counter("annals_passes", "Transform passes by kind.", ["kind"], registry=REGISTRY)
 COMMITTED = Gauge("annals_views_committed_seq", "The log position committed to the views.", registry=REGISTRY)
 RESETS = Counter("annals_projector_resets", "Times the projector went back to its checkpoint.", registry=REGISTRY)

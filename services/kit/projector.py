@@ -64,6 +64,8 @@ class Pace(NamedTuple):
     """Seconds from the first fact that is not committed to its commit, unless a whole batch is there before."""
     idle: float
     """Seconds without a fact after which the sink may tidy up."""
+    commits: int = 0
+    """Commits after which the sink tidies up although more comes; 0: it waits for a pause."""
 
 
 class Projector:
@@ -222,24 +224,27 @@ class Projector:
 
         The moment lets the answer that the facts are for go first: a commit and it would share one interpreter.
         """
-        untidy = False
+        untidy = 0
         while True:
             try:
                 async with asyncio.timeout(self._pace.idle if untidy else None):
                     await self._arrived_more.wait()
             except TimeoutError:
                 await self._tidy()
-                untidy = False
+                untidy = 0
                 continue
             if len(self._batch) < self._pace.batch:
                 await asyncio.sleep(self._pace.linger)
             async with self._committing:
                 self._arrived_more.clear()
                 is_committed = await self._commit()
-            untidy = True
+            untidy += 1
             if not is_committed:
                 await asyncio.sleep(RETRY_PAUSE)
                 self._arrived_more.set()
+            elif 0 < self._pace.commits <= untidy:
+                await self._tidy()
+                untidy = 0
 
     async def _tidy(self) -> None:
         try:

@@ -1,11 +1,20 @@
-"""Turns: how many questions of one kind are answered at once, how many wait, and from when on more are refused."""
+"""Turns: how many questions of one kind are answered at once, how many wait, and which of them are answered first."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import math
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
+from services.domain.fair_queue import Dropped, FairQueue, Reason, Waiter
+from services.kit import metrics
 from services.kit.asks import Declined
+from services.kit.bus import current_client
+
+SMOOTHING = 0.1
+"""Share of the newest turn in how long one is presumed to take."""
 
 
 class Turns(NamedTuple):
@@ -20,25 +29,116 @@ class TooMany(Declined):
     """So many questions of this kind wait already that one more would wait in vain."""
 
 
-class Queue:
-    """The questions of one kind that wait for their turn."""
+class Expired(Declined):
+    """Whoever asked no longer listens when the answer is there, so that none is made."""
 
-    def __init__(self, turns: Turns) -> None:
+    status = "late"
+
+
+class Replaced(Declined):
+    """A newer question of the same asker makes this one useless."""
+
+    status = "late"
+
+
+class Queue:
+    """The questions of one kind that wait for their turn: `domain.fair_queue` with a clock and with answers."""
+
+    def __init__(self, turns: Turns, clock: Callable[[], float] = time.monotonic) -> None:
         self._turns = turns
-        self._answered = asyncio.Semaphore(turns.at_once)
-        self._waiting = 0
+        self._clock = clock
+        self._waiting: FairQueue[asyncio.Future[None]] = FairQueue(turns.waiting)
+        self._in_hand = 0
+        self._seconds = 0.0
+        """How long an answer takes, smoothed."""
+        self.dropped: Counter[Reason] = Counter()
+        """What was not answered, by reason."""
+
+    def __len__(self) -> int:
+        """How many wait."""
+        return len(self._waiting)
+
+    @property
+    def health(self) -> dict[str, object]:
+        """What waits, what is in hand, and what was dropped since the start."""
+        return {"waiting": len(self), "in_hand": self._in_hand, "dropped": dict(self.dropped)}
 
     @asynccontextmanager
-    async def turn(self, name: str) -> AsyncIterator[None]:
-        """Wait for a turn. Raises `TooMany`."""
-        if self._waiting >= self._turns.waiting:
-            raise TooMany(f"{self._waiting} questions {name} wait already: ask again in a moment")
-        self._waiting += 1
-        try:
-            await self._answered.acquire()
-        finally:
-            self._waiting -= 1
+    async def turn(self, name: str, *, key: Hashable = None, until: float = math.inf) -> AsyncIterator[None]:
+        """Wait for a turn, beside other clients of the broker.
+
+        `key`: a newer question of this client with the same key replaces this one while it waits. `until`: when the
+        asker stops listening, by the clock. Raises `TooMany`, `Expired` and `Replaced`.
+        """
+        await self._wait(name, key, until)
+        began = self._clock()
         try:
             yield
         finally:
-            self._answered.release()
+            self._seconds += SMOOTHING * (self._clock() - began - self._seconds)
+            self._in_hand -= 1
+            self._go_on(name)
+
+    def count(self, name: str, reason: Reason) -> None:
+        """Count a question that is not answered, here or by who takes turns: before one, or in its middle."""
+        self.dropped[reason] += 1
+        metrics.DROPPED.labels(name, reason).inc()
+
+    async def _wait(self, name: str, key: Hashable, until: float) -> None:
+        """Until a turn is ours: whoever hands it over has counted us among those in hand."""
+        now = self._clock()
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        waiter = Waiter(turn, client=current_client.get(), key=key, arrived=now, until=until)
+        if now >= until:
+            self._drop(name, [Dropped(waiter, "expired")])
+        elif self._in_hand < self._turns.at_once:
+            self._in_hand += 1
+            return
+        else:
+            self._drop(name, self._waiting.add(waiter, now))
+        alarm = None
+        if waiter in self._waiting and until < math.inf:
+            alarm = asyncio.get_running_loop().call_later(until - now, self._expire, name, waiter)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            self._waiting.remove(waiter)
+            if turn.done() and not turn.cancelled() and turn.exception() is None:  # it was just handed to us
+                self._in_hand -= 1
+                self._go_on(name)
+            raise
+        finally:
+            if alarm is not None:
+                alarm.cancel()
+
+    def _expire(self, name: str, waiter: Waiter["asyncio.Future[None]"]) -> None:
+        """Say so to one that waits still when its time is over, as where those before it take for ever."""
+        if waiter in self._waiting:
+            self._waiting.remove(waiter)
+            self._drop(name, [Dropped(waiter, "expired")])
+
+    def _go_on(self, name: str) -> None:
+        """Hand free turns to those who come next."""
+        while self._in_hand < self._turns.at_once:
+            waiter, dropped = self._waiting.take(self._clock(), self._seconds)
+            self._drop(name, dropped)
+            if waiter is None:
+                return
+            if not waiter.item.done():
+                self._in_hand += 1
+                waiter.item.set_result(None)
+
+    def _drop(self, name: str, dropped: Iterable[Dropped["asyncio.Future[None]"]]) -> None:
+        for one in dropped:
+            self.count(name, one.reason)
+            if not one.waiter.item.done():
+                one.waiter.item.set_exception(self._declined(name, one.reason))
+
+    def _declined(self, name: str, reason: Reason) -> Declined:
+        match reason:
+            case "expired":
+                return Expired(f"nobody would listen to the answer any more: others' {name} came first; ask again")
+            case "replaced":
+                return Replaced(f"a newer question {name} of the same session has come: its answer is the one to use")
+            case _:
+                return TooMany(f"{self._turns.waiting} questions {name} wait already: ask again in a moment")

@@ -1,6 +1,7 @@
 """The searcher's wiring: questions in, hits out."""
 
 import asyncio
+import time
 from typing import ClassVar
 
 from schemas.asks import Hits, SearchAsk
@@ -24,6 +25,7 @@ from schemas.subjects import WHOLE_PROJECT
 from services.kit.asks import AskHandler
 from services.kit.embed import embedded
 from services.kit.room import Kit
+from services.kit.turns import Expired, Queue, Turns
 from services.searcher.answering import Searching
 from services.searcher.asker import asker
 from services.searcher.store import Store
@@ -31,6 +33,10 @@ from services.searcher.written import ConfirmedWrites
 
 ATTEMPTS, PAUSE = 20, 1.0
 """How often, and after how many seconds, the embedder is asked that starts at the same time."""
+SEARCHES = Turns(at_once=2, waiting=16)
+"""Searches that are made at once: their share of a machine that makes plans, too."""
+TURN_WITHIN = 2.0
+"""Seconds within which a search gets its turn: behind them it says that it did not."""
 
 
 WRITTEN: tuple[type[Event], ...] = (
@@ -63,6 +69,7 @@ class Searcher:
         kit.stack.callback(self._store.close)
         written = ConfirmedWrites(kit.reader)
         self._searching = Searching(kit, self._store, written)
+        self.searches = Queue(SEARCHES)
         self._handler = AskHandler(kit, SearchAsk, self._answer, lambda reason: Hits(error=f"Not searched: {reason}."))
         warming = asyncio.create_task(self._warm())
         kit.stack.callback(warming.cancel)
@@ -84,7 +91,17 @@ class Searcher:
     def health(self) -> dict[str, object]:
         """Where nothing is indexed it still answers, and says so."""
         store = self._store
-        return {"ok": True, "rows": store.rows, "copied": store.copied, "read_through": store.through}
+        return {
+            "ok": True,
+            "rows": store.rows,
+            "copied": store.copied,
+            "read_through": store.through,
+            "searches": self.searches.health,
+        }
 
     async def _answer(self, ask: SearchAsk) -> Hits:
-        return await self._searching.answer(asker(ask), ask)
+        try:
+            async with self.searches.turn(f"ask.{ask.NAME}", until=time.monotonic() + TURN_WITHIN):
+                return await self._searching.answer(asker(ask), ask)
+        except Expired:
+            return Hits(error=f"Not searched: others' searches took all of {TURN_WITHIN:g} s; ask again in a moment.")

@@ -144,6 +144,34 @@ async def test_decisions_that_wait_go_out_together_and_get_their_own_positions(b
     assert list(range(1, 16)) == sorted(seq for seqs in positions for seq in seqs)
 
 
+async def test_few_events_go_out_as_they_are_though_they_are_of_several_decisions(bus: Bus) -> None:
+    """An atomic batch is four synced writes, and many operations on files beside: more than these events are."""
+    appender = Appender(bus)
+    addresses = [Address("harbour", f"s{number}") for number in range(4)]
+    positions = await asyncio.gather(
+        *(appender.append(wrapped(titles(FEW // 4), {}, where), {}) for where in addresses)
+    )
+    assert not any("Nats-Batch-Id" in one.headers for one in await stored(bus, LOG.name))
+    for where, seqs in zip(addresses, positions, strict=True):
+        assert seqs == [one.envelope.seq for one in await read(bus, 0, where.log_filter)]
+        assert seqs == list(range(seqs[0], seqs[0] + FEW // 4)), "what is decided together stands together"
+
+
+async def test_of_few_events_a_stale_decision_hurts_no_other(bus: Bus) -> None:
+    appender = Appender(bus)
+    await appender.append(wrapped(titles(1)), {})
+    before, after = Address("harbour", "s0"), Address("harbour", "s2")
+    results = await asyncio.gather(
+        appender.append(wrapped(titles(2), {}, before), {}),
+        appender.append(wrapped(titles(2, start=1)), {RENAMED: 0}),
+        appender.append(wrapped(titles(2), {}, after), {after.log(SessionRenamed.TYPE): 0}),
+        return_exceptions=True,
+    )
+    assert [True, False, True] == [isinstance(one, list) for one in results]
+    assert isinstance(results[1], Conflict)
+    assert [titles(2), titles(1), titles(2)] == [await facts(bus, one) for one in (before, HARBOUR, after)]
+
+
 async def test_a_conflicting_decision_does_not_hurt_those_it_went_out_with(bus: Bus) -> None:
     appender = Appender(bus)
     await appender.append(wrapped(titles(1)), {})

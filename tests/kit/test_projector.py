@@ -96,6 +96,19 @@ async def test_what_grew_in_any_batches_is_what_is_rebuilt(bus: Bus, seed: int) 
     assert [seq for seq, _ in grown.facts] == list(range(1, head + 1))
 
 
+@pytest.mark.parametrize(("commits", "tidied"), [(0, 0), (4, 3), (5, 2), (100, 0)])
+async def test_a_sink_that_is_never_left_alone_tidies_up_after_some_commits(
+    bus: Bus, commits: int, tidied: int
+) -> None:
+    """Else what was not tidied up grows for as long as there is no pause, and is to be done again after a kill."""
+    sink = MemorySink()
+    async with projecting(bus, sink, Pace(8, 0.0, 60.0, commits)) as made:
+        for number in range(12):
+            assert await made.committed(await append(bus, 1, number), PATIENCE)
+        await until(lambda: sink.tidied == tidied)
+    assert (12, tidied) == (sink.commits, sink.tidied)
+
+
 async def test_the_same_projector_fills_tables_and_memory_alike(bus: Bus, tmp_path: Path) -> None:
     head = await append(bus, 50)
     store, memory = await Store.open(tmp_path / "views.duckdb", memory_limit="256MB"), MemorySink()

@@ -1,6 +1,8 @@
 """The searcher as a room, on real tables and with the real local model."""
 
+import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -8,14 +10,15 @@ import msgspec
 import pytest
 import pytest_asyncio
 
-from schemas.asks import Hits, SearchAsk
+from schemas.asks import EmbedAsk, Hits, SearchAsk
 from schemas.codec import encode
 from schemas.events import AliasAdded, AliasRemoved
 from schemas.subjects import ask
 from services.domain.aliases import GLOBAL
 from services.embedder.worker import Embedder
 from services.kit.bus import Appender, Bus
-from services.searcher.worker import Searcher
+from services.searcher import worker
+from services.searcher.worker import SEARCHES, Searcher
 from services.settings import Settings
 from tests.helpers.broker_world import opened, wrapped
 from tests.helpers.search_index import MadeIndex
@@ -206,6 +209,23 @@ async def test_what_stands_under_any_name_of_a_project_is_found_by_each_of_them(
     await until(lambda: misses(asking, "x1"))
 
 
+async def test_a_query_has_its_vector_made_once_however_many_names_its_project_has(bus: Bus, asking: Asking) -> None:
+    await asking.index.write(ROWS)
+    added = [AliasAdded(alias=name, leads_to="harbour", how="given") for name in ("island", "Shop", "quay")]
+    await Appender(bus).append(wrapped(added, address=GLOBAL), {})
+    await until(lambda: finds(asking, "x1"))
+    asked: list[str] = []
+    await bus.follow(ask(EmbedAsk.NAME), asked.append)
+    for name in ("harbour", "island", "quay"):
+        asked.clear()
+        assert ids(await asking("secret under the lighthouse", name))
+        assert 1 == len(asked)
+    asked.clear()
+    for query, sources in (("", ()), ("tide", ("dreams",))):
+        assert (await asking(query, sources=sources)).error
+    assert not asked
+
+
 async def finds(asking: Asking, name: str) -> bool:
     return name in ids(await asking("secret under the lighthouse"))
 
@@ -276,3 +296,35 @@ async def test_what_is_no_question_is_refused_with_a_reason(bus: Bus) -> None:
     for data in (b"\xff", b"{}", b'{"project": "harbour", "query": 7}'):
         reply = msgspec.json.decode(await bus.request(ask(SearchAsk.NAME, "harbour"), data, PATIENCE), type=Hits)
         assert reply.error
+
+
+@pytest.fixture
+async def busy(bus: Bus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Searcher]:
+    """A searcher that makes as many searches as it may at once, and ends none of them."""
+    monkeypatch.setattr(worker, "TURN_WITHIN", PATIENCE)
+    searcher = Searcher()
+    async with opened(searcher, bus, Settings(data=tmp_path)), AsyncExitStack() as stack:
+        for _ in range(SEARCHES.at_once):
+            await stack.enter_async_context(searcher.searches.turn("ask.search"))
+        yield searcher
+
+
+async def test_searches_beyond_their_share_are_refused_with_what_to_do(
+    bus: Bus, busy: Searcher, tmp_path: Path
+) -> None:
+    asking = Asking(bus, MadeIndex(tmp_path, bus))
+    waiting = [asyncio.create_task(asking("tide")) for _ in range(SEARCHES.waiting)]
+    await until(lambda: len(busy.searches) == SEARCHES.waiting)
+    assert Hits(error="Not searched: 16 questions ask.search wait already: ask again in a moment.") == await asking("x")
+    assert {"waiting": 16, "in_hand": 2, "dropped": {"crowded": 1}} == busy.health()["searches"]
+    for task in waiting:
+        task.cancel()
+
+
+async def test_a_search_that_gets_no_turn_says_so(
+    bus: Bus, busy: Searcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "TURN_WITHIN", 0.001)
+    expected = "Not searched: others' searches took all of 0.001 s; ask again in a moment."
+    assert Hits(error=expected) == await Asking(bus, MadeIndex(tmp_path, bus))("tide")
+    assert {"expired": 1} == busy.searches.dropped

@@ -193,3 +193,6 @@ def _lines(overview: Overview) -> Iterator[str]:
         behind = overview.responder.log_head - overview.responder.committed_through
         state = "being built" if overview.responder.building else f"{behind:,} facts behind the log"
         yield f"views     {state}, {overview.responder.hot_sessions} sessions in memory"
+        if dropped := overview.responder.plans_dropped:
+            waiting = overview.responder.plans_waiting
+            yield f"plans     {waiting:,} calls wait; {dropped:,} got none in time, and went on with the plan they had"

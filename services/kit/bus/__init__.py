@@ -1,6 +1,7 @@
 """The door to the broker: everything that rooms and clients do with NATS."""
 
 from services.kit.bus.append import Appender, Conflict, Unconfirmed
+from services.kit.bus.asker import current_client
 from services.kit.bus.bodies import Bodies, Missing
 from services.kit.bus.connection import BrokerError, Bus, Lag, TooLarge, Unreachable
 from services.kit.bus.log import LogReader
@@ -21,5 +22,6 @@ __all__ = [
     "TooLarge",
     "Unconfirmed",
     "Unreachable",
+    "current_client",
     "delivered_at",
 ]

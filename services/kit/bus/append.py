@@ -25,7 +25,8 @@ EXPECTED_FILTER = "Nats-Expected-Last-Subject-Sequence-Subject"
 HEADER_BYTES = 2048
 """More than the headers of any append."""
 FEW = 8
-"""Up to so many events are published one by one: an atomic batch costs the broker about 4 ms, whatever its size."""
+"""Up to so many events are published one by one, each a synced write. An atomic batch costs the broker 4 of these
+and about 35 other operations on files, whatever its size: 2 ms of a processor."""
 APPEND_TIMEOUT = 10.0
 BATCH_BYTES = 8 * 1024 * 1024
 
@@ -99,7 +100,7 @@ def _with(messages: Sequence[_Message], expected: Sequence[Expectation | None]) 
 
 
 class Appender:
-    """Appends decisions. What waits while the broker is busy goes out together, as one atomic batch."""
+    """Appends decisions. What waits while the broker is busy goes out together: if it is much, as one atomic batch."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
@@ -141,14 +142,22 @@ class Appender:
                     decision.fail(error)
 
     async def _write(self, group: list[_Decision]) -> None:
-        if len(group) > 1:
+        if len(group) == 1:
+            await self._settle(group[0])
+            return
+        if sum(len(decision.messages) for decision in group) > FEW:
             with suppress(Conflict):  # each alone then: only one of them may be stale
                 seqs = iter(await self._batch([message for one in group for message in one.messages]))
                 for decision in group:
                     self._succeed(decision, [next(seqs) for _ in decision.messages])
                 return
-        for decision in group:
-            await self._settle(decision)
+            for decision in group:
+                await self._settle(decision)
+            return
+        settled = await asyncio.gather(*(self._settle(decision) for decision in group), return_exceptions=True)
+        for decision, failure in zip(group, settled, strict=True):
+            if isinstance(failure, Exception):
+                decision.fail(failure)
 
     async def _settle(self, decision: _Decision) -> None:
         messages = decision.messages

@@ -19,6 +19,7 @@ from schemas.codec import derived_id
 from schemas.subjects import dead
 from services.domain.secrets import mask
 from services.kit.bus import layout
+from services.kit.bus.asker import client_of, current_client
 from services.kit.bus.client import BusClient
 from services.kit.bus.marks import marks
 from services.kit.logs import logger
@@ -316,6 +317,7 @@ class Bus:
         running: set[asyncio.Task[None]] = set()
 
         async def answer(message: Msg) -> None:
+            current_client.set(client_of(message.reply))
             reply = await handler(message.subject, message.data)
             await message.respond(reply)
 

@@ -1,19 +1,23 @@
 """What a question is: what is asked, who answers it, and how many are answered at once."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
 from schemas.ask import Ask
 from schemas.subjects import Address
+from services.domain.aliases import GLOBAL
 from services.domain.limits import Limits
+from services.domain.project_settings import ProjectSettings
 from services.kit.asks import Declined
 from services.kit.projector import Projector
 from services.kit.room import Kit
-from services.kit.turns import Turns
+from services.kit.turns import Queue, Turns
+from services.responder.projections.aliases import ALIASES
 from services.responder.projections.book import BOOK, Remembered
 from services.responder.projections.session import SESSION
+from services.responder.projections.settings import SETTINGS
 from services.responder.session.state import Session
 from services.responder.session_cache import SessionCache
 from services.responder.steps import Steps
@@ -34,8 +38,12 @@ class Context(msgspec.Struct, frozen=True):
     files: Files
     copier: Copier
     projector: Projector
+    plans: Queue
+    """The model calls whose step was read, and that wait for their plan."""
 
 
+PLANS = Turns(at_once=8, waiting=1024)
+"""Plans that are made at once: so many sessions are appended together, and the loop reads new questions in between."""
 LONG = Turns(at_once=1, waiting=16)
 """For questions that may read a whole session."""
 
@@ -89,3 +97,14 @@ async def remembered_of(cache: SessionCache, project: str) -> Remembered:
     """What is remembered of a project, under whichever name it goes by now."""
     remembered = await cache.state(BOOK, Address(project))
     return await remembered_of(cache, remembered.book.moved_to) if remembered.book.moved_to else remembered
+
+
+async def settings_of(cache: SessionCache, project: str) -> ProjectSettings:
+    """What a project has set for itself, under whichever name it goes by now."""
+    aliases = await cache.state(ALIASES, GLOBAL)
+    return await cache.state(SETTINGS, Address(aliases.project(project)))
+
+
+def in_force(own: ProjectSettings, session: Session) -> Mapping[str, object]:
+    """What of that holds for a session: what was set at its first call, or at the rebase that took it in last."""
+    return own.at(max(session.calls.first_seq, session.revisions.settings))

@@ -14,10 +14,11 @@ from schemas.events import ToolRan
 from services.domain.memory.entry import Memory
 from services.domain.memory.rendering import numbered
 from services.domain.memory.snapshot import Snapshot, holder_of, listed, named
+from services.domain.project_settings import with_own
 from services.domain.texts.bounds import flat
 from services.domain.texts.markup import element
 from services.domain.tokens import tokens
-from services.responder.answers.base import LONG, Context, Question, remembered_of, session_of
+from services.responder.answers.base import LONG, Context, Question, remembered_of, session_of, settings_of
 from services.responder.lanes.head import MODES
 from services.responder.projections.book import Remembered
 from services.responder.session.session_activity import File, SessionActivity
@@ -151,7 +152,7 @@ class Briefs:
 
     def __init__(self, context: Context) -> None:
         self._cache = context.cache
-        self._has_memory = context.kit.settings.memory.enabled
+        self._memory = context.kit.settings.memory
         self._lists: OrderedDict[str, tuple[int, tuple[Memory, ...]]] = OrderedDict()
         """Project -> the position of its book, and the list that it gives there: harnesses ask after each turn."""
 
@@ -159,7 +160,8 @@ class Briefs:
         """The text; in a session that is none of its own agent's, without memories."""
         session = await session_of(self._cache, ask)
         activity, rules = session.activity, session.work.rules
-        if not self._has_memory or (session.step is not None and session.step.mode not in MODES):
+        own = (await settings_of(self._cache, ask.project)).newest.settings
+        if not with_own(self._memory, own).enabled or (session.step is not None and session.step.mode not in MODES):
             return CompactionContext(compaction_context(activity, rules=rules))
         remembered = await remembered_of(self._cache, ask.project)
         if remembered.book.is_home:

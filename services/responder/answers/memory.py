@@ -13,10 +13,11 @@ from schemas.events import PartRecorded
 from schemas.subjects import Address
 from services.domain.memory.book import NOUNS
 from services.domain.memory.finding import Unnamed, find
+from services.domain.project_settings import with_own
 from services.kit.bus import LogReader
 from services.kit.cache import folded
 from services.kit.nouns import NounReader
-from services.responder.answers.base import LONG, Context, Question, remembered_of, session_of
+from services.responder.answers.base import LONG, Context, Question, remembered_of, session_of, settings_of
 from services.responder.answers.explain import fact_of
 from services.responder.answers.memory_reasons import by_head, by_settings, position_of_head
 from services.responder.answers.memory_reports import (
@@ -35,6 +36,10 @@ from services.responder.answers.memory_reports import (
 from services.responder.projections.book import Remembered, evolve
 
 OFF = "The memory of this installation is off: nothing is remembered or shown. ANNALS_MEMORY__ENABLED switches it on."
+OFF_HERE = (
+    "The memory of this project is off: its own settings switch it off (memory.enabled), and nothing is remembered or "
+    "shown. A person sees them with `annals project settings`."
+)
 HOME = "this is a home directory, of which nothing is remembered; ask in the folder of a project, or name one"
 PASTS = 4
 """Books of earlier positions that are kept: whoever asks about one asks more than once."""
@@ -101,6 +106,9 @@ class Memories:
         """What was asked for, or a sentence why there is none."""
         if not self._limits.enabled:
             return MemoryReply(error=OFF)
+        own = (await settings_of(self._context.cache, ask.project)).newest.settings
+        if not with_own(self._limits, own).enabled:
+            return MemoryReply(error=OFF_HERE)
         try:
             known = await self._known(ask)
             match ask.view:

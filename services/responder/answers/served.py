@@ -1,14 +1,20 @@
 """The answer to `ask.served`: what of a session, and of what is known beside it, stands in its prompt now."""
 
+import asyncio
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
 
 from schemas.asks import Served, ServedAsk
+from schemas.subjects import Address
 from services.domain.conversation import Message
 from services.domain.memory.state import source_key
 from services.domain.texts.markup import escaped
 from services.responder.answers.base import Context, Question, UnknownSession, remembered_of, session_of
 from services.responder.projections.book import Remembered
 from services.responder.session.state import Session
+
+MOST_KNOWN = 16
+"""Sessions whose newest answer is remembered: an agent searches more than once between two calls."""
 
 
 def served(session: Session, remembered: Remembered) -> Served:
@@ -55,13 +61,33 @@ def _compressed(session: Session) -> Iterator[str]:
             yield one.compartment
 
 
+class ServedAnswers:
+    """What is served of sessions: worked out once for each of their states, and not on the loop that makes plans."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[Address, tuple[Session, Remembered, Served]] = OrderedDict()
+        """Those that were asked for last, the newest last."""
+
+    async def of(self, address: Address, session: Session, remembered: Remembered) -> Served:
+        known = self._known.pop(address, None)
+        if known is None or known[0] is not session or known[1] is not remembered:
+            known = session, remembered, await asyncio.to_thread(served, session, remembered)
+        self._known[address] = known
+        while len(self._known) > MOST_KNOWN:
+            self._known.popitem(last=False)
+        return known[2]
+
+
 def _open(context: Context) -> Callable[[ServedAsk], Awaitable[Served]]:
+    answers = ServedAnswers()
+
     async def answer(ask: ServedAsk) -> Served:
         remembered = await remembered_of(context.cache, ask.project)
         try:
-            return served(await session_of(context.cache, ask), remembered)
+            session = await session_of(context.cache, ask)
         except UnknownSession as error:  # what is taken back is so for a session that has made no call, too
             return Served(quarantined=quarantined_of(remembered), error=str(error))
+        return await answers.of(Address(ask.project, ask.session), session, remembered)
 
     return answer
 

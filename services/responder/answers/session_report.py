@@ -8,9 +8,10 @@ from math import isinf
 from schemas.asks import SessionAsk, SessionReport
 from services.domain.learned_limits import GLOBAL
 from services.domain.limits import Limits
+from services.domain.project_settings import with_own
 from services.domain.ranges import ranges
 from services.domain.window import NOTHING, Learned, Source, Window, cache_ttl, prompt_tokens, window
-from services.responder.answers.base import LONG, Context, Question, session_of
+from services.responder.answers.base import LONG, Context, Question, in_force, session_of, settings_of
 from services.responder.planner.attribution import attribution
 from services.responder.planner.causes import cache_left
 from services.responder.planner.outlook import outlook
@@ -202,8 +203,9 @@ def _open(context: Context) -> Callable[[SessionAsk], Awaitable[SessionReport]]:
         session = await session_of(context.cache, ask)
         learned = await context.cache.state(LEARNED_LIMITS, GLOBAL)
         lag = await context.kit.reader.head() - context.projector.read_through
-        now = datetime.now(UTC)
-        return SessionReport(await asyncio.to_thread(report, session, context.limits, lag, learned, now))
+        own = in_force(await settings_of(context.cache, ask.project), session)
+        limits, now = with_own(context.limits, own), datetime.now(UTC)
+        return SessionReport(await asyncio.to_thread(report, session, limits, lag, learned, now))
 
     return answer
 

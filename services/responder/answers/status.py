@@ -1,9 +1,11 @@
 """The answer to `ask.status`: positions in the log, what is held in memory, and how near sessions are to a rebase."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 from schemas.asks import SessionStatus, Status, StatusAsk
+from schemas.subjects import Address
 from services.domain.learned_limits import GLOBAL
 from services.domain.limits import Limits
 from services.domain.window import Learned, window
@@ -23,6 +25,7 @@ MOST_SESSIONS = 10
 
 def _open(context: Context) -> Callable[[StatusAsk], Awaitable[Status]]:
     states = context.cache.states(SESSION)
+    statuses = SessionStatuses(context.limits)
     breaks = log_breaks(context.kit.settings.data / "views")  # they are noticed when a room begins
 
     async def answer(_: StatusAsk) -> Status:
@@ -37,30 +40,61 @@ def _open(context: Context) -> Callable[[StatusAsk], Awaitable[Status]]:
             skipped=context.files.building.skipped.total,
             newest_skipped=context.files.building.skipped.newest,
             breaks=tuple(one for one in breaks if datetime.now(UTC) - one.at < SHOWN),
-            sessions=tuple(session_statuses(states.newest(MOST_SESSIONS), context.limits, learned)),
+            sessions=statuses.of(states.newest(MOST_SESSIONS), learned),
+            plans_waiting=len(context.plans),
+            plans_dropped=context.plans.dropped.total(),
         )
 
     return answer
 
 
-def session_statuses(entries: list[Entry[Session]], limits: Limits, learned: Learned) -> Iterator[SessionStatus]:
-    """How near these sessions are to their next rebase; without those that have made no call."""
-    for entry in entries:
-        session = entry.state
-        if session.step is None:
-            continue
-        room = window(session.step, session.learned.beside(learned), limits)
-        ahead = outlook(session, session.step, room, limits)
-        yield SessionStatus(
-            project=entry.address.project,
-            session=entry.address.session,
-            title=session.activity.title,
-            prompt=ahead.prompt,
-            percent=round(ahead.percent, 1),
-            threshold=ahead.threshold,
-            spent=round(min(ahead.spent, 100.0), 1),
-            reason="; ".join(ahead.reasons),
-        )
+class SessionStatuses:
+    """What a status reports of sessions. A session is weighed once for each of its states, however often one asks."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._weighed: dict[Address, _Weighed] = {}
+        """The sessions of the newest answer."""
+
+    def of(self, entries: Sequence[Entry[Session]], learned: Learned) -> tuple[SessionStatus, ...]:
+        """How near these sessions are to their next rebase; without those that have made no call.
+
+        `learned`: what all sessions have learned of models' limits.
+        """
+        before, self._weighed = self._weighed, {}
+        for entry in entries:
+            known = before.get(entry.address)
+            if known is None or known.session is not entry.state or known.learned is not learned:
+                known = _Weighed(entry.state, learned, session_status(entry, self._limits, learned))
+            self._weighed[entry.address] = known
+        return tuple(one.status for one in self._weighed.values() if one.status is not None)
+
+
+class _Weighed(NamedTuple):
+    """What a session was found to be, and of which states: these are values, so that the same one gives the same."""
+
+    session: Session
+    learned: Learned
+    status: SessionStatus | None
+
+
+def session_status(entry: Entry[Session], limits: Limits, learned: Learned) -> SessionStatus | None:
+    """How near a session is to its next rebase; None if it has made no call."""
+    session = entry.state
+    if session.step is None:
+        return None
+    room = window(session.step, session.learned.beside(learned), limits)
+    ahead = outlook(session, session.step, room, limits)
+    return SessionStatus(
+        project=entry.address.project,
+        session=entry.address.session,
+        title=session.activity.title,
+        prompt=ahead.prompt,
+        percent=round(ahead.percent, 1),
+        threshold=ahead.threshold,
+        spent=round(min(ahead.spent, 100.0), 1),
+        reason="; ".join(ahead.reasons),
+    )
 
 
 STATUS = Question(StatusAsk, _open, lambda reason: Status(0, 0, 0, 0, "", error=reason))

@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -15,16 +16,20 @@ from schemas.streams import BODIES
 from schemas.subjects import Address
 from services.domain.draft import Draft
 from services.domain.learned_limits import GLOBAL
-from services.domain.limits import Limits
+from services.domain.limits import Limits, Memory
+from services.domain.project_settings import with_own
 from services.kit import metrics
 from services.kit.aggregate import Aggregate
 from services.kit.bus import Bodies, Conflict, Missing, Unconfirmed, Unreachable
+from services.kit.cache import Entry
 from services.kit.command_queue import PATIENCE, Handled
 from services.kit.retry import retrying
 from services.kit.room import Kit
-from services.responder.answers.base import Question, remembered_of
+from services.kit.turns import Expired, Queue, Replaced
+from services.responder.answers.base import PLANS, Question, in_force, remembered_of, settings_of
 from services.responder.head.documents import Document, at_the_head
 from services.responder.lanes import View
+from services.responder.lanes.base import Coming
 from services.responder.lanes.hint_decisions import hits_of
 from services.responder.lanes.note_reminder import status_of
 from services.responder.planner.forks import decide
@@ -44,35 +49,56 @@ MAX_REPLY_BYTES = 700 * 1024
 """The most edits, as JSON, in one reply; the rest is asked for again."""
 
 
+class OwnLimits(NamedTuple):
+    """What an installation says with what a project has set for itself."""
+
+    limits: Limits
+    memory: Memory
+
+
 class Transformer:
     """Makes and serves the plans. What was served is in the log before it is served."""
 
-    def __init__(self, kit: Kit, cache: SessionCache, steps: Steps, limits: Limits) -> None:
+    def __init__(self, kit: Kit, cache: SessionCache, steps: Steps, limits: Limits, queue: Queue | None = None) -> None:
+        """`queue`: where plans wait for their turn; None: one that nobody else sees."""
         self._kit = kit
         self._cache = cache
         self._steps = steps
         self._plans = Aggregate.fed(kit, cache.states(SESSION), guard="plan")
         self._limits = limits
+        self._queue = Queue(PLANS) if queue is None else queue
         self._bodies = Bodies(kit.bus, BODIES)
         self._documents_held: dict[tuple[str, str], Document] = {}
         """Project and path -> the newest version that was read: documents and key files are few and small."""
+        self._own_held: dict[str, tuple[Mapping[str, object], OwnLimits]] = {}
+        """Project -> what it had set when it was asked for last, and what holds with it."""
 
     async def answer(self, ask: TransformAsk) -> Plan:
         deadline = time.monotonic() + ask.deadline_ms / 1000
         address = Address(ask.project, ask.session)
         entry = await self._cache.entry(SESSION, address)
         if not await self._steps.read(entry, ask.step, max(0.0, deadline - time.monotonic())):
+            self._queue.count(ask.NAME, "expired")
             return Plan("late", revision=entry.state.revision, reason=f"the step {ask.step} was not read in time")
         if entry.state.step is not None and entry.state.step.step == ask.step and not entry.state.step.aligned:
             return Plan("resync", reason="the list of messages is not the one the log knows: tell all of it")
         try:
+            async with self._queue.turn(ask.NAME, key=address, until=deadline):
+                return await self._made(entry, ask, deadline)
+        except (Expired, Replaced) as error:
+            return Plan("late", revision=entry.state.revision, reason=str(error))
+
+    async def _made(self, entry: Entry[Session], ask: TransformAsk, deadline: float) -> Plan:
+        """The plan of a step that was read."""
+        try:
             async for attempt in retrying(Unconfirmed, seconds=max(0.0, deadline - time.monotonic())):
                 with attempt:
-                    handled = await self._advance(address, entry.state, ask.step, deadline)
+                    handled = await self._advance(entry.address, entry.state, ask.step, deadline)
         except (Conflict, Unreachable) as error:
             return Plan("failed", revision=entry.state.revision, reason=f"the plan could not be kept: {error}")
         state, made = handled.state, handled.result
         if made is None:
+            self._queue.count(ask.NAME, "expired")
             return Plan("late", revision=state.revision, reason="the asker has stopped listening")
         metrics.PASSES.labels(made.kind).inc()
         if is_held_back(state, ask.base_revision):
@@ -88,6 +114,8 @@ class Transformer:
         async def decide(draft: Draft[Session]) -> Pass | None:
             if draft.state.step is None or draft.state.step.step != step:
                 return Pass("replay")
+            if time.monotonic() > deadline:
+                return None
             made = await self._decide(address, draft.state)
             for fault in made.faults:
                 self._kit.log.error("left out of the plan", session=address.session, fault=fault)
@@ -103,13 +131,17 @@ class Transformer:
 
     async def _decide(self, address: Address, state: Session) -> Pass:
         """Decide; where a lane wants to see texts that memory does not hold, with these."""
-        remembered = await self._remembered(address.project)
+        then, now = await self._own(address.project, state)
+        remembered, coming = await self._remembered(address.project, then), None
+        if now != then:
+            coming = Coming(now.limits, now.memory, await self._remembered(address.project, now))
         view = View(
             state,
-            self._limits,
-            documents=await self._documents(address.project),
+            then.limits,
+            documents=await self._documents(address.project, (then, now)),
             remembered=remembered,
-            memory=self._kit.settings.memory,
+            memory=then.memory,
+            coming=coming,
             name=address.session,
             notes=status_of(state, remembered, address.session),
             learned=await self._cache.state(LEARNED_LIMITS, GLOBAL),
@@ -124,11 +156,31 @@ class Transformer:
             made = decide(view, origin)
         return made
 
-    async def _documents(self, project: str) -> tuple[Document, ...]:
+    async def _own(self, project: str, state: Session) -> tuple[OwnLimits, OwnLimits]:
+        """What holds for a session, and what does from its next rebase on.
+
+        It goes on under what its project had set when its prompt was written last: at its first call, or at the newest
+        rebase that has taken in what was set then.
+        """
+        own = await settings_of(self._cache, project)
+        settings, newest = in_force(own, state), own.at(state.seq)
+        now = self._with(project, newest)
+        return (now if settings is newest else self._with(project, settings)), now
+
+    def _with(self, project: str, settings: Mapping[str, object]) -> OwnLimits:
+        """The limits with these settings: made once as long as they hold, since many paths may have to be read."""
+        held = self._own_held.get(project)
+        if held is None or held[0] is not settings:
+            memory = self._kit.settings.memory
+            held = settings, OwnLimits(with_own(self._limits, settings), with_own(memory, settings))
+            self._own_held[project] = held
+        return held[1]
+
+    async def _documents(self, project: str, own: Iterable[OwnLimits]) -> tuple[Document, ...]:
         """What may stand at the head, with the texts: these are read once for each version."""
         known = await self._cache.state(DOCUMENTS, Address(project))
         found = []
-        for one in known.among(at_the_head(self._limits)):
+        for one in known.among(path for limits, _ in own for path in at_the_head(limits)):
             held = self._documents_held.get((project, one.path))
             if held is None or held.seq != one.seq:
                 text = await self._document(one) if one.digest else ""
@@ -138,9 +190,9 @@ class Transformer:
             found.append(held)
         return tuple(found)
 
-    async def _remembered(self, project: str) -> Remembered:
+    async def _remembered(self, project: str, own: OwnLimits) -> Remembered:
         """The project's memory; nothing where memory is off."""
-        if not self._kit.settings.memory.enabled:
+        if not own.memory.enabled:
             return Remembered()
         return await remembered_of(self._cache, project)
 
@@ -219,6 +271,6 @@ def _page(revisions: Sequence[Revision]) -> list[Revision]:
 
 TRANSFORM = Question(
     TransformAsk,
-    lambda context: Transformer(context.kit, context.cache, context.steps, context.limits).answer,
+    lambda context: Transformer(context.kit, context.cache, context.steps, context.limits, context.plans).answer,
     lambda reason: Plan("failed", reason=reason),
 )

@@ -2,8 +2,9 @@
 
 from schemas.events import MemoryQuarantined, MemoryReleased
 from schemas.plan import CutBefore, OmitMessage, ReplaceText, SetHead
+from schemas.subjects import Address
 from services.domain.limits import Limits
-from services.responder.answers.served import served
+from services.responder.answers.served import MOST_KNOWN, ServedAnswers, served
 from services.responder.lanes import TAGS
 from services.responder.projections.book import Remembered, evolve
 from services.responder.session.state import Session, with_edits
@@ -53,3 +54,28 @@ def test_sessions_that_are_taken_back_are_named_and_other_sources_are_not() -> N
     ):
         remembered = evolve(remembered, event, envelope(event, seq))
     assert ("s:1",) == served(session, remembered).quarantined
+
+
+async def test_an_answer_is_worked_out_once_for_each_state() -> None:
+    session, names = told()
+    answers, address, remembered = ServedAnswers(), Address("p", "s"), Remembered()
+    first = await answers.of(address, session, remembered)
+    assert first == served(session, remembered)
+    assert first is await answers.of(address, session, remembered)
+    shorter = with_edits(session, [OmitMessage(message=names[1])])
+    assert served(shorter, remembered) == await answers.of(address, shorter, remembered)
+    known = Remembered(newest=Remembered().newest.insert("mem1", 7))
+    headed = with_edits(session, [SetHead(slot=0, text="a rule", by=(7,))])
+    assert () == (await answers.of(address, headed, remembered)).memories
+    assert ("mem1",) == (await answers.of(address, headed, known)).memories
+    assert first == await answers.of(address, session, remembered)
+
+
+async def test_only_the_newest_answers_are_remembered() -> None:
+    session, _ = told()
+    answers, remembered = ServedAnswers(), Remembered()
+    first, *_, last = [
+        await answers.of(Address("p", f"s{number}"), session, remembered) for number in range(MOST_KNOWN + 1)
+    ]
+    assert last is await answers.of(Address("p", f"s{MOST_KNOWN}"), session, remembered)
+    assert first is not await answers.of(Address("p", "s0"), session, remembered)

@@ -1,16 +1,28 @@
 """A plan is in the log before it is served, also where the broker is late to say so."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from schemas.asks import Plan, Status, StatusAsk, TransformAsk
+from schemas.codec import encode
 from schemas.commands import MemoryWrite
 from schemas.envelope import Envelope
+from schemas.subjects import ask
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Appender, Bus, Unconfirmed, Unreachable
+from services.kit.room import Room
+from services.kit.turns import Queue
+from services.responder.answers.base import PLANS
+from services.responder.worker import Responder
+from tests.helpers.broker_world import HARBOUR
 from tests.helpers.installation import facts
 from tests.helpers.memory_sessions import begun, done, heads, rooms
+from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.broker
 
@@ -77,3 +89,61 @@ async def test_a_plan_that_is_refused_is_not_made_anew(
         plan = await harness.asks(serving)
         assert ("failed", "the plan could not be kept: the broker fails") == (plan.status, plan.reason)
         assert 1 == unsteady.left
+
+
+@asynccontextmanager
+async def busy(serving: Sequence[Room]) -> AsyncIterator[Queue]:
+    """While other plans are made, as many as are at once."""
+    (responder,) = (room for room in serving if isinstance(room, Responder))
+    async with AsyncExitStack() as stack:
+        for _ in range(PLANS.at_once):
+            await stack.enter_async_context(responder.plans.turn("transform"))
+        yield responder.plans
+
+
+async def plans_of(bus: Bus) -> int:
+    return len([envelope for envelope, _ in await facts(bus) if envelope.type.startswith("plan.")])
+
+
+async def test_a_call_that_has_waited_too_long_for_its_turn_costs_no_plan(
+    bus: Bus, broker: Broker, tmp_path: Path
+) -> None:
+    async with rooms(broker, tmp_path) as serving:
+        harness = await begun(bus, "pi", "one")
+        async with busy(serving) as plans:
+            plan = await harness.asks(serving, deadline_ms=1)
+        assert ("late", 0, ()) == (plan.status, plan.revision, plan.revisions)
+        assert ({"expired": 1}, 0) == (plans.dropped, await plans_of(bus))
+        await harness.says("go on")
+        assert await harness.step(serving)
+        assert 1 == await plans_of(bus)
+        assert {"waiting": 0, "in_hand": 0, "dropped": {"expired": 1}} == serving[2].health()["plans"]
+        status = msgspec.json.decode(await bus.request(ask(StatusAsk.NAME), encode(StatusAsk()), PATIENCE), type=Status)
+        assert (0, 1) == (status.plans_waiting, status.plans_dropped)
+
+
+async def test_a_newer_call_of_a_session_makes_the_one_that_waits_useless(
+    bus: Bus, broker: Broker, tmp_path: Path
+) -> None:
+    async with rooms(broker, tmp_path) as serving:
+        harness, other = await begun(bus, "pi", "one"), await begun(bus, "pi", "two")
+        async with busy(serving) as plans:
+            older = asyncio.create_task(harness.asks(serving))
+            await until(lambda: len(plans) == 1)
+            elsewhere = asyncio.create_task(other.asks(serving))
+            await until(lambda: len(plans) == 2)
+            newer = asyncio.create_task(harness.asks(serving))
+            replaced = await older
+            assert "late" == replaced.status
+            assert "a newer question transform of the same session has come" in replaced.reason
+        assert ["ready", "ready"] == [(await one).status for one in (newer, elsewhere)]
+        assert {"replaced": 1} == plans.dropped
+
+
+async def test_a_call_whose_step_is_not_read_in_time_is_counted(bus: Bus, broker: Broker, tmp_path: Path) -> None:
+    async with rooms(broker, tmp_path) as serving:
+        await (await begun(bus, "pi", "one")).asks(serving)
+        question = encode(TransformAsk(HARBOUR.project, "one", "never", deadline_ms=1))
+        reply = await bus.request(ask(TransformAsk.NAME, HARBOUR.project), question, PATIENCE)
+        assert "late" == msgspec.json.decode(reply, type=Plan).status
+        assert {"waiting": 0, "in_hand": 0, "dropped": {"expired": 1}} == serving[2].health()["plans"]
