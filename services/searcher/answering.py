@@ -211,7 +211,7 @@ class Searching:
                 degraded.append(f"the index has read to {project.through} and not yet to {wanted}")
                 return project
             await asyncio.sleep(POLL)
-            if self._store.through >= wanted:
+            if await self._store.read_through() >= wanted:
                 project = await self._store.shelves(name, through=wanted)
         return project
 

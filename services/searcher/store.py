@@ -52,6 +52,11 @@ class Store:
         """The position of the log up to which the index has read."""
         return read_position(self._folder).through if self.current else 0
 
+    async def read_through(self) -> int:
+        """The same, after a look at whether an index, or another one, is searched by now. Raises `VectorsError`."""
+        await self._opened()
+        return self.through
+
     @property
     def expects_vectors(self) -> bool:
         """Whether there are rows, and a model that queries are compared by."""
