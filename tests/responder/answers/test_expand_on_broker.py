@@ -18,6 +18,7 @@ from schemas.subjects import Address, ask
 from services.indexer.worker import Indexer
 from services.kit.bus import Bus, LogReader
 from services.responder.worker import Responder
+from services.searcher import answering
 from services.searcher.worker import Searcher
 from services.settings import Embed
 from tests.helpers.broker_world import opened, quick_settings
@@ -92,8 +93,11 @@ def calls(text: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("session", [HARBOUR.session, ""])
-async def test_what_was_confirmed_is_found_by_the_next_search(world: World, session: str) -> None:
+async def test_what_was_confirmed_is_found_by_the_next_search(
+    world: World, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And no answer says that it has read further than to what it has looked through."""
+    monkeypatch.setattr(answering, "PATIENCE", PATIENCE)
     for number in range(8):
         text = f"Mooring {number} belongs to the pilots"
         written = MemoryWritten(memory=f"mem{number}", category="NAMING", memory_class="project", text=text)
