@@ -61,7 +61,7 @@ class Books:
         """How many books are in memory."""
         return len(self._books)
 
-    async def keeps(self, project: str) -> bool:
+    async def remembers(self, project: str) -> bool:
         """Whether a memory is kept of this project."""
         if not self.is_enabled:
             return False
@@ -95,7 +95,7 @@ class Books:
         self, project: str, decide: Callable[[Book, BookContext], Decision], *, cause: str, at: datetime, session: str
     ) -> None:
         """Decide what the desk has found itself, once for each `cause`. Where no memory is kept nothing is decided."""
-        if not await self.keeps(project):
+        if not await self.remembers(project):
             return
         began = await self._beginnings.of(Address(project, session))
         context = BookContext(
@@ -146,7 +146,7 @@ class Books:
             session=kin.root if isinstance(command, NOTES) else session,
             is_subagent=kin.is_subagent,
             is_enabled=self.is_enabled,
-            is_kept=await self.keeps(address.project),
+            memory_enabled=await self.remembers(address.project),
             now=datetime.now(UTC),
             began=await self._beginnings.of(Address(address.project, kin.root)) if trust != "person" else None,
             profile=self._profile,

@@ -101,7 +101,7 @@ class MemoryIntake:
         is_part = what == PartRecorded.TYPE
         if not self._books.is_enabled or (is_part and not any(one in delivery.data for one in _TAKEN_IN)):
             return Done()
-        if not await self._books.keeps(address.project):
+        if not await self._books.remembers(address.project):
             return Done()
         envelope, event = fact_of(delivery)
         seq = envelope.seq

@@ -9,7 +9,7 @@ from services.desk.core.settings import decide
 from services.desk.core.trust import trust_of
 from services.desk.deciding import decided
 from services.desk.project_names import ProjectNames
-from services.domain.project_settings import ProjectSettings, evolve, held_by
+from services.domain.project_settings import ProjectSettings, evolve, own_values
 from services.kit.aggregate import Aggregate
 from services.kit.cache import Sessions
 from services.kit.nouns import NounReader
@@ -27,7 +27,7 @@ class OwnSettings:
         self._names = names
         self._known = SettingsReader(kit)
         settings = kit.settings
-        self._installation = held_by(settings.plan, settings.history, settings.memory)
+        self._installation = own_values(settings.plan, settings.history, settings.memory)
         reader = NounReader(kit.reader, (NOUN,), catches_up=True)
         sessions = Sessions(reader, evolve, ProjectSettings(), settings.loop.sessions, knows_causes=True)
         self._projects = Aggregate(kit, sessions, guard=NOUN, catches_up=True)

@@ -139,7 +139,7 @@ def refused_by(settings: Mapping[str, object], installation: Mapping[str, object
             )
 
 
-def held_by(*groups: msgspec.Struct) -> dict[str, object]:
+def own_values(*groups: msgspec.Struct) -> dict[str, object]:
     """All that a project may set, with what these groups of an installation's settings say."""
     by_type = {type(group): group for group in groups}
     return {name: getattr(by_type[GROUPS[one.group]], one.name) for name, one in OWN.items()}

@@ -35,7 +35,7 @@ class Expired(Declined):
     status = "late"
 
 
-class Replaced(Declined):
+class ReplacedByNewer(Declined):
     """A newer question of the same asker makes this one useless."""
 
     status = "late"
@@ -68,7 +68,7 @@ class Queue:
         """Wait for a turn, beside other clients of the broker.
 
         `key`: a newer question of this client with the same key replaces this one while it waits. `until`: when the
-        asker stops listening, by the clock. Raises `TooMany`, `Expired` and `Replaced`.
+        asker stops listening, by the clock. Raises `TooMany`, `Expired` and `ReplacedByNewer`.
         """
         await self._wait(name, key, until)
         began = self._clock()
@@ -139,6 +139,6 @@ class Queue:
             case "expired":
                 return Expired(f"nobody would listen to the answer any more: others' {name} came first; ask again")
             case "replaced":
-                return Replaced(f"a newer question {name} of the same session has come: its answer is the one to use")
+                return ReplacedByNewer(f"a newer {name} of the same session has come: use the answer to that one")
             case _:
                 return TooMany(f"{self._turns.waiting} questions {name} wait already: ask again in a moment")

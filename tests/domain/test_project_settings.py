@@ -22,12 +22,12 @@ from services.domain.project_settings import (
     checked,
     checked_values,
     evolve,
-    held_by,
+    own_values,
     refused_by,
     with_own,
 )
 
-INSTALLATION = held_by(Limits(), History(), Memory())
+INSTALLATION = own_values(Limits(), History(), Memory())
 OTHERWISE: dict[str, object] = {
     "plan.head": False,
     "plan.head_documents": ("docs/map.md",),
@@ -66,7 +66,7 @@ def test_each_changes_its_own_group_alone(name: str) -> None:
     settings, problems = checked_values({name: OTHERWISE[name]})
     assert [] == [*problems]
     groups = Limits(), History(), Memory()
-    changed = held_by(*(with_own(group, settings) for group in groups))
+    changed = own_values(*(with_own(group, settings) for group in groups))
     assert {**INSTALLATION, name: OTHERWISE[name]} == changed
     untouched = [with_own(group, settings) == group for group in groups]
     assert 1 == untouched.count(False)
@@ -79,7 +79,7 @@ def test_with_nothing_set_the_very_values_of_the_installation_hold() -> None:
 
 
 def test_memory_is_only_switched_off() -> None:
-    off = held_by(Limits(), History(), Memory(enabled=False))
+    off = own_values(Limits(), History(), Memory(enabled=False))
     assert with_own(Memory(enabled=False), {"memory.enabled": True}) == Memory(enabled=False)
     (sentence,) = refused_by({"memory.enabled": True, "plan.context": "full"}, off)
     assert "may only switch it off" in sentence

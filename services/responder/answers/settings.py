@@ -7,7 +7,7 @@ from schemas.events import SettingsApplied
 from schemas.subjects import Address
 from schemas.view_asks import ProjectSettingsAsk, ProjectSettingsReply
 from services.domain.aliases import GLOBAL
-from services.domain.project_settings import held_by, settings_of, with_own
+from services.domain.project_settings import own_values, settings_of, with_own
 from services.responder.answers.base import Context, Question
 from services.responder.answers.client_manifest import DOCUMENT_BYTES
 from services.responder.head.documents import at_the_head
@@ -16,7 +16,7 @@ from services.responder.projections.aliases import ALIASES
 
 def _open(context: Context) -> Callable[[ProjectSettingsAsk], Awaitable[ProjectSettingsReply]]:
     settings = context.kit.settings
-    installation = encode(held_by(settings.plan, settings.history, settings.memory)).decode()
+    installation = encode(own_values(settings.plan, settings.history, settings.memory)).decode()
 
     async def answer(question: ProjectSettingsAsk) -> ProjectSettingsReply:
         aliases = await context.cache.state(ALIASES, GLOBAL)

@@ -25,7 +25,7 @@ from services.kit.cache import Entry
 from services.kit.command_queue import PATIENCE, Handled
 from services.kit.retry import retrying
 from services.kit.room import Kit
-from services.kit.turns import Expired, Queue, Replaced
+from services.kit.turns import Expired, Queue, ReplacedByNewer
 from services.responder.answers.base import PLANS, Question, in_force, remembered_of, settings_of
 from services.responder.head.documents import Document, at_the_head
 from services.responder.lanes import View
@@ -70,7 +70,7 @@ class Transformer:
         self._bodies = Bodies(kit.bus, BODIES)
         self._documents_held: dict[tuple[str, str], Document] = {}
         """Project and path -> the newest version that was read: documents and key files are few and small."""
-        self._own_held: dict[str, tuple[Mapping[str, object], OwnLimits]] = {}
+        self._own_limits: dict[str, tuple[Mapping[str, object], OwnLimits]] = {}
         """Project -> what it had set when it was asked for last, and what holds with it."""
 
     async def answer(self, ask: TransformAsk) -> Plan:
@@ -85,7 +85,7 @@ class Transformer:
         try:
             async with self._queue.turn(ask.NAME, key=address, until=deadline):
                 return await self._made(entry, ask, deadline)
-        except (Expired, Replaced) as error:
+        except (Expired, ReplacedByNewer) as error:
             return Plan("late", revision=entry.state.revision, reason=str(error))
 
     async def _made(self, entry: Entry[Session], ask: TransformAsk, deadline: float) -> Plan:
@@ -169,11 +169,11 @@ class Transformer:
 
     def _with(self, project: str, settings: Mapping[str, object]) -> OwnLimits:
         """The limits with these settings: made once as long as they hold, since many paths may have to be read."""
-        held = self._own_held.get(project)
+        held = self._own_limits.get(project)
         if held is None or held[0] is not settings:
             memory = self._kit.settings.memory
             held = settings, OwnLimits(with_own(self._limits, settings), with_own(memory, settings))
-            self._own_held[project] = held
+            self._own_limits[project] = held
         return held[1]
 
     async def _documents(self, project: str, own: Iterable[OwnLimits]) -> tuple[Document, ...]:

@@ -135,7 +135,7 @@ async def test_a_newer_call_of_a_session_makes_the_one_that_waits_useless(
             newer = asyncio.create_task(harness.asks(serving))
             replaced = await older
             assert "late" == replaced.status
-            assert "a newer question transform of the same session has come" in replaced.reason
+            assert "a newer transform of the same session has come" in replaced.reason
         assert ["ready", "ready"] == [(await one).status for one in (newer, elsewhere)]
         assert {"replaced": 1} == plans.dropped
 

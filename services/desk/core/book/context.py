@@ -40,7 +40,7 @@ class BookContext(msgspec.Struct, frozen=True):
     """Whether that session is of a sub-agent."""
     is_enabled: bool = True
     """Whether a memory is kept at all ..."""
-    is_kept: bool = True
+    memory_enabled: bool = True
     """... and of this project: its own settings may switch it off."""
     now: datetime | None = None
     """The moment by the desk's own clock, where it matters."""

@@ -62,7 +62,7 @@ def check_sender(command: Command, context: BookContext) -> None:
     """Raise `Refusal` where nobody, or not this sender, may send this command at all."""
     if not context.is_enabled:
         raise Refusal("no memory is kept here: it is switched off (ANNALS_MEMORY__ENABLED)")
-    if not context.is_kept:
+    if not context.memory_enabled:
         raise Refusal(
             "no memory is kept of this project: its own settings switch it off (memory.enabled); a person sees "
             "them with `annals project settings`"
