@@ -23,28 +23,26 @@ A value that cannot be used is named, with its source and what to do about it, a
 name that no setting has is named with the nearest one that exists. Neither stops a command. `annals config show` prints
 each value and its source."""
 PROJECT = """\
-A project may bring `.annals/config.toml` in the root of its repository, in the form of your own file. **By being
-there it does nothing**: a repository is somebody else's text, and nobody is asked before it is cloned. A person has
-two ways to take it over.
+A repository may contain `.annals/config.toml`, in the same form as your own file. **The file alone has no effect**: it
+was written by somebody else, and nobody is asked before a repository is cloned. A person can apply it in two ways.
 
-**For this project alone**: `annals project settings`, run in the repository, shows what holds there and what the file
-would change; `annals project settings apply` takes it over, and `annals project settings clear` has the
-installation's settings hold again. What a project may set like that is this list:"""
+**For this project alone**: run in the repository, `annals project settings` shows the settings in force and what the
+file would change. `annals project settings apply` applies the file, and `annals project settings clear` returns to the
+installation's settings. These settings can be applied:"""
 APPLIED = """\
-A file that has anything else in it is refused as a whole, with a sentence for each name and value, and what held
-before goes on. The same goes for a link, a file of more than 32 KiB, and what is no TOML. What is applied is a fact
-in the log, `settings.applied`, and holds in every clone and for every person until something else is applied: a file
-that changes afterwards, by a pull or by an agent, changes nothing. Other projects have none of it, to the byte. A new
-session begins with it; one that runs takes it in at its next rebase, which names the cause `settings`, and which is
-made for other reasons. The most specific says what holds: a project's own setting is used before the environment and
-your own file.
+A file with anything else in it is refused as a whole, with a sentence for each name and value that cannot be applied;
+the settings in force stay as they are. A link, a file of more than 32 KiB, and text that is not TOML are refused, too.
+Applied settings are an event in the log, `settings.applied`. They apply in every clone and to every person until others
+are applied, and take precedence over the environment and your own file. Later changes of the file have no effect, and
+other projects are not affected at all. A new session begins with them; a running session takes them in at its next
+rebase, which is made for other reasons and then names the cause `settings`, too.
 
-**For a whole installation, only tighter**: `annals up --project-limits`, run within the project, hands its file to
-the rooms that it starts. Then it holds **for every project that this installation serves**, until it ends: `annals
-status` names the file. The tables below say what it may tighten there and how ("A project may lower it"); with hosts,
-keys, paths and everything else it has no say, and what it tries to loosen is named and left out. `annals config show`
-prints what holds in the installation that runs, wherever you are, with the path of the file that tightened it; a file
-that does not hold there, or was changed since, is named. What a team wants to hold belongs in its environment
+**For a whole installation, only tighter**: `annals up --project-limits`, run in the repository, passes its file to the
+rooms that it starts. The file then applies **to every project of this installation**, until the installation stops;
+`annals status` names it. The tables below say what it may tighten and how ("A project may lower it"). It cannot change
+hosts, keys, paths or anything else, and a value that would loosen a limit is reported and left out. `annals config
+show`, in any directory, prints the settings of the running installation with the path of the file that tightened them,
+and names a file that is not in force or has changed since. Settings for a whole team belong in its environment
 (`.env`)."""
 OWN_VALUES = {"any": "anything that the setting takes", "off": "only off, where the installation has it on"}
 
