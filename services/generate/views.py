@@ -8,8 +8,8 @@ def views_page() -> str:
     rows = ((code(name), _purpose(name, source)) for name, source in view_sources().items())
     return page(
         "# Views",
-        "What `ask.sql` may query, beside one table for each [event](events.md). Each view `name` is also a macro "
-        "`name_at(position)`, which shows it as it was at a position of the log.",
+        "The views that `annals sql` and `ask.sql` can query, in addition to one table for each [event](events.md). "
+        "Each view `name` also exists as a macro `name_at(position)`, which returns its state at a position of the log.",
         table(("view", "what it is"), rows),
     )
 

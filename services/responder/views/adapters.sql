@@ -1,4 +1,4 @@
--- adapters: the adapters that work in each session, each at its newest version.
+-- adapters: the newest version of each adapter in each session.
 create or replace macro adapters_at(as_of) as table
 select * exclude (id, cause, actor_kind, actor_id)
 from adapter_connected where seq <= as_of

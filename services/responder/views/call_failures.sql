@@ -1,4 +1,4 @@
--- call_failures: each refusal of a provider or a harness; overflow says whether the prompt was too long.
+-- call_failures: each refusal of a provider or a harness; `overflow` is true if the prompt was too long.
 create or replace macro call_failures_at(as_of) as table
 select failed.* exclude (id, cause, actor_kind, actor_id), exists (
   select 1 from overflow_detected too_long

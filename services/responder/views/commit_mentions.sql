@@ -1,4 +1,4 @@
--- commit_mentions: what names each commit: parts of sessions' messages, compartments, memories and notes.
+-- commit_mentions: mentions of each commit in messages, compartments, memories and notes.
 create or replace macro commit_mentions_at(as_of) as table
 with parts as (
   select project, session, message, part, hashes, made, seq, happened

@@ -1,4 +1,4 @@
--- commits: the commits of each project that count, as last told; `short` is how people call them.
+-- commits: the commits of each project that a branch still has; `short` is the abbreviated hash.
 create or replace macro commits_at(as_of) as table
 with removed as (
   select project, unnest(removed) as sha, seq from commits_advanced where seq <= as_of

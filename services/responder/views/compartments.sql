@@ -1,4 +1,4 @@
--- compartments: the compressed history that is in force, with all tiers, as each session's prompts may show it.
+-- compartments: the compressed history in force, with all tiers that prompts of the session may show.
 create or replace macro compartments_at(as_of) as table
 with taken as (
   select project, session, generation, seq, "first", "last" from history_replaced where seq <= as_of

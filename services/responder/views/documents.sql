@@ -1,4 +1,4 @@
--- documents: each document of each project with its newest content; those that are gone are left out.
+-- documents: the newest content of each document of each project, without deleted documents.
 create or replace macro documents_at(as_of) as table
 select project, path, digest, bytes, text_ref, seq, happened
 from (

@@ -1,4 +1,4 @@
--- files: each file that a session has worked with: how often it was read and changed, and what was done last.
+-- files: each file that a session worked with: the number of reads and changes, and the last operation.
 create or replace macro files_at(as_of) as table
 select project, session, path, count(*) filter (action = 'read') as reads,
   count(*) filter (action <> 'read') as edits, arg_max(action, seq) as last_action, arg_max(part, seq) as last_part,

@@ -1,4 +1,4 @@
--- history_runs: every run that compresses history: why, how far it came, what it cost, and how it ended.
+-- history_runs: every run that compresses history: its cause, its progress, its cost and its outcome.
 create or replace macro history_runs_at(as_of) as table
 select asked.project, asked.session, asked.run, asked.reason, asked.generation, asked."first", asked."last",
   asked.tokens, asked.percent, asked.happened as requested_at, asked.seq,

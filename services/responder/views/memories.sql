@@ -1,4 +1,4 @@
--- memories: what is remembered of each project, as it stands: its words, whether they hold, and how often it was seen.
+-- memories: the memories of each project in their current state: text, status and number of sightings.
 create or replace macro memories_at(as_of) as table
 with added as (
   select project, memory, seq, happened, category, memory_class, text, trust, importance, expires_at,

@@ -1,4 +1,4 @@
--- memory_decisions: what became of each candidate for a project's memory at last, and why.
+-- memory_decisions: the last decision on each candidate for a project's memory, with its reason.
 create or replace macro memory_decisions_at(as_of) as table
 select project, candidate, verdict, memory, rule, reasons, gate, category, trust, origin, message, attempt,
   actor_kind, actor_id, happened, seq

@@ -1,4 +1,4 @@
--- memory_lineage: each memory and all that were merged into it, with what each of these has brought by its merge.
+-- memory_lineage: each memory with all memories that were merged into it, and what each of them contributed.
 create or replace macro memory_lineage_at(as_of) as table
 with recursive added as (
   select project, memory, seq, happened from memory_written where seq <= as_of

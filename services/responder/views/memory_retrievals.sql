@@ -1,4 +1,4 @@
--- memory_retrievals: which memories searches have shown to agents: how often, in how many sessions, and when at last.
+-- memory_retrievals: the memories that searches returned to agents: how often, in how many sessions, and when last.
 create or replace macro memory_retrievals_at(as_of) as table
 select project, memory, count(*) as retrieved, count(distinct origin) as sessions, max(happened) as retrieved_at,
   max(seq) as seq

@@ -1,4 +1,5 @@
--- memory_sources: where each memory was seen, and by whom; `part` is the memory of which that was known then.
+-- memory_sources: the places where each memory was seen, and by whom; `part` is the memory that this was recorded for
+-- at the time.
 create or replace macro memory_sources_at(as_of) as table
 with added as (
   select project, memory, seq, happened, coalesce(nullif(source, ''), nullif(actor_id, ''), actor_kind) as actor,

@@ -1,4 +1,5 @@
--- messages: each message as last recorded, with its place in the conversation; ordinal is null where it has none now.
+-- messages: the newest recorded state of each message, with its place in the conversation; `ordinal` is null if it
+-- has none now.
 create or replace macro messages_at(as_of) as table
 select recorded.* exclude (id, cause, actor_kind, actor_id, listed), place.ordinal
 from (

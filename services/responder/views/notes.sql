@@ -1,4 +1,4 @@
--- notes: what agents and people want to come back to, as it stands, and whether that is done with.
+-- notes: the notes of agents and people in their current state, and whether they are done.
 create or replace macro notes_at(as_of) as table
 with written as (
   select project, note, max(seq) as written_seq, min(seq) as first_seq, arg_max(origin, seq) as origin,

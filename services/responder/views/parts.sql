@@ -1,4 +1,4 @@
--- parts: each part as last recorded, with its tag; parts that the harness deleted are left out.
+-- parts: the newest recorded state of each part, with its tag, without parts that the harness deleted.
 create or replace macro parts_at(as_of) as table
 select recorded.* exclude (id, cause, actor_kind, actor_id), tag.number as tag
 from (

@@ -1,8 +1,8 @@
--- plans: every revision of every plan; a rebase with its causes and what it saved.
--- tokens_held: the messages as the harness holds them. tokens_before: as they would be served without this revision;
--- an extension changes nothing that was sent. tokens_after: as they are served. A rebase that was recorded before it
--- said what the harness holds has that of the newest extension before it. Of a rebase with more edits than one revision
--- holds, the first revision has all that it saves, so that sums count it once.
+-- plans: every revision of every plan; for a rebase, its causes and what it saved.
+-- tokens_held: the messages as the harness stores them. tokens_before: as they would be sent without this revision; an
+-- extension changes nothing that was sent before. tokens_after: as they are sent. For a rebase that was recorded before
+-- tokens_held existed, that of the newest extension before it is used. A rebase with more edits than fit into one
+-- revision reports all that it saves in its first revision, so that sums count it once.
 create or replace macro plans_at(as_of) as table
 select project, session, seq, happened, revision, step, 'extend' as pass, []::varchar[] as causes, edit_count,
   []::bigint[] as dropped, tokens_before as tokens_held, tokens_after as tokens_before, tokens_after

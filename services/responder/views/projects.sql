@@ -1,4 +1,4 @@
--- projects: each project with the directories it was seen in and its sessions.
+-- projects: each project with its directories and its sessions.
 create or replace macro projects_at(as_of) as table
 select project, count(distinct session) as sessions, max(happened) as last_seen,
   (select list(distinct directory order by directory) from project_identified seen

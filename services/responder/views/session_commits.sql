@@ -1,4 +1,5 @@
--- session_commits: the commits that changed files which a session has changed before, and how many of them; `made`: by it.
+-- session_commits: the commits that changed files which a session had changed before, with the number of those files;
+-- `made` is true if the session made the commit.
 create or replace macro session_commits_at(as_of) as table
 with rooted as (  -- where each session's folder lies below the root of its repository
   select project, session, directory, arg_max(root, seq) as root

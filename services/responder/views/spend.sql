@@ -1,4 +1,4 @@
--- spend: what background models cost each project and day; a reservation that was never settled counts in full.
+-- spend: the cost of background models by project and day; a reservation that was never settled counts in full.
 create or replace macro spend_at(as_of) as table
 select held.project, held."day", held.purpose, count(*) as calls,
   try_cast(sum(coalesce(paid.tokens, held.tokens)) as bigint) as tokens, sum(coalesce(paid.usd, held.usd)) as usd,

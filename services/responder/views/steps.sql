@@ -1,4 +1,4 @@
--- steps: each model call with the revision of the plan that was made for it and what that saves.
+-- steps: each model call with the revision of its plan and the tokens that this saves.
 create or replace macro steps_at(as_of) as table
 select step.* exclude (id, cause, actor_kind, actor_id, capabilities),
   plan.pass, plan.revision, plan.causes, plan.tokens_held, plan.tokens_before, plan.tokens_after

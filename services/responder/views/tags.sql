@@ -1,4 +1,5 @@
--- tags: each number with the part that carries it, whether it has left the conversation, and what became of its drop.
+-- tags: each tag number with the part that carries it, whether that part has left the conversation, and the outcome
+-- of its drop.
 create or replace macro tags_at(as_of) as table
 select given.project, given.session, given.number, given.part, given.message, given.kind, given.seq,
   asked.seq as asked_seq, served.seq as dropped_seq,

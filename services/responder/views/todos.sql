@@ -1,4 +1,4 @@
--- todos: what there is to do in each session, by the newest list: one row for each line, in its order.
+-- todos: the newest todo list of each session, one row for each line, in order.
 create or replace macro todos_at(as_of) as table
 select project, session, seq, happened, generate_subscripts(contents, 1) as place, unnest(contents) as content,
   unnest(statuses) as status, unnest(priorities) as priority

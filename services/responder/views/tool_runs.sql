@@ -1,4 +1,4 @@
--- tool_runs: each tool call that has ended, as it was last told: how, after how long and what it was about.
+-- tool_runs: each finished tool call in its newest recorded state: outcome, duration and subject.
 create or replace macro tool_runs_at(as_of) as table
 select * exclude (id, cause, actor_kind, actor_id)
 from tool_ran where seq <= as_of

@@ -1,4 +1,4 @@
--- usage: what the provider counted, the newest count for each answer; prompt is all that was sent.
+-- usage: the provider's token counts, the newest for each answer; `prompt` is all tokens that were sent.
 create or replace macro usage_at(as_of) as table
 select project, session, seq, happened, message, input, output, reasoning, cache_read, cache_write,
   cost,
