@@ -38,6 +38,15 @@ class PlanExtended(Event, frozen=True):
     """Tags whose drop was asked for in that session and waits here, too."""
     kept: int = 0
     """Estimated tokens that a rebase would keep at this call; 0: as many as was recorded last."""
+    predecessor: str = ""
+    """The session before this one, of which the head shows what it left open; empty: none is shown. Only the first plan
+    of a session, or of a copy of a session, records it."""
+    left_open: list[str] = []
+    """What it left open, in the lines that the head shows ..."""
+    left_open_in: list[str] = []
+    """... for each line the message that showed the error; empty: the line is about a file ..."""
+    left_open_at: list[int] = []
+    """... and the position of the log with that output; 0: the line is about a file."""
 
 
 class PlanRebased(Event, frozen=True):
@@ -89,6 +98,15 @@ class PlanRebased(Event, frozen=True):
     """Estimated tokens of the messages as the harness holds them; 0: this was not recorded yet."""
     kept: int = 0
     """Estimated tokens that it was expected to keep; 0: this was not recorded yet."""
+    predecessor: str = ""
+    """The session before this one, of which the head shows what it left open; empty: none is shown. Only the first plan
+    of a session, or of a copy of a session, records it."""
+    left_open: list[str] = []
+    """What it left open, in the lines that the head shows ..."""
+    left_open_in: list[str] = []
+    """... for each line the message that showed the error; empty: the line is about a file ..."""
+    left_open_at: list[int] = []
+    """... and the position of the log with that output; 0: the line is about a file."""
 
 
 EVENTS: tuple[type[Event], ...] = (PlanExtended, PlanRebased)

@@ -137,6 +137,9 @@ class Memory(msgspec.Struct, frozen=True):
     """The most tokens that memories take at the head in the mode `full`."""
     notice_tokens: Annotated[int, Meta(ge=0, le=2_000, extra={"project": "lower"})] = 200
     """The most tokens of a turn that report what has changed since the head was made."""
+    last_session: Annotated[bool, Meta(extra={"project": "off"})] = True
+    """Whether a new session begins with the errors that the last one in the same directory left open, and the files
+    that it worked on."""
     dormant_after_days: Annotated[float, Meta(gt=0.0)] = 14.0
     """Days without work on a project from which on its memories fade at a quarter of their pace."""
 

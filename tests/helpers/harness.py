@@ -46,6 +46,7 @@ from services.responder.lanes import DROPS, TAGS, Lane, View
 from services.responder.planner.forks import decide
 from services.responder.planner.plan import Pass
 from services.responder.provider_rules.signed_thinking import is_held_back
+from services.responder.session.predecessor import Predecessor
 from services.responder.session.state import Session, evolve
 from services.tagger.core import decide as tagger
 from services.tagger.core import state as tagger_state
@@ -154,6 +155,8 @@ class Harness:
         """Every message that was ever told."""
         self.origin: Harness | None = None
         """The session that this one was copied from."""
+        self.predecessor = Predecessor()
+        """What was found of the session before this one."""
         self.compacts = False
         """Whether it compacts a session that fills the window."""
         self.names = "m"
@@ -335,7 +338,7 @@ class Harness:
 
     def _decide(self, state: Session) -> Pass:
         """Decide, with the texts that a lane wants to see."""
-        return self._decided(View(state, self.limits, learned=self.shared))
+        return self._decided(View(state, self.limits, learned=self.shared, predecessor=self.predecessor))
 
     def _decided(self, view: View) -> Pass:
         state = view.session

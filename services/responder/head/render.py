@@ -34,12 +34,14 @@ def render_project(
     profile: Sequence[str] = (),
     key_files: Sequence[Document] = (),
     *,
+    last_session: str = "",
     room: Room = ROOM,
 ) -> str:
     """The first head message, what changes least first; empty if there is nothing to say.
 
     Everything stands in the order in which it is given. Key files take what documents leave of the room for both.
-    `memories` is the element that `services.domain.memory.rendering` makes.
+    `memories` is the element that `services.domain.memory.rendering` makes, and `last_session` the one that
+    `services.responder.head.last_session` makes.
     """
     project = element("documents", stacked(_documents(documents, min(room.documents, room.together))))
     left = min(room.key_files, room.together - _cost(project)) - _cost(element("key_files", " "))
@@ -49,6 +51,7 @@ def render_project(
             element("key_files", stacked(_key_files(key_files, left))),
             element("profile", _lines(profile)),
             memories,
+            last_session,
         ]
     )
     return element("project", stacked([PROJECT, sections])) if sections else ""

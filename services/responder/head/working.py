@@ -29,7 +29,7 @@ def working_lines(session: Session, remembered: Remembered, name: str) -> tuple[
     The second, with what waits to be remembered of it, takes 175 tokens at most.
     """
     gone = taken_back(session, remembered, name)
-    state = without(session.work.state, _parts_of(session, gone))
+    state = without(session.work.state, parts_of(session, gone))
     pending = tuple(_waiting(remembered, name))
     hot = hot_lines(state, pending, session.activity.open_todos, budget=BUDGET - AROUND)
     return (*lost_rules(session, gone), *hot)
@@ -63,7 +63,8 @@ def taken_back(session: Session, remembered: Remembered, name: str) -> frozenset
     return frozenset(one for one in named if one in messages)
 
 
-def _parts_of(session: Session, messages: frozenset[str]) -> frozenset[str]:
+def parts_of(session: Session, messages: frozenset[str]) -> frozenset[str]:
+    """The parts of these messages of a session."""
     known = (session.conversation.messages[name] for name in messages)
     return frozenset(part for message in known for part in message.parts)
 

@@ -15,6 +15,7 @@ from services.responder.lanes.index import Finder, Index
 from services.responder.projections.book import Remembered
 from services.responder.session.costs import served_part
 from services.responder.session.lane_marks import is_of
+from services.responder.session.predecessor import Predecessor
 from services.responder.session.state import Session
 
 ALL_MODES = frozenset({"primary", "reduce_off", "subagent"})
@@ -91,6 +92,9 @@ class View(msgspec.Struct, frozen=True):
     """The names of the lanes whose edits leave nothing of a part's content (see `Lane.empties`)."""
     coming: Coming | None = None
     """What the project has set since the prompt was written last; none: nothing."""
+    predecessor: Predecessor = Predecessor()
+    """What was found of the session before this one, for a session without a plan: later on what the plan recorded
+    holds."""
     begun: tuple[AnyEdit, ...] = ()
     """What lanes that read want of new messages: it is in force in the session before all else is decided."""
 

@@ -8,10 +8,12 @@ from services.domain.memory.rendering import Choice, render
 from services.domain.tokens import tokens
 from services.domain.window import window
 from services.responder.head.documents import Document, at_the_head, chosen
+from services.responder.head.last_session import last_session_section
 from services.responder.head.memories import chosen as chosen_memories
 from services.responder.head.render import Room, render_project
 from services.responder.lanes.base import PRESSING, Change, Lane, View
 from services.responder.session.lane_marks import LaneMark, mark_of
+from services.responder.session.predecessor import Predecessor
 from services.responder.session.revisions import SETTINGS
 
 NAME = "head"
@@ -44,13 +46,14 @@ def rebase(view: View) -> Change:
 def is_late(view: View, lane: Lane) -> bool:
     """Whether the session began without a head because nobody answered, and there was something to show it then.
 
-    `lane`: this one. What became known since is told by notices, as in any other session.
+    `lane`: this one. What became known since is told by notices, as in any other session. What the last session left
+    open is older than any call of this one, and alone no reason for a rebase.
     """
     calls = view.session.calls
     if not calls.begun_without or view.session.plan.heads.get(SLOT) is not None or not lane.works(view):
         return False
-    wanted = lane.rebase(view).edits
-    return any(position < calls.first_seq for edit in wanted for position in edit.by)
+    wanted, earlier = lane.rebase(view).edits, frozenset(predecessor(view).facts)
+    return any(position < calls.first_seq for edit in wanted for position in edit.by if position not in earlier)
 
 
 def in_force(view: View) -> str:
@@ -78,6 +81,24 @@ def known(view: View) -> int:
     return int(mark.detail) if mark is not None and mark.detail else view.session.calls.first_seq
 
 
+def predecessor(view: View) -> Predecessor:
+    """What the head shows of the session before this one: what the first plan recorded, less what is taken back since.
+
+    Nothing where memory is off: then no session is shown anything of another one.
+    """
+    found = view.session.predecessor if view.session.revision else view.predecessor
+    if not found.session or not view.memory.enabled or not view.memory.last_session or view.remembered.book.is_home:
+        return Predecessor()
+    return found.without(view.remembered.book.quarantines)
+
+
+def to_be_recorded(view: View, edits: Iterable[AnyEdit]) -> Predecessor:
+    """What the first plan of a session records of the one before it, where the head among these edits shows that."""
+    if view.session.revision or not any(isinstance(edit, SetHead) and edit.slot == SLOT and edit.text for edit in edits):
+        return Predecessor()
+    return predecessor(view)
+
+
 def _wanted(view: View) -> SetHead:
     """Empty where a model refuses two messages of one role in a row: the head stands before a user's message."""
     step, limits, at = view.session.step, view.limits, view.session.calls.at
@@ -90,6 +111,7 @@ def _wanted(view: View) -> SetHead:
         documents,
         render(memories),
         key_files=[file for file in shown(view) if file not in documents],
+        last_session=last_session_section(predecessor(view).lines),
         room=Room(limits.head_tokens, limits.key_files_tokens, share),
     )
     return SetHead(slot=SLOT, text=text, by=_by(view, memories) if text else (), lane=_mark(view))
@@ -98,7 +120,8 @@ def _wanted(view: View) -> SetHead:
 def _by(view: View, memories: Choice) -> tuple[int, ...]:
     """Where the log tells of what stands in it."""
     newest = view.remembered.newest
-    return (*(one.seq for one in shown(view)), *(newest[one.memory.id] for one in memories.shown))
+    of_project = (*(one.seq for one in shown(view)), *(newest[one.memory.id] for one in memories.shown))
+    return (*of_project, *predecessor(view).facts)
 
 
 def _mark(view: View) -> str:

@@ -33,10 +33,14 @@ from services.responder.planner.pages import revisions_of
 from services.responder.planner.plan import Pass
 from services.responder.provider_rules.check import STRUCTURAL, new_faults
 from services.responder.provider_rules.signed_thinking import boundary
+from services.responder.session.predecessor import Predecessor
 from services.responder.session.state import Session, evolve, served_tokens, with_edits
 
 CAUSE = "forked"
 """Of a rebase: what was taken over takes force only now, since the copy's first call went out without it."""
+
+TAKEN_OVER = ("inherited", "queued", "origin", *Predecessor().fields)
+"""The fields of a copy's first plan that say what it takes over, beside the edits."""
 
 replace = msgspec.structs.replace
 
@@ -74,7 +78,7 @@ def _joined(first: Sequence[Event], then: Sequence[Event]) -> tuple[Event, ...]:
     """One revision where both are small extensions: most copies begin with little more than tags."""
     match (*first, *then):
         case (PlanExtended() as begun, PlanExtended() as fresh):
-            taken = {"inherited": begun.inherited, "queued": begun.queued, "origin": begun.origin}
+            taken = {name: getattr(begun, name) for name in TAKEN_OVER}
             both = replace(fresh, revision=begun.revision, **taken)
             revisions = revisions_of(both, (*decode_edits(begun.edits), *decode_edits(fresh.edits)))
             if len(revisions) == 1:
@@ -127,6 +131,7 @@ def _heritage(session: Session, origin: Session) -> _Heritage:
         queued=queued,
         origin=session.heritage.origin,
     )
+    decision = replace(decision, **origin.predecessor.fields)
     return _Heritage(revisions_of(decision, edits), shared.last)
 
 

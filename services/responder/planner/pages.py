@@ -13,7 +13,9 @@ MAX_EDITS = 2500
 """Edits in one event ..."""
 MAX_BYTES = 256 * 1024
 """... and their bytes, unless a single one is longer."""
-ONCE = ("forgone", "held", "inherited", "queued", "dropped")
+ONCE = frozenset(
+    {"forgone", "held", "inherited", "queued", "dropped", "predecessor", "left_open", "left_open_in", "left_open_at"}
+)
 """What the first of several revisions alone records."""
 
 E = TypeVar("E", PlanExtended, PlanRebased)
@@ -21,7 +23,7 @@ E = TypeVar("E", PlanExtended, PlanRebased)
 
 def revisions_of(decision: E, edits: Sequence[AnyEdit]) -> tuple[E, ...]:
     """The decision with these edits, as events; without any edits one empty revision."""
-    later: dict[str, list[object]] = {field: [] for field in ONCE if hasattr(decision, field)}
+    later = {field.name: _empty(field) for field in msgspec.structs.fields(decision) if field.name in ONCE}
     events = []
     for number, page in enumerate(pages(edits)):
         event = msgspec.structs.replace(
@@ -33,6 +35,11 @@ def revisions_of(decision: E, edits: Sequence[AnyEdit]) -> tuple[E, ...]:
         )
         events.append(event)
     return tuple(events)
+
+
+def _empty(field: msgspec.structs.FieldInfo) -> object:
+    """The value of a field of which nothing is recorded."""
+    return field.default_factory() if field.default is msgspec.NODEFAULT else field.default
 
 
 def pages(edits: Sequence[AnyEdit]) -> Iterator[Sequence[str]]:

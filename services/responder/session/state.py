@@ -41,6 +41,7 @@ from services.responder.session.drops import Drops
 from services.responder.session.heritage import Heritage
 from services.responder.session.milestones import Milestones, passed, with_history
 from services.responder.session.plan_state import PlanState
+from services.responder.session.predecessor import Predecessor, recorded_predecessor
 from services.responder.session.readings import Readings
 from services.responder.session.reclaim import Reclaim, reclaimed
 from services.responder.session.revisions import Revisions
@@ -67,6 +68,8 @@ class Session(msgspec.Struct, frozen=True):
     thinking: Thinking = Thinking()
     usage: Usage = Usage()
     heritage: Heritage = Heritage()
+    predecessor: Predecessor = Predecessor()
+    """The session before this one, as the first plan of this one recorded it."""
     reclaim: Reclaim = Reclaim()
     history: CompartmentHistory = CompartmentHistory()
     """What is compressed of it."""
@@ -260,7 +263,8 @@ def _planned(session: Session, event: PlanExtended | PlanRebased, envelope: Enve
     made = decode_edits(event.edits)
     session = with_edits(session, made)
     planned = revisions.planned(session.revisions, event, envelope, made, served_tokens(session))
-    return replace(session, revisions=planned)
+    predecessor = recorded_predecessor(event) if event.predecessor else session.predecessor
+    return replace(session, revisions=planned, predecessor=predecessor)
 
 
 def _rebased(session: Session, event: PlanRebased, envelope: Envelope) -> Session:
