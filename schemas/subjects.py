@@ -92,6 +92,11 @@ class Address(msgspec.Struct, frozen=True):
         return ".".join(filter(None, ("do", token(self.project), token(self.session), command_type, user)))
 
 
+def of_sessions(project: str, event_type: str) -> str:
+    """The filter for the facts of one type of all sessions of a project."""
+    return f"log.{shard(project)}.{token(project)}.*.{event_type}"
+
+
 def ask(question: str, project: str = "") -> str:
     """`ask.<question>.<project>`; the project token is `_` where the question is about all of them."""
     return f"ask.{question}.{token(project)}"

@@ -18,6 +18,7 @@ from services.responder.answers.base import PLANS, Context, Question
 from services.responder.answers.serving import handler_of
 from services.responder.hinting import Hinting
 from services.responder.new_forks import NewForks
+from services.responder.new_sessions import NewSessions
 from services.responder.projections.learned_limits import LEARNED_LIMITS
 from services.responder.projections.session import SESSION
 from services.responder.session_cache import SessionCache
@@ -58,6 +59,8 @@ class Responder:
         self._steps = Steps()
         self._forks = NewForks(self._cache, live_from=head)
         kit.stack.callback(self._forks.close)
+        self._new_sessions = NewSessions(kit, self._cache, live_from=head)
+        kit.stack.callback(self._new_sessions.close)
         self._hinting = Hinting(kit, self._cache, live_from=head)
         kit.stack.callback(self._hinting.close)
         pace = Pace(settings.views.batch, settings.views.linger, settings.views.checkpoint_idle, CHECKPOINT)
@@ -65,7 +68,9 @@ class Responder:
         views = settings.views
         copier = Copier(self._files, settings.data, every=views.copy_every, memory_limit=views.memory_limit)
         self.plans = Queue(PLANS)
-        context = Context(kit, limits, self._cache, self._steps, self._files, copier, self._projector, self.plans)
+        context = Context(
+            kit, limits, self._cache, self._steps, self._files, copier, self._projector, self.plans, self._new_sessions
+        )
         handlers = [handler_of(question, context) for question in QUESTIONS]
         await self._cache.entry(LEARNED_LIMITS, GLOBAL)  # no question shall wait for it
         await self._projector.open()
@@ -95,4 +100,5 @@ class Responder:
         self._cache.feed(envelope, event)
         self._steps.feed(envelope, event)
         self._forks.feed(envelope, event)
+        self._new_sessions.feed(envelope, event)
         self._hinting.feed(envelope, event)

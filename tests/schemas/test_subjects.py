@@ -13,6 +13,7 @@ from schemas.subjects import (
     ask,
     dead,
     identifier,
+    of_sessions,
     parse_command,
     parse_inbound,
     parse_log,
@@ -134,3 +135,12 @@ def test_shards_never_change(project: str, expected: int) -> None:
 @given(st.text(st.characters(codec="utf-8")))
 def test_every_project_has_one_of_the_shards(project: str) -> None:
     assert 0 <= shard(project) < SHARDS
+
+
+@given(IDS, IDS)
+def test_the_filter_of_all_sessions_matches_each_session_of_its_project_alone(project: str, session: str) -> None:
+    tokens = of_sessions(project, "session.opened").split(".")
+    for other in (project, f"{project[:8]}x"):
+        subject = Address(other, session).log("session.opened").split(".")
+        is_matched = all(one in ("*", found) for one, found in zip(tokens, subject, strict=True))
+        assert is_matched == (other == project)

@@ -14,6 +14,7 @@ from services.kit.asks import Declined
 from services.kit.projector import Projector
 from services.kit.room import Kit
 from services.kit.turns import Queue, Turns
+from services.responder.new_sessions import NewSessions
 from services.responder.projections.aliases import ALIASES
 from services.responder.projections.book import BOOK, Remembered
 from services.responder.projections.session import SESSION
@@ -40,6 +41,7 @@ class Context(msgspec.Struct, frozen=True):
     projector: Projector
     plans: Queue
     """The model calls whose step was read, and that wait for their plan."""
+    new_sessions: NewSessions
 
 
 PLANS = Turns(at_once=8, waiting=1024)

@@ -28,10 +28,12 @@ from services.kit.room import Kit
 from services.kit.turns import Expired, Queue, ReplacedByNewer
 from services.responder.answers.base import PLANS, Question, in_force, remembered_of, settings_of
 from services.responder.head.documents import Document, at_the_head
+from services.responder.head.last_session import left_open
 from services.responder.lanes import View
 from services.responder.lanes.base import Coming
 from services.responder.lanes.hint_decisions import hits_of
 from services.responder.lanes.note_reminder import status_of
+from services.responder.new_sessions import NewSessions
 from services.responder.planner.forks import decide
 from services.responder.planner.plan import Pass
 from services.responder.projections.book import Remembered
@@ -39,6 +41,7 @@ from services.responder.projections.documents import DOCUMENTS, Captured
 from services.responder.projections.learned_limits import LEARNED_LIMITS
 from services.responder.projections.session import SESSION
 from services.responder.provider_rules.signed_thinking import is_held_back
+from services.responder.session.predecessor import Predecessor
 from services.responder.session.state import Session, served_tokens
 from services.responder.session_cache import SessionCache
 from services.responder.steps import Steps
@@ -59,14 +62,26 @@ class OwnLimits(NamedTuple):
 class Transformer:
     """Makes and serves the plans. What was served is in the log before it is served."""
 
-    def __init__(self, kit: Kit, cache: SessionCache, steps: Steps, limits: Limits, queue: Queue | None = None) -> None:
-        """`queue`: where plans wait for their turn; None: one that nobody else sees."""
+    def __init__(
+        self,
+        kit: Kit,
+        cache: SessionCache,
+        steps: Steps,
+        limits: Limits,
+        queue: Queue | None = None,
+        new_sessions: NewSessions | None = None,
+    ) -> None:
+        """`queue`: where plans wait for their turn; None: one that nobody else sees.
+
+        `new_sessions`: what looks for the session before a new one; None: it is looked for when a session asks.
+        """
         self._kit = kit
         self._cache = cache
         self._steps = steps
         self._plans = Aggregate.fed(kit, cache.states(SESSION), guard="plan")
         self._limits = limits
         self._queue = Queue(PLANS) if queue is None else queue
+        self._new_sessions = NewSessions(kit, cache) if new_sessions is None else new_sessions
         self._bodies = Bodies(kit.bus, BODIES)
         self._documents_held: dict[tuple[str, str], Document] = {}
         """Project and path -> the newest version that was read: documents and key files are few and small."""
@@ -82,6 +97,7 @@ class Transformer:
             return Plan("late", revision=entry.state.revision, reason=f"the step {ask.step} was not read in time")
         if entry.state.step is not None and entry.state.step.step == ask.step and not entry.state.step.aligned:
             return Plan("resync", reason="the list of messages is not the one the log knows: tell all of it")
+        await self._new_sessions.ready(address, entry.state, deadline - time.monotonic())
         try:
             async with self._queue.turn(ask.NAME, key=address, until=deadline):
                 return await self._made(entry, ask, deadline)
@@ -141,6 +157,7 @@ class Transformer:
             documents=await self._documents(address.project, (then, now)),
             remembered=remembered,
             memory=then.memory,
+            predecessor=self._predecessor(address, state, remembered),
             coming=coming,
             name=address.session,
             notes=status_of(state, remembered, address.session),
@@ -155,6 +172,14 @@ class Transformer:
             view = replace(view, texts={**view.texts, **await self._texts(state, made.needs)}, index=known)
             made = decide(view, origin)
         return made
+
+    def _predecessor(self, address: Address, state: Session, remembered: Remembered) -> Predecessor:
+        """What the session before this one left open, for the first plan of a session; later on its plan says it."""
+        found = None if state.revision or state.heritage.copied else self._new_sessions.before(address)
+        if found is None or state.calls.at is None:
+            return Predecessor()
+        name, last = found
+        return left_open(last, remembered, name, state.calls.at)
 
     async def _own(self, project: str, state: Session) -> tuple[OwnLimits, OwnLimits]:
         """What holds for a session, and what does from its next rebase on.
@@ -271,6 +296,10 @@ def _page(revisions: Sequence[Revision]) -> list[Revision]:
 
 TRANSFORM = Question(
     TransformAsk,
-    lambda context: Transformer(context.kit, context.cache, context.steps, context.limits, context.plans).answer,
+    lambda context: (
+        Transformer(
+            context.kit, context.cache, context.steps, context.limits, context.plans, context.new_sessions
+        ).answer
+    ),
     lambda reason: Plan("failed", reason=reason),
 )

@@ -94,7 +94,9 @@ def predecessor(view: View) -> Predecessor:
 
 def to_be_recorded(view: View, edits: Iterable[AnyEdit]) -> Predecessor:
     """What the first plan of a session records of the one before it, where the head among these edits shows that."""
-    if view.session.revision or not any(isinstance(edit, SetHead) and edit.slot == SLOT and edit.text for edit in edits):
+    if view.session.revision or not any(
+        isinstance(edit, SetHead) and edit.slot == SLOT and edit.text for edit in edits
+    ):
         return Predecessor()
     return predecessor(view)
 

@@ -56,9 +56,7 @@ def left(harness: Harness, remembered: Remembered = Remembered()) -> Predecessor
 def test_the_open_errors_and_the_files_are_named_with_their_sources() -> None:
     harness = worked(bash())
     part = harness.session.conversation.parts["m2.0"]
-    assert left(harness) == Predecessor(
-        "s", ("file src/a.py (edited)", OPEN), ("", "m2"), (0, part.seq)
-    )
+    assert left(harness) == Predecessor("s", ("file src/a.py (edited)", OPEN), ("", "m2"), (0, part.seq))
 
 
 def test_nothing_is_left_open_where_a_later_success_closed_the_error() -> None:

@@ -1,4 +1,4 @@
-"""The last session's open errors at the head of a new one: at its first plan, recorded there, and the same bytes since."""
+"""What the last session left open at the head of a new one: recorded by its first plan, and the same bytes since."""
 
 from itertools import pairwise
 
@@ -6,14 +6,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schemas.events import MemoryQuarantined, MemoryReleased, PlanExtended
+from schemas.events import MemoryQuarantined, MemoryReleased, PlanExtended, PlanRebased
 from schemas.inbox import Mode
 from schemas.plan import CutBefore, SetHead
 from services.domain.limits import Memory
 from services.responder.head.last_session import last_session_section
 from services.responder.lanes import head
 from services.responder.planner import pages
-from services.responder.session.predecessor import Predecessor
+from services.responder.session.predecessor import Predecessor, recorded_predecessor
 from tests.helpers.examples import examples
 from tests.helpers.harness import Call, Harness, edits_of, extensions, ran, rebases, replace
 from tests.helpers.project_documents import Project, headed, session, written
@@ -44,12 +44,8 @@ def quarantine(kind: str = "session", value: str = "before") -> MemoryQuarantine
 
 def recorded(harness: Harness) -> list[Predecessor]:
     """The predecessors that the log names, one for each plan that names one."""
-    planned = (event for _, event in harness.log if hasattr(event, "predecessor"))
-    return [
-        Predecessor(one.predecessor, tuple(one.left_open), tuple(one.left_open_in), tuple(one.left_open_at))
-        for one in planned
-        if one.predecessor
-    ]
+    planned = [event for _, event in harness.log if isinstance(event, PlanExtended | PlanRebased)]
+    return [recorded_predecessor(event) for event in planned if event.predecessor]
 
 
 def test_the_first_plan_ends_its_head_with_what_the_last_session_left_open_and_records_it() -> None:
@@ -69,7 +65,10 @@ def test_the_first_plan_ends_its_head_with_what_the_last_session_left_open_and_r
 
 
 def test_where_nothing_was_left_open_the_head_is_as_before() -> None:
-    with_nothing, harness = begun(Project(ARCHITECTURE="# Rooms"), Predecessor()), begun(Project(ARCHITECTURE="# Rooms"))
+    with_nothing, harness = (
+        begun(Project(ARCHITECTURE="# Rooms"), Predecessor()),
+        begun(Project(ARCHITECTURE="# Rooms")),
+    )
     assert headed(harness) == headed(with_nothing).replace("\n</project>", f"\n\n{SECTION}\n</project>")
     assert [] == recorded(with_nothing)
     without = begun(Project(), Predecessor())
