@@ -501,16 +501,16 @@ class Hit(msgspec.Struct, frozen=True, omit_defaults=True):
 
     source: Source
     id: str
-    """Of the message, memory, compartment or note; of a commit its whole sha."""
+    """Of the message, memory, compartment or note; of a commit its whole sha; of outputs the message that has them."""
     score: float
     """How well it fits whatever else there is, from 0 to 1."""
     fragment: str = ""
-    """Of its text, where it fits."""
+    """Of its text, where it fits; of outputs the name with the names that stand next to it there."""
     why: tuple[str, ...] = ()
     """What fits: words of the query, something that stands in it word for word, or its meaning."""
     session: str = ""
     ordinal: int = 0
-    """Of a message its place in its session; of a compartment the first one that it covers."""
+    """Of a message, and of its outputs, its place in its session; of a compartment the first one that it covers."""
     first: int = 0
     """The messages around it that are worth reading ..."""
     last: int = 0
@@ -572,6 +572,8 @@ class Served(msgspec.Struct, frozen=True, omit_defaults=True):
 
     messages: tuple[str, ...] = ()
     """Whose text is sent as it is."""
+    outputs: tuple[str, ...] = ()
+    """The messages of which the outputs of tools are sent as they are."""
     memories: tuple[str, ...] = ()
     compartments: tuple[str, ...] = ()
     quarantined: tuple[str, ...] = ()

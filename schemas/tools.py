@@ -8,7 +8,7 @@ from schemas.events.fact import CATEGORIES
 from schemas.events.memory import IMPORTANCES, VERIFICATIONS
 from schemas.inbox import Mode
 
-Source = Literal["memory", "message", "compartment", "note", "commit"]
+Source = Literal["memory", "message", "compartment", "note", "commit", "output"]
 """What can be found: what the project remembers, what was written in a message, a part of compressed history, a note,
 a commit."""
 Verb = Literal["wish", "ask"]

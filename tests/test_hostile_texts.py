@@ -30,7 +30,8 @@ from services.domain.memory.rendering import plain
 from services.domain.memory.sameness import sentence_key, speaks_against
 from services.domain.questions.reading import bare
 from services.domain.search.fragments import fragment
-from services.domain.search.literals import ids, literals
+from services.domain.search.literals import ids, literals, names_asked
+from services.domain.search.output_names import names_of
 from services.domain.search.rows import head, needs_beside, tail
 from services.domain.search.telling import told_memories
 from services.domain.search.words import words
@@ -250,8 +251,9 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
     "a question": ((), query_of),
     "what a search looks for": (
         ("domain/search/literals.py", "domain/search/words.py"),
-        lambda text: (literals(text), ids(text), words(text)),
+        lambda text: (literals(text), ids(text), words(text), names_asked(text)),
     ),
+    "the names in an output": (("domain/search/output_names.py",), names_of),
     "what a search shows": (
         ("domain/search/fragments.py", "domain/search/rows.py", "domain/search/telling.py", "domain/texts/markup.py"),
         lambda text: (

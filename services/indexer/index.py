@@ -9,7 +9,7 @@ import msgspec
 
 from services.domain.search.rows import SearchRow
 from services.indexer.core.changes import Collected, key
-from services.indexer.tables import COMPUTED, TABLES, as_columns, columns
+from services.indexer.tables import COMPUTED, TABLES, as_columns, columns, dimensions_of
 from services.kit.index_place import Current, Position, folder_of, read_position, write_position
 from services.kit.logs import logger
 from services.kit.same_log import NOTHING, Log, Mark, difference, with_mark
@@ -54,9 +54,9 @@ class Index:
         return index
 
     async def _find_unfilled(self) -> None:
-        if not self.current.dimensions:
-            return
         for kind, table in self._tables.items():
+            if not self.dimensions(kind):
+                continue
             for row in await table.rows(["key"], "vector is null"):
                 self.unfilled[kind, row["key"]] = None
 
@@ -67,6 +67,10 @@ class Index:
     def table(self, kind: str) -> Table:
         return self._tables[kind]
 
+    def dimensions(self, kind: str) -> int:
+        """Of the vectors that rows of this kind are given; 0: they have none."""
+        return dimensions_of(kind, self.current.dimensions)
+
     async def _open(self, position: Position) -> None:
         """Open the tables, and drop those that nobody knows of. Raises `Damaged`."""
         if not position.tables:
@@ -74,8 +78,8 @@ class Index:
         names = await self._folder_tables.names()
         if missing := set(position.tables.values()) - set(names):
             raise Damaged(f"tables are gone: {missing}")
-        wanted = {column.name for column in columns(self.current.dimensions)}
         for kind, name in position.tables.items():
+            wanted = {column.name for column in columns(self.dimensions(kind))}
             table = self._tables[kind] = await self._folder_tables.table(name)
             if await table.version() < position.versions.get(kind, 0) or set(await table.columns()) != wanted:
                 raise Damaged(f"the table {name} is older than its position, or of another shape")
@@ -92,7 +96,7 @@ class Index:
             await self._folder_tables.drop(name)
         names: dict[str, str] = {kind: _name(kind, number) for kind in TABLES}
         for kind, name in names.items():
-            self._tables[kind] = await self._folder_tables.make(name, columns(self.current.dimensions))
+            self._tables[kind] = await self._folder_tables.make(name, columns(self.dimensions(kind)))
         self.position = Position(tables=names, dimensions=self.current.dimensions)
         await asyncio.to_thread(write_position, self.folder, self.position)
 
@@ -169,8 +173,8 @@ class Index:
             fresh = [row for row in some if there.get(key(row.project, row.id)) != row.hash]
             same = [row for row in some if there.get(key(row.project, row.id)) == row.hash]
             if fresh:
-                await table.put(as_columns(fresh, self.current.dimensions))
-            for row in fresh if self.current.dimensions else ():
+                await table.put(as_columns(fresh, self.dimensions(kind)))
+            for row in fresh if self.dimensions(kind) else ():
                 self.unfilled.pop((kind, key(row.project, row.id)), None)
                 self.unfilled[kind, key(row.project, row.id)] = None
             if same:
@@ -194,7 +198,7 @@ class Index:
         old = self.position.tables[kind]
         name = _name(kind, _number(old) + 1)
         await self._folder_tables.drop(name)
-        table = await self._folder_tables.make(name, columns(self.current.dimensions))
+        table = await self._folder_tables.make(name, columns(self.dimensions(kind)))
         await self._tables[kind].copy_to(table)
         self._tables[kind] = table
         removed = {other: count for other, count in self.position.removed.items() if other != kind}

@@ -67,14 +67,22 @@ class States:
         return state
 
     async def whole(self, event: Event) -> Event:
-        """A fact with its text, where that was too long to travel with it."""
-        if not isinstance(event, PartRecorded) or not event.text_ref or event.kind != "text":
+        """A fact with its text and its output, where these were too long to travel with it."""
+        if not isinstance(event, PartRecorded):
             return event
+        if event.text_ref and event.kind == "text":
+            event = msgspec.structs.replace(event, text=await self._body(event, event.text_ref))
+        if event.output_ref:
+            event = msgspec.structs.replace(event, output=await self._body(event, event.output_ref))
+        return event
+
+    async def _body(self, event: PartRecorded, reference: str) -> str:
+        """A body; empty where it is gone."""
         try:
-            return msgspec.structs.replace(event, text=await self._bodies.get(event.text_ref))
+            return await self._bodies.get(reference)
         except Missing as error:
             self._kit.log.warning("a text cannot be indexed", part=event.part, reason=str(error))
-            return event
+            return ""
 
 
 def after(state: State, event: Event, envelope: Envelope) -> State:

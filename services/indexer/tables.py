@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from services.domain.search.rows import KINDS, SearchRow
+from services.domain.search.rows import BY_NAME, KINDS, SearchRow
 from services.indexer.core.changes import key
 from services.kit.vectors import Column, Columns
 
@@ -24,6 +24,11 @@ def _kind(annotation: Any) -> str:  # noqa: ANN401 - a type of any kind
 
 ROW = tuple(Column(field.name, _kind(field.type)) for field in msgspec.structs.fields(SearchRow))
 TABLES = KINDS
+
+
+def dimensions_of(kind: str, dimensions: int) -> int:
+    """How many dimensions the vectors of a kind have in an index of so many; 0: it has no vectors."""
+    return 0 if kind in BY_NAME else dimensions
 
 
 def columns(dimensions: int) -> tuple[Column, ...]:

@@ -85,7 +85,7 @@ class Upkeep:
         if rows < self._limits.index_rows:
             return
         there = await table.indexes()
-        wanted = ("key", *(VECTORS if index.current.dimensions else ()))
+        wanted = ("key", *(VECTORS if index.dimensions(kind) else ()))
         for column in wanted:
             if column in there or (column in VECTORS and not await self._is_filled(kind, column)):
                 continue
@@ -118,7 +118,7 @@ class Upkeep:
             if folder == self._index.folder or not folder.is_dir():
                 continue
             position = read_position(folder)
-            if not position.tables:
+            if kind not in position.tables:  # an index of before has fewer kinds
                 continue
             other = await Index.open(self._data, Current(folder.name, folder.name, position.dimensions))
             stale = {name for name, said in (await other.hashes(kind)).items() if kept.get(name) != said}

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Coroutine
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -12,6 +12,7 @@ from schemas.codec import encode
 from schemas.envelope import Actor, Envelope
 from schemas.events import Event, HintDecided, PartRecorded, SessionOpened
 from schemas.subjects import Address, ask
+from schemas.tools import Source
 from services.domain.conversation import is_written
 from services.domain.draft import Draft
 from services.kit.aggregate import Aggregate
@@ -28,6 +29,8 @@ TIMEOUT = 3.0
 FRESH = 60.0
 """Seconds after which a message is history: it was recorded elsewhere and is only told now."""
 LIMIT = 10
+HINTED = tuple(source for source in get_args(Source) if source != "output")
+"""Where is looked: that a name stood in some output bears on no message by itself."""
 PROMPTLY = 150
 """Milliseconds within which a search must begin to find: the call that sends a message does not wait longer."""
 WARMING = "what is known"
@@ -114,7 +117,7 @@ class Hinting:
         if too_short(event.text, self._settings.hint_characters):
             return skipped(event.message, "too_short", threshold)
         words, asker = query_of(event.text), address.session
-        question = SearchAsk(address.project, words, session=asker, limit=LIMIT, deadline_ms=PROMPTLY)
+        question = SearchAsk(address.project, words, session=asker, sources=HINTED, limit=LIMIT, deadline_ms=PROMPTLY)
         try:
             async with asyncio.timeout(TIMEOUT):
                 reply = await self._kit.bus.request(ask(SearchAsk.NAME, address.project), encode(question), TIMEOUT)

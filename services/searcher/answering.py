@@ -14,8 +14,8 @@ from schemas.codec import encode
 from schemas.subjects import ask as subject_of
 from schemas.tools import Source
 from services.domain.search.fragments import fragment
-from services.domain.search.literals import ids, literals
-from services.domain.search.rows import KINDS, Kind, row_id
+from services.domain.search.literals import NamesAsked, ids, literals, names_asked
+from services.domain.search.rows import BY_NAME, KINDS, Kind, row_id
 from services.domain.search.telling import AROUND, told
 from services.domain.search.words import words
 from services.kit.alias_reader import AliasReader
@@ -27,9 +27,10 @@ from services.searcher.asker import Asker
 from services.searcher.copies import FACTS, TEXT, Facts
 from services.searcher.core.query import query_of
 from services.searcher.core.shelf import Scope
-from services.searcher.finding import Asked, Found, find
+from services.searcher.finding import Asked, Found
 from services.searcher.held import Held, condition, read
 from services.searcher.naming import named, session_named
+from services.searcher.outputs import find_with_names
 from services.searcher.store import Project, Store
 from services.searcher.written import ConfirmedWrites
 
@@ -109,17 +110,21 @@ class Searching:
         except VectorsError as error:
             return self._told(asker, query, Hits(degraded=(*degraded, f"the index cannot be read: {error}")))
         shelves = project.kinds
+        asked = self._asked(asker, ask, query, vector, served)
+        kinds = tuple(kind for kind in kinds if kind not in BY_NAME or asked.names.names)
+        if not kinds:
+            degraded.append("outputs of tools are found by a name alone: give an identifier, a path, a code or a word")
         wanted = [shelves[kind] for kind in kinds if kind in shelves]
+        written = [held for held in wanted if held.shelf.kind not in BY_NAME]
         unknown = tuple(sorted(set(ask.sessions) - _known_sessions(shelves.values(), ask.sessions)))
         if unknown:
             degraded.append(_not_indexed(shelves.values(), unknown))
         degraded += self._lacking(kinds, shelves, vector)
-        asked = self._asked(asker, ask, query, vector, served)
         most = max(1, min(ask.limit, asker.most))
         names = ids(query)
-        session = await session_named(wanted, asked.scope, names, most)
-        found = session.found if session else await named(wanted, asked.scope, names, asker, most)
-        found = found or await find(wanted, asked, 4 * most if ask.group else most)
+        session = await session_named(written, asked.scope, names, most)
+        found = session.found if session else await named(written, asked.scope, names, asker, most)
+        found = found or await find_with_names(wanted, asked, 4 * most if ask.group else most)
         hits = await _hits(found, asked)
         in_prompt = () if found or names else await self._in_prompt(wanted, asked)
         if ask.group:
@@ -159,6 +164,7 @@ class Searching:
             project=asker.project,
             narrowed=condition(scope.sessions, scope.actors),
             arm=self._arm,
+            names=names_asked(query) if self._arm == "full" else NamesAsked(),
         )
 
     async def _in_prompt(self, shelves: Sequence[Held], asked: Asked) -> tuple[Hit, ...]:
@@ -167,7 +173,7 @@ class Searching:
         if not left_out:
             return ()
         scope = asked.scope._replace(left_out=frozenset())
-        found = await find(shelves, msgspec.structs.replace(asked, scope=scope), len(left_out))
+        found = await find_with_names(shelves, msgspec.structs.replace(asked, scope=scope), len(left_out))
         known = [one for one in found if one.held.shelf.ids[one.number] in left_out]
         return tuple(await _hits(known[:MOST_IN_PROMPT], asked))
 
@@ -258,6 +264,7 @@ def _not_indexed(shelves: Iterable[Held], unknown: Sequence[str]) -> str:
 
 def _left_out(session: str, served: Served) -> Iterator[str]:
     yield from (row_id("message", one, session) for one in served.messages)
+    yield from (row_id("output", one, session) for one in served.outputs)
     yield from (row_id("compartment", one, session) for one in served.compartments)
     yield from (row_id("memory", one) for one in served.memories)
 
@@ -273,14 +280,14 @@ async def _hits(found: Sequence[Found], asked: Asked) -> list[Hit]:
         held = found[numbers[0]].held
         rows = await read(held, np.array([found[number].number for number in numbers]), (TEXT, FACTS))
         for number, (text, facts) in zip(numbers, rows, strict=True):
-            shown = fragment(text.decode(), wanted, asked.literals)
+            shown = fragment(text.decode(), wanted, asked.literals or asked.names.names)
             hits[number] = _hit(held.shelf.kind, _facts.decode(facts), found[number], shown)
     return [hits[number] for number in range(len(found))]
 
 
 def _hit(kind: Source, row: Facts, found: Found, shown: str) -> Hit:
     ordinal, last = row.ordinal, row.last_ordinal or row.ordinal
-    around = AROUND if kind == "message" else 0
+    around = AROUND if kind in ("message", "output") else 0
     return Hit(
         source=kind,
         id=row.ref,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from services.domain.search.literals import holds
+from services.domain.search.literals import NamesAsked, holds
 from services.searcher.copies import TEXT, TOKENS, VECTORS
 from services.searcher.core import ranking
 from services.searcher.core.arrays import Flags, Floats, Places
@@ -29,6 +29,8 @@ class Asked(msgspec.Struct, frozen=True):
     narrowed: str
     """What of the scope tables know, as a condition; empty: nothing."""
     arm: Arm = "full"
+    names: NamesAsked = NamesAsked()
+    """What of it is looked for in tools' outputs."""
 
 
 class Found(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from services.domain.search.rows import KINDS, Kind
+from services.domain.search.rows import BY_NAME, KINDS, Kind
 from services.kit.index_place import Current, Position, folder_of, read_current, read_position
 from services.kit.logs import Logger
 from services.kit.vectors import Table, Tables, VectorsError
@@ -154,7 +154,7 @@ class Store:
         """Copy until nothing is left. What is not copied is read from its table: that takes longer, and is as good."""
         try:
             while project in self._held:
-                kinds = self._held[project].kinds.values()
+                kinds = [held for kind, held in self._held[project].kinds.items() if kind not in BY_NAME]
                 if not sum([await copy(held, self._quiet) for held in kinds]):
                     return
         except VectorsError as error:
@@ -202,7 +202,8 @@ class Store:
             if held is not None and (held.name, held.version) == (name, version):
                 return held._replace(seen=seen)
             table = await self._tables.as_it_is(name)
-            source = filling.Source(project, kind, name, version, table, seen, self._data, self._has_vectors)
+            has_vectors = self._has_vectors and kind not in BY_NAME
+            source = filling.Source(project, kind, name, version, table, seen, self._data, has_vectors)
             return await filling.filled(source, held)
         except VectorsError:
             self._live.pop(name, None)

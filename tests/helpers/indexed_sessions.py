@@ -30,6 +30,12 @@ def message(name: str, text: str, role: str = "user", *, part: str = "", **chang
     ]
 
 
+def answered(name: str, output: str, *, part: str = "", **changes: Any) -> list[Event]:  # noqa: ANN401 - fields of parts
+    """A message in which a tool has answered this."""
+    fields = {"kind": "tool", "tool": "bash", "output": output, "position": 9, "digest": derived_id(output)} | changes
+    return message(name, "", "assistant", part=part or f"{name}.9", **fields)
+
+
 def listed(first: int, *names: str) -> Event:
     return MessageListed(messages=list(names), ordinals=[first + number for number in range(len(names))])
 

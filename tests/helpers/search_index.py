@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from schemas.asks import EmbeddedText
-from services.domain.search.rows import KINDS, Kind, SearchRow, text_beside
+from services.domain.search.rows import BY_NAME, KINDS, Kind, SearchRow, text_beside
 from services.kit.bus import Bus
 from services.kit.embed import embedded
 from services.kit.index_place import CURRENT, POSITION, Current, Position, folder_of
@@ -45,14 +45,17 @@ class MadeIndex:
             self._model = (await embedded(self._bus, [])).model
         tables = await Tables.open(self.folder)
         for kind in KINDS:
-            kept = [column for column in columns(bool(self._model)) if column.name != self._lacks]
+            kept = [column for column in columns(self._has_vectors(kind)) if column.name != self._lacks]
             table = await tables.make(kind, kept)
             mine = [one for one in rows if one.kind == kind]
             if mine:
-                await table.put(await self._columns(mine))
+                await table.put(await self._columns(mine, self._has_vectors(kind)))
         tables.close()
         self._seq = max([self._seq, through, *(one.seq for one in rows)])
         self.place()
+
+    def _has_vectors(self, kind: Kind) -> bool:
+        return bool(self._model) and kind not in BY_NAME
 
     def place(self) -> None:
         position = Position(self._seq, {kind: kind for kind in KINDS})
@@ -72,11 +75,11 @@ class MadeIndex:
         assert not reply.error
         return reply.texts
 
-    async def _columns(self, rows: Sequence[SearchRow]) -> dict[str, list[Any]]:
+    async def _columns(self, rows: Sequence[SearchRow], has_vectors: bool) -> dict[str, list[Any]]:  # noqa: FBT001 - a fixture
         found: dict[str, list[Any]] = {one.name: [getattr(row, one.name) for row in rows] for one in FIELDS}
         found.pop(self._lacks, None)
         found["key"] = [f"{one.project}\n{one.id}" for one in rows]
-        if not self._model or self._bus is None:
+        if not has_vectors or self._bus is None:
             return found
         for vector, tokens, texts in zip(
             VECTORS, TOKENS, ([one.text for one in rows], [text_beside(one) for one in rows]), strict=True

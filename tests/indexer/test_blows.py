@@ -29,7 +29,7 @@ from services.settings import Embed, Settings
 from services.settings import Index as Limits
 from tests.helpers.accounts import Accounts
 from tests.helpers.broker_world import connected, opened
-from tests.helpers.indexed_sessions import Teller, listed, message, removed, rows_of
+from tests.helpers.indexed_sessions import Teller, answered, listed, message, removed, rows_of
 from tests.helpers.surroundings import surroundings
 from tests.helpers.waiting import until
 
@@ -44,11 +44,13 @@ def settings_of(folder: Path, **changes: Any) -> Settings:  # noqa: ANN401 - set
 
 
 async def a_session(bus: Bus, chance: random.Random, length: int, name: str = "m") -> None:
-    """Messages that come, are given places, are said anew and are removed."""
+    """Messages that come, with outputs of tools, are given places, are said anew and are removed."""
     tell = Teller(bus).tell
     for number in range(length):
         text = " ".join(f"w{chance.randint(0, 99)}" for _ in range(chance.randint(1, 120)))
         await tell(*message(f"{name}{number}", text, chance.choice(["user", "assistant"])))
+        if chance.random() < 0.3:
+            await tell(*answered(f"{name}{number}", f"{text} E{chance.randint(10, 99)}"))
         if chance.random() < 0.5:
             await tell(listed(number + 1, f"{name}{number}"))
         if chance.random() < 0.15:
@@ -60,7 +62,15 @@ async def rebuilt(bus: Bus, folder: Path) -> Sequence[Mapping[str, Any]]:
     indexer = Indexer()
     async with opened(indexer, bus, settings_of(folder)):
         await until(indexer.idle)
-    return await rows_of(folder, columns=ROWS)
+    return await all_rows(folder)
+
+
+async def all_rows(folder: Path) -> Sequence[Mapping[str, Any]]:
+    """What people and agents said, and the names in outputs of tools."""
+    said, answers = [await rows_of(folder, kind, columns=ROWS) for kind in ("message", "output")]
+    assert said
+    assert answers
+    return [*said, *answers]
 
 
 async def test_what_is_delivered_again_is_one_row(bus: Bus, tmp_path: Path) -> None:
@@ -72,7 +82,7 @@ async def test_what_is_delivered_again_is_one_row(bus: Bus, tmp_path: Path) -> N
         await bus.rewind(LOG.name, "indexer", 1)
         await a_session(bus, chance, 15, "n")
         await until(indexer.idle)
-    assert await rebuilt(bus, tmp_path / "rebuilt") == await rows_of(tmp_path / "grown", columns=ROWS)
+    assert await rebuilt(bus, tmp_path / "rebuilt") == await all_rows(tmp_path / "grown")
 
 
 async def test_a_position_that_was_not_written_down_brings_no_row_twice(bus: Bus, tmp_path: Path) -> None:
@@ -88,7 +98,7 @@ async def test_a_position_that_was_not_written_down_brings_no_row_twice(bus: Bus
     position.write_bytes(older)
     async with opened(indexer := Indexer(), bus, settings):
         await until(indexer.idle)
-    assert await rebuilt(bus, tmp_path / "rebuilt") == await rows_of(tmp_path / "grown", columns=ROWS)
+    assert await rebuilt(bus, tmp_path / "rebuilt") == await all_rows(tmp_path / "grown")
 
 
 PROGRAM = """
@@ -144,7 +154,7 @@ async def test_kills_at_any_moment_lose_and_double_nothing(broker: Broker, bus: 
     indexer = Indexer()
     async with opened(indexer, bus, settings_of(folder)):
         await until(indexer.idle)
-    assert made == await rows_of(folder, columns=ROWS)
+    assert made == await all_rows(folder)
 
 
 def _through(folder: Path) -> int:
@@ -311,20 +321,23 @@ def holding(folder: Path, needle: bytes) -> list[str]:
 
 async def test_at_rest_nothing_that_was_removed_is_left_on_the_disk(bus: Bus, tmp_path: Path) -> None:
     tell, indexer = Teller(bus).tell, Indexer()
-    gone = "the-code-of-the-safe"
+    gone, answer = "the-code-of-the-safe", "the-key-of-the-lighthouse"
     limits = Limits(rest=0.2, linger=0.0)
     async with opened(indexer, bus, settings_of(tmp_path, index=limits)):
         await tell(*message("m1", "one"), *message("m2", gone), *message("m3", "three " * 90))
+        await tell(*answered("m2", f"{gone} {answer}"), *answered("m3", "E4711"))
         await until(indexer.idle)
         assert holding(tmp_path, gone.encode())
+        assert holding(tmp_path, answer.encode())
         await tell(removed("m2"))
         await until(indexer.idle)
-        await until(lambda: not holding(tmp_path, gone.encode()))
+        await until(lambda: not holding(tmp_path, gone.encode()) and not holding(tmp_path, answer.encode()))
         await tell(*message("m4", "four"))
         await until(indexer.idle)
     assert {"one", "four", ("three " * 90).strip()} == {row["text"] for row in await rows_of(tmp_path)}
     position = read_position(folder_of(tmp_path) / set_name())
-    assert ({}, "message-1") == (position.removed, position.tables["message"])
+    assert ({}, "message-1", "output-1") == (position.removed, position.tables["message"], position.tables["output"])
+    assert ["E4711"] == [row["text"] for row in await rows_of(tmp_path, "output")]
     assert not (tmp_path / "index" / set_name() / "message.lance").exists()
 
 

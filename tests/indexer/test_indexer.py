@@ -18,14 +18,15 @@ from schemas.events import (
     PartRemoved,
     SessionClosed,
 )
+from schemas.streams import BODIES
 from schemas.subjects import Address
 from services.embedder.worker import Embedder
 from services.indexer import filler
 from services.indexer.worker import Indexer
-from services.kit.bus import Bus
+from services.kit.bus import Bodies, Bus
 from services.settings import Embed, Settings
 from tests.helpers.broker_world import opened
-from tests.helpers.indexed_sessions import BEGAN, HARBOUR, Teller, listed, message, removed, rows_of
+from tests.helpers.indexed_sessions import BEGAN, HARBOUR, Teller, answered, listed, message, removed, rows_of
 from tests.helpers.waiting import until
 
 pytestmark = pytest.mark.broker
@@ -163,6 +164,24 @@ async def test_rows_are_given_their_vectors(bus: Bus, tmp_path: Path) -> None:
         await tell(listed(1, "m1", "m2"))
         await until(indexer.idle)
         assert before == (await rows_of(tmp_path, columns=("vector", "vector_beside", "tokens", "tokens_beside")))[0]
+
+
+async def test_names_in_outputs_wait_for_no_vectors_and_their_table_has_none(bus: Bus, tmp_path: Path) -> None:
+    """Also where the output is so long that it is kept beside the log, and when the indexer starts again."""
+    tell, settings = Teller(bus).tell, Settings(data=tmp_path)
+    reference = await Bodies(bus, BODIES).put("word " * 100_000 + "E4712")
+    for names in (("E4711",), ("E4711", "E4712")):
+        indexer = Indexer()
+        async with opened(Embedder(), bus, settings), opened(indexer, bus, settings):
+            if len(names) == 1:
+                await tell(*message("m1", "the crane"), *answered("m1", "E4711"))
+            else:
+                await tell(*answered("m2", "", output_ref=reference))
+            await until(indexer.idle)
+            assert 0 == indexer.health()["without_vectors"]
+            assert [*names] == await texts(settings, "output")
+            assert indexer.work is not None
+            assert not {"vector", "tokens"} & {*await indexer.work.index.table("output").columns()}
 
 
 async def test_a_text_that_comes_again_when_its_vector_is_forgotten_is_embedded_again(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 MOST = 5
 SHORTEST, LONGEST = 3, 200
@@ -23,6 +24,7 @@ _CODE = re.compile(r"[A-Z]{1,10}-?\d{2,10}|0x[0-9a-fA-F]{2,32}|[A-Z][A-Z0-9]*_[A
 _HASH = re.compile(r"(?=[0-9a-f]*\d)[0-9a-f]{7,64}")
 _LINE = re.compile(r"(?::\d{1,6})+\Z")
 """The number of a line behind a path: it changes with every edit."""
+_LETTER = re.compile(r"[^\W\d_]")
 _SHAPES = (_PATH, _COMMAND, _DOTTED, _SNAKE, _HUMPS, _CODE, _HASH)
 _ID = re.compile(r"#?\d{1,9}|(?=[0-9a-f-]*\d)[0-9a-f][0-9a-f-]{6,63}|[a-z]{2,12}_[0-9A-Za-z_-]{4,80}|§\d{1,9}§")
 
@@ -36,9 +38,41 @@ def _literals(query: str) -> Iterator[str]:
     for found in _QUOTED.finditer(query):
         yield next(filter(None, found.groups())).strip()
     for found in _RUN.finditer(query):
-        bare = found[0].strip(_AROUND) if not found[0].startswith("_") else found[0].rstrip(_AROUND[:-3])
-        if SHORTEST <= len(bare) <= LONGEST and any(shape.fullmatch(bare) for shape in _SHAPES):
-            yield _LINE.sub("", bare)
+        if name := name_in(found[0]):
+            yield name
+
+
+def name_in(run: str) -> str:
+    """The name that characters without a blank between them are, without marks around it; empty: they are none."""
+    bare = run.strip(_AROUND) if not run.startswith("_") else run.rstrip(_AROUND[:-3])
+    if SHORTEST <= len(bare) <= LONGEST and any(shape.fullmatch(bare) for shape in _SHAPES):
+        return _LINE.sub("", bare)
+    return ""
+
+
+def runs(text: str) -> Iterator[str]:
+    """The characters of a text that stand together, without blanks, quotes and brackets."""
+    return (found[0] for found in _RUN.finditer(text))
+
+
+class NamesAsked(NamedTuple):
+    """What of a query is looked for among the names in tools' outputs."""
+
+    names: tuple[str, ...] = ()
+    is_all: bool = False
+    """Whether the query is nothing but these names."""
+
+
+def names_asked(query: str) -> NamesAsked:
+    """The literals of a query; of one that is a single word, that word. A sentence without a literal asks for none."""
+    found = literals(query)
+    word = query.strip().strip(_AROUND)
+    if not found and SHORTEST <= len(word) <= LONGEST and len(query.split()) == 1:
+        return NamesAsked((word,), is_all=True)
+    rest = query[:READ]
+    for name in found:
+        rest = rest.replace(name, " ")
+    return NamesAsked(found, is_all=bool(found) and not _LETTER.search(rest))
 
 
 def ids(query: str) -> tuple[str, ...]:

@@ -1,8 +1,9 @@
 """A row of the search index: what the indexer writes, and the searcher reads.
 
 One row stands for one thing that can be found: what was written in one message, a memory, a compartment, a note, a
-commit. It holds its text, the texts beside it (a short message says little without them), and what is computed of both:
-two vectors, and a small vector for each token, with which the best candidates are compared word by word.
+commit, or the names that only the outputs of a message's tools show. It holds its text, the texts beside it (a short
+message says little without them), and what is computed of both: two vectors, and a small vector for each token, with
+which the best candidates are compared word by word.
 """
 
 import re
@@ -11,12 +12,14 @@ from typing import Literal
 
 import msgspec
 
-from services.domain.search.words import coded, vocabulary
+from services.domain.search.words import coded, coded_once, vocabulary
 
-Kind = Literal["message", "memory", "compartment", "note", "commit"]
-KINDS: tuple[Kind, ...] = ("memory", "message", "compartment", "note", "commit")
+Kind = Literal["message", "memory", "compartment", "note", "commit", "output"]
+KINDS: tuple[Kind, ...] = ("memory", "message", "compartment", "note", "commit", "output")
 """In the order in which equals are listed."""
-RULES = 2
+BY_NAME: frozenset[Kind] = frozenset({"output"})
+"""The kinds whose rows hold names and nothing else: they have no vectors, and are found by a name word for word."""
+RULES = 3
 """The version of the rules by which a row is made of a text. A row of another version is stale."""
 MOST_CHARACTERS = 65_536
 """Of a text that are indexed."""
@@ -37,9 +40,11 @@ class SearchRow(msgspec.Struct, frozen=True):
     project: str
     kind: Kind
     ref: str
-    """How it is named to whoever asks: the id of the message, memory, compartment or note, or the whole sha."""
+    """How it is named to whoever asks: the id of the message, memory, compartment or note, or the whole sha; of
+    outputs the id of the message in which they stand."""
     text: str
-    """What was written, cleaned of what harnesses put around it; of a commit its subject and body, without paths."""
+    """What was written, cleaned of what harnesses put around it; of a commit its subject and body, without paths; of
+    tools' outputs the names that stand in them, a line each."""
     session: str = ""
     """Where it was said. Of memories, notes and commits it is empty."""
     message: str = ""
@@ -141,10 +146,10 @@ def completed(row: SearchRow) -> SearchRow:
     around = " ".join(row.files) if row.kind == "commit" else "\n".join(beside(row))
     return msgspec.structs.replace(
         row,
-        terms=coded(row.text),
+        terms=coded_once(row.text) if row.kind in BY_NAME else coded(row.text),
         terms_title=coded(title),
         terms_around=coded(around),
-        written=vocabulary(row.text),
+        written="" if row.kind in BY_NAME else vocabulary(row.text),
         hash=_digest(row),
     )
 

@@ -15,7 +15,7 @@ AROUND = 3
 SHOWN_QUERY = 80
 SHORT_SHA = 7
 DAYS, MONTHS = 30, 12
-OPENED = frozenset({"message", "compartment"})
+OPENED = frozenset({"message", "compartment", "output"})
 """The kinds of what stands in a session, which can be opened there."""
 _MEMORY = re.compile(r"^\[\d+\] \[memory\] score=\S+ id=(\S+)", re.MULTILINE)
 
@@ -61,6 +61,8 @@ def _place(hit: Hit) -> str:
     match hit.source:
         case "message":
             return f"message {hit.ordinal}" if hit.ordinal else "the newest messages"
+        case "output":
+            return f"the outputs in message {hit.ordinal}" if hit.ordinal else "the newest outputs"
         case "compartment":
             return f"the history of messages {hit.ordinal} and behind"
         case _:
@@ -97,9 +99,10 @@ def _session(found: FoundSession, asker: str) -> str:
 def opening(hit: Hit, asker: str) -> str:
     """The very call that shows a hit with what stands around it, or what a person types for that.
 
-    What was answered last has no number before the next call: it is opened by its id.
+    What was answered last has no number before the next call: it is opened by its id. So is a message whose tools have
+    answered what was found: a range of messages is shown without all that stands in outputs.
     """
-    if hit.ordinal:
+    if hit.ordinal and hit.source != "output":
         return call(hit.session, asker, start=hit.first, end=hit.last)
     return call(hit.session, asker, message=hit.id)
 

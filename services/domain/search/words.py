@@ -69,6 +69,11 @@ def coded(text: str) -> bytes:
     return array("I", map(code, words(text))).tobytes()
 
 
+def coded_once(text: str) -> bytes:
+    """The same, each word once: enough to tell which texts hold a word, and not how often or next to which."""
+    return array("I", dict.fromkeys(map(code, words(text)))).tobytes()
+
+
 @lru_cache(maxsize=65_536)
 def code(word: str) -> int:
     """A word as a number. That two words share one is too rare to matter."""

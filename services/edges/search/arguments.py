@@ -21,7 +21,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         type=_source,
         default=[],
         metavar="SOURCE",
-        help="memory, message, compartment, note or commit",
+        help="memory, message, compartment, note, commit or output",
     )
     parser.add_argument("--session", action="append", default=[], help="only what was said in this session")
     parser.add_argument("--since", type=datetime.fromisoformat, metavar="DATE", help="only what is not older")

@@ -1,4 +1,4 @@
-"""A session's messages as search reads them: what people and agents wrote, in order, and nothing else.
+"""A session's messages as search reads them: what people and agents wrote, in order, and which names tools answered.
 
 A message has its place by its ordinal; one that has none yet stands behind all that have, as it came. What a harness
 only leaves out of its list has been said all the same. What was copied from another session is found there.
@@ -22,6 +22,7 @@ from schemas.events import (
 )
 from services.domain.compartments import GONE
 from services.domain.fold import Map
+from services.domain.search.output_names import names_of, together
 from services.domain.search.rows import BESIDE_WORDS, MOST_CHARACTERS, length
 from services.domain.senders import name_of
 from services.domain.texts.clean import cleaned
@@ -34,12 +35,13 @@ UNPLACED = 1 << 40
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """A part that somebody wrote."""
+    """A part that somebody wrote, or the names in what a tool answered."""
 
     part: str
     position: int
     text: str
     digest: str
+    names: tuple[str, ...] = ()
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -59,6 +61,8 @@ class Said(msgspec.Struct, frozen=True):
     """All of its pieces that are sent."""
     words: int = 0
     is_copied: bool = False
+    names: tuple[str, ...] = ()
+    """Those that stand in its tools' outputs, as far as they are sent, and not in its text."""
 
     @property
     def ordinal(self) -> int:
@@ -67,7 +71,17 @@ class Said(msgspec.Struct, frozen=True):
     @property
     def counts(self) -> bool:
         """Whether it can be found."""
-        return bool(self.text) and self.role in ROLES and not self.synthetic and not self.is_copied
+        return bool(self.text) and self.is_speech and not self.is_copied
+
+    @property
+    def is_speech(self) -> bool:
+        """Whether a person or an agent has written its text."""
+        return self.role in ROLES and not self.synthetic
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes in memory."""
+        return 2 * len(self.text) + sum(len(name) for piece in self.pieces for name in piece.names)
 
 
 class Messages(msgspec.Struct, frozen=True):
@@ -170,18 +184,20 @@ def _of(messages: Messages, name: str) -> tuple[Messages, Said]:
 def _keeping(messages: Messages, said: Said) -> Messages:
     """With this message as it is now."""
     sent = [piece for piece in said.pieces if not said.listed or piece.part in said.listed]
-    text = "\n".join(piece.text for piece in sent)[:MOST_CHARACTERS]
-    copied = bool(messages.copied) and _is_copied(messages, said, sent)
-    said = replace(said, text=text, words=length(text), is_copied=copied)
+    written = [piece for piece in sent if piece.text]
+    copied: Map[str, None] = messages.copied if _may_be_copied(messages, said) else Map()
+    text = "\n".join(piece.text for piece in written)[:MOST_CHARACTERS]
+    is_copied = bool(written) and all(piece.digest in copied for piece in written)
+    outputs = [piece.names for piece in sent if piece.names and piece.digest not in copied]
+    said = replace(said, text=text, words=length(text), is_copied=is_copied)
+    said = replace(said, names=together(outputs, text if said.counts else "") if outputs else ())
     return replace(messages, said=messages.said.insert(said.message, said))
 
 
-def _is_copied(messages: Messages, said: Said, sent: Sequence[Piece]) -> bool:
-    """Whether all of it was said in the origin, as far as its place is known."""
+def _may_be_copied(messages: Messages, said: Said) -> bool:
+    """Whether what it says may have been said in the origin, as far as its place is known."""
     runs = zip(messages.copied_places[::2], messages.copied_places[1::2], strict=False)
-    if said.ordinal and not any(first <= said.ordinal <= last for first, last in runs):
-        return False
-    return bool(sent) and all(piece.digest in messages.copied for piece in sent)
+    return bool(messages.copied) and (not said.ordinal or any(first <= said.ordinal <= last for first, last in runs))
 
 
 def _recorded(messages: Messages, event: MessageRecorded, envelope: Envelope) -> Messages:
@@ -206,11 +222,12 @@ def _part_recorded(messages: Messages, event: PartRecorded, envelope: Envelope) 
         messages = _part_removed(messages, owner, event.part)
     is_written = event.kind == "text" and not event.ignored and not event.synthetic
     text = cleaned(event.text[: 2 * MOST_CHARACTERS])[:MOST_CHARACTERS] if is_written else ""
-    if not text:
+    names = names_of(event.output) if event.output else ()
+    if not (text or names):
         return _part_removed(messages, event.message, event.part)
     messages, said = _of(messages, event.message)
     others = (piece for piece in said.pieces if piece.part != event.part)
-    piece = Piece(event.part, event.position, text, event.digest)
+    piece = Piece(event.part, event.position, text, event.digest, names)
     pieces = tuple(sorted((*others, piece), key=lambda one: one.position))
     at = said.at or envelope.at.timestamp()
     said = replace(said, pieces=pieces, seq=max(said.seq, envelope.seq), at=at)

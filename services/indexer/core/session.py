@@ -32,7 +32,7 @@ class Session(msgspec.Struct, frozen=True):
     messages: Messages = Messages()
     history: CompartmentHistory = CompartmentHistory()
     size: int = 0
-    """About how many characters it holds."""
+    """About how many bytes it holds."""
 
 
 def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
@@ -50,7 +50,7 @@ def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
 
 def _length(messages: Messages, name: str) -> int:
     known = messages.said.get(name)
-    return 2 * len(known.text) if known else 0
+    return known.size if known else 0
 
 
 def _places(messages: Messages, event: MessageRemoved) -> Conversation:
@@ -82,7 +82,40 @@ def changes(address: Address, before: Session, after: Session, names: Iterable[s
             rows.append(message_row(address, after.messages, found))
         else:
             gone.append(("message", key(address.project, row_id("message", name, address.session))))
+        if found is None or found is not before.messages.said.get(name):
+            _sort_output(address, after.messages, name, rows, gone)
     return Changes(tuple(rows), tuple(gone))
+
+
+def _sort_output(
+    address: Address, messages: Messages, name: str, rows: list[SearchRow], gone: list[tuple[str, str]]
+) -> None:
+    """The row of a message's outputs. It says nothing of its neighbours: where they change alone it does not."""
+    found = messages.said.get(name)
+    if found is not None and found.names and messages.order.get(found.place) == name:
+        rows.append(output_row(address, found))
+    else:
+        gone.append(("output", key(address.project, row_id("output", name, address.session))))
+
+
+def output_row(address: Address, found: Said) -> SearchRow:
+    """The names that only the outputs of a message's tools show."""
+    return completed(
+        SearchRow(
+            id=row_id("output", found.message, address.session),
+            project=address.project,
+            kind="output",
+            ref=found.message,
+            text="\n".join(found.names),
+            session=address.session,
+            message=found.message,
+            ordinal=found.ordinal,
+            last_ordinal=found.ordinal,
+            actor=found.actor,
+            at=found.at,
+            seq=found.seq,
+        )
+    )
 
 
 def message_row(address: Address, messages: Messages, found: Said) -> SearchRow:

@@ -15,13 +15,19 @@ from services.responder.session.state import Session
 
 MOST_KNOWN = 16
 """Sessions whose newest answer is remembered: an agent searches more than once between two calls."""
+WRITTEN, OUTPUTS = frozenset({"text"}), frozenset({"tool", "tool_result"})
+"""The kinds of parts that a message's text is made of, and those that hold outputs."""
 
 
 def served(session: Session, remembered: Remembered) -> Served:
     """By the edits in force: messages that nothing is taken of, and what the head or a notice was made of."""
     shown = {position for edit in _told(session) for position in edit}
+    kept = [one for one in _kept(session) if one.recorded.message not in session.plan.left_out]
     return Served(
-        messages=tuple(one.recorded.message for one in _kept(session) if _is_whole(session, one)),
+        messages=tuple(one.recorded.message for one in kept if _is_whole(session, one, WRITTEN)),
+        outputs=tuple(
+            one.recorded.message for one in kept if _has_output(session, one) and _is_whole(session, one, OUTPUTS)
+        ),
         memories=tuple(name for name, position in remembered.newest.items() if position in shown),
         compartments=tuple(_compressed(session)),
         quarantined=quarantined_of(remembered),
@@ -40,12 +46,14 @@ def _kept(session: Session) -> Iterator[Message]:
     return session.conversation.after(max(0, session.cut - 1))
 
 
-def _is_whole(session: Session, message: Message) -> bool:
-    """Whether all that was written in it is sent; tools' outputs, which are dropped first, are not looked for."""
-    if message.recorded.message in session.plan.left_out:
-        return False
+def _is_whole(session: Session, message: Message, kinds: frozenset[str]) -> bool:
+    """Whether its parts of these kinds are sent as they are: tools' outputs are dropped before what was written is."""
     sent = session.conversation.sent_parts(message)
-    return all(session.plan.is_whole(name) for name, part in sent if part.recorded.kind == "text")
+    return all(session.plan.is_whole(name) for name, part in sent if part.recorded.kind in kinds)
+
+
+def _has_output(session: Session, message: Message) -> bool:
+    return any(part.recorded.kind in OUTPUTS for _, part in session.conversation.sent_parts(message))
 
 
 def _told(session: Session) -> Iterator[tuple[int, ...]]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from services.domain.search.rows import Kind
+from services.domain.search.rows import BY_NAME, Kind
 from services.searcher.core.arrays import Array, Codes, Flags, decoded
 from services.searcher.core.postings import Postings, paired
 from services.searcher.core.vocabulary import Vocabulary
@@ -133,6 +133,8 @@ class Shelf:
     def _read(self, texts: list[Codes], entries: Sequence[Entry]) -> None:
         around = [decoded(entry.terms_around) for entry in entries]
         self.own.add(texts)
+        if self.kind in BY_NAME:
+            return
         for entry in entries:
             self.vocabulary.add(entry.written.split())
         self.pairs.add([paired(text) for text in texts])

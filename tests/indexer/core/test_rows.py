@@ -1,7 +1,7 @@
 """The rows of a session: however its facts come in batches, they end as the same rows."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -24,14 +24,16 @@ from schemas.events import (
 from services.domain.search.rows import SearchRow
 from services.indexer.core.changes import Collected
 from services.indexer.core.session import Session, changes, evolve, touched
-from tests.helpers.indexed_sessions import HARBOUR, Log, listed, message, removed
+from tests.helpers.indexed_sessions import HARBOUR, Log, answered, listed, message, removed
 
 Rows = dict[str, SearchRow]
 
 
-def written(facts: Sequence[tuple[Envelope, Event]], sizes: Sequence[int] = ()) -> Rows:
-    """The rows that are there when these facts came in batches of these sizes; without: in one."""
-    rows: Rows = {}
+def written(
+    facts: Sequence[tuple[Envelope, Event]], sizes: Sequence[int] = (), onto: Mapping[str, SearchRow] | None = None
+) -> Rows:
+    """The rows that are there when these facts came in batches of these sizes; without: in one. `onto`: rows there."""
+    rows: Rows = dict(onto or {})
     session, start, sizes = Session(), 0, [*sizes]
     while start < len(facts):
         size = sizes.pop() if sizes else len(facts)
@@ -154,6 +156,8 @@ def _said(name: str, text: str, role: str, part: int) -> list[Event]:
 EVENTS = st.one_of(
     st.builds(_said, st.sampled_from(NAMES), st.sampled_from(TEXTS), st.sampled_from(["user", "assistant", "system"]),
               st.integers(0, 2)),
+    st.builds(lambda name, output, part: answered(name, output, part=f"{name}.{part}"), st.sampled_from(NAMES),
+              st.sampled_from(["E4711", "a/b.py two", "two E4711", "plain"]), st.integers(0, 3)),
     st.builds(lambda name, reason: [removed(name, reason=reason)], st.sampled_from(NAMES),
               st.sampled_from(["deleted", "reverted", "unlisted"])),
     st.builds(lambda name, part: [PartRemoved(message=name, part=f"{name}.{part}")], st.sampled_from(NAMES),
@@ -170,6 +174,13 @@ def test_what_grew_in_any_batches_is_what_is_made_in_one(events: list[list[Event
     assert written(facts) == written(facts, sizes)
 
 
+@given(st.lists(EVENTS, max_size=20), st.integers(0, 60))
+def test_what_is_delivered_again_from_the_beginning_ends_as_the_same_rows(events: list[list[Event]], at: int) -> None:
+    """Killed behind a write and before its position, the index has rows that its position does not know of."""
+    facts = log(*events)
+    assert written(facts) == written(facts, onto=written(facts[:at]))
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_long_sessions_grow_as_they_are_made(seed: int) -> None:
     chance = random.Random(seed)
@@ -183,3 +194,46 @@ def test_long_sessions_grow_as_they_are_made(seed: int) -> None:
     facts = log(*events)
     sizes = [chance.randint(1, 20) for _ in range(200)]
     assert written(facts) == written(facts, sizes) == written(facts, [1] * len(facts))
+
+
+def test_names_of_outputs_are_rows_of_their_messages() -> None:
+    events = (
+        message("m1", "I look at moor_ship", "assistant"),
+        answered("m1", "moor_ship raised E4711 in quay/berth.py"),
+    )
+    (row,) = found(*events, listed(4, "m1"), kind="output")
+    assert ("E4711\nquay/berth.py", "m1", "m1", 4, "s1") == (row.text, row.ref, row.message, row.ordinal, row.session)
+    assert ["I look at moor_ship"] == texts(*events), "and the message says what it said"
+    assert [] == texts(answered("m2", "nothing of note"), kind="output")
+
+
+def test_names_go_with_their_output() -> None:
+    first = answered("m1", "E4711")
+    assert [] == texts(first, PartRemoved(message="m1", part="m1.9"), kind="output")
+    assert [] == texts(first, removed("m1"), kind="output")
+    assert [] == texts(first, SessionClosed(reason="deleted"), kind="output")
+    assert ["E4712"] == texts(first, answered("m1", "E4712"), kind="output")
+    assert ["E4711"] == texts(first, removed("m1", reason="unlisted"), kind="output")
+    held_back = MessageRecorded(message="m1", role="assistant", listed=["other"])
+    assert [] == texts(first, held_back, kind="output")
+
+
+def test_a_fork_adds_no_names_that_were_copied() -> None:
+    old = answered("m1", "E4711", digest="d1")
+    fork = SessionForked(origin="s0", digests=["d1"], tags=[1], places=[1, 4])
+    assert [] == texts(fork, old, kind="output")
+    assert ["E4712"] == texts(fork, old, answered("m1", "E4712", part="new"), kind="output")
+    assert ["E4711"] == texts(fork, answered("m7", "E4711", digest="d1"), listed(5, "m7"), kind="output")
+
+
+def test_names_do_not_change_where_only_neighbours_do() -> None:
+    facts = log(answered("m1", "E4711"), message("m2", "hello"))
+    session = Session()
+    for envelope, event in facts[:2]:
+        session = evolve(session, event, envelope)
+    before, names = session, set[str]()
+    for envelope, event in facts[2:]:
+        after = evolve(session, event, envelope)
+        names |= touched(session, after, event)
+        session = after
+    assert [] == [row for row in changes(HARBOUR, before, session, {*names, "m1"}).rows if row.kind == "output"]

@@ -1,0 +1,82 @@
+"""Names that only tools' outputs show: they are looked up word for word, and take the place of nothing else.
+
+Nothing is ranked here. A row holds a name of the query or it does not; the newest row comes first, and all of them are
+put where they leave the other results in their order.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from services.domain.search.literals import NamesAsked, holds
+from services.domain.search.rows import BY_NAME
+from services.searcher.copies import TEXT
+from services.searcher.core import ranking
+from services.searcher.core.arrays import Flags
+from services.searcher.finding import Asked, Found, find
+from services.searcher.held import Held, read
+
+VERBATIM = "verbatim"
+BEHIND = 5
+"""Results of a sentence that an output never takes the place of."""
+PARTLY = 0.5
+"""What a row is worth at most for a query that says more than names."""
+
+replace = msgspec.structs.replace
+
+
+async def find_with_names(shelves: Sequence[Held], asked: Asked, most: int) -> list[Found]:
+    """What fits best of all shelves, the best first, and the outputs in which a name of the query stands."""
+    outputs = [held for held in shelves if held.shelf.kind in BY_NAME and len(held.shelf)]
+    found, *named = await asyncio.gather(
+        find([held for held in shelves if held.shelf.kind not in BY_NAME], asked, most),
+        *(_in_outputs(held, asked, most) for held in outputs),
+    )
+    return joined(found, [one for some in named for one in some], asked.names, most)
+
+
+async def _in_outputs(held: Held, asked: Asked, most: int) -> list[Found]:
+    """The outputs in which names of a query stand: those with the most of them first, then the newest."""
+    names = asked.names
+    allowed = held.allowed(asked.scope)
+    numbers = _holding(held, names.names, allowed)
+    texts = [text.decode().casefold() for (text,) in await read(held, numbers, (TEXT,))] if len(numbers) else []
+    found: list[tuple[tuple[int, int, int], int]] = []
+    for number, text in zip(numbers.tolist(), texts, strict=True):
+        there = [name for name in names.names if holds(text, name)]
+        if there:
+            whole = sum(f"\n{name.casefold()}\n" in f"\n{text}\n" for name in there)
+            found.append(((len(there), whole, int(held.shelf.seqs[number])), number))
+    worth = (1.0 if names.is_all else PARTLY) / max(1, len(names.names))
+    best = sorted(found, reverse=True)[:most]
+    return [Found(held, number, worth * order[0], (VERBATIM,)) for order, number in best]
+
+
+def _holding(held: Held, names: Sequence[str], allowed: Flags) -> ranking.Places:
+    rows = [ranking.holding(held.shelf, name, allowed)[0] for name in names]
+    return np.unique(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
+
+
+def joined(found: Sequence[Found], outputs: Sequence[Found], names: NamesAsked, most: int) -> list[Found]:
+    """Both together with falling scores, the found ones in their order.
+
+    For a query of nothing but names the outputs stand behind the last result that holds one of them word for word. For
+    any other query they stand behind all results. Where none of these holds a name, and the list is long enough, one
+    output takes the last place.
+    """
+    if not outputs:
+        return list(found)
+    verbatim = [place for place, one in enumerate(found[:most], 1) if VERBATIM in one.why]
+    if names.is_all:
+        at = verbatim[-1] if verbatim else 0
+    else:
+        at = len(found)
+        if not verbatim and most > BEHIND:
+            at, outputs = min(at, most - 1), outputs[: max(1, most - at)]
+    before, after = list(found[:at]), list(found[at:])
+    highest = before[-1].score if before else 1.0
+    lowest = after[0].score if after else 0.0
+    placed = [replace(one, score=min(highest, max(lowest, one.score))) for one in outputs]
+    return [*before, *placed, *after]
