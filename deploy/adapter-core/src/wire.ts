@@ -962,7 +962,7 @@ export interface Hits {
   /**
    * Where it was looked for.
    */
-  searched?: ("commit" | "compartment" | "memory" | "message" | "note")[];
+  searched?: ("commit" | "compartment" | "memory" | "message" | "note" | "output")[];
   /**
    * What could not be searched as it should have been, and why.
    */
@@ -981,9 +981,9 @@ export interface Hits {
  * Something that was found.
  */
 export interface Hit {
-  source: "commit" | "compartment" | "memory" | "message" | "note";
+  source: "commit" | "compartment" | "memory" | "message" | "note" | "output";
   /**
-   * Of the message, memory, compartment or note; of a commit its whole sha.
+   * Of the message, memory, compartment or note; of a commit its whole sha; of outputs the message that has them.
    */
   id: string;
   /**
@@ -991,7 +991,7 @@ export interface Hit {
    */
   score: number;
   /**
-   * Of its text, where it fits.
+   * Of its text, where it fits; of outputs the name with the names that stand next to it there.
    */
   fragment?: string;
   /**
@@ -1000,7 +1000,7 @@ export interface Hit {
   why?: string[];
   session?: string;
   /**
-   * Of a message its place in its session; of a compartment the first one that it covers.
+   * Of a message, and of its outputs, its place in its session; of a compartment the first one that it covers.
    */
   ordinal?: number;
   /**
@@ -1050,6 +1050,10 @@ export interface Served {
    * Whose text is sent as it is.
    */
   messages?: string[];
+  /**
+   * The messages of which the outputs of tools are sent as they are.
+   */
+  outputs?: string[];
   memories?: string[];
   compartments?: string[];
   /**
