@@ -14,7 +14,7 @@ from services.domain.search.literals import NamesAsked, holds
 from services.domain.search.rows import BY_NAME
 from services.searcher.copies import TEXT
 from services.searcher.core import ranking
-from services.searcher.core.arrays import Flags
+from services.searcher.core.arrays import Flags, Places
 from services.searcher.finding import Asked, Found, find
 from services.searcher.held import Held, read
 
@@ -54,7 +54,7 @@ async def _in_outputs(held: Held, asked: Asked, most: int) -> list[Found]:
     return [Found(held, number, worth * order[0], (VERBATIM,)) for order, number in best]
 
 
-def _holding(held: Held, names: Sequence[str], allowed: Flags) -> ranking.Places:
+def _holding(held: Held, names: Sequence[str], allowed: Flags) -> Places:
     rows = [ranking.holding(held.shelf, name, allowed)[0] for name in names]
     return np.unique(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
 
