@@ -110,11 +110,14 @@ class ExplainAsk(Ask, frozen=True):
 
     project: str
     session: str
+    """Its id, or the beginning of one where only one session begins so."""
     step: str = ""
-    """Empty: the newest."""
+    """Its id, the beginning of one, or the number of the call in its session, from 1 on. Empty: the newest."""
     part: str = ""
     """Only the edit of this part."""
     max_edits: Count = 50
+    tags: bool = True
+    """Whether edits that do nothing but show a tag are among them."""
 
 
 class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -133,6 +136,46 @@ class Explained(msgspec.Struct, frozen=True, omit_defaults=True):
     edit: AnyEdit
     revision: int
     facts: tuple[Fact, ...] = ()
+    lanes: tuple[str, ...] = ()
+    """The kinds of edits that decided it, as `services/responder/lanes` names them: `drops`, `search hint`."""
+    causes: tuple[str, ...] = ()
+    """Why covered messages changed, where a rebase made it; empty: it came with its messages, in an extension."""
+    ordinal: int = 0
+    """The place of the message that it changes; 0: it changes none, or that message has no place."""
+    tag: int = 0
+    """The number of the part that it changes; 0: it has none."""
+    what: str = ""
+    """The part that it changes, in words: `the output of read`."""
+
+
+class PromptHint(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something known that stands behind a person's message, since a search for its words has found it."""
+
+    message: str
+    ordinal: int
+    seq: int
+    """Position of the fact that decided it."""
+    source: str
+    id: str
+    score: float
+    """How well it fits, from 0 to 1."""
+    text: str = ""
+
+
+class PromptSearch(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The answer to a search by the agent that stands in the prompt."""
+
+    part: str
+    ordinal: int
+    tag: int
+    seq: int
+    """Position of the fact that recorded it."""
+    query: str = ""
+    """What was searched for, in one line."""
+    text: str = ""
+    """The beginning of the answer, in one line; empty: the log has it elsewhere, since it is long."""
+    bytes: int = 0
+    """UTF-8 length of the whole answer."""
 
 
 class Explanation(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -147,6 +190,21 @@ class Explanation(msgspec.Struct, frozen=True, omit_defaults=True):
     history: tuple[Fact, ...] = ()
     """The plan's rebases up to this step."""
     error: str = ""
+    session: str = ""
+    """Its whole id."""
+    title: str = ""
+    call: int = 0
+    """The number of the call in its session, from 1 on ..."""
+    calls: int = 0
+    """... and how many there are by now."""
+    tags: int = 0
+    """How many of the edits in force do nothing but show a tag."""
+    left_out: int = 0
+    """How many older edits there are that were asked for and are not among `edits`."""
+    hints: tuple[PromptHint, ...] = ()
+    """What stands behind messages of a person, the newest first, at most `max_edits`."""
+    searches: tuple[PromptSearch, ...] = ()
+    """Answers to searches that stand in the prompt, the newest first, at most `max_edits`."""
 
 
 class StatusAsk(Ask, frozen=True):

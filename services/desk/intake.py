@@ -27,7 +27,7 @@ from services.desk.core.book.admission import admit
 from services.desk.core.book.asking import Origin, asked, shown
 from services.desk.core.book.candidate import Candidate
 from services.desk.core.book.context import BookContext
-from services.desk.core.book.retrieving import TOOL, retrieval_id, retrieved, shown_by
+from services.desk.core.book.retrieving import retrieval_id, retrieved, shown_by
 from services.desk.core.book.summarising import decide_line, line_id
 from services.desk.core.candidates import from_agent, from_call, from_person
 from services.desk.core.decision import Decision
@@ -44,6 +44,7 @@ from services.domain.texts.bounds import bounded
 from services.domain.texts.clean import cleaned
 from services.domain.texts.content import LATE
 from services.domain.tools.call import Call
+from services.domain.tools.names import SEARCH_TOOL
 from services.kit.bus import Delivery
 from services.kit.consumer import fact_of, log_consumer
 from services.kit.room import Kit
@@ -64,7 +65,7 @@ MOST_JUDGED = 10_000
 """The newest candidates that are known to be judged, so that the book is not asked again and again."""
 NEAR = 1000
 """Positions before a compaction in which its summary is looked for first."""
-_TAKEN_IN = (b'"kind":"text"', TOOL.encode())
+_TAKEN_IN = (b'"kind":"text"', SEARCH_TOOL.encode())
 """What stands in a part that may have to be taken in."""
 
 

@@ -13,3 +13,13 @@ def registered(package: ModuleType, kind: type[T]) -> tuple[T, ...]:
     modules = [import_module(f"{package.__name__}.{found.name}") for found in iter_modules(package.__path__)]
     values = (value for module in modules for value in vars(module).values() if isinstance(value, kind))
     return tuple({id(value): value for value in values}.values())
+
+
+def names_by_place(package: ModuleType, kind: type[T]) -> dict[str, T]:
+    """The same by the name of the module that defines each; of a value that several modules hold, the first has it."""
+    found: dict[int, tuple[str, T]] = {}
+    for one in iter_modules(package.__path__):
+        for value in vars(import_module(f"{package.__name__}.{one.name}")).values():
+            if isinstance(value, kind):
+                found.setdefault(id(value), (one.name, value))
+    return dict(found.values())

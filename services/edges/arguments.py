@@ -71,6 +71,7 @@ def parser() -> argparse.ArgumentParser:
     health.add_argument("--port", type=int, required=True)
     search.add_to(_add(commands, "search", "find what is known of a project that bears on a few words"))
     search.add_show_to(_add(commands, "show", "print what was said in a session, all of it or a range of messages"))
+    search.add_explain_to(_add(commands, "explain", "print why the prompt of a model call looks as it does"))
     _add_sql(_add(commands, "sql", "query the views in SQL, over a copy that is seconds old"))
     _add_benches(_add(commands, "bench", "leave what a scorer judges"))
     for room in rooms.ROOMS:

@@ -157,6 +157,14 @@ def _show(options: argparse.Namespace) -> int:
     return asyncio.run(show(options, _settings(), Path.cwd()))
 
 
+def _explain(options: argparse.Namespace) -> int:
+    from services.edges.search.command import explain  # noqa: PLC0415
+    from services.kit.logs import configure  # noqa: PLC0415
+
+    configure("explain", level="error", as_json=False)
+    return asyncio.run(explain(options, _settings(), Path.cwd()))
+
+
 def _sql(options: argparse.Namespace) -> int:
     from services.edges.sql import sql  # noqa: PLC0415
     from services.kit.logs import configure  # noqa: PLC0415
@@ -271,6 +279,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "bench": _bench,
     "search": _search,
     "show": _show,
+    "explain": _explain,
     "sql": _sql,
 }
 

@@ -592,9 +592,12 @@ export interface ProbeAsk {}
  */
 export interface ExplainAsk {
   project: string;
+  /**
+   * Its id, or the beginning of one where only one session begins so.
+   */
   session: string;
   /**
-   * Empty: the newest.
+   * Its id, the beginning of one, or the number of the call in its session, from 1 on. Empty: the newest.
    */
   step?: string;
   /**
@@ -602,6 +605,10 @@ export interface ExplainAsk {
    */
   part?: string;
   max_edits?: number;
+  /**
+   * Whether edits that do nothing but show a tag are among them.
+   */
+  tags?: boolean;
 }
 /**
  * How is the responder?
@@ -1296,6 +1303,35 @@ export interface Explanation {
    */
   history?: Fact[];
   error?: string;
+  /**
+   * Its whole id.
+   */
+  session?: string;
+  title?: string;
+  /**
+   * The number of the call in its session, from 1 on ...
+   */
+  call?: number;
+  /**
+   * ... and how many there are by now.
+   */
+  calls?: number;
+  /**
+   * How many of the edits in force do nothing but show a tag.
+   */
+  tags?: number;
+  /**
+   * How many older edits there are that were asked for and are not among `edits`.
+   */
+  left_out?: number;
+  /**
+   * What stands behind messages of a person, the newest first, at most `max_edits`.
+   */
+  hints?: PromptHint[];
+  /**
+   * Answers to searches that stand in the prompt, the newest first, at most `max_edits`.
+   */
+  searches?: PromptSearch[];
 }
 /**
  * One edit with the facts that led to it and the revision that made it.
@@ -1316,6 +1352,26 @@ export interface Explained {
     | Withdraw;
   revision: number;
   facts?: Fact[];
+  /**
+   * The kinds of edits that decided it, as `services/responder/lanes` names them: `drops`, `search hint`.
+   */
+  lanes?: string[];
+  /**
+   * Why covered messages changed, where a rebase made it; empty: it came with its messages, in an extension.
+   */
+  causes?: string[];
+  /**
+   * The place of the message that it changes; 0: it changes none, or that message has no place.
+   */
+  ordinal?: number;
+  /**
+   * The number of the part that it changes; 0: it has none.
+   */
+  tag?: number;
+  /**
+   * The part that it changes, in words: `the output of read`.
+   */
+  what?: string;
 }
 /**
  * A log event in one line.
@@ -1326,6 +1382,48 @@ export interface Fact {
   at: string;
   actor: string;
   text?: string;
+}
+/**
+ * Something known that stands behind a person's message, since a search for its words has found it.
+ */
+export interface PromptHint {
+  message: string;
+  ordinal: number;
+  /**
+   * Position of the fact that decided it.
+   */
+  seq: number;
+  source: string;
+  id: string;
+  /**
+   * How well it fits, from 0 to 1.
+   */
+  score: number;
+  text?: string;
+}
+/**
+ * The answer to a search by the agent that stands in the prompt.
+ */
+export interface PromptSearch {
+  part: string;
+  ordinal: number;
+  tag: number;
+  /**
+   * Position of the fact that recorded it.
+   */
+  seq: number;
+  /**
+   * What was searched for, in one line.
+   */
+  query?: string;
+  /**
+   * The beginning of the answer, in one line; empty: the log has it elsewhere, since it is long.
+   */
+  text?: string;
+  /**
+   * UTF-8 length of the whole answer.
+   */
+  bytes?: number;
 }
 /**
  * The reply to `ask.status`: positions in the log, and what is held in memory.

@@ -78,3 +78,13 @@ def plain(tool: str) -> str:
 def is_ours(tool: str) -> bool:
     """Whether it is one of the tools of this service, whatever a harness puts before its name."""
     return "ctx_" in tool.lower()
+
+
+SEARCH_TOOL = "ctx_search"
+"""The tool of this service that finds what is known."""
+_OUR_SEARCH = plain(SEARCH_TOOL)
+
+
+def is_our_search(tool: str) -> bool:
+    """Whether it is that tool, whatever a harness puts before its name."""
+    return plain(tool).endswith(_OUR_SEARCH)

@@ -1,4 +1,4 @@
-"""The arguments of `annals search` and `annals show`."""
+"""The arguments of `annals search`, `annals show` and `annals explain`."""
 
 import argparse
 from datetime import datetime
@@ -9,6 +9,8 @@ from schemas.tools import Source
 
 LAST = 10**9
 """A number that no session's messages reach."""
+MOST_EDITS, MOST_DIGITS = 1000, 4
+"""Edits of one explanation, which is one message of the broker, and the digits of that number."""
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +42,29 @@ def add_show_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--message", default="", metavar="ID", help="only this message, word for word")
     parser.add_argument("--verbose", action="store_true", help="with the arguments and outputs of tools")
     parser.add_argument("--project", default="", help="another project than that of this folder")
+
+
+def add_explain_to(parser: argparse.ArgumentParser) -> None:
+    """What `annals explain` takes."""
+    parser.add_argument("session", metavar="SESSION", help="its id, or the beginning of it")
+    parser.add_argument(
+        "step",
+        nargs="?",
+        default="",
+        metavar="STEP",
+        help="a model call by its number in the session, its id, or the beginning of that; else the newest",
+    )
+    parser.add_argument("--part", default="", metavar="ID", help="only what was done to this part")
+    parser.add_argument("--tags", action="store_true", help="with the edits that only show the number of a text")
+    parser.add_argument("--limit", type=_limit, default=50, metavar="N", help="at most so many edits, up to 1000")
+    parser.add_argument("--project", default="", help="another project than that of this folder")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _limit(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS and 1 <= int(text) <= MOST_EDITS):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of edits: give one from 1 to {MOST_EDITS}")
+    return int(text)
 
 
 def _source(text: str) -> str:

@@ -1,4 +1,7 @@
-"""`annals search` and `annals show`: what is known of a project, and what was said in a session, for a person."""
+"""`annals search`, `annals show` and `annals explain`, for a person.
+
+They print what is known of a project, what was said in a session, and why a prompt of it looks as it does.
+"""
 
 import argparse
 from collections.abc import Awaitable, Callable
@@ -9,12 +12,13 @@ from typing import TypeVar
 import msgspec
 
 from schemas.ask import Ask
-from schemas.asks import ExpandAsk, Expanded, Hits, SearchAsk, Status, StatusAsk
+from schemas.asks import ExpandAsk, Expanded, ExplainAsk, Explanation, Hits, SearchAsk, Status, StatusAsk
 from schemas.codec import encode
 from schemas.subjects import BadSubject, ask
 from schemas.view_asks import ProjectList, ProjectsAsk
 from services.edges.memory.command import person_endpoint, refused
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
+from services.edges.search.explanation import as_text
 from services.edges.terminal import write, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.settings import Settings
@@ -34,6 +38,11 @@ async def search(options: argparse.Namespace, settings: Settings, here: Path) ->
 async def show(options: argparse.Namespace, settings: Settings, here: Path) -> int:
     """Print what was said in a session, page after page; the exit status is 1 where there is no such session."""
     return await _asking(options, settings, here, _show)
+
+
+async def explain(options: argparse.Namespace, settings: Settings, here: Path) -> int:
+    """Print why a prompt looks as it does; the exit status is 1 where there is no such session or model call."""
+    return await _asking(options, settings, here, _explain)
 
 
 async def _asking(
@@ -80,6 +89,21 @@ async def _show(bus: Bus, options: argparse.Namespace, project: str) -> int:
         question = msgspec.structs.replace(
             question, start=reply.next or question.start, page=1 if reply.next else reply.next_page
         )
+
+
+async def _explain(bus: Bus, options: argparse.Namespace, project: str) -> int:
+    has_tags = options.tags or bool(options.part)
+    question = ExplainAsk(
+        project, options.session, options.step, part=options.part, max_edits=options.limit, tags=has_tags
+    )
+    reply = await _answer(bus, question, project, Explanation)
+    if reply.error:
+        return refused(reply.error)
+    if options.json:
+        write_json({"edits": [], "history": [], "hints": [], "searches": [], **msgspec.to_builtins(reply)})
+    else:
+        write(as_text(reply))
+    return 0
 
 
 async def _search(bus: Bus, options: argparse.Namespace, project: str) -> int:

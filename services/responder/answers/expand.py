@@ -3,7 +3,6 @@
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from difflib import get_close_matches
 
 import msgspec
 
@@ -19,8 +18,8 @@ from services.domain.texts.posing import unposed
 from services.domain.tokens import BYTES_PER_TOKEN
 from services.domain.transcript.reader import read
 from services.kit.contents import Contents
-from services.kit.duck import BadQuery
-from services.responder.answers.base import LONG, Context, Question, remembered_of
+from services.responder.answers.base import LONG, Context, Question, UnknownSession, remembered_of
+from services.responder.answers.session_names import LONGEST_NAME, session_meant
 from services.responder.projections.session import SESSION
 from services.responder.session.state import Session
 
@@ -29,18 +28,9 @@ MOST_MESSAGES = 2_000
 """Of one answer; what is behind them is named as the next range."""
 LONGEST_NUMBER = 18
 """Digits of a number that a place may have."""
-LONGEST_NAME = 80
-"""Characters of a name that nothing is called by, as it is told again."""
 ONE = "name one of start (with end), message, tag or compartment"
 
-
 LATER = "(put here later, not known to be a person's words) "
-SHORTEST_BEGINNING = 7
-"""Characters of the beginning of a session's id that stand for it, where only one begins so."""
-MOST_SESSIONS = 100_000
-MOST_LIKE = 3
-"""Sessions with a like name that are told where there is none of the name."""
-VIEWS_TIMEOUT = 2.0
 _PLACE = re.compile(r"\[\d{1,18}\] \w")
 
 
@@ -253,48 +243,18 @@ def _open(context: Context) -> Callable[[ExpandAsk], Awaitable[Expanded]]:
 
     async def answer(ask: ExpandAsk) -> Expanded:
         try:
-            ask, session = await _found(context, ask)
+            name = await session_meant(context, ask.project, ask.session)
+            ask = msgspec.structs.replace(ask, session=name)
+            session = await context.cache.state(SESSION, Address(ask.project, name))
             span = resolve(session, ask)
             permit((await remembered_of(context.cache, ask.project)).book, ask, span.messages)
             recorded = await contents.recorded(Address(ask.project, ask.session), session.conversation, span.messages)
             reply = await asyncio.to_thread(shown, span, recorded, ask)
-        except (BadAsk, BadSubject) as error:
+        except (BadAsk, BadSubject, UnknownSession) as error:
             return Expanded(error=f"Nothing is shown: {error}.")
         return msgspec.structs.replace(reply, title=session.activity.title)
 
     return answer
-
-
-async def _found(context: Context, ask: ExpandAsk) -> tuple[ExpandAsk, Session]:
-    """The session that is meant, by its id or the beginning of it. Raises `BadAsk`, `BadSubject`."""
-    if not ask.session:
-        raise BadAsk("no session is named")
-    session = await context.cache.state(SESSION, Address(ask.project, ask.session))
-    if session.seq:
-        return ask, session
-    known = await _sessions(context, ask.project)
-    begun = [one for one in known if len(ask.session) >= SHORTEST_BEGINNING and one.startswith(ask.session)]
-    if len(begun) == 1:
-        ask = msgspec.structs.replace(ask, session=begun[0])
-        return ask, await context.cache.state(SESSION, Address(ask.project, ask.session))
-    raise BadAsk(unknown_session(ask, begun or get_close_matches(ask.session, known)))
-
-
-def unknown_session(ask: ExpandAsk, like: Sequence[str]) -> str:
-    """That there is no such session, and which are called nearly the same."""
-    name = escaped(unposed(ask.session)[:LONGEST_NAME])
-    meant = f"did you mean {' or '.join(like[:MOST_LIKE])}?" if like else "a search names those that there are"
-    return f"there is no session {name} in the project {ask.project}: {meant}"
-
-
-async def _sessions(context: Context, project: str) -> tuple[str, ...]:
-    """The sessions of a project, as far as the views tell them now."""
-    sql = "select distinct session from session_opened where project = ?"
-    try:
-        found = await context.files.serving.duck.query(sql, (project,), max_rows=MOST_SESSIONS, timeout=VIEWS_TIMEOUT)
-    except BadQuery:
-        return ()  # it only helps to name the one that is meant
-    return tuple(str(name) for (name,) in found.rows)
 
 
 EXPAND = Question(ExpandAsk, _open, lambda reason: Expanded(error=reason), LONG)

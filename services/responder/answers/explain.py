@@ -1,96 +1,169 @@
-"""The answer to `ask.explain`: which edits a step was served with, and the facts behind each."""
+"""The answer to `ask.explain`: why the prompt of a model call looks as it does.
+
+It says which edits were in force, which facts led to each, and which hints and answers to searches stood in it.
+"""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
+from difflib import get_close_matches
+from typing import NamedTuple
 
-from schemas.asks import ExplainAsk, Explained, Explanation, Fact
-from schemas.codec import decode_event
-from schemas.envelope import Envelope
-from schemas.events import (
-    DropRequested,
-    Event,
-    MemoryArchived,
-    MemoryMerged,
-    MemoryPinned,
-    MemoryProposed,
-    MemoryReinforced,
-    MemoryRestored,
-    MemoryRevised,
-    MemoryVerified,
-    MemoryWritten,
-    PartRecorded,
-    PlanExtended,
-    PlanRebased,
-    StepOpened,
-    TagAssigned,
-)
-from schemas.plan import AnyEdit, Target, target
-from schemas.subjects import Address
-from services.domain.senders import kind_of
+import msgspec
+
+from schemas.asks import ExplainAsk, Explanation, Fact
+from schemas.events import Event, HintDecided, PlanExtended, PlanRebased, StepOpened
+from schemas.subjects import Address, BadSubject
+from services.domain.record import Record
+from services.domain.texts.markup import escaped
+from services.domain.texts.posing import unposed
+from services.kit.asks import Declined
 from services.kit.bus import LogReader
 from services.kit.cache import folded
-from services.responder.answers.base import LONG, Context, Question
+from services.responder.answers.base import LONG, Context, Question, UnknownSession
+from services.responder.answers.facts import fact_of
+from services.responder.answers.prompt_outline import hints_shown, outline, searches_shown, with_facts
+from services.responder.answers.session_names import LONGEST_NAME, MOST_LIKE, session_meant
 from services.responder.projections.session import SESSION
 from services.responder.session.state import Session, evolve
 
-MAX_TEXT = 160
+AT_ONCE = 128
+"""Records of the log that are folded together in a thread, so that the loop goes on answering models meanwhile."""
+LONGEST_NUMBER = 9
+"""Digits of a call's number."""
 _NONE = Session()
+_END = 2**63
+"""Behind all positions of the log."""
+
+
+class UnknownStep(Declined):
+    """The session has made no such call. The message is for who asked."""
+
+    status = "error"
+
+
+class ModelCall(NamedTuple):
+    """A model call as the log has it."""
+
+    seq: int
+    step: str
 
 
 async def explain(reader: LogReader, ask: ExplainAsk, newest: Session = _NONE) -> Explanation:
-    """Find the plan of that step, and look up what its edits name as their reasons.
+    """Find the plan of that step, and look up what its edits name as their reasons. Raises `UnknownStep`.
 
     `newest`: the session as it is in memory, for its newest step. For an older one the log is folded up to there.
     """
-    session = newest if _has_reached(newest, ask) else await _at_step(reader, ask)
-    if session is None or session.step is None:
-        return Explanation(error=f"there is no step {ask.step or '(any)'} in {ask.project}/{ask.session}")
-    chosen = await asyncio.to_thread(_chosen, session, ask)
-    found = await reader.at_each(seq for edit, _ in chosen for seq in edit.by)
-    facts = {seq: fact_of(envelope) for seq, envelope in found.items()}
+    session, calls = await _at_step(reader, ask, newest)
+    found = await asyncio.to_thread(outline, session, ask)
+    decided = await _hints(reader, ask, session) if found.hinted else {}
+    envelopes = await reader.at_each(found.positions)
+    edits = await asyncio.to_thread(with_facts, found.edits, envelopes)
     return Explanation(
-        step=session.step.step,
+        step=session.step.step if session.step is not None else "",
         at=session.calls.at,
         revision=session.revision,
         messages=session.conversation.count,
-        edits=tuple(
-            Explained(edit, revision, tuple(facts[seq] for seq in edit.by if seq in facts)) for edit, revision in chosen
-        ),
+        edits=edits,
         edits_in_force=session.plan.count,
         history=tuple(await _rebases(reader, ask, session)),
+        session=ask.session,
+        title=session.activity.title,
+        call=session.calls.count,
+        calls=calls,
+        tags=found.tags,
+        left_out=found.left_out,
+        hints=hints_shown(session, found.hinted, decided, ask.max_edits),
+        searches=await asyncio.to_thread(searches_shown, found.searches, envelopes),
     )
 
 
-def _has_reached(session: Session, ask: ExplainAsk) -> bool:
-    return session.step is not None and ask.step in ("", session.step.step)
+async def _at_step(reader: LogReader, ask: ExplainAsk, newest: Session) -> tuple[Session, int]:
+    """The session as it was when the step's plan was served, and how many calls it has made by now."""
+    if newest.step is not None and ask.step in ("", newest.step.step):
+        return newest, newest.calls.count
+    address = Address(ask.project, ask.session)
+    calls = [
+        ModelCall(record.envelope.seq, record.event.step)
+        async for record in reader.after(0, address.log(StepOpened.TYPE))
+        if isinstance(record.event, StepOpened)
+    ]
+    at = call_meant(calls, ask)
+    if calls[at].seq == newest.calls.seq:
+        return newest, len(calls)
+    end = calls[at + 1].seq if at + 1 < len(calls) else _END
+    return await _at_call(reader, address, calls[at], end), len(calls)
 
 
-async def _at_step(reader: LogReader, ask: ExplainAsk) -> Session | None:
-    """The session as it was when the step's plan was served: after its plan events, before the next step."""
+def call_meant(calls: Sequence[ModelCall], ask: ExplainAsk) -> int:
+    """The place among all calls of the one that is asked for. Raises `UnknownStep`, which names those that are meant.
+
+    A step is named by its id, by the number of its call, or by the beginning of its id.
+    """
+    name, last = ask.step, len(calls)
+    if not calls:
+        raise UnknownStep(f"no model was called in the session {ask.session} yet: ask when it has made its first call")
+    if not name:
+        return last - 1
+    exact = [place for place, call in enumerate(calls) if call.step == name]
+    if exact:
+        return exact[-1]
+    if name.isascii() and name.isdecimal() and len(name) <= LONGEST_NUMBER and 1 <= int(name) <= last:
+        return int(name) - 1
+    begun = {call.step: place for place, call in enumerate(calls) if call.step.startswith(name)}
+    if len(begun) == 1:
+        return next(iter(begun.values()))
+    like = [*begun][:MOST_LIKE] or get_close_matches(name, [*dict.fromkeys(call.step for call in calls)])
+    meant = f"did you mean {' or '.join(like)}? Calls" if like else "calls"
+    raise UnknownStep(
+        f"there is no step {escaped(unposed(name)[:LONGEST_NAME])} in the session {ask.session}: {meant} have numbers, "
+        f"too, here from 1 to {last}"
+    )
+
+
+async def _at_call(reader: LogReader, address: Address, call: ModelCall, end: int) -> Session:
+    """The session as that call's plan was served: what came later is left out. `end`: the position of the next call."""
     session = Session()
-    async with aclosing(reader.after(0, Address(ask.project, ask.session).log_filter)) as found:
+    async for records in _stretches(reader, address, call, end):
+        session = await asyncio.to_thread(_with, session, records)
+    return session
+
+
+async def _stretches(reader: LogReader, address: Address, call: ModelCall, end: int) -> AsyncIterator[list[Record]]:
+    """The session's records up to a call and the plan for it, so many at a time."""
+    records: list[Record] = []
+    count = 0
+    async with aclosing(reader.after(0, address.log_filter)) as found:
         async for record in found:
-            if isinstance(record.event, StepOpened) and ask.step and _has_reached(session, ask):
+            if record.envelope.seq >= end:
                 break
-            if record.event is not None:
-                session = folded(evolve, session, record.event, record.envelope)
-    return session if _has_reached(session, ask) else None
+            records.append(record)
+            if record.envelope.seq <= call.seq or _is_plan_for(record.event, call):
+                count = len(records)
+            if count >= AT_ONCE:
+                yield records[:count]
+                records, count = records[count:], 0
+    yield records[:count]
 
 
-def _chosen(session: Session, ask: ExplainAsk) -> list[tuple[AnyEdit, int]]:
-    """The edits asked for, each with the revision that made it, those with the newest reasons first."""
-    wanted = [edit for edit in session.plan.edits() if not ask.part or getattr(edit, "part", "") == ask.part]
-    chosen = sorted(wanted, key=lambda edit: (-max(edit.by, default=0), str(target(edit))))[: ask.max_edits]
-    made: dict[Target, int] = {}
-    missing = {target(edit) for edit in chosen}
-    for revision in sorted(session.revisions.made.values(), key=lambda one: one.revision, reverse=True):
-        found = missing.intersection(map(target, revision.edits))
-        made |= dict.fromkeys(found, revision.revision)
-        missing -= found
-        if not missing:
-            break
-    return [(edit, made.get(target(edit), 0)) for edit in chosen]
+def _is_plan_for(event: Event | None, call: ModelCall) -> bool:
+    return isinstance(event, PlanExtended | PlanRebased) and event.step == call.step
+
+
+def _with(session: Session, records: Sequence[Record]) -> Session:
+    for record in records:
+        if record.event is not None:
+            session = folded(evolve, session, record.event, record.envelope)
+    return session
+
+
+async def _hints(reader: LogReader, ask: ExplainAsk, session: Session) -> Mapping[int, HintDecided]:
+    """What was decided to be shown with messages of a person, each by its position."""
+    return {
+        record.envelope.seq: record.event
+        async for record in reader.after(0, Address(ask.project, ask.session).log(HintDecided.TYPE))
+        if isinstance(record.event, HintDecided) and record.envelope.seq <= session.seq
+    }
 
 
 async def _rebases(reader: LogReader, ask: ExplainAsk, session: Session) -> Sequence[Fact]:
@@ -101,58 +174,14 @@ async def _rebases(reader: LogReader, ask: ExplainAsk, session: Session) -> Sequ
     ]
 
 
-def fact_of(envelope: Envelope) -> Fact:
-    """A fact of the log in one line."""
-    event = decode_event(envelope)
-    actor = ":".join(filter(None, (kind_of(envelope.actor), envelope.actor.id)))
-    return Fact(envelope.seq, envelope.type, envelope.at, actor, _summary(event) if event else "")
-
-
-def _of_window(rebase: PlanRebased) -> str:
-    """How much the model took, and who said so, as far as that was recorded."""
-    return f", usable {rebase.window} ({rebase.window_source})" if rebase.window_source else ""
-
-
-def _summary(event: Event) -> str:
-    """The fact in a few words."""
-    match event:
-        case PartRecorded(kind="tool" | "tool_result", tool=tool, bytes=size):
-            text = f"the output of {tool or 'a tool'}, {size} bytes"
-        case PartRecorded(kind="file", mime=mime, filename=filename):
-            text = f"the file {filename or mime}"
-        case PartRecorded(text=content):
-            text = content
-        case TagAssigned(first=first, parts=parts):
-            text = f"numbers {first} to {first + len(parts) - 1}"
-        case DropRequested(tags=tags):
-            text = f"drop {', '.join(map(str, tags))}"
-        case PlanRebased(causes=causes, tokens_before=before, tokens_after=after):
-            text = f"{', '.join(causes)}: {before} to {after} tokens{_of_window(event)}"
-        case PlanExtended(edit_count=count):
-            text = f"{count} edits of new messages"
-        case (
-            MemoryProposed(text=content)
-            | MemoryWritten(text=content)
-            | MemoryRevised(text=content)
-            | MemoryMerged(text=content)
-        ):
-            text = content
-        case MemoryArchived(reason=reason) | MemoryRestored(reason=reason) | MemoryVerified(reason=reason):
-            text = reason
-        case MemoryReinforced(effect=effect, origin=origin):
-            text = f"seen again{f' in {origin}' if origin else ''}: {effect or 'a sighting'}"
-        case MemoryPinned(is_pinned=is_pinned):
-            text = "pinned" if is_pinned else "no longer pinned"
-        case _:
-            text = ""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= MAX_TEXT else flat[: MAX_TEXT - 1] + "…"
-
-
 def _open(context: Context) -> Callable[[ExplainAsk], Awaitable[Explanation]]:
     async def answer(ask: ExplainAsk) -> Explanation:
-        newest = await context.cache.state(SESSION, Address(ask.project, ask.session))
-        return await explain(context.kit.reader, ask, newest)
+        try:
+            name = await session_meant(context, ask.project, ask.session)
+            newest = await context.cache.state(SESSION, Address(ask.project, name))
+            return await explain(context.kit.reader, msgspec.structs.replace(ask, session=name), newest)
+        except (UnknownSession, UnknownStep, BadSubject) as error:
+            return Explanation(error=f"nothing is explained: {error}")
 
     return answer
 

@@ -18,7 +18,7 @@ from services.kit.bus import LogReader
 from services.kit.cache import folded
 from services.kit.nouns import NounReader
 from services.responder.answers.base import LONG, Context, Question, remembered_of, session_of, settings_of
-from services.responder.answers.explain import fact_of
+from services.responder.answers.facts import fact_of
 from services.responder.answers.memory_reasons import by_head, by_settings, position_of_head
 from services.responder.answers.memory_reports import (
     BadAsk,

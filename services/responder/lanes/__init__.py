@@ -5,7 +5,7 @@ A lane is a module of this package with a `LANE`. It is found by that, and has i
 
 import sys
 
-from services.domain.registry import registered
+from services.domain.registry import names_by_place, registered
 from services.responder.lanes import drops, tags
 from services.responder.lanes.base import Change, Lane, View
 
@@ -24,5 +24,9 @@ def _lanes() -> tuple[Lane, ...]:
 LANES = _lanes()
 DROPS, TAGS = drops.LANE, tags.LANE
 """The lanes that every session has."""
+PUBLIC_NAMES = {
+    lane.name: module.replace("_", " ") for module, lane in names_by_place(sys.modules[__name__], Lane).items()
+}
+"""The mark that a lane leaves in the log -> what it is called: its module, in words."""
 
-__all__ = ["DROPS", "LANES", "TAGS", "Change", "Lane", "View"]
+__all__ = ["DROPS", "LANES", "PUBLIC_NAMES", "TAGS", "Change", "Lane", "View"]

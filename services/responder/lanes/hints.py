@@ -90,7 +90,7 @@ def search_hint(hits: Sequence[Hit], served: Sequence[str] = (), least: float = 
     near = (hit for hit in hits if hit.score >= least)
     found = [hit for hit in near if _line(hit.text) and not _is_within(hit.text, known)]
     best = sorted(found, key=lambda hit: -hit.score)
-    lines = [f"- {_fragment(hit)}" for hit in islice(best, MAX_HITS)]
+    lines = [f"- {fragment(hit)}" for hit in islice(best, MAX_HITS)]
     while lines:
         hint = _hint(len(found), lines)
         if len(hint) <= MAX_HINT_CHARACTERS:
@@ -110,7 +110,8 @@ def _hint(count: int, lines: Sequence[str]) -> str:
     return f"\n\n{element('instruction', text, name='search_hint')}"
 
 
-def _fragment(hit: Hit) -> str:
+def fragment(hit: Hit) -> str:
+    """The line in which a hint shows it."""
     prefix = " ".join(filter(None, ("commit", hit.sha[:7], hit.age))) + ": " if hit.sha else ""
     return escaped(beginning(prefix + _line(hit.text), MAX_HIT_CHARACTERS))
 

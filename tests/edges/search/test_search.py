@@ -12,7 +12,6 @@ from schemas.events import ProjectIdentified, SessionOpened
 from schemas.subjects import Address
 from services.edges.arguments import parser
 from services.edges.launcher.broker import Broker
-from services.edges.search.command import search, show
 from services.embedder.worker import Embedder
 from services.kit.bus import Appender, Bus
 from services.responder.worker import Responder
@@ -20,6 +19,7 @@ from services.searcher.worker import Searcher
 from services.settings import Nats, Settings
 from tests.helpers.broker_world import opened, quick_settings, wrapped
 from tests.helpers.indexed_sessions import Teller, listed, message
+from tests.helpers.person_commands import Ran, person_settings
 from tests.helpers.search_index import MadeIndex
 from tests.helpers.search_rows import row, said
 from tests.helpers.waiting import until
@@ -32,37 +32,12 @@ ROWS = [
     row("memory", "mem1", "Print the tide table on yellow paper because the pilots look for it", seq=3),
     said("The neighbours' tide table is a secret", "x1", "s9", project="island", ordinal=1, seq=4),
 ]
-COMMANDS = {"search": search, "show": show}
-
-
-class Ran:
-    """What a command has printed, and how it ended."""
-
-    def __init__(self, settings: Settings, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self._settings, self._here, self._capsys = settings, here, capsys
-        self.status = 0
-        self.out = self.error = ""
-
-    async def __call__(self, *arguments: str, here: Path | None = None, command: str = "search") -> "Ran":
-        options = parser().parse_args([command, *arguments])
-        self.status = await COMMANDS[command](options, self._settings, here or self._here)
-        self.out, self.error = self._capsys.readouterr()
-        return self
-
-    @property
-    def ids(self) -> list[str]:
-        """Of what was found, by the JSON that was printed."""
-        assert (0, "") == (self.status, self.error)
-        return [hit["id"] for hit in json.loads(self.out)["hits"]]
 
 
 @pytest.fixture
 def run(broker: Broker, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Ran:
     """The command, run in a folder by a person who may connect as themselves."""
-    endpoint = broker.endpoint_of("person")
-    scheme, _, place = endpoint.url.partition("//")
-    nats = Nats(url=f"{scheme}//{endpoint.user}:{endpoint.password}@{place}")
-    return Ran(Settings(data=tmp_path, nats=nats), tmp_path / "work", capsys)
+    return Ran(person_settings(broker, tmp_path), tmp_path / "work", capsys)
 
 
 @pytest_asyncio.fixture

@@ -7,15 +7,12 @@ from schemas.events import MemoryRetrieved, PartRecorded
 from services.desk.core.decision import Decision
 from services.domain.memory.book import Book
 from services.domain.search.telling import told_memories
-from services.domain.tools.names import plain
-
-TOOL = "ctx_search"
-_PLAIN = plain(TOOL)
+from services.domain.tools.names import is_our_search
 
 
 def shown_by(part: PartRecorded) -> tuple[str, ...]:
     """The memories that a search has shown to the agent, if the part is the answer to one."""
-    if part.kind not in ("tool", "tool_result") or not plain(part.tool).endswith(_PLAIN):
+    if part.kind not in ("tool", "tool_result") or not is_our_search(part.tool):
         return ()
     if part.kind == "tool" and part.status != "completed":
         return ()

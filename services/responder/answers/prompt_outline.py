@@ -1,0 +1,204 @@
+"""What a prompt is made of at one call: the edits in force, the hints and the answers to searches that stand in it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+import msgspec
+
+from schemas.asks import ExplainAsk, Explained, PromptHint, PromptSearch
+from schemas.codec import decode_event
+from schemas.envelope import Envelope
+from schemas.events import HintDecided, PartRecorded
+from schemas.plan import AnyEdit, AppendText, PrefixText, ReplaceOutput, ReplaceText, Target, target
+from services.domain.conversation import Part
+from services.domain.tools.names import is_our_search
+from services.responder.answers.facts import fact_of, in_line, part_in_words
+from services.responder.lanes import LANES, PUBLIC_NAMES, TAGS, hints, search_hint
+from services.responder.lanes.base import emptying
+from services.responder.lanes.drops import call_of
+from services.responder.lanes.hint_decisions import hits_of
+from services.responder.session.costs import is_sent
+from services.responder.session.lane_marks import is_of, mark_of, parse_marks
+from services.responder.session.reclaim import OUTPUTS
+from services.responder.session.state import Session
+
+_EMPTYING = emptying(LANES)
+
+
+class SearchPlace(msgspec.Struct, frozen=True):
+    """An answer to a search that stands in the prompt, and where the log has the call that it answers."""
+
+    answer: Part
+    ordinal: int
+    call_seq: int
+
+
+class PromptOutline(msgspec.Struct, frozen=True):
+    """What is explained of a prompt, without the facts of the log behind it."""
+
+    edits: tuple[Explained, ...] = ()
+    left_out: int = 0
+    """How many older edits there are of those that were asked for."""
+    tags: int = 0
+    """How many edits do nothing but show a tag."""
+    hinted: Mapping[str, AppendText] = {}
+    """Message -> the edit that appends a hint to it."""
+    searches: tuple[SearchPlace, ...] = ()
+
+    @property
+    def positions(self) -> frozenset[int]:
+        """Where the log has all that has to be looked up."""
+        edits = {seq for one in self.edits for seq in one.edit.by}
+        return frozenset({*edits, *(seq for one in self.searches for seq in (one.answer.seq, one.call_seq))})
+
+
+def outline(session: Session, ask: ExplainAsk) -> PromptOutline:
+    """What there is to explain of a session at its newest call."""
+    edits = [*session.plan.edits()]
+    tags = sum(map(_only_shows_tag, edits))
+    wanted = [edit for edit in edits if _is_wanted(edit, ask)]
+    newest = sorted(wanted, key=lambda edit: (-max(edit.by, default=0), str(target(edit))))[: max(0, ask.max_edits)]
+    return PromptOutline(
+        edits=tuple(_explained(session, newest)),
+        left_out=len(wanted) - len(newest),
+        tags=tags,
+        hinted={name: edit for name, edit in _hinted(session) if not ask.part or edit.part == ask.part},
+        searches=tuple(islice(_searches(session, ask.part), max(0, ask.max_edits))),
+    )
+
+
+def _is_wanted(edit: AnyEdit, ask: ExplainAsk) -> bool:
+    return ask.part in ("", getattr(edit, "part", "")) and (ask.tags or not _only_shows_tag(edit))
+
+
+def _only_shows_tag(edit: AnyEdit) -> bool:
+    return isinstance(edit, PrefixText) and not edit.lane
+
+
+def _explained(session: Session, edits: Sequence[AnyEdit]) -> Iterator[Explained]:
+    """Each with the revision that made it, and what it changes."""
+    made: dict[Target, tuple[int, tuple[str, ...]]] = {}
+    missing = {target(edit) for edit in edits}
+    for number in sorted(session.revisions.made, reverse=True):
+        if not missing:
+            break
+        revision = session.revisions.made[number]
+        found = missing.intersection(map(target, revision.edits))
+        made |= dict.fromkeys(found, (number, revision.causes))
+        missing -= found
+    for edit in edits:
+        number, causes = made.get(target(edit), (0, ()))
+        part = session.conversation.parts.get(getattr(edit, "part", ""))
+        yield Explained(
+            edit,
+            number,
+            lanes=lanes_of(edit),
+            causes=causes,
+            ordinal=_ordinal(session, edit, part),
+            tag=part.number if part is not None else 0,
+            what=part_in_words(part.recorded) if part is not None else "",
+        )
+
+
+def lanes_of(edit: AnyEdit) -> tuple[str, ...]:
+    """What the lanes that have decided an edit are called."""
+    if _only_shows_tag(edit):
+        return (PUBLIC_NAMES[TAGS.name],)
+    return tuple(PUBLIC_NAMES.get(mark.lane, mark.lane) for mark in parse_marks(edit.lane))
+
+
+def _ordinal(session: Session, edit: AnyEdit, part: Part | None) -> int:
+    name = part.recorded.message if part is not None else getattr(edit, "message", "")
+    message = session.conversation.messages.get(name)
+    return message.ordinal if message is not None else 0
+
+
+def _hinted(session: Session) -> Iterator[tuple[str, AppendText]]:
+    for name, edit in session.plan.ends.items():
+        part = session.conversation.parts.get(name)
+        if part is not None and mark_of(edit, search_hint.NAME) is not None and _stands(session, name, part):
+            yield part.recorded.message, edit
+
+
+def _searches(session: Session, wanted: str) -> Iterator[SearchPlace]:
+    """The newest first."""
+    conversation = session.conversation
+    found = [
+        (name, part)
+        for name, part in conversation.parts.items()
+        if part.recorded.kind in OUTPUTS and is_our_search(part.recorded.tool) and wanted in ("", name)
+    ]
+    for name, part in sorted(found, key=lambda one: -one[1].seq):
+        if _stands(session, name, part):
+            call = conversation.parts.get(call_of(session, part) or "")
+            yield SearchPlace(part, conversation.place(name), call.seq if call is not None else part.seq)
+
+
+def _stands(session: Session, name: str, part: Part) -> bool:
+    """Whether something of a part's own content is in the prompt."""
+    plan = session.plan
+    if part.recorded.message in plan.left_out or plan.is_omitted(name):
+        return False
+    edit = plan.altered.get(name)
+    is_emptied = isinstance(edit, ReplaceText | ReplaceOutput) and is_of(edit, _EMPTYING)
+    return not is_emptied and is_sent(session.conversation, plan, name)
+
+
+def with_facts(edits: Sequence[Explained], found: Mapping[int, Envelope]) -> tuple[Explained, ...]:
+    """Each with the facts that led to it, as far as they were found, in the order in which the edit names them."""
+    known = {seq: fact_of(envelope) for seq, envelope in found.items()}
+    return tuple(
+        msgspec.structs.replace(one, facts=tuple(known[seq] for seq in one.edit.by if seq in known)) for one in edits
+    )
+
+
+def hints_shown(
+    session: Session, hinted: Mapping[str, AppendText], decided: Mapping[int, HintDecided], most: int
+) -> tuple[PromptHint, ...]:
+    """What of these decisions, each by its position, stands behind a message; the newest first."""
+    found = [
+        PromptHint(event.message, _ordinal_of(session, event.message), seq, source, name, score, hit.text)
+        for seq, event in sorted(decided.items(), reverse=True)
+        if event.message in hinted
+        for hit, source, name, score in zip(hits_of(event), event.sources, event.ids, event.scores, strict=False)
+        if hints.fragment(hit) in hinted[event.message].text
+    ]
+    return tuple(found[: max(0, most)])
+
+
+def _ordinal_of(session: Session, name: str) -> int:
+    message = session.conversation.messages.get(name)
+    return message.ordinal if message is not None else 0
+
+
+def searches_shown(places: Sequence[SearchPlace], found: Mapping[int, Envelope]) -> tuple[PromptSearch, ...]:
+    """The answers to searches in a line each, as far as the log still has them."""
+    return tuple(
+        PromptSearch(
+            one.answer.recorded.part,
+            one.ordinal,
+            one.answer.number,
+            one.answer.seq,
+            query=_query(_part(found.get(one.call_seq))),
+            text=in_line(answered.output) if (answered := _part(found.get(one.answer.seq))) else "",
+            bytes=one.answer.recorded.bytes,
+        )
+        for one in places
+    )
+
+
+def _part(envelope: Envelope | None) -> PartRecorded | None:
+    event = decode_event(envelope) if envelope is not None else None
+    return event if isinstance(event, PartRecorded) else None
+
+
+def _query(call: PartRecorded | None) -> str:
+    """What was searched for; of arguments that are none of ours, their beginning."""
+    if call is None:
+        return ""
+    try:
+        given = msgspec.json.decode(call.input, type=dict[str, object])
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        given = {}
+    query = given.get("query")
+    return in_line(query if isinstance(query, str) and query.strip() else call.input)

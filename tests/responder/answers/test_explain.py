@@ -1,0 +1,138 @@
+"""What is explained of a prompt: which call is meant, and that who asks for an older one keeps nobody waiting."""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Iterable
+
+import pytest
+from msgspec.structs import replace
+
+from schemas.asks import ExplainAsk
+from schemas.codec import encode_edits
+from schemas.envelope import Envelope
+from schemas.events import Event, MessageListed, MessageRecorded, PartRecorded, PlanExtended, StepOpened, TagAssigned
+from schemas.plan import PrefixText
+from services.domain.record import Record
+from services.kit.bus import LogReader
+from services.responder.answers import explain as explaining
+from services.responder.answers.explain import AT_ONCE, ModelCall, UnknownStep, call_meant, explain
+from services.responder.session.state import evolve
+from tests.helpers.given import envelope
+
+CALLS = [ModelCall(10 * number, step) for number, step in enumerate(("ab1", "ab2", "3", "cd4", "cd4", "ef5"), 1)]
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [("", 5), ("ab2", 1), ("cd4", 4), ("e", 5), ("cd", 4), ("1", 0), ("6", 5), ("3", 2), ("ef5", 5)],
+)
+def test_a_call_is_named_by_its_id_its_number_or_the_beginning_of_its_id(name: str, place: int) -> None:
+    assert place == call_meant(CALLS, ExplainAsk("harbour", "s1", name))
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("ab", "did you mean ab1 or ab2? Calls have numbers, too, here from 1 to 6"),
+        ("ab9", "did you mean ab"),
+        ("0", "calls have numbers, too, here from 1 to 6"),
+        ("7", "calls have numbers, too, here from 1 to 6"),
+        ("9" * 5_000, "there is no step 999"),
+        ("²", "there is no step ²"),
+    ],
+)
+def test_where_no_call_is_meant_the_nearest_are_named(name: str, reason: str) -> None:
+    with pytest.raises(UnknownStep, match=reason[:12]) as refused:
+        call_meant(CALLS, ExplainAsk("harbour", "s1", name))
+    assert reason in str(refused.value)
+    assert len(str(refused.value)) < 300
+
+
+def test_a_session_without_calls_says_so() -> None:
+    with pytest.raises(UnknownStep, match="no model was called in the session s1 yet"):
+        call_meant([], ExplainAsk("harbour", "s1"))
+
+
+class MadeLog(LogReader):
+    """A log in memory, which never waits for anything: who reads it and goes on at once keeps the loop."""
+
+    def __init__(self, events: Iterable[Event], turns: list[int]) -> None:
+        self._events = [(envelope(event, seq), event) for seq, event in enumerate(events, 1)]
+        self._turns = turns
+        self.turns_in_between: list[int] = []
+        """Turns of another task between two records of the whole session."""
+
+    async def after(self, seq: int, subject_filter: str) -> AsyncGenerator[Record, None]:
+        whole = subject_filter.endswith(">")
+        for one, event in self._events:
+            if one.seq > seq and (whole or subject_filter.endswith(event.TYPE)):
+                before = len(self._turns)
+                yield Record("", one, event)
+                if whole:
+                    self.turns_in_between.append(len(self._turns) - before)
+
+    async def at_each(self, seqs: Iterable[int]) -> dict[int, Envelope]:
+        return {one.seq: one for one, _ in self._events if one.seq in {*seqs}}
+
+
+def conversation(calls: int, messages: int) -> list[Event]:
+    """A session in which each call brings so many messages, all of them with a number."""
+    events: list[Event] = []
+    for call in range(calls):
+        first = call * messages + 1
+        names = [f"m{number}" for number in range(first, first + messages)]
+        for name in names:
+            events += [MessageRecorded(message=name, role="user"), PartRecorded(message=name, part=name, kind="text")]
+        listed = MessageListed(messages=names, ordinals=[*range(first, first + messages)])
+        edits = encode_edits([PrefixText(part=name, text="§1§ ", by=(first,)) for name in names])
+        step = StepOpened(step=f"t{call}", last=first + messages - 1, kept=first - 1)
+        events += [listed, TagAssigned(first=first, parts=names, messages=names, kinds=["text"] * messages), step]
+        events.append(PlanExtended(revision=call + 1, step=step.step, as_of=len(events), edits=edits))
+    return events
+
+
+async def test_while_an_older_prompt_is_explained_the_loop_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    folding: set[int] = set()
+
+    def noted(*given: object) -> object:
+        folding.add(threading.get_ident())
+        return evolve(*given)  # type: ignore[arg-type] # what it is given
+
+    monkeypatch.setattr(explaining, "evolve", noted)
+    turns: list[int] = []
+
+    async def answers() -> None:
+        while True:
+            turns.append(1)
+            await asyncio.sleep(0)
+
+    log = MadeLog(conversation(calls=8, messages=100), turns)
+    answering = asyncio.create_task(answers())
+    await asyncio.sleep(0)
+    explained = await explain(log, ExplainAsk("project", "session", "t5"))
+    answering.cancel()
+    assert (6, 8, 600, 600) == (explained.call, explained.calls, explained.messages, explained.tags)
+    assert folding
+    assert threading.get_ident() not in folding, "the loop that answers models folds nothing"
+    stretches = 2 * explained.messages // AT_ONCE
+    assert stretches > 5
+    assert sum(map(bool, log.turns_in_between)) >= stretches, "others had turns between two stretches"
+
+
+async def test_an_older_prompt_is_what_the_session_was_at_that_call() -> None:
+    events = conversation(calls=3, messages=4)
+    explained = await explain(MadeLog(events, []), ExplainAsk("project", "session", "2"))
+    shorter = await explain(MadeLog(events[: len(events) * 2 // 3], []), ExplainAsk("project", "session"))
+    assert (2, 3, 8) == (explained.call, explained.calls, explained.messages)
+    assert explained == replace(shorter, calls=3), "messages that the next call lists are none of this one's"
+
+
+async def test_edits_that_only_show_a_tag_are_counted_and_left_out_where_nobody_asks_for_them() -> None:
+    log = MadeLog(conversation(calls=1, messages=4), [])
+    explained = await explain(log, ExplainAsk("project", "session", tags=False))
+    assert ((), 4, 4, 0) == (explained.edits, explained.tags, explained.edits_in_force, explained.left_out)
+    explained = await explain(log, ExplainAsk("project", "session", max_edits=3))
+    assert (3, 1) == (len(explained.edits), explained.left_out)
+    assert {("tags",)} == {one.lanes for one in explained.edits}
+    (one,) = (await explain(log, ExplainAsk("project", "session", part="m2"))).edits
+    assert (2, 2, "a text", 1) == (one.ordinal, one.tag, one.what, one.revision)
