@@ -20,9 +20,16 @@ from services.domain.texts.posing import unposed
 from services.kit.asks import Declined
 from services.kit.bus import LogReader
 from services.kit.cache import folded
+from services.kit.release import release
 from services.responder.answers.base import LONG, Context, Question, UnknownSession
 from services.responder.answers.facts import fact_of
-from services.responder.answers.prompt_outline import hints_shown, outline, searches_shown, with_facts
+from services.responder.answers.prompt_outline import (
+    PromptOutline,
+    hints_shown,
+    outline,
+    searches_shown,
+    with_facts,
+)
 from services.responder.answers.session_names import LONGEST_NAME, MOST_LIKE, session_meant
 from services.responder.projections.session import SESSION
 from services.responder.session.state import Session, evolve
@@ -54,34 +61,23 @@ async def explain(reader: LogReader, ask: ExplainAsk, newest: Session = _NONE) -
 
     `newest`: the session as it is in memory, for its newest step. For an older one the log is folded up to there.
     """
-    session, calls = await _at_step(reader, ask, newest)
-    found = await asyncio.to_thread(outline, session, ask)
-    decided = await _hints(reader, ask, session) if found.hinted else {}
+    found, calls = await _outlined(reader, ask, newest)
+    decided = await _hints(reader, ask, found.seq) if found.hinted else {}
     envelopes = await reader.at_each(found.positions)
-    edits = await asyncio.to_thread(with_facts, found.edits, envelopes)
-    return Explanation(
-        step=session.step.step if session.step is not None else "",
-        at=session.calls.at,
-        revision=session.revision,
-        messages=session.conversation.count,
-        edits=edits,
-        edits_in_force=session.plan.count,
-        history=tuple(await _rebases(reader, ask, session)),
-        session=ask.session,
-        title=session.activity.title,
-        call=session.calls.count,
+    return msgspec.structs.replace(
+        found.explained,
         calls=calls,
-        tags=found.tags,
-        left_out=found.left_out,
-        hints=hints_shown(session, found.hinted, decided, ask.max_edits),
+        edits=await asyncio.to_thread(with_facts, found.edits, envelopes),
+        history=tuple(await _rebases(reader, ask, found.explained.revision)),
+        hints=hints_shown(found.hinted, decided, ask.max_edits),
         searches=await asyncio.to_thread(searches_shown, found.searches, envelopes),
     )
 
 
-async def _at_step(reader: LogReader, ask: ExplainAsk, newest: Session) -> tuple[Session, int]:
-    """The session as it was when the step's plan was served, and how many calls it has made by now."""
+async def _outlined(reader: LogReader, ask: ExplainAsk, newest: Session) -> tuple[PromptOutline, int]:
+    """What the prompt of the step was made of, and how many calls the session has made by now."""
     if newest.step is not None and ask.step in ("", newest.step.step):
-        return newest, newest.calls.count
+        return await asyncio.to_thread(outline, newest, ask), newest.calls.count
     address = Address(ask.project, ask.session)
     calls = [
         ModelCall(record.envelope.seq, record.event.step)
@@ -90,9 +86,9 @@ async def _at_step(reader: LogReader, ask: ExplainAsk, newest: Session) -> tuple
     ]
     at = call_meant(calls, ask)
     if calls[at].seq == newest.calls.seq:
-        return newest, len(calls)
+        return await asyncio.to_thread(outline, newest, ask), len(calls)
     end = calls[at + 1].seq if at + 1 < len(calls) else _END
-    return await _at_call(reader, address, calls[at], end), len(calls)
+    return await _outlined_at(reader, ask, calls[at], end), len(calls)
 
 
 def call_meant(calls: Sequence[ModelCall], ask: ExplainAsk) -> int:
@@ -121,12 +117,19 @@ def call_meant(calls: Sequence[ModelCall], ask: ExplainAsk) -> int:
     )
 
 
-async def _at_call(reader: LogReader, address: Address, call: ModelCall, end: int) -> Session:
-    """The session as that call's plan was served: what came later is left out. `end`: the position of the next call."""
-    session = Session()
-    async for records in _stretches(reader, address, call, end):
-        session = await asyncio.to_thread(_with, session, records)
-    return session
+async def _outlined_at(reader: LogReader, ask: ExplainAsk, call: ModelCall, end: int) -> PromptOutline:
+    """What a prompt was made of as its call's plan was served: what came later is left out.
+
+    `end`: the position of the next call. The session is folded, read and let go of in threads: each of these may take
+    far longer than those who wait for the loop have time.
+    """
+    held = [Session()]
+    try:
+        async for records in _stretches(reader, Address(ask.project, ask.session), call, end):
+            await asyncio.to_thread(_fold, held, records)
+        return await asyncio.to_thread(lambda: outline(held[0], ask))
+    finally:
+        await asyncio.to_thread(release, held)
 
 
 async def _stretches(reader: LogReader, address: Address, call: ModelCall, end: int) -> AsyncIterator[list[Record]]:
@@ -150,27 +153,28 @@ def _is_plan_for(event: Event | None, call: ModelCall) -> bool:
     return isinstance(event, PlanExtended | PlanRebased) and event.step == call.step
 
 
-def _with(session: Session, records: Sequence[Record]) -> Session:
+def _fold(held: list[Session], records: Sequence[Record]) -> None:
+    session = held[0]
     for record in records:
         if record.event is not None:
             session = folded(evolve, session, record.event, record.envelope)
-    return session
+    held[0] = session
 
 
-async def _hints(reader: LogReader, ask: ExplainAsk, session: Session) -> Mapping[int, HintDecided]:
+async def _hints(reader: LogReader, ask: ExplainAsk, through: int) -> Mapping[int, HintDecided]:
     """What was decided to be shown with messages of a person, each by its position."""
     return {
         record.envelope.seq: record.event
         async for record in reader.after(0, Address(ask.project, ask.session).log(HintDecided.TYPE))
-        if isinstance(record.event, HintDecided) and record.envelope.seq <= session.seq
+        if isinstance(record.event, HintDecided) and record.envelope.seq <= through
     }
 
 
-async def _rebases(reader: LogReader, ask: ExplainAsk, session: Session) -> Sequence[Fact]:
+async def _rebases(reader: LogReader, ask: ExplainAsk, revision: int) -> Sequence[Fact]:
     return [
         fact_of(record.envelope)
         async for record in reader.after(0, Address(ask.project, ask.session).log(PlanRebased.TYPE))
-        if isinstance(record.event, PlanRebased) and record.event.revision <= session.revision
+        if isinstance(record.event, PlanRebased) and record.event.revision <= revision
     ]
 
 

@@ -5,7 +5,7 @@ from itertools import islice
 
 import msgspec
 
-from schemas.asks import ExplainAsk, Explained, PromptHint, PromptSearch
+from schemas.asks import ExplainAsk, Explained, Explanation, PromptHint, PromptSearch
 from schemas.codec import decode_event
 from schemas.envelope import Envelope
 from schemas.events import HintDecided, PartRecorded
@@ -33,16 +33,23 @@ class SearchPlace(msgspec.Struct, frozen=True):
     call_seq: int
 
 
-class PromptOutline(msgspec.Struct, frozen=True):
-    """What is explained of a prompt, without the facts of the log behind it."""
+class HintPlace(msgspec.Struct, frozen=True):
+    """The message that a hint stands behind, and the edit that puts it there."""
 
+    ordinal: int
+    edit: AppendText
+
+
+class PromptOutline(msgspec.Struct, frozen=True):
+    """What is explained of a prompt, without the facts of the log behind it. It refers to no whole session."""
+
+    explained: Explanation = Explanation()
+    """What can be said without those facts."""
+    seq: int = 0
+    """The position up to which the session was read."""
     edits: tuple[Explained, ...] = ()
-    left_out: int = 0
-    """How many older edits there are of those that were asked for."""
-    tags: int = 0
-    """How many edits do nothing but show a tag."""
-    hinted: Mapping[str, AppendText] = {}
-    """Message -> the edit that appends a hint to it."""
+    hinted: Mapping[str, HintPlace] = {}
+    """By message."""
     searches: tuple[SearchPlace, ...] = ()
 
     @property
@@ -58,11 +65,23 @@ def outline(session: Session, ask: ExplainAsk) -> PromptOutline:
     tags = sum(map(_only_shows_tag, edits))
     wanted = [edit for edit in edits if _is_wanted(edit, ask)]
     newest = sorted(wanted, key=lambda edit: (-max(edit.by, default=0), str(target(edit))))[: max(0, ask.max_edits)]
-    return PromptOutline(
-        edits=tuple(_explained(session, newest)),
-        left_out=len(wanted) - len(newest),
+    explained = Explanation(
+        step=session.step.step if session.step is not None else "",
+        at=session.calls.at,
+        revision=session.revision,
+        messages=session.conversation.count,
+        edits_in_force=len(edits),
+        session=ask.session,
+        title=session.activity.title,
+        call=session.calls.count,
         tags=tags,
-        hinted={name: edit for name, edit in _hinted(session) if not ask.part or edit.part == ask.part},
+        left_out=len(wanted) - len(newest),
+    )
+    return PromptOutline(
+        explained,
+        session.seq,
+        edits=tuple(_explained(session, newest)),
+        hinted=dict(_hinted(session, ask.part)),
         searches=tuple(islice(_searches(session, ask.part), max(0, ask.max_edits))),
     )
 
@@ -113,11 +132,12 @@ def _ordinal(session: Session, edit: AnyEdit, part: Part | None) -> int:
     return message.ordinal if message is not None else 0
 
 
-def _hinted(session: Session) -> Iterator[tuple[str, AppendText]]:
+def _hinted(session: Session, wanted: str) -> Iterator[tuple[str, HintPlace]]:
     for name, edit in session.plan.ends.items():
         part = session.conversation.parts.get(name)
-        if part is not None and mark_of(edit, search_hint.NAME) is not None and _stands(session, name, part):
-            yield part.recorded.message, edit
+        is_meant = part is not None and wanted in ("", name) and mark_of(edit, search_hint.NAME) is not None
+        if part is not None and is_meant and _stands(session, name, part):
+            yield part.recorded.message, HintPlace(session.conversation.place(name), edit)
 
 
 def _searches(session: Session, wanted: str) -> Iterator[SearchPlace]:
@@ -153,22 +173,17 @@ def with_facts(edits: Sequence[Explained], found: Mapping[int, Envelope]) -> tup
 
 
 def hints_shown(
-    session: Session, hinted: Mapping[str, AppendText], decided: Mapping[int, HintDecided], most: int
+    hinted: Mapping[str, HintPlace], decided: Mapping[int, HintDecided], most: int
 ) -> tuple[PromptHint, ...]:
     """What of these decisions, each by its position, stands behind a message; the newest first."""
     found = [
-        PromptHint(event.message, _ordinal_of(session, event.message), seq, source, name, score, hit.text)
+        PromptHint(event.message, hinted[event.message].ordinal, seq, source, name, score, hit.text)
         for seq, event in sorted(decided.items(), reverse=True)
         if event.message in hinted
         for hit, source, name, score in zip(hits_of(event), event.sources, event.ids, event.scores, strict=False)
-        if hints.fragment(hit) in hinted[event.message].text
+        if hints.fragment(hit) in hinted[event.message].edit.text
     ]
     return tuple(found[: max(0, most)])
-
-
-def _ordinal_of(session: Session, name: str) -> int:
-    message = session.conversation.messages.get(name)
-    return message.ordinal if message is not None else 0
 
 
 def searches_shown(places: Sequence[SearchPlace], found: Mapping[int, Envelope]) -> tuple[PromptSearch, ...]:

@@ -16,7 +16,7 @@ from services.domain.record import Record
 from services.kit.bus import LogReader
 from services.responder.answers import explain as explaining
 from services.responder.answers.explain import AT_ONCE, ModelCall, UnknownStep, call_meant, explain
-from services.responder.session.state import evolve
+from services.responder.session.state import Session, evolve
 from tests.helpers.given import envelope
 
 CALLS = [ModelCall(10 * number, step) for number, step in enumerate(("ab1", "ab2", "3", "cd4", "cd4", "ef5"), 1)]
@@ -93,10 +93,20 @@ def conversation(calls: int, messages: int) -> list[Event]:
 
 async def test_while_an_older_prompt_is_explained_the_loop_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     folding: set[int] = set()
+    freeing: list[int] = []
 
-    def noted(*given: object) -> object:
+    class Noted(str):
+        """A text that notes in which thread it is freed."""
+
+        __slots__ = ()
+
+        def __del__(self) -> None:
+            freeing.append(threading.get_ident())
+
+    def noted(session: Session, event: Event, envelope: Envelope) -> Session:
         folding.add(threading.get_ident())
-        return evolve(*given)  # type: ignore[arg-type] # what it is given
+        after = evolve(session, event, envelope)
+        return replace(after, calls=replace(after.calls, system=Noted("digest")))
 
     monkeypatch.setattr(explaining, "evolve", noted)
     turns: list[int] = []
@@ -113,7 +123,9 @@ async def test_while_an_older_prompt_is_explained_the_loop_goes_on(monkeypatch: 
     answering.cancel()
     assert (6, 8, 600, 600) == (explained.call, explained.calls, explained.messages, explained.tags)
     assert folding
+    assert freeing
     assert threading.get_ident() not in folding, "the loop that answers models folds nothing"
+    assert threading.get_ident() not in freeing, "what was folded is freed elsewhere, too"
     stretches = 2 * explained.messages // AT_ONCE
     assert stretches > 5
     assert sum(map(bool, log.turns_in_between)) >= stretches, "others had turns between two stretches"

@@ -1,0 +1,34 @@
+"""A large state is freed piece by piece."""
+
+from __future__ import annotations  # the persistent map cannot be subscripted at run time
+
+import gc
+
+import msgspec
+
+from services.domain.fold import Map
+from services.kit import release as releasing
+from services.kit.release import release
+
+
+class Leaf(msgspec.Struct, frozen=True):
+    text: str
+
+
+class Tree(msgspec.Struct, frozen=True):
+    leaves: Map[str, Leaf]
+    rows: tuple[list[Leaf], ...]
+
+
+def test_every_piece_is_referred_to_before_the_whole_is_let_go_of() -> None:
+    leaves = [Leaf(str(number)) for number in range(2_000)]
+    tree = Tree(Map({leaf.text: leaf for leaf in leaves[:1_000]}), (leaves[1_000:],))
+    pieces = [*releasing._pieces([tree])]  # noqa: SLF001 - what is let go of in turn
+    assert {*map(id, leaves), id(tree), id(tree.leaves), id(tree.rows)} <= {*map(id, pieces)}
+
+
+def test_nothing_is_left_of_it() -> None:
+    held: list[object] = [Tree(Map({"a": Leaf("a")}), ([Leaf("b")],))]
+    release(held)
+    assert [] == held
+    assert not any(isinstance(one, Leaf | Tree) for one in gc.get_objects())
