@@ -116,8 +116,9 @@ format: setup ## format the code and mend what can be mended
 	$(BIN)/ruff check --fix $(CODE)
 	@cd $(ADAPTERS) && npm run --silent format
 
-bench: setup ## measure the budgets, side by side with bare operations
-	$(BIN)/python -m tests.bench
+bench: setup ## measure the budgets; AGAINST=COMMIT beside that commit, in turns. ONLY="warm step" ROUNDS=5 JSON=FILE
+	$(BIN)/python -m tests.bench$(if $(AGAINST),.against "$(AGAINST)" $(if $(ROUNDS),--rounds $(ROUNDS))) \
+	  $(if $(JSON),--json "$(JSON)") $(if $(ONLY),$(if $(AGAINST),--only) $(ONLY))
 
 bench-opencode: setup $(BUNDLE) $(HARNESS_READY) ## measure what the plugin adds to a model call inside OpenCode
 	$(BIN)/python -m tests.bench opencode

@@ -4,10 +4,10 @@ import argparse
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 import msgspec
 import uvloop
-from rich.console import Console
 from rich.table import Table
 
 from services.kit.logs import configure
@@ -31,7 +31,7 @@ from tests.bench import (
     undisturbed,
     warm,
 )
-from tests.bench.kept import FOLDER
+from tests.bench.kept import FOLDER, print_whole
 from tests.bench.measure import Measure
 
 BENCHES: dict[str, Callable[[], Awaitable[Sequence[Measure]]]] = {
@@ -68,31 +68,45 @@ async def run(names: Sequence[str]) -> list[Measure]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make bench")
-    parser.add_argument("names", nargs="*", default=list(BENCHES), help=f"of {', '.join(BENCHES | INSIDE)}")
-    names = parser.parse_args().names
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"of {', '.join(BENCHES)}; or where they are named: {', '.join(INSIDE)}",
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows here as JSON lines, not below .bench")
+    given = parser.parse_args()
+    names = given.names or list(BENCHES)
+    if unknown := [name for name in names if name not in BENCHES | INSIDE]:
+        parser.error(f"there is no bench {', '.join(unknown)}; name some of {', '.join(BENCHES | INSIDE)}")
     configure("bench", level="error", as_json=False)
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     measures = uvloop.run(run(names))
-    _keep(measures)
-    _show(measures)
+    _keep(measures, given.json)
+    print_whole(_table(measures))
     return 0 if all(measure.ok for measure in measures) else 1
 
 
-def _keep(measures: Sequence[Measure]) -> None:
+def _keep(measures: Sequence[Measure], path: Path | None) -> None:
+    lines = b"".join(msgspec.json.encode(measure) + b"\n" for measure in measures)
+    if path is not None:
+        path.write_bytes(lines)
+        return
     FOLDER.mkdir(exist_ok=True)
-    lines = b"\n".join(msgspec.json.encode(measure) for measure in measures) + b"\n"
     (FOLDER / f"{datetime.now(UTC):%Y%m%dT%H%M%S}.jsonl").write_bytes(lines)
     (FOLDER / "latest.jsonl").write_bytes(lines)
 
 
-def _show(measures: Sequence[Measure]) -> None:
-    table = Table("what", "value", "unit", "baseline", "ratio", "budget", "", title="Budgets", title_justify="left")
+def _table(measures: Sequence[Measure]) -> Table:
+    table = Table(title="Budgets", title_justify="left")
+    for heading in ("what", "value", "unit", "baseline", "ratio", "budget", ""):
+        table.add_column(heading, no_wrap=True)
     for measure in measures:
         baseline = "" if measure.baseline is None else f"{measure.baseline:,.3g}"
         ratio = "" if measure.ratio is None else f"{measure.ratio:.2f}"
         state = "ok" if measure.ok else "[red]MISSED[/red]"
         table.add_row(measure.name, f"{measure.value:,.4g}", measure.unit, baseline, ratio, measure.budget, state)
-    Console().print(table)
+    return table
 
 
 if __name__ == "__main__":

@@ -4,8 +4,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
 
 FOLDER = Path(__file__).parents[2] / ".bench"
+WIDEST = 10_000
+"""Characters of a line of a table: more than any has."""
 
 
 def keep(name: str, found: Iterable[msgspec.Struct]) -> Path:
@@ -14,6 +19,14 @@ def keep(name: str, found: Iterable[msgspec.Struct]) -> Path:
     path = FOLDER / f"{name}.jsonl"
     path.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in found))
     return path
+
+
+def print_whole(shown: Table, console: Console | None = None) -> None:
+    """Print a table with all that it says, as wide as that is: a narrow terminal folds its lines."""
+    console = console or Console()
+    wide = Measurement.get(console, console.options.update(max_width=WIDEST), shown).maximum
+    console.width = max(wide, console.width)
+    console.print(shown)
 
 
 def table(headings: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
