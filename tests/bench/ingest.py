@@ -1,4 +1,8 @@
-"""Ingest: from `in.*` to the visible view, as fast as it goes and at a hundred parts a second."""
+"""Ingest: from `in.*` to the visible view, as fast as it goes and at a hundred parts a second.
+
+How far the rooms are is read from what they acknowledge, which passes through the broker anyway: asking them again and
+again would take the time of those who are measured.
+"""
 
 import asyncio
 import time
@@ -6,14 +10,14 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from schemas.asks import Status, StatusAsk
 from schemas.codec import encode
 from schemas.inbox import Inbound, MessageSeen, PartSeen
-from schemas.subjects import Address, ask
+from schemas.streams import IN, LOG
+from schemas.subjects import Address
 from services.edges.client.outbox import Outbox, Outgoing
 from services.edges.client.pieces import pieces
 from services.kit.bus import Bus, LogReader
-from tests.bench.installations import installation, worked
+from tests.bench.installations import Acknowledgements, installation
 from tests.bench.measure import Measure, at_least, at_most, median_ms, p99_ms
 from tests.helpers.installation import recorded
 
@@ -50,13 +54,15 @@ async def _bare(bus: Bus) -> float:
 async def _at_full_speed(bus: Bus) -> float:
     """Parts per second, real ones from recorded sessions, in pieces as an import sends them."""
     messages = _messages()
+    taken = await Acknowledgements.of(bus, IN.name, "tagger")
+    committed = await Acknowledgements.of(bus, LOG.name, "responder")
     outbox = Outbox(bus)
     began = time.perf_counter()
     for outgoing in messages:
         outbox.put(outgoing)
     await outbox.flushed()
-    await worked(bus)
-    await _visible(bus, await LogReader(bus).head())
+    await taken.count(len(messages))
+    await committed.through(await LogReader(bus).head())
     seconds = time.perf_counter() - began
     await outbox.close()
     return PARTS / seconds
@@ -80,29 +86,11 @@ def _messages() -> list[Outgoing]:
     return messages
 
 
-async def _visible(bus: Bus, seq: int) -> None:
-    while await _committed(bus) < seq:  # noqa: ASYNC110 - the views tell by being asked only
-        await asyncio.sleep(0.005)
-
-
-async def _committed(bus: Bus) -> int:
-    reply = await bus.request(ask(StatusAsk.NAME), encode(StatusAsk()), 10.0)
-    return msgspec.json.decode(reply, type=Status).committed_through
-
-
 async def _at_a_rate(bus: Bus) -> list[float]:
     """Seconds from publishing a part to its being in the views, at a hundred a second."""
     base = await LogReader(bus).head()
+    committed = await Acknowledgements.of(bus, LOG.name, "responder")
     sent: list[float] = []
-    seen: list[tuple[float, int]] = []
-
-    async def look() -> None:
-        while not seen or seen[-1][1] < base + RATE * SECONDS:
-            committed = await _committed(bus)
-            seen.append((time.perf_counter(), committed))
-            await asyncio.sleep(0.002)
-
-    looking = asyncio.create_task(look())
     began = time.perf_counter()
     for number in range(RATE * SECONDS):
         await asyncio.sleep(max(0.0, began + number / RATE - time.perf_counter()))
@@ -110,8 +98,8 @@ async def _at_a_rate(bus: Bus) -> list[float]:
         inbound = Inbound(f"rate-{number}", datetime.now(UTC), (part,))
         sent.append(time.perf_counter())
         await bus.publish(Address("bench", "rate").inbound("opencode"), encode(inbound), inbound.id)
-    await looking
-    return [_first(seen, base + number) - at for number, at in enumerate(sent, 1)]
+    await committed.through(base + len(sent))
+    return [_first(committed.moments, base + number) - at for number, at in enumerate(sent, 1)]
 
 
 def _first(seen: list[tuple[float, int]], seq: int) -> float:

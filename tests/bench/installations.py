@@ -4,9 +4,11 @@ import asyncio
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+
+from nats.aio.msg import Msg
 
 from schemas.streams import IN
 from services.edges.launcher.broker import Broker
@@ -17,6 +19,7 @@ from services.kit.room import Kit
 from services.settings import Logs, Settings
 from tests.helpers.installation import connect
 
+ACKNOWLEDGED = (b"", b"+ACK")
 ECHO = """
 import asyncio, sys, uvloop
 from services.kit.bus import Bus
@@ -84,6 +87,52 @@ async def bare_publishes(bus: Bus, count: int) -> list[float]:
         await bus.publish("dead.bench", body, f"bare-{time.monotonic_ns()}-{number}")
         seconds.append(time.perf_counter() - began)
     return seconds
+
+
+class Acknowledgements:
+    """The positions of a stream that a room acknowledges, as they pass through the broker.
+
+    A room is not asked how far it is, so that nothing of what is measured waits for an answer to that. A room
+    acknowledges what it has committed.
+    """
+
+    def __init__(self) -> None:
+        self.moments: list[tuple[float, int]] = []
+        """When each acknowledgement came, by `time.perf_counter()`, and the position in it."""
+        self._positions: set[int] = set()
+        self._more = asyncio.Event()
+
+    @classmethod
+    async def of(cls, bus: Bus, stream: str, durable: str) -> "Acknowledgements":
+        """Those that the reader with this name sends from now on."""
+        made = cls()
+
+        async def arrived(message: Msg) -> None:
+            if message.data in ACKNOWLEDGED:  # and not that it is still at work, or wants it once more
+                made.note(Msg(_client=bus.client, reply=message.subject).metadata.sequence.stream)
+
+        await bus.client.subscribe(f"$JS.ACK.{stream}.{durable}.>", cb=arrived)
+        await bus.client.flush()
+        return made
+
+    def note(self, position: int) -> None:
+        """One more."""
+        self.moments.append((time.perf_counter(), position))
+        self._positions.add(position)
+        self._more.set()
+
+    async def through(self, position: int) -> None:
+        """Wait for this position or a later one, of a reader whose acknowledgements count for all before them."""
+        await self._until(lambda: bool(self.moments) and self.moments[-1][1] >= position)
+
+    async def count(self, count: int) -> None:
+        """Wait for so many positions, each of which is acknowledged by itself."""
+        await self._until(lambda: len(self._positions) >= count)
+
+    async def _until(self, is_there: Callable[[], bool]) -> None:
+        while not is_there():
+            self._more.clear()
+            await self._more.wait()
 
 
 async def worked(bus: Bus) -> None:
