@@ -83,7 +83,7 @@ def main() -> int:
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     measures = uvloop.run(run(names))
     _keep(measures, given.json)
-    print_whole(_table(measures))
+    print_whole(budgets(measures))
     return 0 if all(measure.ok for measure in measures) else 1
 
 
@@ -97,7 +97,8 @@ def _keep(measures: Sequence[Measure], path: Path | None) -> None:
     (FOLDER / "latest.jsonl").write_bytes(lines)
 
 
-def _table(measures: Sequence[Measure]) -> Table:
+def budgets(measures: Sequence[Measure]) -> Table:
+    """All rows, each with its budget and whether it is within it."""
     table = Table(title="Budgets", title_justify="left")
     for heading in ("what", "value", "unit", "baseline", "ratio", "budget", ""):
         table.add_column(heading, no_wrap=True)

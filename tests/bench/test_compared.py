@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
+from tests.bench.__main__ import budgets
 from tests.bench.compared import MISSING, Comparison, Samples, compared, pairs, rows_of, rows_of_table, table, verdict
 from tests.bench.kept import print_whole
 from tests.bench.measure import Measure, at_least, at_most
@@ -142,3 +143,8 @@ def test_a_table_says_names_in_full_in_the_narrowest_terminal() -> None:
     (line,) = (line for line in printed(table([compared(here, there)], "abc1234"), 20).splitlines() if LONG in line)
     cells = [cell.strip() for cell in line.split("│")[1:-1]]
     assert [LONG, "ms", "13", "12 to 14", "10", "10", "1.30", "<= 50", "WORSE"] == cells
+
+
+def test_the_budgets_say_names_in_full_in_the_narrowest_terminal() -> None:
+    text = printed(budgets(ROWS), 20)
+    assert [] == [row.name for row in ROWS if f" {row.name} " not in text]
