@@ -36,8 +36,8 @@ class Turns:
 
     def __init__(self, here: CommitBench, there: CommitBench, rounds: int, lines: Path | None) -> None:
         self.comparison = Comparison()
-        self.failed: list[str] = []
-        """Sentences about what ended without a row."""
+        self.failed: dict[str, list[int]] = {}
+        """Sentences about what ended without a row, each with the rounds that ended so."""
         self._sides: dict[Side, CommitBench] = {"here": here, "there": there}
         self._rounds = rounds
         self._lines = lines
@@ -55,7 +55,7 @@ class Turns:
         try:
             rows = bench.measure(section)
         except NotComparable as failure:
-            self.failed.append(f"Round {number}: {failure}")
+            self.failed.setdefault(str(failure), []).append(number)
             return
         self.comparison.add(section, side, rows)
         self.keep(MeasuredRound(section, number, side, row) for row in rows)
@@ -97,13 +97,13 @@ def report(turns: Turns, there: str, changed: Sequence[str]) -> int:
     rows = turns.comparison.rows()
     turns.keep(rows)
     print_whole(table(rows, there))
-    for sentence in turns.failed:
-        sys.stdout.write(f"{sentence}\n")
+    for sentence, rounds in turns.failed.items():
+        sys.stdout.write(f"In round {', '.join(map(str, rounds))}: {sentence}\n")
     if changed:
         sys.stdout.write(
             f"Measured in another way at {there}, as the bench itself has changed: {', '.join(changed)}.\n"
         )
-    sys.stdout.write(f"{verdict(rows)}\n")
+    sys.stdout.write(f"{verdict(rows)}{' of what was measured, which is not all' if turns.failed else ''}\n")
     if any(row.worse for row in rows):
         return WORSE
     return NOT_COMPARED if turns.failed else SAME

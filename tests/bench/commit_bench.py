@@ -24,8 +24,10 @@ from tests.bench.measure import Measure
 
 MARK = "BENCH_MARK"
 """The environment variable by which processes are known that a comparison has started."""
-OURS = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL")
-"""Variables that would have a commit's programs take what belongs to this working tree."""
+OURS = (
+    "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "FORCE_COLOR",
+)  # fmt: skip
+"""Variables that would have a commit's programs take what belongs to this working tree, or colour what is read here."""
 GRACE = 20.0
 """Seconds in which a bench that is interrupted has removed what it made."""
 ENDING = 10.0
