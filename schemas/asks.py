@@ -639,10 +639,30 @@ class Served(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
 
 
+class IndexPositionAsk(Ask, frozen=True):
+    """How far has the index read the log? Asked by rooms. The answer waits for a position, which is written at once."""
+
+    NAME: ClassVar[str] = "index_position"
+
+    seq: Count = 0
+    """The position that the asker waits for; 0: none."""
+    deadline_ms: Wait = 2_000
+    """After this time the asker no longer listens."""
+
+
+class IndexPosition(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The reply to `ask.index_position`."""
+
+    through: Count = 0
+    """All up to this position is in the index."""
+    error: str = ""
+
+
 ASKS: tuple[type[Ask], ...] = (
     TransformAsk,
     SearchAsk,
     ServedAsk,
+    IndexPositionAsk,
     *VIEW_ASKS,
     EmbedAsk,
     ProbeAsk,

@@ -25,6 +25,8 @@ PROMPT = 15.0
 """Seconds that the embedder has to say which model it has, before the index begins without it."""
 ASKED = 0.3
 LATER = 30.0
+LEAST_PAUSE = 0.1
+"""Seconds from a fact to its writing, however little that costs: what belongs together mostly comes together."""
 POLL = 0.1
 
 
@@ -48,7 +50,7 @@ class Work:
         self.sink = IndexSink(self.index, self.states, envelope_types(self._reads), self._damaged)
         limits = kit.settings.index
         self.filler, self.upkeep = Filler(kit, self.index), Upkeep(data, self.index, limits, kit.log)
-        pace = Pace(limits.batch, limits.linger, limits.rest)
+        pace = Pace(limits.batch, limits.linger, limits.rest, shortest=LEAST_PAUSE)
         self.projector = Projector(kit, self.sink, kit.room, pace)
         head = await kit.reader.head()
         is_first = known is None or known.set == wanted.set

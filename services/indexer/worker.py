@@ -3,6 +3,7 @@
 import asyncio
 from typing import ClassVar
 
+from schemas.asks import IndexPosition, IndexPositionAsk
 from schemas.events import (
     CommitsAdvanced,
     CommitSeen,
@@ -34,6 +35,7 @@ from schemas.events import (
 )
 from services.indexer.work import PROMPT, Work
 from services.indexer.writer_lock import WriterLock
+from services.kit.asks import AskHandler, Declined
 from services.kit.background import begin
 from services.kit.room import Kit
 
@@ -81,6 +83,7 @@ class Indexer:
         self._failure = ""
         self._lock = WriterLock(kit.settings.data)
         kit.stack.callback(self._lock.close)
+        self._handler = AskHandler(kit, IndexPositionAsk, self._position, lambda reason: IndexPosition(error=reason))
         begin(kit, self._for_ever())
 
     async def idle(self) -> bool:
@@ -107,10 +110,18 @@ class Indexer:
             "states": len(work.states),
         }
 
+    async def _position(self, ask: IndexPositionAsk) -> IndexPosition:
+        work = self.work
+        if work is None:
+            raise Declined("the index is being opened; ask again in a moment")
+        await work.projector.committed(ask.seq, ask.deadline_ms / 1000)
+        return IndexPosition(work.index.committed)
+
     async def _for_ever(self) -> None:
         """Work, once nobody else does; and on another index, when there is another model."""
         while not self._lock.taken():  # noqa: ASYNC110 - the system tells nobody that a lock is free
             await asyncio.sleep(AGAIN)
+        await self._handler.open()  # an indexer that only waits for the lock could not answer
         patience = PROMPT
         while True:
             work = Work(self._kit, self.READS)

@@ -7,6 +7,8 @@ of vectors, or a dictionary in a test.
 """
 
 import asyncio
+import contextlib
+import time
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -31,6 +33,8 @@ MOST_LOGGED = 20
 """Records that cannot be read of which a process says so at once: the sink has them all."""
 RETRY_PAUSE = 1.0
 """Seconds until a commit that failed is tried again."""
+SHARE = 0.1
+"""The share of the time that is spent on commits, where facts come faster than they are committed one by one."""
 
 Fact = tuple[Envelope, Event]
 """An event of the log with its envelope, which has its position; or `RecordSkipped` in place of one."""
@@ -61,18 +65,40 @@ class Pace(NamedTuple):
     batch: int
     """Facts that are committed without waiting for more. Those that come meanwhile are committed together next."""
     linger: float
-    """Seconds from the first fact that is not committed to its commit, unless a whole batch is there before."""
+    """The most seconds from the first fact that is not committed to its commit; see `pause`."""
     idle: float
     """Seconds without a fact after which the sink may tidy up."""
     commits: int = 0
     """Commits after which the sink tidies up although more comes; 0: it waits for a pause."""
+    shortest: float = 0.0
+    """The fewest of these seconds, unless `linger` is less: whatever else the facts are for goes first."""
+
+
+def pause(since: float, cost: float, shortest: float, longest: float) -> float:
+    """Seconds to wait for more facts before those that are there are committed.
+
+    A commit costs nearly the same for one fact as for a hundred, so commits take `SHARE` of the time and the facts of
+    the rest of it are committed together: `since` is the seconds since the last commit began, and `cost` those that it
+    took. After a quiet time that long ago nothing is left to wait for, and the answer is `shortest`. `longest` bounds
+    it where a commit is so slow that the share cannot be kept, and wins where it is less than `shortest`.
+    """
+    return min(max(cost / SHARE - since, shortest), longest)
 
 
 class Projector:
     """One reader of the whole log for one sink."""
 
-    def __init__(self, kit: Kit, sink: Sink, durable: str, pace: Pace, follow: Follow | None = None) -> None:
-        """`durable` names the consumer: each sink has one of its own."""
+    def __init__(
+        self,
+        kit: Kit,
+        sink: Sink,
+        durable: str,
+        pace: Pace,
+        follow: Follow | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`durable` names the consumer: each sink has one of its own. `clock`: seconds, of any origin."""
         self._kit = kit
         self._sink = sink
         self._durable = durable
@@ -88,7 +114,15 @@ class Projector:
         """Facts that were read and not kept."""
         self._failure = ""
         self._skipped = 0
+        self._clock = clock
+        self._began = clock()
+        """When the newest commit began, and how long it took: at first, one that cost nothing."""
+        self._cost = 0.0
+        self._awaited: list[int] = []
+        """The positions that somebody waits for."""
         self._arrived_more = asyncio.Event()
+        self._enough = asyncio.Event()
+        """Set when a commit is not to wait for more facts."""
         self._committing = asyncio.Lock()
         self._committed_more = asyncio.Condition()
         self._restarting: asyncio.Task[None] | None = None
@@ -121,13 +155,23 @@ class Projector:
         self._kit.stack.push_async_callback(self._close, committer)
 
     async def committed(self, seq: int, timeout: float) -> bool:  # noqa: ASYNC109 - a missed deadline is an answer
-        """Wait until the sink has committed this position; whether it has."""
+        """Wait until the sink has committed this position; whether it has. Its commit waits for no further facts."""
+        self._awaited.append(seq)
+        self._look()
         try:
             async with asyncio.timeout(timeout), self._committed_more:
                 await self._committed_more.wait_for(lambda: self._sink.committed >= seq)
         except TimeoutError:
             return False
+        finally:
+            self._awaited.remove(seq)
         return True
+
+    def _look(self) -> None:
+        """See whether what was read is to be committed without waiting for more."""
+        is_whole = len(self._batch) >= self._pace.batch
+        if is_whole or any(self._sink.committed < seq <= self._read for seq in self._awaited):
+            self._enough.set()
 
     async def _make_consumer(self) -> None:
         await self._kit.bus.consumer(
@@ -173,6 +217,7 @@ class Projector:
         self._batch.append((envelope, noted))
         self._last = delivery
         self._arrived_more.set()
+        self._look()
 
     def _keep(self, most: int) -> None:
         """Keep so many facts for the sink, and make room for reading more."""
@@ -220,10 +265,7 @@ class Projector:
         task.add_done_callback(self._beside.discard)
 
     async def _commit_for_ever(self) -> None:
-        """Commit what has come, a moment after its first fact; let the sink tidy up when nothing comes.
-
-        The moment lets the answer that the facts are for go first: a commit and it would share one interpreter.
-        """
+        """Commit what has come, a while after its first fact; let the sink tidy up when nothing comes."""
         untidy = 0
         while True:
             try:
@@ -233,11 +275,12 @@ class Projector:
                 await self._tidy()
                 untidy = 0
                 continue
-            if len(self._batch) < self._pace.batch:
-                await asyncio.sleep(self._pace.linger)
+            await self._linger()
             async with self._committing:
                 self._arrived_more.clear()
+                self._began = self._clock()
                 is_committed = await self._commit()
+                self._cost = self._clock() - self._began
             untidy += 1
             if not is_committed:
                 await asyncio.sleep(RETRY_PAUSE)
@@ -245,6 +288,23 @@ class Projector:
             elif 0 < self._pace.commits <= untidy:
                 await self._tidy()
                 untidy = 0
+
+    async def _linger(self) -> None:
+        """Wait for more facts, for as long as `pause` says, or until nothing more is to be waited for.
+
+        The shortest wait lets the answer that the facts are for go first: a commit and it would share one interpreter.
+        """
+        self._enough.clear()
+        if len(self._batch) >= self._pace.batch:
+            return
+        shortest = min(self._pace.shortest, self._pace.linger)
+        left = pause(self._clock() - self._began, self._cost, shortest, self._pace.linger) - shortest
+        await asyncio.sleep(shortest)
+        self._look()
+        if left > 0 and not self._enough.is_set():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(left):
+                    await self._enough.wait()
 
     async def _tidy(self) -> None:
         try:

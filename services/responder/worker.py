@@ -30,6 +30,8 @@ QUESTIONS: tuple[Question[Any, Any], ...] = registered(answers, Question)
 
 SWITCH = 0.0005
 """Seconds that the writing thread may keep the interpreter while an answer waits (5 ms by default)."""
+LEAST_PAUSE = 0.02
+"""Seconds that a commit of the views leaves to the answer that its events are for."""
 CHECKPOINT = 256
 """Commits after which the views are written to their file although more comes, which takes about 30 ms of the writing
 thread. What is not there is done again when a responder that was killed begins: nearly 1 ms for each commit."""
@@ -63,9 +65,9 @@ class Responder:
         kit.stack.callback(self._new_sessions.close)
         self._hinting = Hinting(kit, self._cache, live_from=head)
         kit.stack.callback(self._hinting.close)
-        pace = Pace(settings.views.batch, settings.views.linger, settings.views.checkpoint_idle, CHECKPOINT)
-        self._projector = Projector(kit, self._files, kit.room, pace, self._follow)
         views = settings.views
+        pace = Pace(views.batch, views.linger, views.checkpoint_idle, CHECKPOINT, LEAST_PAUSE)
+        self._projector = Projector(kit, self._files, kit.room, pace, self._follow)
         copier = Copier(self._files, settings.data, every=views.copy_every, memory_limit=views.memory_limit)
         self.plans = Queue(PLANS)
         context = Context(

@@ -1,6 +1,7 @@
 """One question from its words to the hits: what is understood of it, where is looked, and what is told."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from difflib import get_close_matches
 import msgspec
 import numpy as np
 
-from schemas.asks import Embedded, Hit, Hits, SearchAsk, Served, ServedAsk
+from schemas.asks import Embedded, Hit, Hits, IndexPositionAsk, SearchAsk, Served, ServedAsk
 from schemas.codec import encode
 from schemas.subjects import ask as subject_of
 from schemas.tools import Source
@@ -212,14 +213,23 @@ class Searching:
         deadline = time.monotonic() + min(PATIENCE, ask.deadline_ms / 1000 or PATIENCE)
         wanted = max(ask.min_seq, await self._position(name))
         project = await self._store.shelves(name, through=min(wanted, self._store.through))
+        if project.through < wanted:
+            await self._indexed(wanted, deadline - time.monotonic())
         while project.through < wanted:
-            if time.monotonic() > deadline:
-                degraded.append(f"the index has read to {project.through} and not yet to {wanted}")
-                return project
-            await asyncio.sleep(POLL)
             if await self._store.read_through() >= wanted:
                 project = await self._store.shelves(name, through=wanted)
+            elif time.monotonic() > deadline:
+                degraded.append(f"the index has read to {project.through} and not yet to {wanted}")
+                break
+            else:
+                await asyncio.sleep(POLL)
         return project
+
+    async def _indexed(self, seq: int, seconds: float) -> None:
+        """Have the indexer write all up to this position without waiting for more, if it answers within the time."""
+        question = encode(IndexPositionAsk(seq, max(1, int(1000 * seconds))))
+        with contextlib.suppress(Unreachable):
+            await self._kit.bus.request(subject_of(IndexPositionAsk.NAME), question, max(POLL, seconds))
 
     def _lacking(self, kinds: Sequence[Kind], shelves: dict[Kind, Held], vector: Embedded) -> Iterator[str]:
         current = self._store.current

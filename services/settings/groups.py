@@ -77,8 +77,9 @@ class Views(msgspec.Struct, frozen=True):
 
     batch: Annotated[int, Meta(ge=1)] = 2000
     """The most events committed at once."""
-    linger: Annotated[float, Meta(ge=0.0)] = 0.02
-    """Seconds from the first event that is not committed to its commit, unless a whole batch is there before."""
+    linger: Annotated[float, Meta(ge=0.0)] = 0.5
+    """The most seconds from the first event that is not committed to its commit. It is less the less commits cost, so
+    that they take a tenth of the time; after a quiet time an event is committed at once."""
     checkpoint_idle: Annotated[float, Meta(ge=0.0)] = 30.0
     """Seconds without new events before the file is checkpointed."""
     copy_every: Annotated[float, Meta(ge=0.0)] = 10.0
@@ -212,8 +213,9 @@ class Index(msgspec.Struct, frozen=True):
 
     batch: Annotated[int, Meta(ge=1)] = 1000
     """The most facts whose rows are written at once."""
-    linger: Annotated[float, Meta(ge=0.0)] = 0.1
-    """Seconds from the first fact that is not written to its writing, unless a whole batch is there before."""
+    linger: Annotated[float, Meta(ge=0.0)] = 3.0
+    """The most seconds from the first fact that is not written to its writing. It is less the less writing costs, so
+    that it takes a tenth of the time; after a quiet time, or where a search waits for it, a fact is written at once."""
     tidy_rows: Annotated[int, Meta(ge=1)] = 1000
     """Rows after which it is tidied, for many new ones make search slow ..."""
     rest: Annotated[float, Meta(gt=0.0)] = 60.0

@@ -5,6 +5,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from schemas.asks import Hits, IndexPosition, IndexPositionAsk, SearchAsk
+from schemas.codec import encode
 from schemas.events import (
     CommitsAdvanced,
     CommitSeen,
@@ -19,15 +21,17 @@ from schemas.events import (
     SessionClosed,
 )
 from schemas.streams import BODIES
-from schemas.subjects import Address
+from schemas.subjects import Address, ask
 from services.embedder.worker import Embedder
 from services.indexer import filler
 from services.indexer.worker import Indexer
+from services.kit import projector
 from services.kit.bus import Bodies, Bus
-from services.settings import Embed, Settings
+from services.searcher.worker import Searcher
+from services.settings import Embed, Index, Settings
 from tests.helpers.broker_world import opened
 from tests.helpers.indexed_sessions import BEGAN, HARBOUR, Teller, answered, listed, message, removed, rows_of
-from tests.helpers.waiting import until
+from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.broker
 
@@ -210,3 +214,45 @@ async def test_of_two_indexers_one_waits(bus: Bus, settings: Settings) -> None:
             await until(second.idle)
             assert first.health()["waiting"] is True
     assert ["the crane"] == await texts(settings)
+
+
+@pytest.fixture
+def patient(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Settings with which everything behind the first commit waits for more for an hour."""
+    monkeypatch.setattr(projector, "SHARE", 1e-9)
+    return msgspec.structs.replace(settings, index=Index(linger=3_600.0))
+
+
+async def test_a_search_that_waits_for_a_position_has_it_written_at_once(bus: Bus, patient: Settings) -> None:
+    tell, indexer, searcher = Teller(bus).tell, Indexer(), Searcher()
+    async with opened(indexer, bus, patient), opened(searcher, bus, patient):
+        await tell(*message("m1", "the crane"))
+        await until(indexer.idle)
+        seq = await tell(*message("m2", "the quay"))
+        question = encode(SearchAsk("harbour", "quay", min_seq=seq))
+        found = msgspec.json.decode(await bus.request(ask(SearchAsk.NAME, "harbour"), question, PATIENCE), type=Hits)
+    assert "m2" == found.hits[0].id
+    assert [note for note in found.degraded if "not yet" in note] == []
+
+
+async def test_what_nobody_searches_for_is_written_with_what_comes_later(bus: Bus, patient: Settings) -> None:
+    tell, indexer = Teller(bus).tell, Indexer()
+    async with opened(indexer, bus, patient):
+        first = await tell(*message("m1", "the crane"))
+        await until(indexer.idle)
+        for number in range(5):
+            last = await tell(*message(f"n{number}", f"text {number}"))
+        await until(lambda: indexer.health()["read_through"] == last)
+        assert first == indexer.health()["committed_through"]
+        reply = await bus.request(ask(IndexPositionAsk.NAME), encode(IndexPositionAsk(last)), PATIENCE)
+        assert IndexPosition(last) == msgspec.json.decode(reply, type=IndexPosition)
+        assert 6 == len(await texts(patient))
+
+
+async def test_an_indexer_that_is_not_ready_says_so(bus: Bus, settings: Settings) -> None:
+    indexer = Indexer()
+    async with opened(indexer, bus, settings):
+        await until(indexer.idle)
+        indexer.work = None
+        reply = await bus.request(ask(IndexPositionAsk.NAME), encode(IndexPositionAsk(1)), PATIENCE)
+    assert "ask again" in msgspec.json.decode(reply, type=IndexPosition).error

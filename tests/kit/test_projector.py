@@ -5,11 +5,14 @@ import json
 import random
 import signal
 import sys
-from collections.abc import AsyncIterator, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from schemas.events import Event
 from schemas.streams import LOG
@@ -17,7 +20,7 @@ from services.domain.record import RecordSkipped
 from services.edges.launcher.broker import Broker
 from services.kit import metrics, projector
 from services.kit.bus import Appender, Bus
-from services.kit.projector import Fact, Follow, Pace, Projector, Sink
+from services.kit.projector import SHARE, Fact, Follow, Pace, Projector, Sink, pause
 from services.kit.same_log import Mark
 from services.responder.views.store import Store
 from tests.helpers.broker_world import HARBOUR, kit_of, quick_settings, titles, wrapped
@@ -55,10 +58,15 @@ class MemorySink:
 
 @asynccontextmanager
 async def projecting(
-    bus: Bus, sink: Sink, pace: Pace = SMALL, durable: str = "sink", follow: Follow | None = None
+    bus: Bus,
+    sink: Sink,
+    pace: Pace = SMALL,
+    durable: str = "sink",
+    follow: Follow | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> AsyncIterator[Projector]:
     async with kit_of("responder", bus, quick_settings()) as kit:
-        made = Projector(kit, sink, durable, pace, follow)
+        made = Projector(kit, sink, durable, pace, follow, clock=clock)
         await made.open()
         yield made
 
@@ -314,3 +322,96 @@ async def project(broker: Broker, file: Path, moment: str, at: int) -> int | Non
         sys.executable, "-c", PROGRAM, endpoint.url, str(endpoint.password), str(file), moment, str(at)
     )
     return await process.wait()
+
+
+SECONDS = st.floats(0, 10_000)
+
+
+@given(SECONDS, SECONDS, SECONDS, SECONDS)
+def test_a_pause_is_never_longer_than_it_may_be_nor_shorter(
+    since: float, cost: float, shortest: float, longest: float
+) -> None:
+    assert min(shortest, longest) <= pause(since, cost, shortest, longest) <= longest
+
+
+@given(st.floats(0, 100), st.floats(0, 1), st.floats(0, 1))
+def test_after_a_quiet_time_nothing_is_waited_for(cost: float, quiet: float, shortest: float) -> None:
+    assert shortest == pause(cost / SHARE + quiet, cost, shortest, 10_000)
+
+
+@given(st.lists(st.floats(0.001, 0.5), min_size=1))
+def test_where_facts_never_cease_commits_take_their_share_of_the_time(costs: Sequence[float]) -> None:
+    """A commit begins as soon as the pause behind the one before allows it. The first one has nothing before it."""
+    began = now = 0.0
+    for cost in costs:
+        began, now = now, now + cost
+        now += pause(now - began, cost, 0.0, 1 / SHARE)
+    assert sum(costs) <= SHARE * now * (1 + 1e-9)
+    assert now <= sum(costs) / SHARE * (1 + 1e-9)
+
+
+class SlowSink(MemorySink):
+    """A sink whose every commit takes so many seconds of a clock that stands still otherwise."""
+
+    def __init__(self, cost: float) -> None:
+        super().__init__()
+        self._cost = cost
+        self.now = 1_000.0
+
+    async def commit(self, facts: Sequence[Fact], through: int, mark: Mark) -> None:
+        self.now += self._cost
+        await super().commit(facts, through, mark)
+
+
+EAGER = Pace(batch=2_000, linger=3_600.0, idle=60.0)
+
+
+async def test_a_thousand_facts_are_few_commits_where_one_costs_a_lot(bus: Bus) -> None:
+    sink = SlowSink(600.0)
+    async with projecting(bus, sink, EAGER, clock=lambda: sink.now) as made:
+        head = await append(bus, 1)
+        await until(lambda: sink.committed == 1)  # nothing was committed before: at once
+        for _ in range(100):
+            head = await append(bus, 10, head)
+        await until(lambda: made.read_through == head)
+        assert (1, 1) == (sink.committed, sink.commits)
+        assert await made.committed(head, PATIENCE)  # who waits for a position ends the pause
+    assert (head, 2) == (sink.committed, sink.commits)
+
+
+async def test_a_lone_fact_is_committed_at_once(bus: Bus) -> None:
+    sink = SlowSink(60.0)
+    async with projecting(bus, sink, EAGER, clock=lambda: sink.now):
+        for number in range(3):
+            sink.now += 60.0 / SHARE
+            await append(bus, 1, number)
+            await until(lambda: sink.committed == number + 1)  # noqa: B023 - it is waited for in this round
+    assert 3 == sink.commits
+
+
+async def test_a_whole_batch_is_committed_without_waiting_for_more(bus: Bus) -> None:
+    sink = SlowSink(600.0)
+    async with projecting(bus, sink, EAGER._replace(batch=20), clock=lambda: sink.now):
+        head = await append(bus, 1)
+        await until(lambda: sink.committed == 1)
+        head = await append(bus, 10, head)
+        head = await append(bus, 10, head)
+        await until(lambda: sink.committed == head)
+    assert 2 == sink.commits
+
+
+@pytest.mark.parametrize("position", [2, 10_000])
+async def test_only_who_waits_for_what_was_read_ends_a_pause(bus: Bus, position: int) -> None:
+    """A position that nothing has yet has nobody commit what is there piece by piece."""
+    sink = SlowSink(600.0)
+    async with projecting(bus, sink, EAGER, clock=lambda: sink.now) as made:
+        head = await append(bus, 1)
+        await until(lambda: sink.committed == 1)
+        waiting = asyncio.create_task(made.committed(position, PATIENCE))
+        for _ in range(5):
+            head = await append(bus, 1, head)
+        await until(lambda: made.read_through == head)
+        if position <= head:
+            assert await waiting
+        assert (position <= head) == (sink.commits > 1)
+        waiting.cancel()

@@ -509,6 +509,19 @@ export interface ServedAsk {
   session: string;
 }
 /**
+ * How far has the index read the log? Asked by rooms. The answer waits for a position, which is written at once.
+ */
+export interface IndexPositionAsk {
+  /**
+   * The position that the asker waits for; 0: none.
+   */
+  seq?: number;
+  /**
+   * After this time the asker no longer listens.
+   */
+  deadline_ms?: number;
+}
+/**
  * One read-only query over a copy of the views, or the next page of what it found. Asked by people.
  */
 export interface SqlAsk {
@@ -1067,6 +1080,16 @@ export interface Served {
    * Sessions of the project of which all is taken back: what was said in them is shown to no other session.
    */
   quarantined?: string[];
+  error?: string;
+}
+/**
+ * The reply to `ask.index_position`.
+ */
+export interface IndexPosition {
+  /**
+   * All up to this position is in the index.
+   */
+  through?: number;
   error?: string;
 }
 /**
