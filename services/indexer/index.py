@@ -1,6 +1,7 @@
 """One index: its tables with their position in the log. All writing goes through here, one thing at a time."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -35,7 +36,9 @@ class Index:
         self.writing = asyncio.Lock()
         """Held by whoever changes a table."""
         self.changed = 0
-        """Rows that were written since the tables were tidied."""
+        """Rows that were written since the tables were tidied ..."""
+        self.pieces: Counter[str] = Counter()
+        """... and in how many pieces, by kind: each is a file and a version of its table, which lists all files."""
         self.unfilled: dict[tuple[str, str], None] = {}
         """The kind and the key of rows that have no vectors yet, the newest last."""
         self._folder_tables = tables
@@ -162,6 +165,7 @@ class Index:
             there = await table.count(among("key", some))
             if there:
                 await table.remove(among("key", some))
+                self.pieces[kind] += 1
             gone += there
         return gone
 
@@ -180,6 +184,7 @@ class Index:
             if same:
                 await table.fill(_without(as_columns(same, 0)), unless_changed="hash")
             self.changed += len(some)
+            self.pieces[kind] += bool(fresh) + bool(same)
 
     async def _hashes(self, table: Table, rows: Iterable[SearchRow]) -> dict[str, str]:
         found = await table.rows(["key", "hash"], among("key", [key(row.project, row.id) for row in rows]))
@@ -190,6 +195,7 @@ class Index:
         async with self.writing:
             done = await self._tables[kind].fill(rows, unless_changed="hash")
             self.changed += done
+            self.pieces[kind] += 1
             await self.settle()
             return done
 

@@ -217,7 +217,8 @@ class Index(msgspec.Struct, frozen=True):
     """The most seconds from the first fact that is not written to its writing. It is less the less writing costs, so
     that it takes a tenth of the time; after a quiet time, or where a search waits for it, a fact is written at once."""
     tidy_rows: Annotated[int, Meta(ge=1)] = 1000
-    """Rows after which it is tidied, for many new ones make search slow ..."""
+    """Rows after which it is tidied, for many new ones make search slow, or a quarter of those that it has, up to
+    `ANNALS_INDEX__INDEX_ROWS`, where that is more ..."""
     rest: Annotated[float, Meta(gt=0.0)] = 60.0
     """... and seconds without a new one. What was taken away is then taken off the disk, too."""
     index_rows: Annotated[int, Meta(ge=256)] = 10_000
