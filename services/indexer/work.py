@@ -51,7 +51,8 @@ class Work:
         limits = kit.settings.index
         self.filler, self.upkeep = Filler(kit, self.index), Upkeep(data, self.index, limits, kit.log)
         pace = Pace(limits.batch, limits.linger, limits.rest, shortest=LEAST_PAUSE)
-        self.projector = Projector(kit, self.sink, kit.room, pace)
+        filters = [f"log.*.*.*.{event.TYPE}" for event in self._reads]
+        self.projector = Projector(kit, self.sink, kit.room, pace, filters=filters)
         head = await kit.reader.head()
         is_first = known is None or known.set == wanted.set
         if is_first:

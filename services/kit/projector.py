@@ -19,8 +19,8 @@ from schemas.events import Event
 from schemas.streams import LOG
 from services.domain.record import Record, RecordSkipped, read_record
 from services.kit import metrics
-from services.kit.background import watched
-from services.kit.bus import BrokerError, Delivery, Pull, delivered_at
+from services.kit.background import begin, watched
+from services.kit.bus import BrokerError, Delivery, Pull, Unreachable, delivered_at
 from services.kit.room import Kit
 from services.kit.same_log import Mark
 
@@ -33,6 +33,9 @@ MOST_LOGGED = 20
 """Records that cannot be read of which a process says so at once: the sink has them all."""
 RETRY_PAUSE = 1.0
 """Seconds until a commit that failed is tried again."""
+SILENCE, SOON = 1.0, 0.05
+"""Seconds between two looks whether the log has gone on without anything for the sink; the latter while somebody waits
+for a position that was not read."""
 SHARE = 0.1
 """The share of the time that is spent on commits, where facts come faster than they are committed one by one."""
 
@@ -86,7 +89,7 @@ def pause(since: float, cost: float, shortest: float, longest: float) -> float:
 
 
 class Projector:
-    """One reader of the whole log for one sink."""
+    """One reader of the log for one sink, of the whole log or of what the sink has a use for."""
 
     def __init__(
         self,
@@ -96,14 +99,20 @@ class Projector:
         pace: Pace,
         follow: Follow | None = None,
         *,
+        filters: Sequence[str] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`durable` names the consumer: each sink has one of its own. `clock`: seconds, of any origin."""
+        """`durable` names the consumer: each sink has one of its own. `clock`: seconds, of any origin.
+
+        `filters`: subjects that the sink has a use for; none: all. The broker sends nothing else, and the position goes
+        on over the rest.
+        """
         self._kit = kit
         self._sink = sink
         self._durable = durable
         self._pace = pace
         self._follow = follow
+        self._filters = tuple(filters)
         self._batch: list[tuple[Envelope, Event | None]] = []
         self._last: Delivery | None = None
         self._read = sink.committed
@@ -120,6 +129,8 @@ class Projector:
         self._cost = 0.0
         self._awaited: list[int] = []
         """The positions that somebody waits for."""
+        self._unread = asyncio.Event()
+        """Set when somebody waits for a position that was not read."""
         self._arrived_more = asyncio.Event()
         self._enough = asyncio.Event()
         """Set when a commit is not to wait for more facts."""
@@ -139,7 +150,7 @@ class Projector:
 
     @property
     def read_through(self) -> int:
-        """The position of the newest fact that was read."""
+        """The position up to which the log was read."""
         return self._read
 
     @property
@@ -151,6 +162,8 @@ class Projector:
         """Read the log behind the sink's position, and go on reading until the room closes."""
         await self._make_consumer()
         await self._pull.start()
+        if self._filters:
+            begin(self._kit, self._look_ahead_for_ever())
         committer = watched(self._kit, self._commit_for_ever())
         self._kit.stack.push_async_callback(self._close, committer)
 
@@ -158,6 +171,8 @@ class Projector:
         """Wait until the sink has committed this position; whether it has. Its commit waits for no further facts."""
         self._awaited.append(seq)
         self._look()
+        if seq > self._read:
+            self._unread.set()
         try:
             async with asyncio.timeout(timeout), self._committed_more:
                 await self._committed_more.wait_for(lambda: self._sink.committed >= seq)
@@ -180,7 +195,48 @@ class Projector:
             ack_wait=ACK_WAIT,
             max_ack_pending=2 * CREDIT * self._pace.batch,
             ack_all=True,
+            filters=self._filters,
         )
+
+    async def _look_ahead_for_ever(self) -> None:
+        while True:
+            is_awaited = any(seq > self._read for seq in self._awaited)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(SOON if is_awaited else SILENCE):
+                    await self._unread.wait()
+            self._unread.clear()
+            try:
+                await self._look_ahead()
+            except (BrokerError, Unreachable, TimeoutError) as error:
+                self._kit.log.debug("it cannot be seen how far the log is", reason=str(error) or type(error).__name__)
+
+    async def _look_ahead(self) -> None:
+        """Move the position to the head of the log where nothing up to there is for the sink.
+
+        The head is read first, and then what is for the sink behind its position: where the broker has nothing of that
+        up to this head, nothing can be on its way.
+        """
+        through = self._sink.committed
+        if self._batch or self._let_go or through != self._taken:
+            return
+        head = await self._kit.reader.head()
+        if head <= through or 0 < await self._kit.reader.next_after(through, self._filters) <= head:
+            return
+        mark = (await self._kit.reader.marks([head])).get(head)
+        async with self._committing:
+            is_as_before = through == self._sink.committed == self._taken and not self._let_go
+            if mark is not None and is_as_before and (not self._batch or self._batch[0][0].seq > head):
+                await self._move(head, mark)
+
+    async def _move(self, head: int, mark: Mark) -> None:
+        try:
+            await self._sink.commit((), head, mark)
+        except Exception as error:  # noqa: BLE001 - what comes next for the sink meets it again, and is tried again
+            self._kit.log.debug("the position could not be moved", reason=f"{type(error).__name__}: {error}")
+            return
+        self._taken, self._read = head, max(self._read, head)
+        async with self._committed_more:
+            self._committed_more.notify_all()
 
     async def _close(self, committer: "asyncio.Task[None]") -> None:
         """Stop reading, and commit what was read. No commit is cut off."""

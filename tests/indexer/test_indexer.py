@@ -19,9 +19,11 @@ from schemas.events import (
     NoteWritten,
     PartRemoved,
     SessionClosed,
+    SessionRenamed,
 )
 from schemas.streams import BODIES
 from schemas.subjects import Address, ask
+from services.domain.record import Record, read_record
 from services.embedder.worker import Embedder
 from services.indexer import filler
 from services.indexer.worker import Indexer
@@ -256,3 +258,27 @@ async def test_an_indexer_that_is_not_ready_says_so(bus: Bus, settings: Settings
         indexer.work = None
         reply = await bus.request(ask(IndexPositionAsk.NAME), encode(IndexPositionAsk(1)), PATIENCE)
     assert "ask again" in msgspec.json.decode(reply, type=IndexPosition).error
+
+
+async def test_only_what_rows_are_made_of_is_read(
+    bus: Bus, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What else comes with a message is not sent to the indexer, and nobody waits for it."""
+    decoded: list[str] = []
+
+    def counted(subject: str, data: bytes, seq: int, *, deep: bool) -> Record:
+        record = read_record(subject, data, seq, deep=deep)
+        decoded.append(record.envelope.type)
+        return record
+
+    monkeypatch.setattr(projector, "read_record", counted)
+    tell, indexer = Teller(bus).tell, Indexer()
+    async with opened(indexer, bus, settings):
+        await until(indexer.idle)
+        renamed = [SessionRenamed(title=f"title {number}") for number in range(10)]
+        seq = await tell(*renamed[:5], *message("m1", "the crane"), *renamed[5:])
+        reply = await bus.request(ask(IndexPositionAsk.NAME), encode(IndexPositionAsk(seq)), PATIENCE)
+        await until(indexer.idle)
+        assert ["the crane"] == await texts(settings)
+    assert ["message.recorded", "part.recorded"] == decoded
+    assert IndexPosition(seq) == msgspec.json.decode(reply, type=IndexPosition)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from schemas.events import Event
 from schemas.streams import LOG
+from schemas.subjects import Address
 from services.domain.record import RecordSkipped
 from services.edges.launcher.broker import Broker
 from services.kit import metrics, projector
@@ -64,9 +65,10 @@ async def projecting(
     durable: str = "sink",
     follow: Follow | None = None,
     clock: Callable[[], float] = time.monotonic,
+    filters: Sequence[str] = (),
 ) -> AsyncIterator[Projector]:
     async with kit_of("responder", bus, quick_settings()) as kit:
-        made = Projector(kit, sink, durable, pace, follow, clock=clock)
+        made = Projector(kit, sink, durable, pace, follow, clock=clock, filters=filters)
         await made.open()
         yield made
 
@@ -415,3 +417,58 @@ async def test_only_who_waits_for_what_was_read_ends_a_pause(bus: Bus, position:
             assert await waiting
         assert (position <= head) == (sink.commits > 1)
         waiting.cancel()
+
+
+TITLES, NOTHING = "log.*.*.*.session.renamed", "log.*.*.*.session.closed"
+
+
+@pytest.mark.parametrize("batch", [1, 8])
+async def test_what_a_sink_has_no_use_for_is_not_sent_and_its_position_goes_on(bus: Bus, batch: int) -> None:
+    sink, followed = MemorySink(), list[int]()
+    pace = SMALL._replace(batch=batch)
+    async with projecting(bus, sink, pace, follow=lambda one, _: followed.append(one.seq), filters=[NOTHING]) as made:
+        for start in (0, 20):
+            head = await append(bus, 20, start)
+            assert await made.committed(head, PATIENCE)
+            assert head == made.read_through
+    assert [] == followed == sink.facts
+
+
+async def test_a_sink_of_some_facts_has_all_of_them_in_any_order_of_looks(bus: Bus) -> None:
+    """Facts for it and others alternate, and the position is asked for after each."""
+    sink = MemorySink()
+    addresses = (HARBOUR, Address("harbour", "s2"))
+    async with projecting(bus, sink, filters=[f"{HARBOUR.log_prefix}.>"]) as made:
+        for seq in range(1, 21):
+            address = addresses[(seq - 1) % 2]
+            expected = {address.log("session.renamed"): max(0, seq - 2)}
+            assert [seq] == await Appender(bus).append(wrapped(titles(1, seq), expected, address), expected)
+            assert await made.committed(seq, PATIENCE)
+    assert list(range(1, 20, 2)) == [seq for seq, _ in sink.facts]
+    assert 20 == sink.committed
+
+
+async def test_a_sink_of_some_facts_that_was_put_back_is_read_to_again(bus: Bus) -> None:
+    sink = MemorySink()
+    head = await append(bus, 40)
+    async with projecting(bus, sink, filters=[TITLES]) as made:
+        assert await made.committed(head, PATIENCE)
+        sink.committed = 0
+        sink.facts.clear()
+        made.begin_anew()
+        head = await append(bus, 5, head)
+        assert await made.committed(head, PATIENCE)
+    assert list(range(1, head + 1)) == [seq for seq, _ in sink.facts]
+
+
+async def test_a_consumer_of_the_whole_log_becomes_one_of_some_subjects(bus: Bus) -> None:
+    """An installation of before has a consumer without filters."""
+    sink = MemorySink()
+    head = await append(bus, 5)
+    async with projecting(bus, sink) as made:
+        assert await made.committed(head, PATIENCE)
+    followed = list[int]()
+    async with projecting(bus, sink, follow=lambda one, _: followed.append(one.seq), filters=[NOTHING]) as made:
+        head = await append(bus, 5, head)
+        assert await made.committed(head, PATIENCE)
+    assert [] == followed

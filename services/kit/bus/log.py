@@ -123,6 +123,22 @@ class LogReader:
         self._bus.trail.note(record.envelope.seq, record.envelope.id, stored_at(headers))
         return record
 
+    async def next_after(self, seq: int, filters: Iterable[str]) -> int:
+        """The position of the first record behind `seq` on any of these subjects; 0: there is none. It reads no body.
+
+        Raises `Unreachable`.
+        """
+        found = await asyncio.gather(*(self._next_on(seq + 1, one) for one in filters))
+        return min((one for one in found if one), default=0)
+
+    async def _next_on(self, start: int, subject_filter: str) -> int:
+        request = json.dumps({"seq": start, "next_by_subj": subject_filter}).encode()
+        try:
+            message = await self._bus.client.request(f"$JS.API.DIRECT.GET.{LOG.name}", request, timeout=WAIT)
+        except NatsError as error:
+            raise Unreachable(f"the log could not be read: {str(error) or type(error).__name__}") from error
+        return int((message.headers or {}).get(SEQUENCE, 0))
+
     async def at_each(self, seqs: Iterable[int]) -> dict[int, Envelope]:
         """The facts at these positions, several asked for at once; without those that are not there."""
         turns = asyncio.Semaphore(AT_ONCE)
