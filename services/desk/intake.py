@@ -130,7 +130,7 @@ class MemoryIntake:
     # What people ask for, and what sessions show.
 
     async def _said(self, address: Address, envelope: Envelope, part: PartRecorded, seq: int) -> None:
-        """Take in what a message says. What an agent writes to its sub-agent has the agent's words."""
+        """Take in what a message says. What an agent writes to its sub-agent it can have remembered by itself."""
         if part.synthetic or part.ignored or part.provenance in LATE:
             return
         text = mask(bounded(cleaned(part.text)))
@@ -144,14 +144,14 @@ class MemoryIntake:
         if not found and not (is_user and requests(text)):
             return
         kin = await kin_of(self._kit.reader, address)
-        is_person = is_user and not kin.is_subagent
-        is_typed = is_person and part.provenance == "typed"
+        if is_user and kin.is_subagent:
+            return
+        is_typed = is_user and part.provenance == "typed"
         trust = "person_by_harness" if is_typed else "agent"
-        source = words_of(trust) if is_typed or not is_person else "harness"
+        source = words_of(trust) if is_typed or not is_user else "harness"
         origin = await self._origin(address, kin, part.message, trust, source)
         candidates = [*asked(text, origin)] if is_user else []
-        if is_person or not is_user:
-            candidates += [shown(one, origin) for one in found]
+        candidates += [shown(one, origin) for one in found]
         await self._admit(address, envelope, candidates)
 
     async def _ran(self, address: Address, envelope: Envelope, run: ToolRan) -> None:

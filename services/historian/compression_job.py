@@ -68,7 +68,8 @@ class CompressionJob:
         left = unread(state, request, max(state.reached, request.first - 1))
         ends = left if is_another_generation(state, request) else whole(left, state.conversation)
         held = page(ends, state.conversation)
-        return read(await self._contents.recorded(address, state.conversation, held), self._budget)
+        recorded = self._contents.recorded(address, state.conversation, held, is_subagent=state.is_subagent)
+        return read(await recorded, self._budget)
 
 
 def _end(state: Session, request: HistoryRequested) -> Outcome[Session]:

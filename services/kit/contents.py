@@ -21,14 +21,19 @@ class Contents:
         self._bodies = Bodies(bus, BODIES)
 
     async def recorded(
-        self, address: Address, conversation: Conversation, messages: Sequence[Message]
+        self,
+        address: Address,
+        conversation: Conversation,
+        messages: Sequence[Message],
+        *,
+        is_subagent: bool = False,
     ) -> tuple[RecordedMessage, ...]:
-        """These messages, in their order, as they are recorded now."""
+        """These messages, in their order, as they are recorded now. `is_subagent`: an agent has started the session."""
         wanted = {part.seq: name for message in messages for name, part in conversation.sent_parts(message)}
         pieces: dict[str, Piece] = {}
         async for seq, event in self._facts(address, sorted(wanted)):
             pieces[wanted[seq]] = await self._piece(event, conversation.parts[event.part].number)
-        return tuple(recorded_message(message, pieces) for message in messages)
+        return tuple(recorded_message(message, pieces, is_subagent=is_subagent) for message in messages)
 
     async def _facts(self, address: Address, seqs: Sequence[int]) -> AsyncGenerator[tuple[int, PartRecorded], None]:
         """The facts at these positions: read in one sweep, since they stand close together."""

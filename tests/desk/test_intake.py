@@ -207,15 +207,19 @@ async def test_a_message_of_another_life_of_the_desk_is_known_by_the_log(broker:
     assert 1 == len(await written(bus))
 
 
-async def test_a_subagents_request_is_its_parents_and_an_agents(desk: Bus) -> None:
+@pytest.mark.parametrize("provenance", ["typed", ""])
+@pytest.mark.parametrize("text", [WISH, "Remember that the staging database is called harbour_two.", "Never use tabs."])
+async def test_what_an_agent_writes_to_its_sub_agent_is_not_remembered(desk: Bus, text: str, provenance: str) -> None:
     child, grandchild = Address("harbour", "child"), Address("harbour", "grandchild")
     await tell(desk, [SessionOpened(harness="h", mode="subagent", parent="s1")], child)
     await tell(desk, [SessionOpened(harness="h", mode="subagent", parent="child")], grandchild)
-    await tell(desk, said(WISH), grandchild)
-    await until(lambda: written(desk))
-    (memory,) = await written(desk)
-    assert isinstance(memory, MemoryWritten)
-    assert ("s1", "agent") == (memory.origin, memory.trust)
+    for session in (child, grandchild):
+        await tell(desk, said(text, provenance=provenance), session)
+    await tell(
+        desk, [StepOpened(step="1", mode="subagent"), *said(text, provenance=provenance)], Address("harbour", "x")
+    )
+    await rested(desk)
+    assert [] == await facts(desk, PROJECT)
 
 
 async def test_a_copy_of_a_session_is_no_sighting(desk: Bus) -> None:
@@ -326,8 +330,8 @@ async def test_what_a_session_was_shown_at_its_first_call_it_does_not_show_anew(
     await tell(desk, [SessionOpened(harness="h", mode="subagent", parent="s1"), *asks], child)
     await rested(desk)
     (memory,) = (await folded(desk)).memories.values()
-    assert 2 == memory.seen  # the person means it; what an agent writes to its sub-agent it has read itself
-    assert ["shown"] == (await judged(desk))[-1].reasons
+    assert 2 == memory.seen  # the person means it; what an agent writes to its sub-agent counts for nothing
+    assert [[], []] == [one.reasons for one in await judged(desk)]
 
 
 async def test_a_subagents_work_counts_for_the_session_that_started_it(desk: Bus) -> None:

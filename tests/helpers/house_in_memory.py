@@ -12,7 +12,7 @@ from schemas.commands import Answer, Command
 from schemas.envelope import Actor, Envelope
 from schemas.events import Event, HistoryRequested, PartRecorded
 from schemas.inbox import ErrorSeen, MessageSeen, Seen, StepSeen, UsageSeen
-from services.domain.conversation import Conversation, Message, Part
+from services.domain.conversation import Message, Part
 from services.domain.limits import Limits
 from services.domain.texts.content import Piece, RecordedMessage, piece_of, recorded_message
 from services.domain.transcript.pages import page
@@ -63,14 +63,15 @@ class HouseInMemory(Harness):
         state = self._historian
         left = unread(state, request, max(state.reached, request.first - 1))
         ends = left if is_another_generation(state, request) else whole(left, state.conversation)
-        held = [self._read(message, state.conversation) for message in page(ends, state.conversation)]
+        held = [self._read(message, state) for message in page(ends, state.conversation)]
         chunk = read(held, BUDGET)
         if not chunk.messages:
             return closing(state, request)
         return published(state, request, ADDRESS, chunk, Written(summarise(chunk, state.directory), RULES))
 
-    def _read(self, message: Message, conversation: Conversation) -> RecordedMessage:
-        return recorded_message(message, {name: self._piece(part) for name, part in conversation.sent_parts(message)})
+    def _read(self, message: Message, state: Historian) -> RecordedMessage:
+        pieces = {name: self._piece(part) for name, part in state.conversation.sent_parts(message)}
+        return recorded_message(message, pieces, is_subagent=state.is_subagent)
 
     def _piece(self, part: Part) -> Piece:
         _, recorded = self.log[part.seq - 1]

@@ -154,14 +154,15 @@ def test_a_long_session_with_one_wish_is_compressed() -> None:
     assert "force" == reason(harness)
 
 
-def test_the_sessions_of_sub_agents_are_left_alone() -> None:
-    harness = talking(5)
-    harness.use(80_000)
+def test_the_sessions_of_sub_agents_are_compressed_as_others_are() -> None:
+    harness = talking(5, mode="subagent")
     append(harness, SessionOpened(harness="test", mode="subagent", parent="other"))
     assert "" == reason(harness)
+    harness.use(80_000)
+    assert "force" == reason(harness)
 
 
-@pytest.mark.parametrize("mode", ["subagent", "hidden", "additive"])
+@pytest.mark.parametrize("mode", ["hidden", "additive"])
 def test_nothing_is_compressed_where_nothing_would_be_served(mode: Mode) -> None:
     harness = talking(5, mode=mode)
     harness.use(80_000)

@@ -20,15 +20,12 @@ class Standing(Enum):
     OFF = "off"
     OFF_HERE = "off here"
     """By the project's own settings."""
-    SUBAGENT = "subagent"
 
 
 REFUSED = {
     Standing.OFF: "no history is compressed here: it is switched off (ANNALS_HISTORY__ENABLED)",
     Standing.OFF_HERE: "no history of this project is compressed: its own settings switch it off (history.enabled); a "
     "person sees them with `annals project settings`",
-    Standing.SUBAGENT: "this is the session of a subagent, whose history is left as it is; order it in the session "
-    "that started it",
 }
 
 

@@ -4,7 +4,7 @@ import msgspec
 
 from schemas.commands import Command, DropQueue, FlushRequest, HistoryOrder, HistoryRebuild, HistoryRescore
 from schemas.envelope import Envelope
-from schemas.events import Event, FlushRequested, SessionOpened, StepOpened
+from schemas.events import Event, FlushRequested, StepOpened
 from services.desk.core import history, tags
 from services.desk.core.decision import CommandContext, Decision
 from services.desk.core.tags import Tags
@@ -16,16 +16,12 @@ class Session(msgspec.Struct, frozen=True):
     """A session at one position of the log, as far as commands about it are concerned."""
 
     tags: Tags = Tags()
-    parent: str = ""
-    """The session whose agent started this one."""
     has_begun: bool = False
     """Whether it has made a model call."""
 
 
 def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
     match event:
-        case SessionOpened(parent=parent):
-            return replace(session, parent=parent)
         case StepOpened():
             return session if session.has_begun else replace(session, has_begun=True)
         case _:
@@ -50,6 +46,4 @@ def decide(session: Session, command: Command, context: CommandContext) -> Decis
 def _standing(session: Session, context: CommandContext) -> history.Standing:
     if not context.history:
         return history.Standing.OFF if not context.is_history_own else history.Standing.OFF_HERE
-    if session.parent:
-        return history.Standing.SUBAGENT
     return history.Standing.READY if session.has_begun else history.Standing.BEFORE

@@ -52,6 +52,8 @@ class RecordedMessage(msgspec.Struct, frozen=True):
     at: datetime | None = None
     pieces: tuple[Piece, ...] = ()
     synthetic: bool = False
+    is_task: bool = False
+    """Whether the agent that started this session wrote it: a message of the role `user`, and no person's words."""
 
 
 def piece_of(event: PartRecorded, number: int) -> Piece:
@@ -75,8 +77,11 @@ def piece_of(event: PartRecorded, number: int) -> Piece:
     )
 
 
-def recorded_message(message: Message, pieces: Mapping[str, Piece]) -> RecordedMessage:
-    """A message in its place with those of its parts that the harness sends."""
+def recorded_message(message: Message, pieces: Mapping[str, Piece], *, is_subagent: bool = False) -> RecordedMessage:
+    """A message in its place with those of its parts that the harness sends.
+
+    `is_subagent`: another agent has started the session, so that its messages of the role `user` are that agent's.
+    """
     recorded = message.recorded
     return RecordedMessage(
         ordinal=message.ordinal,
@@ -85,11 +90,23 @@ def recorded_message(message: Message, pieces: Mapping[str, Piece]) -> RecordedM
         at=recorded.sent,
         pieces=tuple(pieces[name] for name in message.sent if name in pieces),
         synthetic=recorded.synthetic,
+        is_task=is_subagent and recorded.role == "user",
     )
 
 
 def person_texts(message: RecordedMessage) -> Iterator[str]:
     """What a person wrote in this message, without what a harness or we ourselves have put around it."""
+    if not message.is_task:
+        yield from _written(message)
+
+
+def task_texts(message: RecordedMessage) -> Iterator[str]:
+    """What the agent that started this session wrote in this message, likewise."""
+    if message.is_task:
+        yield from _written(message)
+
+
+def _written(message: RecordedMessage) -> Iterator[str]:
     if message.role != "user" or message.synthetic:
         return
     for piece in message.pieces:

@@ -14,8 +14,8 @@ from services.domain.tokens import tokens
 from services.domain.tools.call import TOOLS, Call, call_of
 from services.domain.transcript import commits
 
-PERSON, AGENT, HARNESS = "U", "A", "S"
-_POSING = re.compile(r"\[\d{1,18}|TC:|commits:|[UAS]:")
+PERSON, AGENT, HARNESS, TASK = "U", "A", "S", "Task"
+_POSING = re.compile(r"\[\d{1,18}|TC:|commits:|(?:[UAS]|Task):")
 """What a line of a transcript begins with, beside a person's words."""
 LONGEST_TARGET = 120
 MOST_FILES = 4
@@ -35,7 +35,8 @@ class Entry(msgspec.Struct, frozen=True):
     ordinal: int
     message: str
     speaker: str
-    """U: a person, A: the agent and its tools, S: the harness; empty: it says nothing."""
+    """U: a person, A: the agent and its tools, S: the harness, Task: the agent that started the session; empty: it says
+    nothing."""
     lines: tuple[str, ...] = ()
     """Texts, and lines that begin with `TC:`."""
     commits: tuple[str, ...] = ()
@@ -136,7 +137,9 @@ def _speaker(message: RecordedMessage, lines: list[str], *, speaks: bool) -> str
     if message.role in {"assistant", "tool"}:
         return AGENT
     if message.role == "user":
-        return PERSON if speaks else AGENT if all(line.startswith("TC:") for line in lines) else HARNESS
+        if speaks:
+            return TASK if message.is_task else PERSON
+        return AGENT if all(line.startswith("TC:") for line in lines) else HARNESS
     return HARNESS
 
 
@@ -147,7 +150,7 @@ def _text(message: RecordedMessage, piece: Piece, most: int, *, keeps_lines: boo
     """
     text = _said(message, piece, most)
     lines = [line.rstrip() for line in text.split("\n")] if keeps_lines else [flat(text)]
-    if message.role != "user" or message.synthetic or piece.synthetic or piece.kind != "text":
+    if message.role != "user" or message.is_task or message.synthetic or piece.synthetic or piece.kind != "text":
         lines = [unposed_line(line) for line in lines]
     return "\n".join(f"- {line}" if _POSING.match(line) else line for line in lines).strip("\n")
 

@@ -32,7 +32,8 @@ class Chunk(msgspec.Struct, frozen=True):
     ended: str = "end"
     """Why it ended there: end (of what was given) or budget."""
     text: str = ""
-    """Lines `[3] U: …`, `[4-9] A: …`, and below them `TC: …` for each use of a tool."""
+    """Lines `[3] U: …`, or `[3] Task: …` of the agent that started the session, `[4-9] A: …`, and below them `TC: …`
+    for each use of a tool."""
     tool_only: tuple[tuple[int, int], ...] = ()
     """Ranges of ordinals in which nothing was said."""
     ordinals: tuple[tuple[int, str], ...] = ()

@@ -86,6 +86,7 @@ def recorded(transcript: Transcript) -> tuple[RecordedMessage, ...]:
                 for part in one.parts
             ),
             synthetic=one.synthetic,
+            is_task=bool(transcript.seen.parent) and one.role == "user",
         )
         for ordinal, one in enumerate(transcript.messages, start=1)
     )

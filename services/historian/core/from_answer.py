@@ -1,7 +1,5 @@
 """How a model's checked answer becomes a summary: without secrets, whoever brought them in."""
 
-from collections.abc import Sequence
-
 from services.domain.secrets import mask
 from services.domain.texts.bounds import flat
 from services.domain.texts.posing import unposed
@@ -12,6 +10,8 @@ from services.historian.core.validate import healed
 
 LONGEST = 800
 """Characters of an observation."""
+TASK = "Task:"
+"""How a line of what the agent wrote begins that started the session."""
 
 
 def to_summary(output: Output, shown: Bounds) -> Summary:
@@ -24,14 +24,14 @@ def to_summary(output: Output, shown: Bounds) -> Summary:
         *(Observation("open_question", _clean(text), first, last) for text in output.open_questions),
     ]
     return Summary(
-        compartments=tuple(_draft(one, shown.requests) for one in output.compartments),
+        compartments=tuple(_draft(one, shown) for one in output.compartments),
         facts=tuple(Fact(fact.category, _clean(fact.text), fact.evidence) for fact in output.facts),
         observations=tuple(observations),
         unprocessed_from=last + 1 if last < shown.last else 0,
     )
 
 
-def _draft(one: Compartment, requests: Sequence[str]) -> Draft:
+def _draft(one: Compartment, shown: Bounds) -> Draft:
     anchors = tuple(dict.fromkeys(flat(_clean(anchor)) for anchor in one.anchors))
     return Draft(
         first=one.start,
@@ -39,8 +39,8 @@ def _draft(one: Compartment, requests: Sequence[str]) -> Draft:
         title=unposed(_clean(one.title))[:TITLE],
         episode=tuple(dict.fromkeys(one.episode)),
         importance=one.importance,
-        p1=_clean(_attributed(one.p1, requests)),
-        p2=_clean(_attributed(one.p2, requests)),
+        p1=_clean(_attributed(one.p1, shown)),
+        p2=_clean(_attributed(one.p2, shown)),
         p3=_clean(unposed(one.p3)),
         p4=_clean(unposed(one.p4)),
         anchors=anchors,
@@ -48,16 +48,21 @@ def _draft(one: Compartment, requests: Sequence[str]) -> Draft:
     )
 
 
-def _attributed(text: str, requests: Sequence[str]) -> str:
-    """Only what a person did write is set as a person's words."""
-    return "\n".join(_line(line, requests) for line in text.splitlines())
+def _attributed(text: str, shown: Bounds) -> str:
+    """Only what a person did write is set as a person's words; and likewise what the agent wrote that started it."""
+    return "\n".join(_line(line, shown) for line in text.splitlines())
 
 
-def _line(line: str, requests: Sequence[str]) -> str:
+def _line(line: str, shown: Bounds) -> str:
     plain = unposed(line)
-    if plain == flat(line):
+    is_quote, quoted = plain != flat(line), plain
+    if shown.tasks and quoted.startswith(TASK):
+        is_quote, quoted = True, quoted.removeprefix(TASK).strip()
+    if not is_quote:
         return line
-    return f"U: {plain}" if is_quoted(plain, requests) else f"- {plain}"
+    if is_quoted(quoted, shown.tasks):
+        return f"{TASK} {quoted}"
+    return f"U: {quoted}" if is_quoted(quoted, shown.requests) else f"- {quoted}"
 
 
 def _text_of(event: Happening) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from services.domain.texts.bounds import flat
-from services.domain.texts.content import person_texts
+from services.domain.texts.content import person_texts, task_texts
 from services.domain.transcript.blocks import atoms
 from services.domain.transcript.reader import Chunk
 
@@ -70,6 +70,8 @@ class Bounds(msgspec.Struct, frozen=True):
     """Where the compartments before end."""
     requests: tuple[str, ...] = ()
     """What a person wrote, text by text: their lines, without blanks around and between."""
+    tasks: tuple[str, ...] = ()
+    """The same of the agent that started the session."""
     arcs: tuple[tuple[int, int], ...] = ()
     """Messages that belong together, from a call to its result, where these stand in several messages."""
 
@@ -94,6 +96,7 @@ def bounds(chunk: Chunk, previous_last: int) -> Bounds:
         tokens=chunk.tokens,
         previous_last=previous_last,
         requests=tuple(_lines(text) for one in chunk.recorded for text in person_texts(one)),
+        tasks=tuple(_lines(text) for one in chunk.recorded for text in task_texts(one)),
         arcs=tuple((first, last) for first, last in joined if first < last),
     )
 

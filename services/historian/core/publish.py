@@ -35,6 +35,8 @@ WHOLE = frozenset({AHEAD, "force", "wrapup", REBUILD})
 """Reasons for which even a topic that may go on is compressed to the end of the range."""
 UNCOUNTED = frozenset({"no_eligible", "aborted", "stale_fingerprint"})
 """Failures that are nobody's fault: the range may be requested again at once."""
+OF_WORK = frozenset({"causal_incident", "open_question"})
+"""The kinds of observations that are about the work, and not about a person."""
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -72,7 +74,7 @@ def published(
     rest = unread(session, request, last)
     is_last = not rest if is_anew else is_end
     events: list[Event] = [_sealed(draft, request, address, chunk, written.source) for draft in drafts]
-    events += _beside(summary, last, request)
+    events += _beside(summary, last, request, is_subagent=session.is_subagent)
     events.append(
         HistoryAdvanced(
             run=request.run,
@@ -149,17 +151,18 @@ def _sealed(draft: Draft, request: HistoryRequested, address: Address, chunk: Ch
     )
 
 
-def _beside(summary: Summary, last: int, request: HistoryRequested) -> Iterator[Event]:
+def _beside(summary: Summary, last: int, request: HistoryRequested, *, is_subagent: bool) -> Iterator[Event]:
     """The facts and observations that what is published shows, up to this message.
 
-    What only messages behind it show is found again with them.
+    What only messages behind it show is found again with them. In the session of a sub-agent no person has written
+    anything, and it may not write to the project's memory: nothing is published but what is about its work.
     """
-    for fact in summary.facts:
+    for fact in () if is_subagent else summary.facts:
         shown = [ordinal for ordinal in fact.evidence if ordinal <= last]
         if shown or not fact.evidence:
             yield _fact(fact.category, fact.text, shown, request)
     for one in summary.observations:
-        if one.first <= last:
+        if one.first <= last and (one.kind in OF_WORK or not is_subagent):
             until = min(one.last, last)
             yield ObservationRecorded(run=request.run, kind=one.kind, text=one.text, first=one.first, last=until)
 

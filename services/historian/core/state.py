@@ -80,6 +80,11 @@ class Session(msgspec.Struct, frozen=True):
     """The highest generation that was ever begun."""
 
     @property
+    def is_subagent(self) -> bool:
+        """Whether another agent has started it, and wrote its messages of the role `user`."""
+        return bool(self.parent) or (self.step is not None and self.step.mode == "subagent")
+
+    @property
     def request(self) -> HistoryRequested | None:
         """The request of the open job."""
         return self.jobs.open.request if self.jobs.open else None

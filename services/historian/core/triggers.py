@@ -27,6 +27,8 @@ HEADROOM_PERCENT = 2.0
 FULL_TOKENS, FULL_MESSAGES = 6_000, 12
 """From here on a piece of history is worth a job of its own."""
 TAIL_BUDGETS = 3
+SERVED = frozenset({"primary", "reduce_off", "subagent"})
+"""The modes of sessions whose prompts are made smaller, and that history is written for."""
 LAG, LEAST_LAG = 0.25, 1_000
 """What rules keep ready trails the tail by this share of it at most, and by at least so many tokens."""
 SMALLEST = 12_000
@@ -47,13 +49,13 @@ def due(
 
 def wanted(session: Session, plan: PlanLimits, limits: Limits, *, now: datetime) -> HistoryRequested | None:
     """The job that should be done now, if any."""
-    if not limits.enabled or session.request is not None or session.parent or session.step is None:
+    if not limits.enabled or session.request is not None or session.step is None:
         return None
     if session.order is not None:
         return _ordered(session, session.order, plan)
     pressure = context_pressure(session, plan)
     waits = is_held(session.jobs, now) and pressure.percent < SHORT_PERCENT
-    if waits or session.step.mode in ("subagent", "hidden", "additive"):
+    if waits or session.step.mode not in SERVED:
         return None
     tail = pressure.tail(limits)
     found = eligible(measured(session.conversation, session.history.last), tail)

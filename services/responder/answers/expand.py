@@ -196,7 +196,7 @@ def _lines(pieces: Iterable[tuple[RecordedMessage, Piece]]) -> Iterator[str]:
     before = 0
     for one, piece in pieces:
         if one.ordinal != before:
-            yield f"[{one.ordinal}] {one.role}"
+            yield f"[{one.ordinal}] {'task' if one.is_task else one.role}"
             before = one.ordinal
         if piece.tool or piece.call:
             yield f"{piece.tool} {piece.input}".rstrip()
@@ -248,7 +248,12 @@ def _open(context: Context) -> Callable[[ExpandAsk], Awaitable[Expanded]]:
             session = await context.cache.state(SESSION, Address(ask.project, name))
             span = resolve(session, ask)
             permit((await remembered_of(context.cache, ask.project)).book, ask, span.messages)
-            recorded = await contents.recorded(Address(ask.project, ask.session), session.conversation, span.messages)
+            recorded = await contents.recorded(
+                Address(ask.project, ask.session),
+                session.conversation,
+                span.messages,
+                is_subagent=session.is_subagent,
+            )
             reply = await asyncio.to_thread(shown, span, recorded, ask)
         except (BadAsk, BadSubject, UnknownSession) as error:
             return Expanded(error=f"Nothing is shown: {error}.")

@@ -3,10 +3,13 @@
 The same compartments, budget and importance make the same bytes.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import groupby
 from xml.sax.saxutils import unescape
+
+from msgspec.structs import replace
 
 from schemas.events import CompartmentSealed
 from services.domain.texts.markup import element, escaped, stacked
@@ -14,11 +17,15 @@ from services.domain.texts.posing import unposed, unposed_line
 from services.domain.tokens import BYTES_PER_TOKEN
 from services.responder.head import names
 from services.responder.head.decay import ARCHIVED, TIERS, freshest, tiers, total
-from services.responder.head.excerpt import QUOTE, shortened
+from services.responder.head.excerpt import QUOTE, TASK, shortened
 
 HISTORY = """\
 What happened in this session before the messages below, put here by the service that keeps your context. It is a \
 record and asks for nothing. The numbers are messages: ctx_expand shows them again. U: is what the user wrote."""
+SUBAGENT = """\
+What happened in this session before the messages below, put here by the service that keeps your context. It is a \
+record and asks for nothing. The numbers are messages. Task: is what the agent wrote that started this session."""
+"""The same in the session of a sub-agent, which no person has written to."""
 STATE = "As of this writing: the messages below are newer."
 """What stands above the state."""
 NAMES = 2 / 3
@@ -30,6 +37,7 @@ SHORT = 3
 TOLD = 40
 """Characters of a title that are enough to see that the text begins with it."""
 _FENCES = ("```", "~~~")
+_QUOTED = re.compile(rf"^{QUOTE}", re.MULTILINE)
 ARCHIVED_LINE = 48
 """Bytes that are kept for the line about what is archived."""
 
@@ -46,32 +54,48 @@ def render_history(
     tasks: Sequence[str] = (),
     importance: Callable[[CompartmentSealed], int] = importance_of,
     standing: AbstractSet[str] = frozenset(),
+    *,
+    is_subagent: bool = False,
 ) -> str:
     """The second head message in at most `budget` tokens; empty if there is nothing to say, or no room for it.
 
     The oldest comes first. State and tasks are told whole as far as the budget goes; summaries get what they leave.
-    `standing`: ends of paths of files that can be read elsewhere in the prompt.
+    `standing`: ends of paths of files that can be read elsewhere in the prompt. `is_subagent`: another agent has
+    started the session, and nothing in it is shown as the user's words.
     """
-    frame = len(element("history", stacked([HISTORY, " "])).encode())
+    opening, quote = (SUBAGENT, TASK) if is_subagent else (HISTORY, QUOTE)
+    frame = len(element("history", stacked([opening, " "])).encode())
     room = budget * BYTES_PER_TOKEN - frame
     now = _bounded([("state", STATE, state), ("tasks", "", tasks)], room)
     left = room - len(now.encode()) - 4
-    past = _past(sealed, left, [importance(one) for one in sealed], standing, now) if sealed else ""
+    shown = [_as_task(one) for one in sealed] if is_subagent else sealed
+    past = _past(shown, left, [importance(one) for one in sealed], standing, now, quote) if sealed else ""
     sections = stacked([past, now])
-    return element("history", stacked([HISTORY, sections])) if sections and room > 0 else ""
+    return element("history", stacked([opening, sections])) if sections and room > 0 else ""
+
+
+def _as_task(one: CompartmentSealed) -> CompartmentSealed:
+    """A compartment of a sub-agent: one that was made before that was known may have quoted a user."""
+    texts = (_QUOTED.sub(TASK, text) for text in (one.p1, one.p2, one.p3, one.p4))
+    return replace(one, **dict(zip(("p1", "p2", "p3", "p4"), texts, strict=True)))
 
 
 def _past(
-    sealed: Sequence[CompartmentSealed], room: int, importance: Sequence[int], standing: AbstractSet[str], now: str
+    sealed: Sequence[CompartmentSealed],
+    room: int,
+    importance: Sequence[int],
+    standing: AbstractSet[str],
+    now: str,
+    quote: str,
 ) -> str:
     """Summaries first, without the share of names; names in what is left; then fuller summaries if there is room.
 
     `now`: what stands below it, and is told there.
     """
     found = names.ranked(sealed)
-    summaries = _summaries(sealed, int(room * (1 - NAMES)), importance)
+    summaries = _summaries(sealed, int(room * (1 - NAMES)), importance, quote)
     listed = names.index(found, f"{summaries}\n{now}", _for_names(summaries, room), standing)
-    summaries = _summaries(sealed, room - len(listed.encode()) - 2, importance)
+    summaries = _summaries(sealed, room - len(listed.encode()) - 2, importance, quote)
     listed = names.index(found, f"{summaries}\n{now}", _for_names(summaries, room), standing)
     text = stacked([summaries, listed])
     return text if len(text.encode()) <= room else ""
@@ -83,17 +107,17 @@ def _for_names(summaries: str, room: int) -> int:
     return min(room - size - 2, size * 2)
 
 
-def _summaries(sealed: Sequence[CompartmentSealed], room: int, importance: Sequence[int]) -> str:
+def _summaries(sealed: Sequence[CompartmentSealed], room: int, importance: Sequence[int], quote: str) -> str:
     """Each in the tier that there is room for. The fullest are shortened at first, so that there are more of them."""
     whole = [[escaped(_form(one, tier)) for tier in range(1, TIERS + 1)] for one in sealed]
-    forms = [[shortened(full, brief, room // PARTS), brief, *rest] for full, brief, *rest in whole]
+    forms = [[shortened(full, brief, room // PARTS, quote), brief, *rest] for full, brief, *rest in whole]
     costs = [[_cost(form) for form in each] for each in forms]
     room -= ARCHIVED_LINE
     shown = tiers(costs, importance, room)
     room -= total(costs, shown)
     for at in freshest(importance):
         if shown[at] == 1:
-            forms[at][0] = shortened(whole[at][0], whole[at][1], costs[at][0] - 2 + room)
+            forms[at][0] = shortened(whole[at][0], whole[at][1], costs[at][0] - 2 + room, quote)
             room -= _cost(forms[at][0]) - costs[at][0]
     lines: list[str] = []
     for archived, run in groupby(range(len(sealed)), key=lambda at: shown[at] == ARCHIVED):

@@ -4,6 +4,7 @@ With it stands what the session works at. That changes with every call, and alon
 anew: it is told as it was until the history changes, or the provider's cache is lost anyway.
 """
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from schemas.plan import AnyEdit, Cut, CutBefore, SetHead, Withdraw
@@ -19,7 +20,6 @@ from services.responder.session.costs import kept
 from services.responder.session.state import served_tokens, with_edits
 
 NAME = "history"
-MODES = frozenset({"primary", "reduce_off"})
 SLOT = 1
 COLD = frozenset({"idle", "model", "variant", "system", "compacted", "late"})
 """Causes at which no cache holds the head any more."""
@@ -82,11 +82,23 @@ def _text(view: View, first: Message | None, files: AbstractSet[str]) -> str:
     head, cut = served(view)
     is_told = set(lost) <= set(state_in(head))
     if head and cut == first.recorded.message and not view.causes & COLD and not is_tainted and is_told:
-        same = render_history(history.sealed, most, state_in(head), importance=history.importance, standing=files)
+        same = _rendered(view, most, state_in(head), files)
         if same == head:
             return head
     state = working_lines(view.session, view.remembered, view.name)
-    return render_history(history.sealed, most, state, importance=history.importance, standing=files)
+    return _rendered(view, most, state, files)
+
+
+def _rendered(view: View, most: int, state: Sequence[str], files: AbstractSet[str]) -> str:
+    history = view.session.history
+    return render_history(
+        history.sealed,
+        most,
+        state,
+        importance=history.importance,
+        standing=files,
+        is_subagent=view.session.is_subagent,
+    )
 
 
 def _first(view: View) -> Message | None:
@@ -120,4 +132,4 @@ def _cost(text: str) -> int:
     return tokens(len(text.encode()))
 
 
-LANE = Lane(NAME, rebase=rebase, modes=MODES, order=20)
+LANE = Lane(NAME, rebase=rebase, order=20)

@@ -88,6 +88,11 @@ class Session(msgspec.Struct, frozen=True):
     """What was decided to be told with the newest message of a person of which anything was decided."""
 
     @property
+    def is_subagent(self) -> bool:
+        """Whether another agent has started it, and wrote its messages of the role `user`."""
+        return self.work.is_subagent
+
+    @property
     def step(self) -> StepOpened | None:
         """The newest model call."""
         return self.calls.step

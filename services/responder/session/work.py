@@ -15,6 +15,7 @@ from schemas.events import (
     PartRecorded,
     PartRemoved,
     SessionOpened,
+    StepOpened,
     ToolRan,
 )
 from services.domain.compartments import GONE
@@ -27,6 +28,8 @@ from services.domain.tools.request import command_of
 
 TYPED = "typed"
 """The provenance of a text that a person typed, as the harness vouches."""
+SUBAGENT = "subagent"
+"""The mode of a session that another agent has started."""
 MOST_SAID = 8
 """Calls whose ends are not known yet."""
 _CALLS = frozenset({"tool", "tool_call", "tool_result"})
@@ -58,6 +61,8 @@ class Work(msgspec.Struct, frozen=True):
     """What the newest calls asked and answered, the newest last."""
     rules: tuple[Rule, ...] = ()
     """What persons forbade or laid down, the newest last."""
+    is_subagent: bool = False
+    """Whether another agent has started the session: then no person lays anything down in it."""
 
 
 def worked(work: Work, event: Event, conversation: Conversation) -> Work:
@@ -77,10 +82,18 @@ def worked(work: Work, event: Event, conversation: Conversation) -> Work:
         case MessageRemoved(messages=names, reason=reason) if reason in GONE:
             known = (conversation.messages[name] for name in names if name in conversation.messages)
             return _without(work, [part for message in known for part in message.parts])
-        case SessionOpened(directory=directory):
-            return replace(work, root=directory)
+        case SessionOpened(directory=directory, parent=parent, mode=mode):
+            work = replace(work, root=directory)
+            return _subagents(work) if parent or mode == SUBAGENT else work
+        case StepOpened(mode=mode):
+            return _subagents(work) if mode == SUBAGENT and not work.is_subagent else work
         case _:
             return work
+
+
+def _subagents(work: Work) -> Work:
+    """The work of a sub-agent: what was taken for a person's words is another agent's."""
+    return replace(work, is_subagent=True, rules=())
 
 
 def _with_state(work: Work, state: HotState) -> Work:
@@ -94,7 +107,7 @@ def _with_rules(work: Work, part: PartRecorded, conversation: Conversation) -> W
     as well be pasted, forged, or what another agent asks for.
     """
     message = conversation.messages.get(part.message)
-    if message is None or message.recorded.role != "user" or message.recorded.synthetic:
+    if work.is_subagent or message is None or message.recorded.role != "user" or message.recorded.synthetic:
         return work
     is_typed = is_written(part) and part.provenance == TYPED
     sentences = laid_down(part.text) if is_typed else ()

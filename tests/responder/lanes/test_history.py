@@ -370,7 +370,7 @@ def test_where_two_of_a_role_in_a_row_are_refused_history_stands_before_an_agent
     assert [] == faults(call.served, harness.capabilities)
 
 
-@pytest.mark.parametrize("mode", ["subagent", "additive", "hidden"])
+@pytest.mark.parametrize("mode", ["additive", "hidden"])
 def test_other_modes_are_left_alone(mode: str) -> None:
     harness = talking()
     harness.mode = mode  # type: ignore[assignment] # each of them is one

@@ -9,7 +9,7 @@ from services.domain.texts.abridged import octets, rules_in, with_rules
 from services.domain.texts.bounds import beginning, flat
 from services.domain.texts.posing import unposed_line
 from services.domain.texts.sentences import alike, words
-from services.historian.core.rules.key_sentences import AGENT, PERSON, KeySentence
+from services.historian.core.rules.key_sentences import AGENT, ASKING, PERSON, TASK, KeySentence
 
 SAME, EQUAL = 0.7, 0.95
 """Sentences that share so much of their words say the same, and items of lists, which are often much alike."""
@@ -34,7 +34,7 @@ class _Offer(msgspec.Struct, frozen=True):
 def chosen(sentences: Sequence[KeySentence], room: int) -> list[KeySentence]:
     """The weightiest that do not repeat each other and fit in so many bytes, in their order.
 
-    However much else there is to tell, half of the room is a person's.
+    However much else there is to tell, half of the room is for what was asked.
     """
     taken: dict[int, KeySentence] = {}
     said = [_words(one) for one in sentences]
@@ -77,17 +77,17 @@ def _words(sentence: KeySentence) -> frozenset[str]:
 
 
 def _offers(sentences: Sequence[KeySentence], room: int) -> Iterator[_Offer]:
-    """Of a person first the rules, then the rest, each up to half of the room; then everything by what it weighs.
+    """Of what was asked first the rules, then the rest, each up to half of the room; then everything by its weight.
 
     What was cut for want of room is offered once more.
     """
     ranked = sorted(range(len(sentences)), key=lambda at: (-sentences[at].weight, at))
     order = [at for at in ranked if sentences[at].weight > 0]
-    persons = [at for at in order if sentences[at].who == PERSON]
-    for at in persons:
+    asked = [at for at in order if sentences[at].who in ASKING]
+    for at in asked:
         if rules := sentences[at].rule and rules_in(sentences[at].text):
             yield _Offer(at, msgspec.structs.replace(sentences[at], text=rules), max(room // 2, LEAST), only_rules=True)
-    yield from (_Offer(at, sentences[at], room // 2) for at in persons)
+    yield from (_Offer(at, sentences[at], room // 2) for at in asked)
     yield from (_Offer(at, sentences[at], room) for at in order)
 
 
@@ -120,6 +120,8 @@ def _set(who: str, group: Sequence[KeySentence], head: str) -> Iterator[str]:
     lead = f"{head}: " if head else ""
     if who == PERSON:
         yield f"U: {lead}{_quoted(group)}"
+    elif who == TASK:
+        yield f"Task: {lead}{_quoted(group)}"
     elif who != AGENT:
         yield from (one.text for one in group)
     elif not group[0].listed:

@@ -36,7 +36,7 @@ COUNTED = 2
 def facts(unit: Sequence[Step]) -> Iterator[Fact]:
     """Rules that a person gave in so many words: always, never, use this instead of that."""
     for step in unit:
-        for text in step.requests:
+        for text in step.of_person:
             if len(text) <= OWN_WORDS:
                 for sentence in filter(is_firm, sentences(text)):
                     yield Fact(category_of(sentence), beginning(sentence, LONGEST), (step.first,))
@@ -46,7 +46,7 @@ def observations(unit: Sequence[Step], done: Work) -> Iterator[Observation]:
     """Where a person turned the work around, and failures that were overcome."""
     is_answered = False
     for step in unit:
-        for text in step.requests:
+        for text in step.of_person:
             if is_answered and len(text) <= _CORRECTION and phrase_patterns.CORRECTION.search(flat(text)):
                 yield Observation("trajectory_correction", beginning(flat(text), LONGEST), step.first, step.last)
         is_answered = is_answered or bool(step.reports or step.calls)
@@ -83,7 +83,7 @@ def repeated(steps: Sequence[Step]) -> Iterator[Observation]:
     known: list[tuple[Step, frozenset[str]]] = []
     reported: set[frozenset[str]] = set()
     for step in steps:
-        for sentence in chain.from_iterable(map(_requests, step.requests)):
+        for sentence in chain.from_iterable(map(_requests, step.of_person)):
             own = words(sentence)
             before = next((one for one, other in known if one is not step and alike(own, other) >= AGAIN), None)
             if before is not None and not any(alike(own, other) >= AGAIN for other in reported):

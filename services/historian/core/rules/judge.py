@@ -29,7 +29,7 @@ _DECISIVE = 2.5
 
 def episode(sentences: KeySentences, done: Work) -> tuple[str, ...]:
     """The one or two kinds of work that most speaks for."""
-    text = " ".join((*(request.text for request in sentences.persons), *(one.subject for one in done.commits)))
+    text = " ".join((*(request.text for request in sentences.asked), *(one.subject for one in done.commits)))
     report = " ".join(sentence.text for sentence in sentences.agents if sentence.last)[:2000]
     votes = {kind: 3.0 * bool(match.search(text)) + bool(match.search(report)) for kind, match in _MATCHES.items()}
     paths = [path for path, _ in done.changed]
@@ -52,8 +52,8 @@ def importance(sentences: KeySentences, done: Work) -> int:
     decisions = sum(sentence.weight >= _DECISIVE for sentence in sentences.agents)
     score = (
         BASE
-        + min(24, 6 * sum(request.rule for request in sentences.persons))
-        + min(LONGEST_REQUEST, sum(len(request.text) for request in sentences.persons) // 100)
+        + min(24, 6 * sum(request.rule for request in sentences.asked))
+        + min(LONGEST_REQUEST, sum(len(request.text) for request in sentences.asked) // 100)
         + min(12, 6 * len(done.commits))
         + min(12, 2 * decisions)
         + min(8, 2 * len(done.changed))
@@ -61,6 +61,6 @@ def importance(sentences: KeySentences, done: Work) -> int:
     )
     if not done.changed and not done.commits:
         score -= 10
-    if not sentences.persons and not sentences.agents:
+    if not sentences.asked and not sentences.agents:
         score -= 10
     return max(5, min(95, score))

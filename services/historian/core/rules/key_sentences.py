@@ -16,7 +16,9 @@ from services.historian.core.rules.steps import Step
 from services.historian.core.rules.turns import Turn, turns
 from services.historian.core.rules.work import trouble
 
-PERSON, AGENT = "U", "A"
+PERSON, AGENT, TASK = "U", "A", "Task"
+ASKING = frozenset({PERSON, TASK})
+"""Who asks for work: a person, or the agent that started the session."""
 LONG_MESSAGE = 700
 """Characters up to which a person's message is kept whole; of a longer one sentences are chosen."""
 TRIVIAL = 12
@@ -69,14 +71,14 @@ class KeySentences(msgspec.Struct, frozen=True):
 
     every: tuple[KeySentence, ...] = ()
     openings: tuple[str, ...] = ()
-    """The first sentence of each message of a person."""
+    """The first sentence of each message that asks for something."""
     first: str = ""
     """The first words of anyone, or the first thing that was looked for."""
 
     @property
-    def persons(self) -> tuple[KeySentence, ...]:
-        """A person's words."""
-        return tuple(one for one in self.every if one.who == PERSON)
+    def asked(self) -> tuple[KeySentence, ...]:
+        """The words of those who ask for work."""
+        return tuple(one for one in self.every if one.who in ASKING)
 
     @property
     def agents(self) -> tuple[KeySentence, ...]:
@@ -102,8 +104,9 @@ def key_sentences(unit: Sequence[Step]) -> KeySentences:
 def _each_text(unit: Sequence[Step]) -> Iterator[list[KeySentence]]:
     """The key sentences of each text, in order."""
     for at, step in enumerate(unit):
+        who = TASK if step.is_task else PERSON
         for text in step.requests:
-            yield _whole(text, step) or list(_from_person(text, step))
+            yield _whole(text, step, who) or list(_from_request(text, step, who))
         for text in step.thought:
             yield list(_from_thought(text, step))
         for turn in turns(unit, at):
@@ -170,19 +173,19 @@ def _from_thought(text: str, step: Step) -> Iterator[KeySentence]:
             yield KeySentence(beginning(sentence, LONGEST), weight, step.last, AGENT, paragraph)
 
 
-def _whole(text: str, step: Step) -> list[KeySentence]:
+def _whole(text: str, step: Step, who: str) -> list[KeySentence]:
     """A message of a few sentences, as it is, with a stroke for the end of a line; none where it is longer."""
     plain = " / ".join(line for raw in unlinked(text).splitlines() if (line := flat(raw)) and not is_fence(line))
     if len(plain) > LONG_MESSAGE:
         return []
     is_trivial = len(plain) <= TRIVIAL and plain.isascii()
     if sum(one.isalpha() for one in plain) < LETTERS:
-        return [KeySentence(plain, 0.0, step.first, PERSON)]
+        return [KeySentence(plain, 0.0, step.first, who)]
     rule = bool(rules_in(plain))
-    return [KeySentence(plain, 1.0 if is_trivial else 6.0 + rule, step.first, PERSON, rule=rule)]
+    return [KeySentence(plain, 1.0 if is_trivial else 6.0 + rule, step.first, who, rule=rule)]
 
 
-def _from_person(text: str, step: Step) -> Iterator[KeySentence]:
+def _from_request(text: str, step: Step, who: str) -> Iterator[KeySentence]:
     """Of a long message how it begins and ends, its rules, and what else there is room for; of a paste the fault."""
     every = list(paragraphs(text))
     has_fault = False
@@ -202,7 +205,7 @@ def _from_person(text: str, step: Step) -> Iterator[KeySentence]:
             weight += 1.5 * (found is every[-1] and number + 1 == len(found.items) and is_said)
             text = abridged(item, LONGEST)
             where = (paragraph, number, found.head, found.listed)
-            yield KeySentence(text, weight, step.first, PERSON, *where, rule=rule)
+            yield KeySentence(text, weight, step.first, who, *where, rule=rule)
 
 
 def _is_ruling(item: str) -> bool:

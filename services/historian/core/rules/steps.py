@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 
 from services.domain.texts.bounds import bounded
-from services.domain.texts.content import Piece, RecordedMessage, person_texts
+from services.domain.texts.content import Piece, RecordedMessage, person_texts, task_texts
 from services.domain.tools.call import TOOLS, Call, call_of
 from services.domain.transcript import reader
 from services.domain.transcript.blocks import atoms
@@ -19,13 +19,20 @@ class Step(msgspec.Struct, frozen=True):
     last: int
     at: datetime | None = None
     requests: tuple[str, ...] = ()
-    """What a person wrote."""
+    """What a person wrote, or the agent that started the session."""
+    is_task: bool = False
+    """Whether that agent wrote them."""
     moves: tuple[str | Call, ...] = ()
     """What the agent wrote and did, in its order."""
     thought: tuple[str, ...] = ()
     """What it said only to itself."""
     tokens: int = 0
     """Estimate of the messages as they are."""
+
+    @property
+    def of_person(self) -> tuple[str, ...]:
+        """What a person wrote."""
+        return () if self.is_task else self.requests
 
     @property
     def reports(self) -> tuple[str, ...]:
@@ -48,7 +55,7 @@ def _step(atom: Sequence[RecordedMessage]) -> Step:
     thought: list[str] = []
     answers = {piece.call: piece for one in atom for piece in one.pieces if piece.kind == "tool_result"}
     for one in atom:
-        requests += person_texts(one)
+        requests += [*person_texts(one), *task_texts(one)]
         for piece in one.pieces:
             if piece.ignored:
                 continue
@@ -63,6 +70,7 @@ def _step(atom: Sequence[RecordedMessage]) -> Step:
         last=atom[-1].ordinal,
         at=atom[0].at,
         requests=tuple(requests),
+        is_task=any(one.is_task for one in atom),
         moves=tuple(moves),
         thought=tuple(text for text in thought if text.strip()),
         tokens=reader.cost(atom),

@@ -93,7 +93,7 @@ def _anchored(text: str, title: str, anchors: Sequence[str]) -> str:
 def _second(unit: Read) -> str:
     """What was wanted, the best that was sentences, and what came of it."""
     replace = msgspec.structs.replace
-    requests = sorted(unit.sentences.persons, key=lambda one: -one.weight)[:1]
+    requests = sorted(unit.sentences.asked, key=lambda one: -one.weight)[:1]
     quotes = [replace(one, text=abridged(one.text, SHORT_QUOTE), head="") for one in requests]
     reports = [one for one in unit.sentences.agents if _is_brief(one)]
     done = [*_short(unit.done), *(one for one in actions(unit.done, unit.found, unit.plan) if _is_short(one))]
