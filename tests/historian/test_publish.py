@@ -167,7 +167,10 @@ def test_what_was_given_up_does_not_count_as_written() -> None:
 class Held:
     """Contents that are in memory."""
 
-    async def recorded(self, _: Address, __: Conversation, messages: Sequence[Message]) -> list[RecordedMessage]:
+    async def recorded(
+        self, _: Address, __: Conversation, messages: Sequence[Message], *, is_subagent: bool
+    ) -> list[RecordedMessage]:
+        assert not is_subagent
         return [one for one in CALLING if one.ordinal in {message.ordinal for message in messages}]
 
 

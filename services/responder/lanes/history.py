@@ -28,8 +28,9 @@ COLD = frozenset({"idle", "model", "variant", "system", "compacted", "late"})
 def rebase(view: View) -> Change:
     """History as it is known now, in front of the first message that it does not stand for.
 
-    Where a model refuses two messages of one role in a row, that must be an agent's message. A copy goes on with what
-    it took over until the log tells of the compartments that it has.
+    Where a model refuses two messages of one role in a row, that must be an agent's message. Then the newest one that
+    history stands for stays, so that one rebase takes all that stands ready. A copy goes on with what it took over
+    until the log tells of the compartments that it has.
     """
     if view.session.awaits_history and view.limits.history:
         return Change(held=("history stays as it is: the origin's compartments are not copied yet",))
@@ -102,8 +103,13 @@ def _rendered(view: View, most: int, state: Sequence[str], files: AbstractSet[st
 
 
 def _first(view: View) -> Message | None:
-    """The first message behind what is compressed."""
-    return next(view.session.conversation.after(view.session.history.last), None)
+    """The first message that stays: the one behind what is compressed, or an agent's before it where it must be one."""
+    conversation, last = view.session.conversation, view.session.history.last
+    first = next(conversation.after(last), None)
+    if first is None or first.recorded.role != "user" or "requires_alternation" not in view.able:
+        return first
+    before = (conversation.messages.get(conversation.order.get(place, "")) for place in range(last, 0, -1))
+    return next((one for one in before if one is not None and one.recorded.role == "assistant"), first)
 
 
 def _by(view: View) -> tuple[int, ...]:

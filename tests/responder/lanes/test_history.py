@@ -254,11 +254,11 @@ def test_a_cut_whose_message_is_gone_does_not_cut_when_that_comes_back_elsewhere
     gone = harness.known["m8"]
     harness.without("m8")
     before = harness.step()
-    assert ("unlisted", "") == (*before.causes, shown(before))
+    assert (("unlisted",), "m6") == (before.causes, names(before)[0])
     harness.messages.append(gone)
     call = harness.step()
     assert as_bytes(call.served)[: len(before.served)] == as_bytes(before.served)
-    assert ["m1", "m8"] == [names(call)[0], names(call)[-1]]
+    assert ["m6", "m8"] == [names(call)[0], names(call)[-1]]
 
 
 def test_pressure_folds_history_in_and_counts_what_it_saves() -> None:
@@ -356,18 +356,50 @@ def test_a_new_generation_is_served_at_the_next_rebase() -> None:
     assert "Told anew" in shown(harness.step())
 
 
-@pytest.mark.parametrize(("last", "is_shown"), [(7, True), (8, False)])
-def test_where_two_of_a_role_in_a_row_are_refused_history_stands_before_an_agent_only(
-    last: int, *, is_shown: bool
-) -> None:
+@pytest.mark.parametrize(("last", "first"), [(7, "m8"), (8, "m8"), (9, "m10"), (10, "m10")])
+def test_where_two_of_a_role_in_a_row_are_refused_history_stands_before_an_agent_only(last: int, first: str) -> None:
     harness = talking()
     harness.capabilities = ("requires_alternation",)
     harness.step()
     seal(harness, last)
     harness.flush()
     call = harness.step()
-    assert is_shown == (f"up to m{last}" in shown(call))
+    assert f"up to m{last}" in shown(call)
+    assert first == names(call)[0]
     assert [] == faults(call.served, harness.capabilities)
+
+
+SMALL = [
+    (window, able) for window in (16_000, 24_000, 32_000) for able in ("caches_exact_prefix", "requires_alternation")
+]
+
+
+@pytest.mark.parametrize(("window", "able"), SMALL)
+def test_in_a_small_window_one_rebase_takes_all_that_stands_ready(window: int, able: str) -> None:
+    """Several compartments wait; behind them a person has begun another turn."""
+    turns = window // 1_000  # of about so many tokens each
+    ready = [2 * (turns * share // 5) for share in (1, 2, 3, 4)]
+    harness = talking(turns)
+    harness.capabilities = ("accepts_empty_content", able)  # type: ignore[assignment] # each of them is one
+    harness.context_limit = window
+    harness.step()
+    for last in ready:
+        seal(harness, last)
+    harness.use(int(window * 0.985))
+    harness.user("go on")
+    call = harness.step()
+    assert "force" in call.causes
+    assert all(f"up to m{last}" in shown(call) for last in ready)
+    assert not [reason for event in call.made.events if isinstance(event, PlanRebased) for reason in event.held]
+    sent = as_bytes(call.served)
+    for number in range(4):
+        harness.use(served_tokens(harness.session) + window // 4, f"u{number}")
+        harness.assistant(text_part(f"I have looked at it for the {number}. time."))
+        harness.restart()
+        later = harness.step()
+        assert () == later.causes
+        assert as_bytes(later.served)[: len(sent)] == sent
+        sent = as_bytes(later.served)
 
 
 @pytest.mark.parametrize("mode", ["additive", "hidden"])
