@@ -1,3 +1,4 @@
+import json
 from itertools import pairwise
 
 import msgspec
@@ -9,6 +10,7 @@ from schemas.events.fact import CATEGORIES
 from services.domain.texts.content import RecordedMessage
 from services.domain.texts.paragraphs import Paragraph, opening, paragraphs, sentences
 from services.domain.tokens import tokens
+from services.domain.tools.todos import STATUSES
 from services.domain.transcript.names import expressions, links, mentions, names
 from services.domain.transcript.reader import read
 from services.historian.core.rules.choice import chosen
@@ -736,3 +738,19 @@ def test_what_only_resembles_the_rules_of_a_long_message_is_told_as_well() -> No
     plain = "I do push it to the branch as I see fit, and so it is not your task."
     wanted = [KeySentence(long, 7.0, who=PERSON, rule=True), KeySentence(plain, 6.0, who=PERSON, paragraph=1)]
     assert ["Do not push it.", plain] == [one.text for one in chosen(wanted, 300)]
+
+
+@pytest.mark.parametrize("status", sorted(STATUSES))
+def test_the_state_of_a_task_is_no_name(status: str) -> None:
+    """It is not listed with the names that history keeps: the task may be done long since."""
+    todos = [{"content": "Mend parse_all in src/parse.py", "status": status, "priority": "high_water"}]
+    listed = agent(tool("todowrite", json.dumps(todos), todos=todos))
+    read_again = agent(tool("todoread", json.dumps(todos)))
+    names_of = only(summary(transcript(user("Go on with the plan."), listed, read_again, listed))).names
+    assert status not in names_of
+    assert any("parse_all" in name for name in names_of)
+
+
+def test_a_state_that_is_a_name_in_a_file_is_kept() -> None:
+    wrote = agent(tool("write", "ok", path="/w/src/task.py", content="def in_progress(task): ..."))
+    assert any(name.endswith("#in_progress") for name in only(summary(transcript(user("Write it."), wrote))).names)

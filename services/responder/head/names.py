@@ -10,6 +10,7 @@ import msgspec
 from schemas.events import CompartmentSealed
 from services.domain.texts.bounds import flat
 from services.domain.texts.markup import escaped
+from services.domain.tools.todos import STATUSES
 from services.domain.transcript.names import base, end_of
 
 HEADING = "## Names, by file"
@@ -50,6 +51,8 @@ def ranked(sealed: Sequence[CompartmentSealed]) -> Ranked:
     for number, one in enumerate(sealed, start=1):
         for place, name in enumerate(one.names[:most]):
             home, own = _parted(name)
+            if not home and own in STATUSES:  # older compartments list it
+                continue
             key, often = own or base(home), OFTEN / (place + RANK)
             used[key] += often
             homes[key][home] += often

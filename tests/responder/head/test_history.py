@@ -302,3 +302,10 @@ def test_a_heading_and_what_was_decided_stay_with_any_number_of_rules() -> None:
     kept = shortened("\n".join(("## 1-9 Title", f"U: {' '.join(rules)}", decided)), "short", 1).splitlines()
     assert ["## 1-9 Title", decided] == [kept[0], kept[-1]]
     assert kept[1].startswith("U: Never write to the folder number 0.")
+
+
+def test_a_state_of_a_task_that_an_older_compartment_lists_is_shown_with_no_names() -> None:
+    text = render_history((sealed(1, 9, words=200, names=["in_progress", "MAX_SIZE", "src/task.py#in_progress"]),), 900)
+    assert ["- src/task.py: in_progress", "- elsewhere: MAX_SIZE"] == [
+        line for line in text.splitlines() if "in_progress" in line or "MAX_SIZE" in line
+    ]

@@ -8,6 +8,7 @@ from itertools import chain, islice
 import msgspec
 
 from services.domain.tools.call import Call
+from services.domain.tools.todos import STATUSES
 from services.domain.transcript import commits
 from services.domain.transcript.names import base, expressions, is_file, links, mentions
 from services.historian.core.rules.steps import Step
@@ -51,8 +52,15 @@ class Index(msgspec.Struct, frozen=True):
         return sorted(self.weights, key=lambda name: (-self.weights[name], name))
 
     def listed(self) -> tuple[str, ...]:
-        """The weightiest, each behind its home: `src/db.ts#openStore`. A file stands for itself."""
-        kept = (name for name in self.ordered if self.weights[name] >= LEAST or self._is_at_home(name))
+        """The weightiest, each behind its home: `src/db.ts#openStore`. A file stands for itself.
+
+        How far a task is, such as `in_progress`, is no name: that changes, and names stay.
+        """
+        kept = (
+            name
+            for name in self.ordered
+            if self._is_at_home(name) or (self.weights[name] >= LEAST and name not in STATUSES)
+        )
         return tuple(self._placed(name) for name in islice(kept, MOST))
 
     def _is_at_home(self, name: str) -> bool:
