@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 from datetime import timedelta
+from hashlib import sha256
 from itertools import takewhile
 
 import msgspec
 
+from schemas.codec import encode
 from schemas.inbox import Capability, CompactionSeen, ErrorSeen, MessageSeen
 from schemas.plan import AnyEdit, target
 from services.domain.edits import Message, apply
@@ -44,22 +46,24 @@ class Played(msgspec.Struct, frozen=True):
     unexplained: int
     """Calls in which something changed that was sent before, without a rebase that says why."""
     faults: tuple[str, ...]
+    digest: str = ""
+    """Of all facts of the session, those that were decided included."""
 
 
-def play(transcript: Transcript, window: int, *, tidy: bool) -> Played:
+def play(transcript: Transcript, window: int, *, tidy: bool, limits: Limits = LIMITS) -> Played:
     """Make every call of a recording with a model that takes so many tokens. A `tidy` agent drops what is old."""
-    return _Play(transcript, window, tidy=tidy).played()
+    return _Play(transcript, window, limits, tidy=tidy).played()
 
 
 class _Play:
     """One session at work."""
 
-    def __init__(self, transcript: Transcript, window: int, *, tidy: bool) -> None:
+    def __init__(self, transcript: Transcript, window: int, limits: Limits, *, tidy: bool) -> None:
         self._transcript = transcript
         self._window = window
         self._project = Project(ARCHITECTURE=LINES, STRUCTURE=LINES)
         seeing = {lane.name: lane for lane in self._project.lanes()}
-        self._harness = Harness(LIMITS, [seeing.get(lane.name, lane) for lane in LANES])
+        self._harness = Harness(limits, [seeing.get(lane.name, lane) for lane in LANES])
         self._harness.mode = transcript.seen.mode
         self._harness.context_limit = window
         self._harness.capabilities = ABLE
@@ -81,7 +85,8 @@ class _Play:
             self._harness.messages.append(message)
         done = tuple(followed(self._rebases, self._calls))
         name = self._transcript.session
-        return Played(name, self._calls, self._refused, done, self._unexplained, tuple(self._faults))
+        facts = sha256(b"\n".join(encode(event) for _, event in self._harness.log)).hexdigest()
+        return Played(name, self._calls, self._refused, done, self._unexplained, tuple(self._faults), facts)
 
     def _answered(self, answer: MessageSeen) -> None:
         """One call, made again where the model refuses it; the count of the provider, and what the agent drops then."""

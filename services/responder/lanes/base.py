@@ -163,6 +163,7 @@ Rebase = Callable[[View], Change]
 Needs = Callable[[View], Iterable[str]]
 Reads = Callable[[View, Sequence[Message]], Iterable[str]]
 Switch = Callable[[Limits], bool]
+Spares = Callable[["View"], bool]
 
 
 def nothing_new(_: View, __: Sequence[Message]) -> Iterable[AnyEdit]:
@@ -178,6 +179,14 @@ def nothing_read(_: View, __: Sequence[Message]) -> Iterable[str]:
 
 
 def always(_: Limits) -> bool:
+    return True
+
+
+def spares_nothing(_: View) -> bool:
+    return False
+
+
+def spares_firm(_: View) -> bool:
     return True
 
 
@@ -203,6 +212,9 @@ class Lane(msgspec.Struct, frozen=True):
     """What it looks for in the conversation."""
     empties: bool = False
     """Whether nothing of a part's content is left where this lane alone has edited it: other lanes pass it over."""
+    spares_firm: Spares = spares_nothing
+    """Whether a rebase of this session leaves what is firm (see `services.responder.session.firm`), unless the model
+    would refuse the prompt. Where a lane does not say so, every rebase is collected before it is declined."""
     switch: Switch = always
     """Whether the settings want it. A lane that has to take back what it did before it was switched off is always
     asked, and looks at the settings itself."""

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from services.domain.conversation import Part
 from services.domain.tools.names import RECEIPTS, TODO_LISTS, TODO_WRITER, plain
-from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.base import Change, Lane, View, spares_firm
 from services.responder.lanes.dropping import calls, drop
 from services.responder.lanes.tool_pairs import Wanted
 from services.responder.lanes.turns import is_reduce
@@ -43,4 +43,4 @@ def _is_receipt(part: Part) -> bool:
     return part.recorded.bytes + part.recorded.input_bytes <= MAX_RECEIPT_BYTES
 
 
-LANE = Lane(NAME, rebase=rebase, order=50, empties=True)
+LANE = Lane(NAME, spares_firm=spares_firm, rebase=rebase, order=50, empties=True)

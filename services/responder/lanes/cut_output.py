@@ -15,7 +15,7 @@ from services.domain.texts.ends import Ends, ends
 from services.domain.texts.placeholders import MIDDLE
 from services.domain.tokens import BYTES_PER_TOKEN, tokens
 from services.domain.tools.names import GUIDES, READS, is_ours, plain
-from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.base import Change, Lane, View, spares_firm
 from services.responder.lanes.dropping import MIN_SAVING
 from services.responder.lanes.drops import call_of
 from services.responder.lanes.index import Finder, IsMeant
@@ -144,5 +144,12 @@ def _finds(session: Session) -> IsMeant:
 
 
 LANE = Lane(
-    NAME, rebase=rebase, extend=extend, needs=needs, reads=reads, order=45, finder=Finder(_finds, kinds=OUTPUTS)
+    NAME,
+    spares_firm=spares_firm,
+    rebase=rebase,
+    extend=extend,
+    needs=needs,
+    reads=reads,
+    order=45,
+    finder=Finder(_finds, kinds=OUTPUTS),
 )

@@ -7,7 +7,7 @@ from schemas.plan import AnyEdit, OmitArc, ReplaceOutput, ReplaceText
 from services.domain.conversation import Message, Part
 from services.domain.texts.placeholders import DROPPED, TRUNCATED, UNTAGGED
 from services.domain.tokens import tokens
-from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.base import Change, Lane, View, spares_firm
 from services.responder.provider_rules.check import new_faults
 from services.responder.session.costs import is_sent, served_output
 from services.responder.session.state import Session
@@ -201,4 +201,4 @@ def preview(text: str) -> str:
     return (head[:at] if short > PREVIEW_WORD_UNITS else head) + "…"
 
 
-LANE = Lane(NAME, extend=extend, rebase=rebase, order=40, empties=True)
+LANE = Lane(NAME, spares_firm=spares_firm, extend=extend, rebase=rebase, order=40, empties=True)

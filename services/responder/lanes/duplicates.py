@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from services.domain.conversation import Part
-from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.base import Change, Lane, View, spares_firm
 from services.responder.lanes.dropping import drop
 from services.responder.lanes.tool_pairs import Wanted
 
@@ -30,4 +30,4 @@ def _older(view: View) -> Iterator[Wanted]:
         yield from (Wanted(part, same[-1].seq) for part in older)
 
 
-LANE = Lane(NAME, rebase=rebase, order=70, empties=True)
+LANE = Lane(NAME, spares_firm=spares_firm, rebase=rebase, order=70, empties=True)

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from schemas.plan import AnyEdit, OmitMessage, ReplaceText, Withdraw, target
 from services.domain.conversation import Part
 from services.responder.lanes.age import Ages, ages
-from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.base import Change, Lane, View, spares_firm
 from services.responder.lanes.index import Finder, IsMeant, Placed
 from services.responder.lanes.reasoning import Rules, cause, is_reasoning, is_spent, rules_of
 from services.responder.lanes.rewrite import is_in_memory
@@ -146,4 +146,4 @@ def _finds(session: Session) -> IsMeant:
 
 
 FINDER = Finder(_finds, kinds=frozenset({"text"}), role="assistant", with_dropped=True, with_queued=True)
-LANE = Lane(NAME, rebase=rebase, order=160, finder=FINDER)
+LANE = Lane(NAME, spares_firm=spares_firm, rebase=rebase, order=160, finder=FINDER)

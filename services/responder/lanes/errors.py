@@ -7,7 +7,7 @@ from schemas.plan import AnyEdit, ReplaceOutput, Restore
 from services.domain.conversation import Part
 from services.domain.tokens import tokens
 from services.responder.lanes.age import ages, is_free
-from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.base import Change, Lane, View, spares_firm
 from services.responder.lanes.index import Finder, IsMeant
 from services.responder.lanes.prefix import prefix_of
 from services.responder.lanes.rewrite import MAX_TEXTS, is_stale
@@ -78,4 +78,12 @@ def _finds(session: Session) -> IsMeant:
     return is_meant
 
 
-LANE = Lane(NAME, rebase=rebase, needs=needs, order=90, empties=True, finder=Finder(_finds, kinds=OUTPUTS))
+LANE = Lane(
+    NAME,
+    spares_firm=spares_firm,
+    rebase=rebase,
+    needs=needs,
+    order=90,
+    empties=True,
+    finder=Finder(_finds, kinds=OUTPUTS),
+)

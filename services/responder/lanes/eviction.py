@@ -9,7 +9,7 @@ from itertools import chain
 
 from services.domain.conversation import Part
 from services.domain.tools.names import WAYFINDERS, WORKERS, plain
-from services.responder.lanes.base import PRESSING, Change, Lane, View
+from services.responder.lanes.base import PRESSING, Change, Lane, View, spares_firm
 from services.responder.lanes.dropping import calls, drop
 from services.responder.lanes.index import Finder, IsMeant
 from services.responder.lanes.tool_pairs import Wanted
@@ -109,4 +109,4 @@ def _tier(tool: str) -> int:
     return 1 if name in WORKERS else 0
 
 
-LANE = Lane(NAME, rebase=rebase, order=140, empties=True, finder=Finder(_finds, kinds=OUTPUTS))
+LANE = Lane(NAME, spares_firm=spares_firm, rebase=rebase, order=140, empties=True, finder=Finder(_finds, kinds=OUTPUTS))

@@ -11,7 +11,7 @@ from services.responder.head.documents import Document, at_the_head, chosen
 from services.responder.head.last_session import last_session_section
 from services.responder.head.memories import chosen as chosen_memories
 from services.responder.head.render import Room, render_project
-from services.responder.lanes.base import PRESSING, Change, Lane, View
+from services.responder.lanes.base import PRESSING, Change, Lane, View, spares_firm
 from services.responder.session.lane_marks import LaneMark, mark_of
 from services.responder.session.predecessor import Predecessor
 from services.responder.session.revisions import SETTINGS
@@ -135,4 +135,4 @@ def _cost(text: str) -> int:
     return tokens(len(text.encode()))
 
 
-LANE = Lane(NAME, extend=extend, rebase=rebase, modes=MODES, order=10)
+LANE = Lane(NAME, spares_firm=spares_firm, extend=extend, rebase=rebase, modes=MODES, order=10)

@@ -138,4 +138,9 @@ def _cost(text: str) -> int:
     return tokens(len(text.encode()))
 
 
-LANE = Lane(NAME, rebase=rebase, order=20)
+def _spares_firm(view: View) -> bool:
+    """Where no history stands ready beyond what is cut away already."""
+    return view.session.history.last < max(1, view.session.cut)
+
+
+LANE = Lane(NAME, rebase=rebase, spares_firm=_spares_firm, order=20)

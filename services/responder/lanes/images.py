@@ -10,7 +10,7 @@ from services.domain.attachments import is_picture_of_prompt, is_picture_of_tool
 from services.domain.conversation import Part
 from services.domain.tokens import tokens
 from services.responder.lanes.age import Ages, ages, is_free
-from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.base import Change, Lane, View, spares_firm
 from services.responder.lanes.dropping import calls, drop
 from services.responder.lanes.drops import placeholder
 from services.responder.lanes.tool_pairs import Wanted
@@ -52,4 +52,4 @@ def _of_tools(view: View, known: Ages, answered: int) -> Iterator[Part]:
             yield part
 
 
-LANE = Lane(NAME, rebase=rebase, order=80, empties=True)
+LANE = Lane(NAME, spares_firm=spares_firm, rebase=rebase, order=80, empties=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from services.domain.conversation import Part
 from services.domain.texts.clean import may_hold_injected, without_injected
 from services.responder.lanes.age import ages
-from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.base import Change, Lane, View, spares_firm
 from services.responder.lanes.index import Finder, IsMeant, is_outdated
 from services.responder.lanes.rewrite import is_stale, may_reword, reword, unread
 from services.responder.session.state import Session
@@ -46,4 +46,11 @@ def _finds(session: Session) -> IsMeant:
     return lambda part: may_be_injected(part) or is_outdated(altered.get(part.recorded.part), part)
 
 
-LANE = Lane(NAME, rebase=rebase, needs=needs, order=110, finder=Finder(_finds, kinds=frozenset({"text"}), role="user"))
+LANE = Lane(
+    NAME,
+    spares_firm=spares_firm,
+    rebase=rebase,
+    needs=needs,
+    order=110,
+    finder=Finder(_finds, kinds=frozenset({"text"}), role="user"),
+)

@@ -16,7 +16,7 @@ from services.domain.texts.listings import is_listing
 from services.domain.texts.markup import element, escaped
 from services.domain.tokens import BYTES_PER_TOKEN
 from services.responder.lanes import head
-from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.base import Change, Lane, View, spares_firm
 from services.responder.lanes.notices import newest_notice, newest_of_person
 from services.responder.projections import book
 from services.responder.session.lane_marks import LaneMark, mark_of
@@ -139,4 +139,4 @@ def _notice(lines: Iterable[str]) -> str:
     return f"\n\n{text}"
 
 
-LANE = Lane(NAME, extend=extend, rebase=rebase, modes=MODES, order=205)
+LANE = Lane(NAME, spares_firm=spares_firm, extend=extend, rebase=rebase, modes=MODES, order=205)

@@ -9,7 +9,7 @@ import msgspec
 from schemas.plan import AppendText
 from services.domain.conversation import Message
 from services.responder.lanes import hints
-from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.base import Change, Lane, View, spares_firm
 from services.responder.lanes.hints import NoteStatus
 from services.responder.lanes.turns import appended, backwards, unsent, was_sent, written
 from services.responder.projections.book import Remembered
@@ -88,4 +88,4 @@ def _seconds(at: datetime) -> int:
     return int(at.timestamp())
 
 
-LANE = Lane(NAME, extend=extend, rebase=rebase, modes=MODES, order=210)
+LANE = Lane(NAME, spares_firm=spares_firm, extend=extend, rebase=rebase, modes=MODES, order=210)

@@ -6,7 +6,7 @@ from schemas.plan import AnyEdit, AppendText, SetHead
 from services.domain.conversation import Message
 from services.domain.texts.markup import element, escaped
 from services.responder.lanes import head
-from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.base import Change, Lane, View, spares_firm
 from services.responder.session.lane_marks import mark_of
 from services.responder.session.state import Session
 
@@ -97,4 +97,4 @@ def _notice(lines: Iterable[str]) -> str:
     )
 
 
-LANE = Lane(NAME, extend=extend, rebase=rebase, modes=MODES, order=200)
+LANE = Lane(NAME, spares_firm=spares_firm, extend=extend, rebase=rebase, modes=MODES, order=200)

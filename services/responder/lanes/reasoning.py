@@ -9,7 +9,7 @@ import msgspec
 from schemas.plan import AnyEdit, OmitPart, ReplaceText, Restore
 from services.domain.conversation import HEAD_CHARACTERS, Message, Part
 from services.responder.lanes.age import Ages, ages, is_free
-from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.base import Change, Lane, View, spares_firm
 from services.responder.lanes.index import Finder, Placed
 from services.responder.session.lane_marks import LaneMark, is_of
 
@@ -278,6 +278,7 @@ def _is_empty(part: Part) -> bool:
 
 LANE = Lane(
     NAME,
+    spares_firm=spares_firm,
     extend=extend,
     rebase=rebase,
     order=130,

@@ -10,7 +10,7 @@ from schemas.plan import AnyEdit, AppendText
 from services.domain.conversation import Message, Part
 from services.domain.texts.markup import element, escaped
 from services.domain.tools.names import RECEIPTS, TODO_LISTS, is_ours, plain
-from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.base import Change, Lane, View, spares_firm
 from services.responder.lanes.prefix import SHOWS_TAGS
 from services.responder.lanes.turns import appended, backwards, has_reduced, newest_written, written
 from services.responder.session.costs import heads
@@ -219,4 +219,4 @@ def _is_steering(tool: str) -> bool:
     return plain(tool) in TODO_LISTS | RECEIPTS or is_ours(tool)
 
 
-LANE = Lane(NAME, extend=extend, rebase=rebase, modes=MODES, order=190)
+LANE = Lane(NAME, spares_firm=spares_firm, extend=extend, rebase=rebase, modes=MODES, order=190)

@@ -8,7 +8,7 @@ from services.domain.conversation import Message
 from services.domain.texts.markup import element
 from services.domain.tokens import tokens
 from services.responder.lanes import reclaim_nudge
-from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.base import Change, Lane, View, spares_firm
 from services.responder.lanes.turns import appended, backwards, has_reduced, is_reduce, newest_written, written
 from services.responder.provider_rules.signed_thinking import boundary
 from services.responder.session.lane_marks import is_of, mark_of
@@ -102,4 +102,4 @@ def _newest_reduced(view: View, first: int) -> int:
     return 0
 
 
-LANE = Lane(NAME, extend=extend, rebase=rebase, modes=MODES, order=180)
+LANE = Lane(NAME, spares_firm=spares_firm, extend=extend, rebase=rebase, modes=MODES, order=180)

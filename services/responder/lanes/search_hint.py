@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from schemas.plan import AppendText
 from services.domain.conversation import Message
 from services.responder.lanes import hints
-from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.base import Change, Lane, View, spares_firm
 from services.responder.lanes.turns import appended, unsent
 
 NAME = "hints"
@@ -27,4 +27,4 @@ def rebase(_: View) -> Change:
     return Change()
 
 
-LANE = Lane(NAME, extend=extend, rebase=rebase, modes=MODES, order=220)
+LANE = Lane(NAME, spares_firm=spares_firm, extend=extend, rebase=rebase, modes=MODES, order=220)

@@ -7,7 +7,7 @@ from itertools import chain, islice
 
 from schemas.plan import CutBefore, OmitArc, ReplaceOutput, SetHead
 from services.domain.conversation import Part
-from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.base import Change, Lane, View, spares_firm
 from services.responder.lanes.dropping import signed_off
 from services.responder.lanes.index import Finder
 from services.responder.lanes.tool_pairs import DropPlan, Wanted, acceptable, call_part, left_out, places, whole
@@ -118,4 +118,10 @@ def _is_bound(view: View, one: Wanted) -> bool:
     )
 
 
-LANE = Lane(NAME, rebase=rebase, order=150, finder=Finder(lambda _: None, kinds=OUTPUTS, with_dropped=True))
+LANE = Lane(
+    NAME,
+    spares_firm=spares_firm,
+    rebase=rebase,
+    order=150,
+    finder=Finder(lambda _: None, kinds=OUTPUTS, with_dropped=True),
+)

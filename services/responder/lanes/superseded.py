@@ -7,7 +7,7 @@ import msgspec
 
 from services.domain.conversation import Part
 from services.domain.tools.uses import Asked, covers
-from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.base import Change, Lane, View, spares_firm
 from services.responder.lanes.dropping import drop
 from services.responder.lanes.tool_pairs import Wanted
 
@@ -85,4 +85,6 @@ def _covers(later: Work, earlier: Work) -> bool:
     )
 
 
-LANE = Lane(NAME, rebase=rebase, order=60, empties=True, switch=lambda limits: limits.smart_drops)
+LANE = Lane(
+    NAME, spares_firm=spares_firm, rebase=rebase, order=60, empties=True, switch=lambda limits: limits.smart_drops
+)

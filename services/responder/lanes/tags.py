@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from schemas.plan import AnyEdit, PrefixText
 from services.domain.conversation import Message, Part
-from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.base import Change, Lane, View, spares_firm
 from services.responder.lanes.index import Finder, MayBeMeant
 from services.responder.lanes.prefix import SHOWS_TAGS, tag
 from services.responder.lanes.temporal import marked, marker_for
@@ -43,4 +43,4 @@ def _finds(session: Session) -> MayBeMeant:
     return (lambda part: part.recorded.part in untagged) if untagged else None
 
 
-LANE = Lane(NAME, extend=extend, rebase=rebase, order=30, finder=Finder(_finds))
+LANE = Lane(NAME, spares_firm=spares_firm, extend=extend, rebase=rebase, order=30, finder=Finder(_finds))

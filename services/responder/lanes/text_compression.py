@@ -189,9 +189,15 @@ def _begins_foreign(head: str) -> bool:
     return is_foreign(prose(head))
 
 
+def _spares_firm(view: View) -> bool:
+    """Where the tiers are switched off: then words only come back."""
+    return not view.limits.caveman
+
+
 LANE = Lane(
     NAME,
     rebase=rebase,
+    spares_firm=_spares_firm,
     needs=needs,
     modes=MODES,
     order=120,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from services.domain.conversation import Part
-from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.base import Change, Lane, View, spares_firm
 from services.responder.lanes.index import Finder
 from services.responder.lanes.rewrite import (
     block_tag,
@@ -53,6 +53,7 @@ def _is_worth_a_look(view: View, part: Part) -> bool:
 
 LANE = Lane(
     NAME,
+    spares_firm=spares_firm,
     rebase=rebase,
     needs=needs,
     order=100,

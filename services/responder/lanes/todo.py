@@ -12,7 +12,7 @@ from services.domain.tokens import tokens
 from services.domain.tools.names import TODO_WRITER, plain
 from services.domain.tools.todos import UNDONE
 from services.responder.lanes.age import is_free
-from services.responder.lanes.base import Change, Lane, View
+from services.responder.lanes.base import Change, Lane, View, spares_firm
 from services.responder.provider_rules.signed_thinking import boundary
 from services.responder.session.lane_marks import is_of
 from services.responder.session.reclaim import OUTPUTS
@@ -179,4 +179,4 @@ def _cost(pair: InsertPair) -> int:
     return tokens(len(pair.input.encode()) + len(pair.output.encode()))
 
 
-LANE = Lane(NAME, rebase=rebase, needs=needs, modes=MODES, order=170)
+LANE = Lane(NAME, spares_firm=spares_firm, rebase=rebase, needs=needs, modes=MODES, order=170)

@@ -12,7 +12,6 @@ from services.domain.window import prompt_tokens, window
 from services.responder.lanes import LANES, Lane, View, eviction, head
 from services.responder.lanes.base import emptying
 from services.responder.lanes.index import Index
-from services.responder.planner import controller
 from services.responder.planner.causes import LATE, Causes, causes, is_declined
 from services.responder.planner.compose import Collected, collect, last_wins
 from services.responder.planner.economics import prices_of
@@ -20,6 +19,7 @@ from services.responder.planner.extending import Extension, beginning, extension
 from services.responder.planner.full_turns import FULL, blinds, is_the_harness_s, is_to_be_told
 from services.responder.planner.pages import revisions_of
 from services.responder.planner.signatures import thinking_causes
+from services.responder.planner.worth import is_worth_it, may_be_worth_it
 from services.responder.provider_rules.check import new_faults
 from services.responder.provider_rules.signed_thinking import boundary, place
 from services.responder.session.revisions import SETTINGS
@@ -41,9 +41,6 @@ UNCOMPRESSED = (
     "History cannot be compressed ({code}), and the prompt fills {percent:.0f} % of the model's window. "
     "Annals goes on trying, and drops what it can."
 )
-
-SURE = 1.4
-"""Times the calls to come after which a rebase by choice would have paid: a burst may bring the next one sooner."""
 
 replace = msgspec.structs.replace
 
@@ -149,12 +146,14 @@ def _weighed(view: View, all_lanes: Sequence[Lane], lanes: Sequence[Lane], why: 
     asked = replace(
         view, causes=frozenset(why.names), is_free=is_free, target=why.target, excess=why.excess, tail=why.tail
     )
+    if not may_be_worth_it(asked, lanes, why):
+        return _extended(view, all_lanes, _declined(view, why, Collected()))
     made = collect(asked, lanes, prices)
     if made.needs:
         return Pass("rebase", needs=made.needs, index=made.index, faults=made.faults)
     if bound and blinds(session, made.edits):
         return _full(view, all_lanes, why, made)
-    if why.forced or (made.edits and _is_worth_it(view, why, made)):
+    if why.forced or (made.edits and is_worth_it(view, why, made)):
         return _rebased(view, all_lanes, why, made)
     return _extended(view, all_lanes, _declined(view, why, made))
 
@@ -172,30 +171,6 @@ def _full(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) -> Pa
         return replace(_extended(view, lanes, _Waiting(kept=why.kept)), is_full=True)
     told = _rebased(view, lanes, why, made)
     return replace(told, notices=(*told.notices, FULL)) if is_to_be_told(view.session) else told
-
-
-def _is_worth_it(view: View, why: Causes, made: Collected) -> bool:
-    """Where the cache is lost anyway any saving is welcome; else it must be large, and pay unless there is need."""
-    session, limits, economics = view.session, view.limits, made.economics
-    if why.free:
-        return economics.reclaimed > 0 or (made.has_more and (set(why.free) != {"idle"} or bool(why.settings)))
-    if why.excess:
-        return economics.reclaimed > 0
-    if economics.reclaimed < limits.min_reclaim:
-        return False
-    if why.urgent:
-        return True
-    if not economics.pays or economics.steps < SURE * economics.break_even or session.step is None:
-        return False
-    return why.pressure != ("cost",) or controller.is_worth(
-        session.revisions.course.keeping(why.kept, served_tokens(session)),
-        economics.reclaimed,
-        economics.rewritten,
-        served_tokens(session),
-        prices_of(session.step, limits),
-        why.room,
-        at_turn=why.at_turn,
-    )
 
 
 def _declined(view: View, why: Causes, made: Collected) -> _Waiting:

@@ -70,9 +70,12 @@ class Outputs(Protocol):
     def reclaim(self) -> Reclaim: ...
 
 
-def reclaimed(before: Outputs, after: Outputs, event: Event) -> Reclaim:
-    """The counts after an event. `after` is the state with the event, and with the counts from before it."""
-    now = _counted(before, after, dict.fromkeys(_affected(before, after, event)))
+def reclaimed(before: Outputs, after: Outputs, event: Event, names: Iterable[str]) -> Reclaim:
+    """The counts after an event. `after` is the state with the event, and with the counts from before it.
+
+    `names`: the parts that are `affected`.
+    """
+    now = _counted(before, after, names)
     if not isinstance(event, PlanExtended | PlanRebased):
         return now
     nudges = [nudge for edit in after.revisions.made[event.revision].edits if (nudge := _nudge(after, edit))]
@@ -117,8 +120,8 @@ def _grown(nudge: Nudge | None, number: int, growth: int) -> Nudge | None:
     return replace(nudge, since=nudge.since + growth) if nudge and number > nudge.number else nudge
 
 
-def _affected(before: Outputs, after: Outputs, event: Event) -> Iterator[str]:
-    """The parts whose worth may be another one after this event."""
+def affected(before: Outputs, after: Outputs, event: Event) -> Iterator[str]:
+    """The parts of which more or less may be served, or asked for, after this event than before."""
     match event:
         case PartRecorded(part=part) | PartRemoved(part=part):
             yield part

@@ -38,12 +38,13 @@ from services.domain.window import Learned
 from services.responder.session import calls, costs, drops, plan_state, readings, revisions, thinking, usage, waits
 from services.responder.session.calls import Calls
 from services.responder.session.drops import Drops
+from services.responder.session.firm import Firm, firm_after
 from services.responder.session.heritage import Heritage
 from services.responder.session.milestones import Milestones, passed, with_history
 from services.responder.session.plan_state import PlanState
 from services.responder.session.predecessor import Predecessor, recorded_predecessor
 from services.responder.session.readings import Readings
-from services.responder.session.reclaim import Reclaim, reclaimed
+from services.responder.session.reclaim import Reclaim, affected, reclaimed
 from services.responder.session.revisions import Revisions
 from services.responder.session.session_activity import SessionActivity, activity_after
 from services.responder.session.thinking import Thinking
@@ -71,6 +72,8 @@ class Session(msgspec.Struct, frozen=True):
     predecessor: Predecessor = Predecessor()
     """The session before this one, as the first plan of this one recorded it."""
     reclaim: Reclaim = Reclaim()
+    firm: Firm = Firm()
+    """What of it stays with every rebase that nobody asks for."""
     history: CompartmentHistory = CompartmentHistory()
     """What is compressed of it."""
     failed: HistoryFailed | None = None
@@ -130,8 +133,10 @@ def with_edits(session: Session, made: Iterable[AnyEdit]) -> Session:
 
 def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
     after = _evolved(session, event, envelope)
-    counts = reclaimed(session, after, event)
-    return after if counts is after.reclaim else replace(after, reclaim=counts)
+    names = dict.fromkeys(affected(session, after, event))
+    counts, lasts = reclaimed(session, after, event, names), firm_after(session, after, names)
+    is_same = counts is after.reclaim and lasts is after.firm
+    return after if is_same else replace(after, reclaim=counts, firm=lasts)
 
 
 def _evolved(before: Session, event: Event, envelope: Envelope) -> Session:
