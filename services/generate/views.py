@@ -9,7 +9,7 @@ def views_page() -> str:
     return page(
         "# Views",
         "The views that `annals sql` and `ask.sql` can query, in addition to one table for each [event](events.md). "
-        "Each view `name` also exists as a macro `name_at(position)`, which returns its state at a position of the log.",
+        "Each view `name` is also a macro `name_at(position)`, which returns its state at a position of the log.",
         table(("view", "what it is"), rows),
     )
 
