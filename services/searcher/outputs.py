@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from services.domain.search.literals import NamesAsked, holds
+from services.domain.search.literals import holds
 from services.domain.search.rows import BY_NAME
 from services.searcher.copies import TEXT
 from services.searcher.core import ranking
@@ -34,7 +34,7 @@ async def find_with_names(shelves: Sequence[Held], asked: Asked, most: int) -> l
         find([held for held in shelves if held.shelf.kind not in BY_NAME], asked, most),
         *(_in_outputs(held, asked, most) for held in outputs),
     )
-    return joined(found, [one for some in named for one in some], asked.names, most)
+    return _joined(found, [one for some in named for one in some], asked, most)
 
 
 async def _in_outputs(held: Held, asked: Asked, most: int) -> list[Found]:
@@ -59,21 +59,22 @@ def _holding(held: Held, names: Sequence[str], allowed: Flags) -> Places:
     return np.unique(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
 
 
-def joined(found: Sequence[Found], outputs: Sequence[Found], names: NamesAsked, most: int) -> list[Found]:
+def _joined(found: Sequence[Found], outputs: Sequence[Found], asked: Asked, most: int) -> list[Found]:
     """Both together with falling scores, the found ones in their order.
 
-    For a query of nothing but names the outputs stand behind the last result that holds one of them word for word. For
-    any other query they stand behind all results. Where none of these holds a name, and the list is long enough, one
-    output takes the last place.
+    For a query of nothing but names the outputs stand behind the last result that holds one of them. For any other
+    query they stand behind all results. Where none of these holds a name, and the list is long enough, one output takes
+    the last place.
     """
     if not outputs:
         return list(found)
-    verbatim = [place for place, one in enumerate(found[:most], 1) if VERBATIM in one.why]
-    if names.is_all:
-        at = verbatim[-1] if verbatim else 0
+    sign = VERBATIM if asked.literals else "words"  # only literals are compared word for word
+    holding = [place for place, one in enumerate(found[:most], 1) if sign in one.why]
+    if asked.names.is_all:
+        at = holding[-1] if holding else 0
     else:
         at = len(found)
-        if not verbatim and most > BEHIND:
+        if not holding and most > BEHIND:
             at, outputs = min(at, most - 1), outputs[: max(1, most - at)]
     before, after = list(found[:at]), list(found[at:])
     highest = before[-1].score if before else 1.0

@@ -105,6 +105,9 @@ async def test_who_has_the_most_of_the_names_comes_first_and_then_the_newest(ask
 async def test_outputs_stand_behind_who_says_the_name(asking: Asking) -> None:
     await asking.index.write([*WRITTEN, *ANSWERED])
     assert [("message", "m1"), ("output", "m30")] == hits(await asking("E4711"))
+    *said_of_it, last = hits(await asking("tide"))
+    assert {("message", "m2"), ("message", "m3")} == {*said_of_it}, "a plain word may be a part of a name"
+    assert ("output", "m31") == last
 
 
 async def test_a_sentence_is_answered_as_if_there_were_no_outputs(asking: Asking) -> None:
