@@ -1,13 +1,14 @@
 """What stands in a prompt, as rooms are told it."""
 
 from schemas.events import MemoryQuarantined, MemoryReleased
-from schemas.plan import CutBefore, OmitMessage, ReplaceText, SetHead
+from schemas.plan import CutBefore, OmitMessage, ReplaceOutput, ReplaceText, SetHead
 from schemas.subjects import Address
 from services.domain.limits import Limits
 from services.responder.answers.served import MOST_KNOWN, ServedAnswers, served
 from services.responder.lanes import TAGS
 from services.responder.projections.book import Remembered, evolve
 from services.responder.session.state import Session, with_edits
+from tests.helpers.compressed_sessions import ran
 from tests.helpers.given import envelope
 from tests.helpers.harness import Harness, text_part
 
@@ -31,6 +32,22 @@ def test_messages_are_served_as_long_as_nothing_of_them_is_taken() -> None:
         (ReplaceText(part=part, text="why?"), names[1:]),
     ):
         assert tuple(left) == served(with_edits(session, [edit]), Remembered()).messages
+
+
+def test_outputs_are_served_as_long_as_they_are_whole_whatever_becomes_of_the_text() -> None:
+    harness = Harness(Limits(), (TAGS,))
+    harness.user("why does the build fail?")
+    name = harness.assistant(text_part("I will see."), ran("make", "E4711", "c1"))
+    harness.user("and now?")
+    harness.step()
+    session = harness.session
+    written, output = session.conversation.messages[name].sent
+    assert (name,) == served(session, Remembered()).outputs, "messages without tools have none"
+    dropped = served(with_edits(session, [ReplaceOutput(part=output, text="[dropped]")]), Remembered())
+    assert ((), True) == (dropped.outputs, name in dropped.messages)
+    shorter = served(with_edits(session, [ReplaceText(part=written, text="see")]), Remembered())
+    assert ((name,), False) == (shorter.outputs, name in shorter.messages)
+    assert () == served(with_edits(session, [OmitMessage(message=name)]), Remembered()).outputs
 
 
 def test_a_memory_is_served_where_the_head_was_made_of_it() -> None:
