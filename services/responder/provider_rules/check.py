@@ -1,6 +1,7 @@
 """The check before a plan is appended: apply it to the known messages, and see what a provider would refuse."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 
 import msgspec
 
@@ -74,11 +75,21 @@ def _kept(session: Session, wanted: Mapping[Target, AnyEdit]) -> tuple[str, ...]
 
 def _beginning(session: Session, wanted: Mapping[Target, AnyEdit]) -> Message | None:
     """The first message of the conversation that is served with these edits."""
+    gone = {part for edit in wanted.values() if isinstance(edit, OmitArc) for part in edit.parts}
     for message in session.conversation.after(max(0, _cut(session, wanted) - 1)):
         shape = _shape(session, message)
+        left = tuple(one for one in shape.parts if one.id not in gone and not _is_in_arc(session, wanted, one.id))
+        if shape.parts and not left:  # an arc goes by its result, and takes the call in another message with it
+            continue
         if applied.apply([shape], _in_force(session, wanted, _targets([shape]))):
             return message
     return None
+
+
+def _is_in_arc(session: Session, wanted: Mapping[Target, AnyEdit], part: str) -> bool:
+    """Whether an arc in force leaves the part out, and goes on doing so with these edits."""
+    by = session.plan.in_arcs.get(part)
+    return by is not None and PartContent(by) not in wanted
 
 
 def _in_force(session: Session, wanted: Mapping[Target, AnyEdit], targets: Iterable[Target]) -> list[AnyEdit]:
@@ -94,9 +105,24 @@ def _faults_of_beginning(
     if first is None:
         return ["nothing is left of the conversation"] if now is not None else []
     raw = next(session.conversation.after(0), None)
-    if _begins_well(session, wanted, first) or not _begins_well(session, {}, now) or not _begins_well(None, {}, raw):
+    if _begins_well(session, wanted, first):
         return []
-    return [f"the list begins with {first.recorded.message}, which is no message of a user"]
+    if _begins_well(None, {}, raw):
+        is_known = not _begins_well(session, {}, now)
+    else:
+        is_known = not _passes_over(session, wanted, first) or _passes_over(session, {}, now)
+    return [] if is_known else [f"the list begins with {first.recorded.message}, which is no message of a user"]
+
+
+def _passes_over(session: Session, wanted: Mapping[Target, AnyEdit], first: Message | None) -> bool:
+    """Whether a user's message before the first one that is served is left out.
+
+    A list may begin with an agent's message. When the harness takes that out of it, the next one must be there.
+    """
+    end = first.ordinal if first is not None else 0
+    behind_cut = session.conversation.after(max(0, _cut(session, wanted) - 1))
+    left_out = takewhile(lambda one: one.ordinal < end, behind_cut)
+    return any(one.recorded.role == "user" and _shape(session, one).parts for one in left_out)
 
 
 def _begins_well(session: Session | None, wanted: Mapping[Target, AnyEdit], first: Message | None) -> bool:

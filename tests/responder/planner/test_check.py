@@ -5,16 +5,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from schemas.inbox import Capability
-from schemas.plan import AnyEdit, CutBefore, OmitMessage, OmitPart, SetHead, Withdraw
+from schemas.plan import AnyEdit, CutBefore, OmitArc, OmitMessage, OmitPart, SetHead, Withdraw
 from services.domain.edits import HEAD, faults
-from services.responder.lanes import DROPS, LANES, TAGS, Change, Lane, View
+from services.domain.limits import Limits
+from services.responder.lanes import DROPS, LANES, TAGS, Change, Lane, View, superseded
 from services.responder.provider_rules.check import new_faults
 from services.responder.session.state import with_edits
 from tests.helpers.examples import examples
 from tests.helpers.harness import Call, Harness, answered, asked, ran, rebases, text_part
 from tests.helpers.historian_sessions import sealed
 from tests.helpers.random_sessions import ABILITIES, AROUND, Act, Story, play
-from tests.helpers.tool_calls import IDLE
+from tests.helpers.tool_calls import IDLE, called, requested, returned
 
 TEXT = "# What happened\nThe parser was written.\n"
 
@@ -78,6 +79,38 @@ def test_a_cut_through_the_results_of_one_answer_is_refused_however_many_there_a
     assert refused(harness, CutBefore(message=results[-1]), head())
     assert refused(harness, CutBefore(message=results[0]), head())
     assert not refused(harness, CutBefore(message="m2"), head())
+
+
+def begun_by_an_agent(*, lanes: tuple[Lane, ...] = (TAGS, DROPS)) -> Harness:
+    """m1 a call of an agent, m2 its result with the role `user`, m3 the same file changed again, m4 and m5 a person."""
+    harness = Harness(Limits(smart_drops=True, protected_tags=1, min_reclaim=0), lanes)
+    harness.capabilities = ()
+    change = {"filePath": "a.py", "oldString": "a", "newString": "y" * 9_000}
+    harness.assistant(requested("edit", change, call="c"))
+    harness.add_message("user", returned("edit", call="c"))
+    harness.assistant(text_part("I change it again."), called("edit", change, call="d"))
+    harness.user("What else?")
+    harness.user("And then?")
+    harness.step()
+    return harness
+
+
+def test_where_a_list_begins_with_an_agent_the_first_message_of_a_user_stays() -> None:
+    arc = OmitArc(part="m2.0", parts=("m1.0", "m2.0"))
+    assert refused(begun_by_an_agent(), arc) == ["the list begins with m3, which is no message of a user"]
+    assert refused(begun_by_an_agent(), arc, head()) == []
+
+
+def test_a_result_whose_call_the_harness_takes_out_still_begins_the_list() -> None:
+    harness = begun_by_an_agent(lanes=(TAGS, DROPS, superseded.LANE))
+    rebased(harness)
+    before = rebased(harness)
+    harness.without("m1")
+    call = harness.step()
+    assert call.raw[0].role == call.served[0].role == "user"
+    assert "m2" == call.served[0].id
+    assert set(faults(call.served, ())) <= set(faults(call.raw, ()))
+    assert before.served[0].id == "m1"
 
 
 def test_a_head_before_a_persons_words_is_refused_where_turns_alternate() -> None:
