@@ -73,13 +73,15 @@ def wordy(turns: int) -> Transcript:
 SESSIONS = {
     "openai": lambda: [*read(SHIPPED / "openai.json.gz")],
     "anthropic": lambda: [*read(SHIPPED / "anthropic.json.gz")],
-    "wordy": lambda: [wordy(250)],
+    "wordy": lambda: [wordy(150)],
 }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sessions", [*SESSIONS])
-@pytest.mark.parametrize("window", [40_000, 1_000_000])
+@pytest.mark.parametrize(
+    ("sessions", "window"),
+    [("openai", 40_000), ("anthropic", 40_000), ("openai", 1_000_000), ("anthropic", 1_000_000), ("wordy", 1_000_000)],
+)
 @pytest.mark.parametrize("tidy", [True, False])
 def test_plans_are_the_same_where_every_rebase_is_collected(
     sessions: str, window: int, *, tidy: bool, request: pytest.FixtureRequest
@@ -90,7 +92,7 @@ def test_plans_are_the_same_where_every_rebase_is_collected(
     collected = [play(transcript, window, tidy=tidy, limits=LIMITS).digest for transcript in transcripts]
 
     assert by_sums == collected
-    assert watched.declined or (sessions, window) != ("wordy", 1_000_000)
+    assert watched.declined or sessions != "wordy"
 
 
 @given(story=STORIES)
