@@ -29,13 +29,14 @@ KNOWN = row(
     role="decision",
     seq=1,
 )
+ANSWERED = row("output", "m0", "services/quay/lighthouse_relay.py", session="s0", ordinal=1, seq=2)
 
 
 @pytest_asyncio.fixture
 async def house(bus: Bus, tmp_path: Path) -> AsyncIterator[Bus]:
     settings = Settings(data=tmp_path)
     async with opened(Embedder(), bus, settings), opened(Searcher(), bus, settings):
-        await MadeIndex(tmp_path, bus).write([KNOWN])
+        await MadeIndex(tmp_path, bus).write([KNOWN, ANSWERED])
         async with opened(Responder(), bus, settings):
             yield bus
 
@@ -63,6 +64,18 @@ async def test_what_is_known_is_decided_once_for_a_message(house: Bus) -> None:
     (hint,) = await hints(house)
     assert ("m1", "hint", ["mem1"], ["memory"]) == (hint.message, hint.decision, hint.ids, hint.sources)
     assert hint.score >= hint.threshold
+
+
+async def test_that_a_name_stood_in_an_output_is_no_hint(house: Bus) -> None:
+    await say(house, "m1", "services/quay/lighthouse_relay.py")
+
+    async def is_decided() -> bool:
+        return bool(await hints(house))
+
+    await until(is_decided)
+    (hint,) = await hints(house)
+    assert ("m1", []) == (hint.message, hint.ids)
+    assert "hint" != hint.decision
 
 
 async def test_what_is_not_told_is_decided_too_with_its_reason(house: Bus) -> None:
