@@ -18,18 +18,23 @@ import structlog
 from schemas.asks import EmbedAsk, Embedded, EmbeddedText
 from schemas.codec import encode
 from schemas.streams import LOG
+from services.domain.search.rows import row_id
 from services.edges.launcher.broker import Broker
 from services.indexer import filler
+from services.indexer.core.changes import Changes, Collected, key
 from services.indexer.index import Index
+from services.indexer.upkeep import Upkeep
 from services.indexer.worker import Indexer
 from services.kit import projector
 from services.kit.bus import Bus, LogReader
-from services.kit.index_place import Current, folder_of, read_current, read_position, set_name
+from services.kit.index_place import Current, folder_of, read_current, read_position, set_name, write_position
+from services.kit.logs import logger
 from services.settings import Embed, Settings
 from services.settings import Index as Limits
 from tests.helpers.accounts import Accounts
 from tests.helpers.broker_world import connected, opened
 from tests.helpers.indexed_sessions import Teller, answered, listed, message, removed, rows_of
+from tests.helpers.search_rows import row
 from tests.helpers.surroundings import surroundings
 from tests.helpers.waiting import until
 
@@ -363,6 +368,24 @@ async def test_what_is_removed_is_taken_off_the_sets_of_other_models_too(
         await until(indexer.idle)
         assert ["one", "three", "four"] == [row["text"] for row in await rows_of(tmp_path)]
         assert [True, True, True] == await filled(tmp_path)
+
+
+async def test_a_set_of_before_that_lacks_a_kind_keeps_nothing_from_being_erased(tmp_path: Path) -> None:
+    older = await Index.open(tmp_path, Current("older"))
+    fewer = {kind: name for kind, name in older.position.tables.items() if kind != "output"}
+    write_position(older.folder, msgspec.structs.replace(older.position, tables=fewer))
+    older.close()
+    index = await Index.open(tmp_path, Current("newer"))
+    collected = Collected()
+    collected.add(Changes(rows=(row("output", "m1", "the-code-of-the-safe", session="s1"),)))
+    await index.commit(collected, 1)
+    collected.add(Changes(gone=(("output", key("harbour", row_id("output", "m1", "s1"))),)))
+    await index.commit(collected, 2)
+    assert {"output": 1} == index.position.removed
+    await Upkeep(tmp_path, index, Limits(), logger()).erase(0.0, at_once=True)
+    assert {} == index.position.removed
+    assert not holding(tmp_path, b"the-code-of-the-safe")
+    index.close()
 
 
 async def test_a_row_that_is_there_twice_is_noticed_and_the_index_made_anew(bus: Bus, tmp_path: Path) -> None:
