@@ -1,1 +1,1 @@
-"""Searching from the command line: `annals search`, and `annals bench search`, which plays sets of questions."""
+"""What a person finds and looks at: `annals search`, `show`, `explain`; and `annals bench search`, which measures."""
