@@ -276,10 +276,11 @@ def twins(memories: Iterable[Memory]) -> Iterator[tuple[Memory, Memory]]:
     for one in memories:
         said = words(one.text)
         at = known.find(said)
-        if at is None and known.add(said):
-            kept.append(one)
-        elif at is not None:
+        if at is not None:
             yield one, kept[at]
+        else:
+            known.enter(said)
+            kept.append(one)
 
 
 class Twins:
@@ -300,13 +301,17 @@ class Twins:
         """Take a text in; false where it is the twin of one that was."""
         if self.find(said) is not None:
             return False
+        self.enter(said)
+        return True
+
+    def enter(self, said: frozenset[str]) -> None:
+        """Take a text in of which `find` has just found that it is no twin."""
         which = self._which(said)
         for word in self._rare(said):
             self._by_rare.setdefault(word, []).append(len(self._texts))
         for word in said:
             self._by_word.setdefault(word, []).append(len(self._texts))
         self._texts.append((len(said), which))
-        return True
 
     def find(self, said: frozenset[str]) -> int | None:
         """Which of the texts that were taken in it is a twin of, counted from 0."""

@@ -23,6 +23,7 @@ from services.domain.memory.rendering import (
     numbered,
     plain,
     render,
+    twins,
 )
 from services.domain.memory.sameness import sentence_key
 from services.domain.tokens import tokens
@@ -235,6 +236,20 @@ def test_of_any_texts_those_are_kept_that_no_earlier_one_is_a_twin_of(texts: lis
         is_new = not any(_are_twins(text, other) for other in kept)
         assert is_new == known.add(text)
         kept += [text] if is_new else []
+
+
+def test_for_the_twins_of_a_project_each_memory_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[frozenset[str]] = []
+    find = Twins.find
+
+    def counted(known: Twins, said: frozenset[str]) -> int | None:
+        looked.append(said)
+        return find(known, said)
+
+    monkeypatch.setattr(Twins, "find", counted)
+    memories = [*(memory(text, text) for text in DISTINCT), memory("twin", DISTINCT[0].upper())]
+    assert [("twin", DISTINCT[0])] == [(one.id, other.id) for one, other in twins(memories)]
+    assert len(memories) == len(looked)
 
 
 @pytest.mark.parametrize(
