@@ -47,9 +47,9 @@ MOST_STEPS = 100
 """Within which a rebase is considered for the first time."""
 TOOLS_PER_ANSWER = 1.2
 """20,400 tool parts in 17,000 messages."""
-TEXT_TOKENS, OUTPUT_TOKENS, INPUT_TOKENS = 200, 40, 15
-"""Estimated tokens of each text, of each tool's output and of its arguments: 4.5 million in 17,000 messages. The
-outputs are less than a quarter of that, so that no rebase is made for its price alone."""
+TEXT_TOKENS, OUTPUT_TOKENS, INPUT_TOKENS = 200, 30, 10
+"""Estimated tokens of each text, of each tool's output and of its arguments: 4.2 million in 17,000 messages. Outputs
+and arguments are less than a quarter of that, so that no rebase is made for its price alone."""
 BESIDE = 10_000
 """Tokens that the provider counts beside the messages: the system prompt and the tools."""
 
