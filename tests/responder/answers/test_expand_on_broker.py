@@ -73,6 +73,7 @@ async def world(bus: Bus, tmp_path: Path) -> AsyncIterator[World]:
     indexer, responder = Indexer(), Responder()
     async with opened(indexer, bus, settings), opened(responder, bus, settings), opened(Searcher(), bus, settings):
         world = World(bus, indexer, responder)
+        await until(lambda: indexer.work is not None)  # its library takes seconds to load
         await world.tell(
             SessionOpened(harness="pi", mode="primary", title="Tides"),
             *message("a1", "When is high water?"),
