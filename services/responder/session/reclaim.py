@@ -133,8 +133,8 @@ def affected(before: Outputs, after: Outputs, event: Event) -> Iterator[str]:
             yield from costs.moved_over(after.conversation, _first_kept(before), _first_kept(after))
         case DropRequested(tags=tags):
             yield from _numbered(after, tags)
-        case PlanExtended(revision=revision, inherited=numbers) | PlanRebased(revision=revision, dropped=numbers):
-            yield from _numbered(after, numbers)
+        case PlanExtended(revision=revision) | PlanRebased(revision=revision):
+            yield from _numbered(after, _dropped_by(event))
             for edit in after.revisions.made[revision].edits:
                 yield from _edited(before, after, edit)
             if after.plan.cut != before.plan.cut:
@@ -144,6 +144,11 @@ def affected(before: Outputs, after: Outputs, event: Event) -> Iterator[str]:
 
 def _first_kept(session: Outputs) -> int:
     return costs.first_kept(session.conversation, session.plan)
+
+
+def _dropped_by(event: PlanExtended | PlanRebased) -> Iterable[int]:
+    """The tags that a revision drops, and those that a copy takes over from its origin as dropped or to be dropped."""
+    return event.dropped if isinstance(event, PlanRebased) else (*event.inherited, *event.queued)
 
 
 def _numbered(session: Outputs, numbers: Iterable[int]) -> Iterator[str]:

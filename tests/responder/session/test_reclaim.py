@@ -27,7 +27,7 @@ def working(*outputs: str) -> Harness:
     return harness
 
 
-def plan(harness: Harness, *edits: AnyEdit, inherited: Sequence[int] = ()) -> None:
+def plan(harness: Harness, *edits: AnyEdit, inherited: Sequence[int] = (), queued: Sequence[int] = ()) -> None:
     """The next revision."""
     extended = PlanExtended(
         revision=harness.session.revision + 1,
@@ -38,6 +38,7 @@ def plan(harness: Harness, *edits: AnyEdit, inherited: Sequence[int] = ()) -> No
         tokens_before=0,
         tokens_after=0,
         inherited=list(inherited),
+        queued=list(queued),
     )
     harness.append_plan([extended], ())
 
@@ -110,6 +111,12 @@ def test_a_wish_to_drop_what_was_summarised_away_ends_with_the_next_rebase() -> 
 def test_what_a_plan_says_to_be_dropped_counts_no_more() -> None:
     harness = working(OUTPUT, OUTPUT)
     plan(harness, inherited=[2])
+    assert (100, 1, 3) == counts(harness)
+
+
+def test_what_a_copy_takes_over_as_to_be_dropped_counts_no_more() -> None:
+    harness = working(OUTPUT, OUTPUT)
+    plan(harness, queued=(2,))
     assert (100, 1, 3) == counts(harness)
 
 
