@@ -104,6 +104,7 @@ HARMLESS = {
     "domain/memory/snapshot.py": "reads one id of bounded length",
     "domain/transcript/blocks.py": "reads at most 18 digits from the beginning of a line",
     "responder/answers/expand.py": "reads at most 18 digits from the beginning of a line",
+    "responder/head/history.py": "reads some characters from the beginning of a line, without a choice",
     "responder/lanes/text_compression.py": "reads from the beginning of a text, without a choice",
     "responder/lanes/prefix.py": "reads from the beginning of a text, without a choice",
     "responder/lanes/temporal.py": "reads from the beginning of a text, without a choice",

@@ -17,6 +17,7 @@ from services.console.worker import Console
 from services.desk.worker import Desk
 from services.embedder.worker import Embedder
 from services.generate.replies import reply_to
+from services.indexer.worker import Indexer
 from services.kit.bus import Bus
 from services.responder.worker import Responder
 from services.searcher.worker import Searcher
@@ -40,7 +41,7 @@ async def tagger(bus: Bus, tmp_path: Path) -> AsyncIterator[Tagger]:
     quiet = Settings(data=tmp_path, loop=settings.loop, embed=Embed(provider="off"))
     room = Tagger()
     async with AsyncExitStack() as stack:
-        for one in (room, Desk(), Responder(), Console(), Searcher(), Embedder()):
+        for one in (room, Desk(), Responder(), Console(), Searcher(), Embedder(), Indexer()):
             await stack.enter_async_context(opened(one, bus, quiet))
         yield room
 

@@ -16,7 +16,7 @@ from services.edges.launcher.broker import Broker
 from services.kit.asks import AskHandler
 from services.kit.bus import Bus
 from services.kit.bus.asker import client_of
-from services.kit.turns import Expired, Queue, Replaced, TooMany, Turns
+from services.kit.turns import Expired, Queue, ReplacedByNewer, TooMany, Turns
 from tests.helpers.broker_world import connected, kit_of, quick_settings
 from tests.helpers.waiting import PATIENCE, until
 
@@ -85,7 +85,7 @@ async def test_a_newer_question_replaces_the_one_that_waits() -> None:
         old = asyncio.create_task(answered(queue, order, "old", "s1"))
         await waits(queue, 1)
         new = asyncio.create_task(answered(queue, order, "new", "s1"))
-        with pytest.raises(Replaced):
+        with pytest.raises(ReplacedByNewer):
             await old
     assert "new" == await new
     assert ["new"] == order

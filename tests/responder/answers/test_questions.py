@@ -8,7 +8,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from schemas.asks import ASKS, CompactionContext, CompactionContextAsk, EmbedAsk, ProbeAsk, SearchAsk
+from schemas.asks import ASKS, CompactionContext, CompactionContextAsk, EmbedAsk, IndexPositionAsk, ProbeAsk, SearchAsk
 from schemas.codec import encode
 from schemas.events import DocumentCaptured, SessionRenamed
 from schemas.subjects import Address
@@ -42,7 +42,7 @@ async def reply(one: AskHandler[CompactionContextAsk, CompactionContext], data: 
 
 
 def test_every_question_of_the_language_has_one_answer() -> None:
-    elsewhere = [EmbedAsk.NAME, ProbeAsk.NAME, SearchAsk.NAME, SqlAsk.NAME]  # in processes of their own
+    elsewhere = [one.NAME for one in (EmbedAsk, IndexPositionAsk, ProbeAsk, SearchAsk, SqlAsk)]  # in other rooms
     assert sorted(ask.NAME for ask in ASKS) == sorted([*elsewhere, *(question.ask.NAME for question in QUESTIONS)])
 
 

@@ -904,7 +904,11 @@ def test_where_the_prompt_of_a_running_turn_is_deleted_the_turn_begins_with_the_
     assert 0 < harness.session.waits.flush
 
 
-def test_at_the_limit_with_nothing_to_take_the_session_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("output", "looks"), [(BIG, ["s2"]), ("short", [])])
+def test_at_the_limit_with_nothing_to_take_the_session_is_looked_through_once(
+    monkeypatch: pytest.MonkeyPatch, output: str, looks: list[str]
+) -> None:
+    """And never, where sums show that there is too little to take."""
     looked: list[str] = []
 
     def collecting(view: View, lanes: Sequence[Lane], prices: Prices) -> Collected:
@@ -912,12 +916,12 @@ def test_at_the_limit_with_nothing_to_take_the_session_is_looked_through_once(mo
         return collect(view, lanes, prices)
 
     monkeypatch.setattr(plan, "collect", collecting)
-    harness = tooled(replace(LIMITS, protected_tags=20), outputs=("short", "short"))
+    harness = tooled(replace(LIMITS, protected_tags=20), outputs=(output, output))
     for n in range(4):
         harness.use(90_000 + n, f"a.{n}")
         harness.assistant(ran("x", call=f"on{n}"))
         harness.step()
-    assert ["s2"] == looked
+    assert looks == looked
 
 
 def test_signed_thinking_holds_nothing_where_it_is_not_bound() -> None:
