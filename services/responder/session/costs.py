@@ -1,6 +1,7 @@
 """What a prompt costs under the edits in force, as estimated, and what each of them saves of it."""
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol
 
 import msgspec
 
@@ -9,9 +10,21 @@ from schemas.plan import AnyEdit, InsertPair, OmitPart, PrefixText, ReplaceOutpu
 from services.domain.conversation import Conversation, Message, output_tokens
 from services.domain.edits import SLOTS
 from services.domain.tokens import tokens
+from services.responder.session.drops import Drops
 from services.responder.session.plan_state import PlanState, added_by, entered
 
 replace = msgspec.structs.replace
+
+
+class ServedSession(Protocol):
+    """A session as its prompt is made of it: the messages, the edits in force, and the drops."""
+
+    @property
+    def conversation(self) -> Conversation: ...
+    @property
+    def plan(self) -> PlanState: ...
+    @property
+    def drops(self) -> Drops: ...
 
 
 def first_kept(conversation: Conversation, plan: PlanState) -> int:

@@ -10,13 +10,11 @@ from typing import Protocol
 import msgspec
 
 from schemas.plan import ReplaceOutput
-from services.domain.conversation import Conversation, Part
+from services.domain.conversation import Part
 from services.domain.texts.clean import may_hold_injected
 from services.domain.texts.placeholders import DROPPED
 from services.domain.tokens import tokens
-from services.responder.session.costs import first_kept
-from services.responder.session.drops import Drops
-from services.responder.session.plan_state import PlanState
+from services.responder.session.costs import ServedSession, first_kept
 
 CALL = 64
 """Estimated tokens of a dropped call at most that counts: few are longer, and a rebase may take out some of them."""
@@ -33,20 +31,14 @@ class Firm(msgspec.Struct, frozen=True):
     """Calls whose outputs were dropped: their arguments, and the placeholders. They are taken out a few at a time."""
 
 
-class Facts(Protocol):
-    """What of a session's state decides about it."""
+class FirmSession(ServedSession, Protocol):
+    """A session with what was firm in it."""
 
-    @property
-    def conversation(self) -> Conversation: ...
-    @property
-    def plan(self) -> PlanState: ...
-    @property
-    def drops(self) -> Drops: ...
     @property
     def firm(self) -> Firm: ...
 
 
-def firm_after(before: Facts, after: Facts, names: Iterable[str]) -> Firm:
+def firm_after(before: FirmSession, after: FirmSession, names: Iterable[str]) -> Firm:
     """What is firm after a fact that may have changed these parts. `after` has the fact, and what was firm before."""
     words = calls = 0
     for name in names:
@@ -56,7 +48,7 @@ def firm_after(before: Facts, after: Facts, names: Iterable[str]) -> Firm:
     return Firm(known.words + words, known.calls + calls) if words or calls else known
 
 
-def firm_words(session: Facts, name: str) -> int:
+def firm_words(session: ServedSession, name: str) -> int:
     """Estimated tokens of a text that no lane takes out; 0: it is none, or may go."""
     part = session.conversation.parts.get(name)
     if part is None or part.recorded.kind != "text" or not session.drops.is_free(part.number):
@@ -65,7 +57,7 @@ def firm_words(session: Facts, name: str) -> int:
     return part.recorded.tokens if is_served and _is_plain(part) else 0
 
 
-def firm_call(session: Facts, name: str) -> int:
+def firm_call(session: ServedSession, name: str) -> int:
     """Estimated tokens of a call whose output is a placeholder; 0: it is none, or a long one."""
     edit = session.plan.altered.get(name)
     part = session.conversation.parts.get(name)
@@ -77,7 +69,7 @@ def firm_call(session: Facts, name: str) -> int:
     return size if size <= CALL and name not in session.plan.in_arcs else 0
 
 
-def _is_behind_cut(session: Facts, part: Part) -> bool:
+def _is_behind_cut(session: ServedSession, part: Part) -> bool:
     """Whether its message is listed, not cut away and not left out."""
     place = session.conversation.place(part.recorded.part)
     is_listed = place > 0 and place >= first_kept(session.conversation, session.plan)

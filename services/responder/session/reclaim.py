@@ -17,11 +17,8 @@ from schemas.events import (
     TagAssigned,
 )
 from schemas.plan import AnyEdit, AppendText, OmitArc, PartContent, PrefixText, WholeMessage, target
-from services.domain.conversation import Conversation
 from services.responder.session import costs
-from services.responder.session.drops import Drops
 from services.responder.session.lane_marks import is_of, mark_of
-from services.responder.session.plan_state import PlanState
 from services.responder.session.revisions import Revisions
 
 OUTPUTS = frozenset({"tool", "tool_result"})
@@ -55,15 +52,9 @@ class Reclaim(msgspec.Struct, frozen=True):
     nudge: Nudge | None = None
 
 
-class Outputs(Protocol):
+class Outputs(costs.ServedSession, Protocol):
     """What of a session's state decides about its outputs."""
 
-    @property
-    def conversation(self) -> Conversation: ...
-    @property
-    def plan(self) -> PlanState: ...
-    @property
-    def drops(self) -> Drops: ...
     @property
     def revisions(self) -> Revisions: ...
     @property
