@@ -5,7 +5,7 @@ import asyncio
 from nats.aio.client import DEFAULT_BUFFER_SIZE
 from nats.aio.transport import TcpTransport
 
-from services.kit.bus.client import BusClient
+from services.kit.bus.client import BusClient, Headers
 
 PAYLOAD = b"x" * 500
 MESSAGES = 4 * DEFAULT_BUFFER_SIZE // len(PAYLOAD)
@@ -29,3 +29,21 @@ async def test_others_have_turns_between_two_buffers_of_messages_that_came_at_on
         handled.append(0)
     reading.cancel()
     assert max(handled) <= DEFAULT_BUFFER_SIZE
+
+
+async def test_headers_are_parsed_when_one_is_read() -> None:
+    client = BusClient()
+    found = await client._process_headers(b"NATS/1.0\r\nNats-Msg-Id: a:b \r\nstrange\r\nName:\xff\r\n\r\n")  # noqa: SLF001 - the same
+    assert isinstance(found, Headers)
+    assert "_values" not in vars(found)
+    assert {"Nats-Msg-Id": "a:b", "Name": "\ufffd"} == dict(found)
+    assert found.get("Status") is None
+
+
+async def test_a_status_is_read_as_the_library_reads_it() -> None:
+    client = BusClient()
+    heartbeat = b"NATS/1.0 100 Idle Heartbeat\r\nNats-Last-Consumer: 3\r\n\r\n"
+    found = await client._process_headers(heartbeat)  # noqa: SLF001 - the library calls it
+    assert found is not None
+    assert ("100", "Idle Heartbeat", "3") == (found["Status"], found["Description"], found["Nats-Last-Consumer"])
+    assert await client._process_headers(None) is None  # noqa: SLF001 - the same

@@ -1,11 +1,16 @@
 """The library's client, where it was mended."""
 
 import asyncio
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 
-from nats.aio.client import DEFAULT_BUFFER_SIZE, Client
+from nats.aio.client import DEFAULT_BUFFER_SIZE, NATS_HDR_LINE, Client
 from nats.aio.msg import Msg
 from nats.errors import ConnectionReconnectingError
 from nats.protocol.parser import Parser
+
+VERSION = NATS_HDR_LINE + b"\r\n"
+"""What a message's headers begin with, unless it has a status."""
 
 
 class BusParser(Parser):
@@ -22,6 +27,28 @@ class BusParser(Parser):
             await asyncio.sleep(0)
 
 
+class Headers(Mapping[str, str]):
+    """The headers of a message, parsed when one of them is read: most readers of the log read none."""
+
+    def __init__(self, raw: bytes) -> None:
+        """`raw`: the lines behind the version, each `name: value`."""
+        self._raw = raw
+
+    @cached_property
+    def _values(self) -> dict[str, str]:
+        lines = (line.partition(":") for line in self._raw.decode(errors="replace").split("\r\n"))
+        return {name.strip(): value.strip() for name, colon, value in lines if colon}
+
+    def __getitem__(self, name: str) -> str:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
 class BusClient(Client):
     """The library's client, which goes deaf at a subject that is not UTF-8: here its odd bytes are spelled out.
 
@@ -34,8 +61,13 @@ class BusClient(Client):
 
     @staticmethod
     def _parse_header_lines(raw: bytes) -> dict[str, str]:
-        lines = (line.partition(":") for line in raw.decode(errors="replace").split("\r\n"))
-        return {name.strip(): value.strip() for name, colon, value in lines if colon}
+        return dict(Headers(raw))
+
+    async def _process_headers(self, headers: bytes | None) -> Mapping[str, str] | None:
+        if headers and headers.startswith(VERSION):
+            return Headers(headers[len(VERSION) :])
+        found: dict[str, str] | None = await super()._process_headers(headers)  # a status stands behind the version
+        return found
 
     def _build_message(
         self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: dict[str, str] | None
