@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Coroutine
 from datetime import UTC, datetime
-from typing import Any, get_args
+from typing import Any, Generic, TypeVar, get_args
 
 import msgspec
 
 from schemas.asks import Hits, SearchAsk
 from schemas.codec import encode
 from schemas.envelope import Actor, Envelope
-from schemas.events import Event, HintDecided, PartRecorded, SessionOpened
+from schemas.events import Event, HintDecided, MessageRecorded, PartRecorded, SessionOpened
 from schemas.subjects import Address, ask
 from schemas.tools import Source
 from services.domain.conversation import is_written
@@ -36,27 +36,34 @@ PROMPTLY = 150
 WARMING = "what is known"
 MOST_WARMED = 512
 """Projects that count as warm, the newest: the searcher itself holds fewer in memory."""
+MOST_MESSAGES = 4096
+"""Messages of people whose texts are waited for, the newest: a text follows its message at once."""
+
+T = TypeVar("T")
 
 _replies = msgspec.json.Decoder(Hits)
 
 
-class WarmProjects:
-    """The projects that the searcher was asked to read lately, at most `most` of them."""
+class NewestItems(Generic[T]):
+    """The items that were added last, at most `most` of them."""
 
-    def __init__(self, most: int = MOST_WARMED) -> None:
+    def __init__(self, most: int) -> None:
         self._most = most
-        self._names: dict[str, None] = {}
+        self._items: dict[T, None] = {}
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._items)
 
-    def add(self, project: str) -> bool:
-        """Enter a project as the newest. Returns whether it was not among them."""
-        is_new = project not in self._names
-        self._names.pop(project, None)
-        self._names[project] = None
-        if len(self._names) > self._most:
-            del self._names[next(iter(self._names))]
+    def __contains__(self, item: T) -> bool:
+        return item in self._items
+
+    def add(self, item: T) -> bool:
+        """Add an item as the newest. Returns whether it was not among them."""
+        is_new = item not in self._items
+        self._items.pop(item, None)
+        self._items[item] = None
+        if len(self._items) > self._most:
+            del self._items[next(iter(self._items))]
         return is_new
 
 
@@ -71,7 +78,8 @@ class Hinting:
         self._settings = kit.settings.search
         self._hints = Aggregate.fed(kit, cache.states(SESSION), guard="hint")
         self._looking: set[asyncio.Task[None]] = set()
-        self._warmed = WarmProjects()
+        self._warmed = NewestItems[str](MOST_WARMED)
+        self._by_people = NewestItems[tuple[Address, str]](MOST_MESSAGES)
 
     def close(self) -> None:
         """Give up what is being looked for."""
@@ -79,15 +87,22 @@ class Hinting:
             task.cancel()
 
     def feed(self, envelope: Envelope, event: Event | None) -> None:
-        """Begin to look, if this is what a person has just written."""
+        """Begin to look, if this is what a person has just written.
+
+        Who wrote a message is known from its record, which comes before its texts: a session is not loaded for the
+        texts of an agent, of which an import brings thousands.
+        """
         if not self._settings.hints or envelope.seq <= self._live_from:
             return
         if not envelope.session or abs((datetime.now(UTC) - envelope.at).total_seconds()) > FRESH:
             return
         if self._warmed.add(envelope.project) or isinstance(event, SessionOpened):
             self._begin(self._warm(envelope.project))
-        if isinstance(event, PartRecorded) and is_written(event):
-            self._begin(self._look(Address(envelope.project, envelope.session), event, envelope))
+        address = Address(envelope.project, envelope.session)
+        if isinstance(event, MessageRecorded) and event.role == "user" and not event.synthetic:
+            self._by_people.add((address, event.message))
+        elif isinstance(event, PartRecorded) and is_written(event) and (address, event.message) in self._by_people:
+            self._begin(self._look(address, event, envelope))
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -10,8 +10,8 @@ import pytest_asyncio
 from schemas.events import Event, HintDecided, MessageRecorded, PartRecorded
 from services.domain.envelopes import envelopes
 from services.embedder.worker import Embedder
-from services.kit.bus import Appender, Bus
-from services.responder.hinting import WarmProjects
+from services.kit.bus import Appender, Bus, LogReader
+from services.responder.hinting import NewestItems
 from services.responder.worker import Responder
 from services.searcher.worker import Searcher
 from services.settings import Settings
@@ -104,11 +104,26 @@ async def test_without_a_searcher_it_is_told_that_nothing_could_be_looked_for(bu
     assert ["error"] == [one.reason for one in await hints(bus)]
 
 
-def test_only_the_newest_projects_count_as_warm() -> None:
-    warm = WarmProjects(most=3)
+async def test_no_session_is_loaded_for_what_an_agent_writes(bus: Bus, tmp_path: Path) -> None:
+    responder = Responder()
+    async with opened(responder, bus, Settings(data=tmp_path)):
+        for number in range(20):
+            await say(bus, f"a{number}", "The tide gauge is reached through the jump host", role="assistant")
+        head = await LogReader(bus).head()
+
+        async def is_read() -> bool:
+            return bool(responder.health()["read_through"] == head)
+
+        await until(is_read)
+        assert 0 == responder.health()["hot_sessions"]
+
+
+def test_only_the_newest_items_are_known() -> None:
+    warm = NewestItems[str](most=3)
     assert [True] * 3 == [warm.add(name) for name in "abc"]
     assert not warm.add("a")
     assert warm.add("d")
+    assert [False, True] == ["b" in warm, "a" in warm]
     assert [False, True] == [warm.add("a"), warm.add("b")]
     for number in range(10_000):
         warm.add(f"p{number}")
