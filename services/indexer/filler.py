@@ -1,8 +1,9 @@
 """What gives rows their vectors: the embedder is asked for them, the newest rows first, as long as some lack them."""
 
 import asyncio
+import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from services.indexer.core.changes import key
 from services.indexer.index import Index
 from services.indexer.tables import ROW, as_row
 from services.kit.embed import embedded
+from services.kit.projector import pause
 from services.kit.room import Kit
 from services.kit.vectors import VectorsError, among
 
@@ -22,6 +24,17 @@ REMEMBERED = 512
 """Texts whose vectors are kept at hand: what stands beside a message changes, and its own text does not."""
 SHORTEST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
 LOOK = 0.1
+QUIET, MOST_PUT_OFF = 0.3, 10.0
+"""Seconds without a new fact after which rows are filled one batch after another, and the most that one waits else."""
+
+
+def is_due(since: float, cost: float, quiet: float) -> bool:
+    """Whether the next rows are filled now, `since` seconds after the newest filling began, which took `cost` seconds.
+
+    Words are found as soon as they are written. Vectors take ten times as long, and plans are made on the same machine:
+    where facts come, filling takes the share of the time that commits take. `quiet`: seconds since the newest fact.
+    """
+    return quiet >= QUIET or since >= cost + pause(cost, cost, 0.0, MOST_PUT_OFF)
 
 
 class OtherModel(Exception):
@@ -31,9 +44,11 @@ class OtherModel(Exception):
 class Filler:
     """Fills the rows of one index."""
 
-    def __init__(self, kit: Kit, index: Index) -> None:
+    def __init__(self, kit: Kit, index: Index, quiet: Callable[[], float]) -> None:
+        """`quiet`: the seconds since a fact arrived for the index."""
         self._kit = kit
         self._index = index
+        self._quiet = quiet
         self._known: OrderedDict[str, EmbeddedText] = OrderedDict()
         self._in_hand = 0
         self.failure = ""
@@ -46,18 +61,20 @@ class Filler:
 
     async def run(self) -> None:
         """Fill for ever. Raises `OtherModel`."""
-        pause = SHORTEST_PAUSE
+        retry_pause, began, cost = SHORTEST_PAUSE, time.monotonic(), 0.0
         while True:
-            if not self._index.unfilled:
+            if not self._index.unfilled or not is_due(time.monotonic() - began, cost, self._quiet()):
                 await asyncio.sleep(LOOK)
                 continue
+            began = time.monotonic()
             is_filled = await self._fill_some()
+            cost = time.monotonic() - began
             self._in_hand = 0
             if is_filled:
-                pause = SHORTEST_PAUSE
+                retry_pause = SHORTEST_PAUSE
             else:
-                await asyncio.sleep(pause)
-                pause = min(2 * pause, LONGEST_PAUSE)
+                await asyncio.sleep(retry_pause)
+                retry_pause = min(2 * retry_pause, LONGEST_PAUSE)
 
     async def _fill_some(self) -> bool:
         """Fill the newest rows of one kind; whether that went well. Rows that change meanwhile wait again."""

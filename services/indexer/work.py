@@ -49,10 +49,11 @@ class Work:
         self.states = States(kit)
         self.sink = IndexSink(self.index, self.states, envelope_types(self._reads), self._damaged)
         limits = kit.settings.index
-        self.filler, self.upkeep = Filler(kit, self.index), Upkeep(data, self.index, limits, kit.log)
+        self.upkeep = Upkeep(data, self.index, limits, kit.log)
         pace = Pace(limits.batch, limits.linger, limits.rest, shortest=LEAST_PAUSE)
         filters = [f"log.*.*.*.{event.TYPE}" for event in self._reads]
         self.projector = Projector(kit, self.sink, kit.room, pace, filters=filters)
+        self.filler = Filler(kit, self.index, lambda: self.projector.quiet)
         head = await kit.reader.head()
         is_first = known is None or known.set == wanted.set
         if is_first:

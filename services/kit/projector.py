@@ -124,6 +124,7 @@ class Projector:
         self._failure = ""
         self._skipped = 0
         self._clock = clock
+        self._arrived_at = clock()
         self._began = clock()
         """When the newest commit began, and how long it took: at first, one that cost nothing."""
         self._cost = 0.0
@@ -152,6 +153,11 @@ class Projector:
     def read_through(self) -> int:
         """The position up to which the log was read."""
         return self._read
+
+    @property
+    def quiet(self) -> float:
+        """Seconds since the newest fact arrived."""
+        return self._clock() - self._arrived_at
 
     @property
     def failure(self) -> str:
@@ -261,6 +267,7 @@ class Projector:
             self.begin_anew()
             return
         self._expected += 1
+        self._arrived_at = self._clock()
         (_, envelope, event, _), noted = self._read_record(delivery, metadata.sequence.stream)
         self._kit.bus.trail.note(envelope.seq, envelope.id)
         if envelope.seq > self._read:
