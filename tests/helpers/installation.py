@@ -13,6 +13,7 @@ from schemas.envelope import Envelope
 from schemas.events import Event
 from schemas.streams import IN
 from schemas.subjects import ask
+from schemas.view_asks import HistoryRunsAsk
 from services.edges.client.player import Played, Session
 from services.edges.client.readers import read
 from services.edges.client.replay import Options, play
@@ -72,6 +73,7 @@ async def settle(bus: Bus) -> None:
 
     async def is_committed() -> bool:
         try:
+            await bus.request(ask(HistoryRunsAsk.NAME), encode(HistoryRunsAsk()), 5.0)  # the views are written for it
             status = msgspec.json.decode(await bus.request(ask(StatusAsk.NAME), encode(StatusAsk()), 1.0), type=dict)
         except Unreachable:
             return False
