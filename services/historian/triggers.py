@@ -1,5 +1,7 @@
 """What may call for a job of history: a session is looked at, and what is due for it is requested or given up."""
 
+import asyncio
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -18,7 +20,7 @@ from schemas.events import (
     StepOpened,
     UsageSampled,
 )
-from schemas.subjects import Address
+from schemas.subjects import Address, parse_log
 from services.domain import learned_limits
 from services.domain.draft import Draft
 from services.domain.limits import Limits as PlanLimits
@@ -34,11 +36,14 @@ from services.kit.aggregate import Aggregate
 from services.kit.bus import Delivery
 from services.kit.cache import Sessions
 from services.kit.consumer import fact_of, log_consumer
+from services.kit.pacing import Pacing
 from services.kit.room import Kit
 from services.kit.settings_reader import SettingsReader
 
 CALLING: tuple[type[Event], ...] = (StepOpened, UsageSampled, SessionIdled, HistoryOrdered, FactExtracted)
 """The events that a session is looked at after."""
+MOST_PUT_OFF = 2.0
+"""The most seconds until a session is looked at again. History is written long before it is needed."""
 
 
 class Triggers:
@@ -52,6 +57,7 @@ class Triggers:
         self._plan = plan
         self._limits = limits
         self._settings = settings
+        self._pacing = Pacing(MOST_PUT_OFF)
         self._learned = Sessions(kit.reader, learned_limits.evolve, Learned(), 1)
         self._consumer = log_consumer(kit, CALLING, self._work)
 
@@ -62,7 +68,10 @@ class Triggers:
         return await self._consumer.idle()
 
     async def _work(self, address: Address, queue: "deque[Delivery]") -> None:
-        """Look at a session once for all that happened to it meanwhile."""
+        """Look at a session once for all that happened to it meanwhile. What a person ordered is not put off."""
+        if not any(parse_log(delivery.subject)[1] == HistoryOrdered.TYPE for delivery in queue):
+            await asyncio.sleep(self._pacing.wait(address, time.monotonic()))
+        began = time.monotonic()
         deliveries = [queue.popleft() for _ in range(len(queue))]
         try:
             await self.look(address)
@@ -75,11 +84,13 @@ class Triggers:
             return
         for delivery in deliveries:
             await self._consumer.settle(delivery, Done())
+        self._pacing.done(address, began, time.monotonic())
 
     async def look(self, address: Address) -> None:
         """Write what is due, until nothing is: behind a rebuild that is given up, a job may have waited."""
         state = await self._sessions.newest(address)
-        await self._inherit(address, state)
+        if await self._inherit(address, state):
+            state = await self._sessions.newest(address)
         learned, own = await self.learned(), await self._settings.of(address.project)
         plan, limits = with_own(self._plan, own), with_own(self._limits, own)
 
@@ -87,17 +98,22 @@ class Triggers:
             state = replace(state, learned=state.learned.beside(learned))
             return due(state, plan, limits, now=datetime.now(UTC))
 
-        while (event := found(await self._sessions.newest(address))) is not None:
+        while (event := found(state)) is not None:
             await self._write(address, event.run, partial(_again, event, found))
+            state = await self._sessions.newest(address)
 
-    async def _inherit(self, address: Address, state: Session, heirs: tuple[str, ...] = ()) -> None:
-        """Give a copy the compartments of its origin, before anything is compressed in it. Copies of copies wait."""
+    async def _inherit(self, address: Address, state: Session, heirs: tuple[str, ...] = ()) -> bool:
+        """Give a copy the compartments of its origin, before anything is compressed in it. Copies of copies wait.
+
+        Returns whether something may have been written.
+        """
         if not state.copied or state.has_own_history or address.session in heirs:
-            return
+            return False
         origin = Address(address.project, state.origin)
         await self._inherit(origin, await self._sessions.newest(origin), (*heirs, address.session))
         known = await self._sessions.newest(origin)
         await self._write(address, state.origin, lambda now: inherited(now, known, address))
+        return True
 
     async def _write(self, address: Address, cause: str, decide: Callable[[Session], Sequence[Event]]) -> None:
         """Write what is decided at the head of the log."""

@@ -1,0 +1,33 @@
+"""How often something is done again for one address, where it is called for faster than it is done."""
+
+from collections import OrderedDict
+
+from schemas.subjects import Address
+from services.kit.projector import pause
+
+MOST_ADDRESSES = 1_000
+
+
+class Pacing:
+    """Puts off the next turn of an address, so that its turns take a tenth of the time and at most `longest` pass.
+
+    What comes meanwhile is done in one turn. After a quiet time nothing is put off.
+    """
+
+    def __init__(self, longest: float) -> None:
+        """`longest`: seconds."""
+        self._longest = longest
+        self._turns: OrderedDict[Address, tuple[float, float]] = OrderedDict()
+        """When the newest turn of an address began, and how long it took, in seconds."""
+
+    def wait(self, address: Address, now: float) -> float:
+        """Seconds until the next turn of this address."""
+        began, cost = self._turns.get(address, (now, 0.0))
+        return pause(now - began, cost, 0.0, self._longest)
+
+    def done(self, address: Address, began: float, ended: float) -> None:
+        """A turn was done."""
+        self._turns[address] = began, ended - began
+        self._turns.move_to_end(address)
+        if len(self._turns) > MOST_ADDRESSES:
+            self._turns.popitem(last=False)
