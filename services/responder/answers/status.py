@@ -1,6 +1,6 @@
 """The answer to `ask.status`: positions in the log, what is held in memory, and how near sessions are to a rebase."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -8,9 +8,10 @@ from schemas.asks import SessionStatus, Status, StatusAsk
 from schemas.subjects import Address
 from services.domain.learned_limits import GLOBAL
 from services.domain.limits import Limits
+from services.domain.project_settings import ProjectSettings, with_own
 from services.domain.window import Learned, window
 from services.kit.cache import Entry
-from services.responder.answers.base import Context, Question
+from services.responder.answers.base import Context, Question, in_force, settings_of
 from services.responder.planner.outlook import outlook
 from services.responder.projections.learned_limits import LEARNED_LIMITS
 from services.responder.projections.session import SESSION
@@ -30,6 +31,10 @@ def _open(context: Context) -> Callable[[StatusAsk], Awaitable[Status]]:
 
     async def answer(_: StatusAsk) -> Status:
         learned = await context.cache.state(LEARNED_LIMITS, GLOBAL)
+        newest = states.newest(MOST_SESSIONS)
+        own = {
+            project: await settings_of(context.cache, project) for project in {one.address.project for one in newest}
+        }
         return Status(
             log_head=await context.kit.reader.head(),
             read_through=context.projector.read_through,
@@ -40,7 +45,7 @@ def _open(context: Context) -> Callable[[StatusAsk], Awaitable[Status]]:
             skipped=context.files.building.skipped.total,
             newest_skipped=context.files.building.skipped.newest,
             breaks=tuple(one for one in breaks if datetime.now(UTC) - one.at < SHOWN),
-            sessions=statuses.of(states.newest(MOST_SESSIONS), learned),
+            sessions=statuses.of(newest, learned, own),
             plans_waiting=len(context.plans),
             plans_dropped=context.plans.dropped.total(),
         )
@@ -56,16 +61,20 @@ class SessionStatuses:
         self._weighed: dict[Address, _Weighed] = {}
         """The sessions of the newest answer."""
 
-    def of(self, entries: Sequence[Entry[Session]], learned: Learned) -> tuple[SessionStatus, ...]:
+    def of(
+        self, entries: Sequence[Entry[Session]], learned: Learned, own: Mapping[str, ProjectSettings]
+    ) -> tuple[SessionStatus, ...]:
         """How near these sessions are to their next rebase; without those that have made no call.
 
-        `learned`: what all sessions have learned of models' limits.
+        `learned`: what all sessions have learned of models' limits. `own`: what each of their projects has set.
         """
         before, self._weighed = self._weighed, {}
         for entry in entries:
-            known = before.get(entry.address)
-            if known is None or known.session is not entry.state or known.learned is not learned:
-                known = _Weighed(entry.state, learned, session_status(entry, self._limits, learned))
+            known, settings = before.get(entry.address), own[entry.address.project]
+            made_of = entry.state, learned, settings
+            if known is None or any(now is not then for now, then in zip(made_of, known.made_of, strict=True)):
+                limits = with_own(self._limits, in_force(settings, entry.state))
+                known = _Weighed(made_of, session_status(entry, limits, learned))
             self._weighed[entry.address] = known
         return tuple(one.status for one in self._weighed.values() if one.status is not None)
 
@@ -73,8 +82,7 @@ class SessionStatuses:
 class _Weighed(NamedTuple):
     """What a session was found to be, and of which states: these are values, so that the same one gives the same."""
 
-    session: Session
-    learned: Learned
+    made_of: tuple[Session, Learned, ProjectSettings]
     status: SessionStatus | None
 
 

@@ -12,13 +12,15 @@ from schemas.asks import SessionStatus
 from schemas.events import LimitLearned
 from schemas.subjects import Address
 from services.domain import learned_limits
+from services.domain.project_settings import ProjectSettings, Version, with_own
 from services.domain.window import Learned
 from services.kit.cache import Entry
-from services.responder.answers.status import MOST_SESSIONS, SessionStatuses
+from services.responder.answers.status import MOST_SESSIONS, SessionStatuses, session_status
 from services.responder.session.state import Session
 from tests.helpers.given import envelope
 from tests.helpers.harness import LIMITS, Harness, ran, text_part
 
+NOTHING_SET = {"p": ProjectSettings()}
 SESSIONS = 200
 UNCHANGED, ONE_CHANGED = 200, 900
 """Calls of a status of 200 sessions of 500 messages, when nothing has changed, and one session has: weighing all that
@@ -54,7 +56,7 @@ def calls_of(work: Callable[[], object]) -> int:
 
 def anew(entries: Sequence[Entry[Session]], learned: Learned) -> tuple[SessionStatus, ...]:
     """What is answered by who remembers nothing."""
-    return SessionStatuses(LIMITS).of(entries, learned)
+    return SessionStatuses(LIMITS).of(entries, learned, NOTHING_SET)
 
 
 def test_a_status_weighs_only_what_has_changed() -> None:
@@ -63,7 +65,7 @@ def test_a_status_weighs_only_what_has_changed() -> None:
     statuses, learned = SessionStatuses(LIMITS), Learned()
 
     def status() -> tuple[SessionStatus, ...]:
-        return statuses.of(entries[:MOST_SESSIONS], learned)
+        return statuses.of(entries[:MOST_SESSIONS], learned, NOTHING_SET)
 
     assert calls_of(status) > 3 * ONE_CHANGED, "what is counted is the weighing"
     assert calls_of(status) <= UNCHANGED
@@ -106,4 +108,19 @@ def test_whatever_changes_the_answer_is_that_of_who_remembers_nothing(made: list
         for entry, harness in zip(entries, harnesses, strict=True):
             entry.state = harness.session
         newest = entries[:MOST_SESSIONS]
-        assert anew(newest, learned) == statuses.of(newest, learned)
+        assert anew(newest, learned) == statuses.of(newest, learned, NOTHING_SET)
+
+
+def test_a_session_is_weighed_with_what_its_project_has_set_and_again_when_that_changes() -> None:
+    harness = session_of(100)
+    for number in range(5):
+        harness.user(f"And {number}?")
+        harness.assistant(text_part("An answer. " * 500))
+        harness.step()
+    entry = entries_of(harness.session, 1)[0]
+    statuses, learned = SessionStatuses(LIMITS), Learned()
+    full = {"plan.context": "full"}
+    before = statuses.of([entry], learned, NOTHING_SET)
+    after = statuses.of([entry], learned, {"p": ProjectSettings((Version(1, full),))})
+    assert (session_status(entry, with_own(LIMITS, full), learned),) == after
+    assert after != before == anew([entry], learned)
