@@ -239,6 +239,13 @@ class SkippedRecord(msgspec.Struct, frozen=True):
     reason: str
 
 
+class UnfoldedFact(msgspec.Struct, frozen=True):
+    """A fact of the log that can be read, and that breaks a state: it is passed over there."""
+
+    seq: int
+    type: str
+
+
 class LogBreak(msgspec.Struct, frozen=True):
     """The log was found to be another one than before: a copy was put back, or it was lost."""
 
@@ -270,6 +277,10 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     skipped: int = 0
     """Records of the log that cannot be read; every room passes them over."""
     newest_skipped: tuple[SkippedRecord, ...] = ()
+    """The last of them, the newest first."""
+    unfolded: int = 0
+    """Facts that can be read and that a state of the responder could not take in since the responder began."""
+    newest_unfolded: tuple[UnfoldedFact, ...] = ()
     """The last of them, the newest first."""
     error: str = ""
     breaks: tuple[LogBreak, ...] = ()

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
+import msgspec
+
 from schemas.envelope import Envelope
 from schemas.events import Event
 from schemas.subjects import Address
@@ -13,6 +15,7 @@ from services.kit import metrics
 from services.kit.bus import LogReader
 from services.kit.logs import logger
 from services.kit.nouns import NounReader
+from services.kit.unfolded import UNFOLDED
 
 S = TypeVar("S")
 Evolve = Callable[[S, Event, Envelope], S]
@@ -22,8 +25,10 @@ def folded(evolve: Evolve[S], state: S, event: Event, envelope: Envelope) -> S:
     """The state after a fact of the log. One that breaks the fold is passed over, or it would stop its session."""
     try:
         return evolve(state, event, envelope)
-    except Exception:  # noqa: BLE001 - whatever it holds, the facts behind it count
+    except Exception as error:  # noqa: BLE001 - whatever it holds, the facts behind it count
         metrics.UNFOLDED.inc()
+        if not isinstance(error, msgspec.MsgspecError):  # the projector has named a record that cannot be decoded
+            UNFOLDED.add(envelope)
         logger().exception("a fact cannot be folded, it is passed over", seq=envelope.seq, type=envelope.type)
         return state
 

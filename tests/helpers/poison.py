@@ -150,3 +150,6 @@ UNFOLDABLE: dict[str, Make] = {
     "edits of another kind": _of(PlanExtended(revision=1, step="s", as_of=1, edits='[{"type":"spell"}]', edit_count=1)),
 }
 """What only its fold can find out."""
+
+BREAKING: dict[str, Make] = {"fewer places than messages": _of(MessageListed(messages=["m", "n"], ordinals=[1]))}
+"""What can be read whole, and breaks the fold of a session."""

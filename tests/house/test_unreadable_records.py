@@ -13,7 +13,15 @@ from rich.console import Console
 from schemas.asks import Hits, SearchAsk, Status, StatusAsk
 from schemas.codec import encode
 from schemas.commands import MemoryWrite
-from schemas.events import DocumentCaptured, LimitLearned, MessageRecorded, PartRecorded, ProjectIdentified, StepOpened
+from schemas.events import (
+    DocumentCaptured,
+    LimitLearned,
+    MessageListed,
+    MessageRecorded,
+    PartRecorded,
+    ProjectIdentified,
+    StepOpened,
+)
 from schemas.streams import LOG
 from schemas.subjects import Address, ask
 from schemas.view_asks import Rows, SqlAsk
@@ -28,7 +36,7 @@ from tests.conftest import InstallationFactory
 from tests.helpers.broker_world import HARBOUR
 from tests.helpers.installation import answers, connect, settle, until
 from tests.helpers.memory_sessions import PROJECT, Harness, begun, done, heads
-from tests.helpers.poison import UNFOLDABLE, UNREADABLE, enveloped
+from tests.helpers.poison import BREAKING, UNFOLDABLE, UNREADABLE, enveloped
 from tests.helpers.waiting import PATIENCE
 
 pytestmark = [pytest.mark.house, pytest.mark.broker]
@@ -114,7 +122,7 @@ async def test_after_every_kind_of_unreadable_record_all_is_served_and_they_are_
         count = (await status_of(bus)).skipped
         assert 0 == count
         poisons = [make(address) for address in EVERYWHERE for make in (*UNREADABLE.values(), *UNFOLDABLE.values())]
-        for poison in poisons:
+        for poison in (*poisons, *(make(SESSION) for make in BREAKING.values())):
             await bus.client.publish(poison.subject, poison.data, headers=dict(poison.headers or {}))
         await deputies(bus)
         await without_bodies(bus)
@@ -128,6 +136,7 @@ async def test_after_every_kind_of_unreadable_record_all_is_served_and_they_are_
         await settle(bus)
         status = await status_of(bus)
         assert len(poisons) + DEPUTIES == status.skipped
+        assert (len(BREAKING), {MessageListed.TYPE}) == (status.unfolded, {one.type for one in status.newest_unfolded})
         assert not any("poisoned" in text for text in await found(bus, "a poisoned text"))
         assert ["0"] == [
             str(*row) for row in await rows(bus, "select count(*) from part_recorded where part = 'poison'")
@@ -136,9 +145,12 @@ async def test_after_every_kind_of_unreadable_record_all_is_served_and_they_are_
         (finding,) = [one for one in doctor.judge(seen) if one.what == "log"]
         assert "WARN" == finding.level
         assert f"{status.newest_skipped[0].seq} on {status.newest_skipped[0].subject}" in finding.finding
+        (unused,) = [one for one in doctor.judge(seen) if one.what == "facts"]
+        assert f"{status.newest_unfolded[0].seq}, {MessageListed.TYPE}" in unused.finding
         printed = io.StringIO()
         overview.render(await overview.look(Settings(data=tmp_path)), Console(file=printed, width=300))
         assert f"{status.skipped} records of the log cannot be read" in printed.getvalue()
         assert f"skipped   {status.newest_skipped[0].seq} on " in printed.getvalue()
+        assert f"unfolded  {status.newest_unfolded[0].seq}, {MessageListed.TYPE}" in printed.getvalue()
         assert dict.fromkeys(ROOMS, 1) == {room: one.restarts for room, one in running.status.items()}
         await bus.close()

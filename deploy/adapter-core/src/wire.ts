@@ -1482,6 +1482,14 @@ export interface Status {
    * The last of them, the newest first.
    */
   newest_skipped?: SkippedRecord[];
+  /**
+   * Facts that can be read and that a state of the responder could not take in since the responder began.
+   */
+  unfolded?: number;
+  /**
+   * The last of them, the newest first.
+   */
+  newest_unfolded?: UnfoldedFact[];
   error?: string;
   /**
    * When the log was another one than before, within the last week; the newest first.
@@ -1531,6 +1539,13 @@ export interface SkippedRecord {
   seq: number;
   subject: string;
   reason: string;
+}
+/**
+ * A fact of the log that can be read, and that breaks a state: it is passed over there.
+ */
+export interface UnfoldedFact {
+  seq: number;
+  type: string;
 }
 /**
  * The log was found to be another one than before: a copy was put back, or it was lost.

@@ -130,6 +130,7 @@ def _judge(seen: Seen) -> Iterator[Finding]:
     yield from _rooms(seen)
     yield from _reading(seen)
     yield from _log(seen.status)
+    yield from _unfolded(seen.status)
     yield from _round_trips(seen)
 
 
@@ -228,6 +229,19 @@ def _log(status: Status | None) -> Iterator[Finding]:
         f"{status.skipped:,} of its records cannot be read and are passed over, the last ones at {where}",
         "nothing is lost by them: look at one with `nats stream get LOG POSITION`; if more come, someone publishes "
         "into the log who should not, so give each credential a new password",
+    )
+
+
+def _unfolded(status: Status | None) -> Iterator[Finding]:
+    """Whether the responder could use all facts that it has read."""
+    if status is None or not status.unfolded:
+        return
+    where = "; ".join(f"{one.seq}, {one.type}" for one in status.newest_unfolded)
+    yield doubtful(
+        "facts",
+        f"{status.unfolded:,} can be read and not be used since the responder began, the last ones at {where}",
+        "they are passed over, and what is served lacks what they say: look at one with `nats stream get LOG "
+        f"POSITION`. The responder has noted each error: {LOGS}",
     )
 
 

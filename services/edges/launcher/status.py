@@ -162,6 +162,16 @@ def _skipped(status: Status | None) -> Iterator[str]:
         yield f"skipped   {one.seq:,} on {one.subject}: {one.reason}"
 
 
+def _unfolded(status: Status | None) -> Iterator[str]:
+    """Which facts can be read and not be used."""
+    if status is None or not status.unfolded:
+        return
+    facts = "1 fact" if status.unfolded == 1 else f"{status.unfolded:,} facts"
+    yield f"unfolded  {facts} of the log can be read and not be used; `annals doctor` says what to do"
+    for one in status.newest_unfolded:
+        yield f"unfolded  {one.seq:,}, {one.type}"
+
+
 def render(overview: Overview, out: Console) -> None:
     """Print the overview for a person. Names are printed as they are: square brackets in them are no markup."""
     rooms = Table("room", "runs", "restarts", "waiting", "in hand", title="Rooms", title_justify="left")
@@ -183,6 +193,7 @@ def _lines(overview: Overview) -> Iterator[str]:
     yield f"dead      {overview.dead:,} letters" + ("; read them on the stream DEAD" if overview.dead else "")
     yield from _breaks(overview.responder)
     yield from _skipped(overview.responder)
+    yield from _unfolded(overview.responder)
     for run in overview.history:
         yield f"history   {_progress(run)}"
     for session in overview.responder.sessions if overview.responder else ():

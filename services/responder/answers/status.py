@@ -4,13 +4,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from schemas.asks import SessionStatus, Status, StatusAsk
+from schemas.asks import SessionStatus, Status, StatusAsk, UnfoldedFact
 from schemas.subjects import Address
 from services.domain.learned_limits import GLOBAL
 from services.domain.limits import Limits
 from services.domain.project_settings import ProjectSettings, with_own
 from services.domain.window import Learned, window
 from services.kit.cache import Entry
+from services.kit.unfolded import UNFOLDED
 from services.responder.answers.base import Context, Question, in_force, settings_of
 from services.responder.planner.outlook import outlook
 from services.responder.projections.learned_limits import LEARNED_LIMITS
@@ -22,6 +23,7 @@ SHOWN = timedelta(days=7)
 """For so long it is said that the log was another one."""
 MOST_SESSIONS = 10
 """The most sessions of one answer."""
+NEWEST_UNFOLDED = 5
 
 
 def _open(context: Context) -> Callable[[StatusAsk], Awaitable[Status]]:
@@ -44,6 +46,8 @@ def _open(context: Context) -> Callable[[StatusAsk], Awaitable[Status]]:
             building=context.files.is_building,
             skipped=context.files.building.skipped.total,
             newest_skipped=context.files.building.skipped.newest,
+            unfolded=len(UNFOLDED),
+            newest_unfolded=tuple(UnfoldedFact(*one) for one in UNFOLDED.newest(NEWEST_UNFOLDED)),
             breaks=tuple(one for one in breaks if datetime.now(UTC) - one.at < SHOWN),
             sessions=statuses.of(newest, learned, own),
             plans_waiting=len(context.plans),

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from schemas.asks import LogBreak, SkippedRecord, Status
+from schemas.asks import LogBreak, SkippedRecord, Status, UnfoldedFact
 from schemas.streams import BUCKETS, STREAMS
 from services.edges.connect import installation
 from services.edges.connect.connection import Adapter, Connection, Reported
@@ -235,10 +235,10 @@ def test_a_warning_is_no_failure() -> None:
 # The log
 
 
-def of_log(**status: Any) -> list[Finding]:  # noqa: ANN401 - fields of several types
+def of_log(what: str = "log", **status: Any) -> list[Finding]:  # noqa: ANN401 - fields of several types
     known = msgspec.structs.replace(INSTALLATION.status, **status)
     found = installation.judge(msgspec.structs.replace(INSTALLATION, status=known))
-    return [one for one in found if one.what == "log"]
+    return [one for one in found if one.what == what]
 
 
 def test_a_log_that_can_be_read_is_well() -> None:
@@ -250,6 +250,15 @@ def test_records_that_cannot_be_read_are_named_with_what_to_do() -> None:
     assert "WARN" == one.level
     assert "7 of its records" in one.finding
     assert "412 on log.1.p.s.part.recorded: it is empty" in one.finding
+    assert "nats stream get LOG" in one.remedy
+
+
+def test_facts_that_cannot_be_used_are_named_with_what_to_do() -> None:
+    assert [] == of_log("facts")
+    (one,) = of_log("facts", unfolded=7, newest_unfolded=(UnfoldedFact(412, "message.listed"),))
+    assert "WARN" == one.level
+    assert "7 can be read and not be used" in one.finding
+    assert "412, message.listed" in one.finding
     assert "nats stream get LOG" in one.remedy
 
 

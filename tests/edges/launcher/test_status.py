@@ -3,10 +3,11 @@
 import io
 from datetime import UTC, datetime
 
+import msgspec
 import pytest
 from rich.console import Console
 
-from schemas.asks import LogBreak, SessionStatus, SkippedRecord, Status
+from schemas.asks import LogBreak, SessionStatus, SkippedRecord, Status, UnfoldedFact
 from services.edges.launcher.status import HistoryRun, Overview, Room, render
 
 
@@ -38,6 +39,7 @@ def test_what_is_wrong_with_the_log_is_told() -> None:
     at = datetime(2026, 3, 7, 12, tzinfo=UTC)
     skipped = SkippedRecord(1412, "log.1.p.s.part.recorded", "it is empty")
     status = Status(1, 1, 1, 1, "views", skipped=2, newest_skipped=(skipped,), breaks=(LogBreak(at, 1953, 512, 570),))
+    status = msgspec.structs.replace(status, unfolded=1, newest_unfolded=(UnfoldedFact(1413, "message.listed"),))
     shown = printed(Overview(broker="nats://b:1", rooms=(), inbound=0, log=0, dead=0, responder=status))
 
     assert "log       2026-03-07 12:00 UTC: the log went back from 1,953 to 570; it is the same up to 512" in shown
@@ -45,6 +47,8 @@ def test_what_is_wrong_with_the_log_is_told() -> None:
         "skipped   2 records of the log cannot be read, and are passed over; `annals doctor` says what to do" in shown
     )
     assert "skipped   1,412 on log.1.p.s.part.recorded: it is empty" in shown
+    assert "unfolded  1 fact of the log can be read and not be used; `annals doctor` says what to do" in shown
+    assert "unfolded  1,413, message.listed" in shown
 
 
 def test_calls_that_got_no_plan_are_counted() -> None:
