@@ -32,6 +32,7 @@ from schemas.events import (
     PartRemoved,
     SessionClosed,
     SessionForked,
+    SessionOpened,
 )
 from services.indexer.work import PROMPT, Work
 from services.indexer.writer_lock import WriterLock
@@ -48,6 +49,7 @@ class Indexer:
 
     NAME: ClassVar[str] = "indexer"
     READS: ClassVar[tuple[type[Event], ...]] = (
+        SessionOpened,
         SessionForked,
         SessionClosed,
         MessageRecorded,

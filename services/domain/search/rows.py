@@ -19,6 +19,8 @@ KINDS: tuple[Kind, ...] = ("memory", "message", "compartment", "note", "commit",
 """In the order in which equals are listed."""
 BY_NAME: frozenset[Kind] = frozenset({"output"})
 """The kinds whose rows hold names and nothing else: they have no vectors, and are found by a name word for word."""
+TASK = "task"
+"""The role of a message in which an agent asks something of one that it has started."""
 RULES = 3
 """The version of the rules by which a row is made of a text. A row of another version is stale."""
 MOST_CHARACTERS = 65_536
@@ -56,7 +58,8 @@ class SearchRow(msgspec.Struct, frozen=True):
     actor: str = ""
     """The id of who wrote it; of a commit its author."""
     role: str = ""
-    """Of a message `user` or `assistant`; of a memory its class; else empty."""
+    """Of a message `user`, `assistant` or `task` (the request of an agent that started the session); of a memory its
+    class; else empty."""
     at: float = 0.0
     """When it was said, in seconds since the epoch."""
     seq: int = 0

@@ -19,11 +19,12 @@ from schemas.events import (
     PartRecorded,
     PartRemoved,
     SessionForked,
+    SessionOpened,
 )
 from services.domain.compartments import GONE
 from services.domain.fold import Map
 from services.domain.search.output_names import names_of, together
-from services.domain.search.rows import BESIDE_WORDS, MOST_CHARACTERS, length
+from services.domain.search.rows import BESIDE_WORDS, MOST_CHARACTERS, TASK, length
 from services.domain.senders import name_of
 from services.domain.texts.clean import cleaned
 
@@ -99,6 +100,12 @@ class Messages(msgspec.Struct, frozen=True):
     """... and where they may stand: the first and the last ordinal of each run."""
     owners: Map[str, str] = Map()
     """Part -> its message."""
+    is_subagent: bool = False
+    """Whether another agent has started the session, and wrote its messages of the role `user`."""
+
+    def role_of(self, said: Said) -> str:
+        """The role of a message, as it is found by: what a sub-agent is asked is a task, and no person's word."""
+        return TASK if self.is_subagent and said.role == "user" else said.role
 
     def behind(self, place: int) -> Iterator[Said]:
         """What was said after this place, in order."""
@@ -149,6 +156,8 @@ def touched(event: Event, messages: Messages) -> Sequence[str]:
 
 def evolve(messages: Messages, event: Event, envelope: Envelope) -> Messages:
     match event:
+        case SessionOpened(mode=mode, parent=parent):
+            return replace(messages, is_subagent=bool(parent) or mode == "subagent")
         case MessageRecorded():
             return _recorded(messages, event, envelope)
         case MessageListed():

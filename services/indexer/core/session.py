@@ -132,7 +132,7 @@ def message_row(address: Address, messages: Messages, found: Said) -> SearchRow:
             ordinal=found.ordinal,
             last_ordinal=found.ordinal,
             actor=found.actor,
-            role=found.role,
+            role=messages.role_of(found),
             at=found.at,
             seq=found.seq,
             before=tail(_gathered(messages.before(found.place), is_backward=True)) if is_short else "",

@@ -5,10 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from services.domain.search.rows import BY_NAME, Kind
+from services.domain.search.rows import BY_NAME, TASK, Kind
 from services.searcher.core.arrays import Array, Codes, Flags, decoded
 from services.searcher.core.postings import Postings, paired
 from services.searcher.core.vocabulary import Vocabulary
+
+REQUESTS = frozenset({"user", TASK})
+"""The roles of messages that ask for work: a sub-agent's task is ranked as a person's request is."""
 
 
 class Entry(NamedTuple):
@@ -80,7 +83,7 @@ class Shelf:
         self.places = _extended(self.places, [entry.place for entry in entries])
         self.times = _extended(self.times, [entry.at for entry in entries])
         self.seqs = _extended(self.seqs, [entry.seq for entry in entries])
-        self.is_person = _extended(self.is_person, [entry.role == "user" for entry in entries])
+        self.is_person = _extended(self.is_person, [entry.role in REQUESTS for entry in entries])
         self._sessions.add([entry.session for entry in entries])
         self._actors.add([entry.actor for entry in entries])
         self._read([decoded(entry.terms) for entry in entries], entries)

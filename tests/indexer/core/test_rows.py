@@ -20,6 +20,7 @@ from schemas.events import (
     PartRemoved,
     SessionClosed,
     SessionForked,
+    SessionOpened,
 )
 from services.domain.search.rows import SearchRow
 from services.indexer.core.changes import Collected
@@ -75,6 +76,21 @@ def test_a_message_of_several_parts_is_one_text_in_their_order() -> None:
 def test_only_parts_that_are_sent_are_found() -> None:
     parts = [*message("m1", "sent", part="p1"), *message("m1", "held back", part="p2")]
     assert ["sent"] == texts(parts, MessageRecorded(message="m1", role="user", listed=["p1"]))
+
+
+@pytest.mark.parametrize(
+    ("opened", "role"),
+    [
+        (SessionOpened(harness="pi", mode="primary"), "user"),
+        (SessionOpened(harness="pi", mode="subagent"), "task"),
+        (SessionOpened(harness="pi", mode="primary", parent="origin"), "task"),
+    ],
+)
+def test_what_an_agent_asks_of_one_that_it_started_is_a_task(opened: SessionOpened, role: str) -> None:
+    said = (message("m1", "dredge the harbour"), message("m2", "it is dredged", role="assistant", part="p2"))
+    rows = found(opened, *said)
+    assert [role, "assistant"] == [row.role for row in rows]
+    assert [(row.text, row.hash) for row in found(*said)] == [(row.text, row.hash) for row in rows]
 
 
 def test_what_is_said_anew_takes_the_place_of_what_was_said() -> None:

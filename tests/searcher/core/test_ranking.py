@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from services.domain.search.rows import SearchRow
 from services.searcher.core import ranking
@@ -52,6 +53,11 @@ def test_a_shelf_grown_piece_by_piece_is_one_that_was_filled_at_once(texts: list
     whole = shelf_of([one for one in rows if one.id not in gone])
     assert scores(whole, "crane tide berth") == scores(grown, "crane tide berth")
     assert len(whole) == len(grown)
+
+
+def test_a_task_is_ranked_as_a_request_is() -> None:
+    rows = [replace(said("the crane", role), role=role) for role in ("user", "task", "assistant")]
+    assert [True, True, False] == shelf_of(rows).is_person.tolist()
 
 
 def test_who_holds_more_and_rarer_words_is_better() -> None:
