@@ -587,8 +587,7 @@ class Hit(msgspec.Struct, frozen=True, omit_defaults=True):
     at: datetime | None = None
     actor: str = ""
     role: str = ""
-    """Of a message `user`, `assistant` or `task`, which is what an agent asks of one that it has started; of a memory its
-    class."""
+    """Of a message `user`, `assistant` or `task`: what an agent asks of one that it started. Of a memory its class."""
     files: tuple[str, ...] = ()
     """Of a commit some of the paths that it touches."""
 

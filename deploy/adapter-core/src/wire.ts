@@ -1034,7 +1034,7 @@ export interface Hit {
   at?: string | null;
   actor?: string;
   /**
-   * Of a message `user`, `assistant` or `task`, which is what an agent asks of one that it has started; of a memory its class.
+   * Of a message `user`, `assistant` or `task`: what an agent asks of one that it started. Of a memory its class.
    */
   role?: string;
   /**

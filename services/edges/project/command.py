@@ -16,7 +16,7 @@ from schemas.view_asks import ProjectList, ProjectsAsk, ProjectSummary
 from services.domain.aliases import Aliases
 from services.edges.memory.command import name_of_person, person_endpoint, refused
 from services.edges.memory.place import PATIENCE, NoProject, aliases_of, project_meant
-from services.edges.project.own_settings import settings
+from services.edges.project.own_settings import SharedSettings, settings, shared_settings
 from services.edges.terminal import write, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.kit.commands import send
@@ -144,14 +144,23 @@ async def _decide(bus: Bus, options: argparse.Namespace, here: Path) -> int:
     aliases = await aliases_of(bus)
     known = await _entries(bus, aliases)
     actor = Actor("person", name_of_person())
-    answer = await send(bus, Address(name), _command(options, known), name=f"person-{uuid4()}", actor=actor)
+    command = _command(options, known)
+    shared = None
+    if isinstance(command, ProjectMerge):
+        shared = await shared_settings(bus, name, aliases.project(command.former))
+    answer = await send(bus, Address(name), command, name=f"person-{uuid4()}", actor=actor)
     if options.json:
-        write_json({"ok": answer.ok, "text": answer.text, "seq": answer.seq})
+        settled = {"settings": _as_json(shared)} if shared is not None and answer.ok else {}
+        write_json({"ok": answer.ok, "text": answer.text, "seq": answer.seq, **settled})
     if not answer.ok:
         return refused(answer.text)
     if not options.json:
-        write(answer.text)
+        write("\n".join([answer.text, *(shared.lines if shared is not None else ())]))
     return 0
+
+
+def _as_json(shared: SharedSettings) -> Mapping[str, object]:
+    return {"project": shared.project, "own": shared.own, "changes": shared.changes}
 
 
 def _command(options: argparse.Namespace, known: Iterable[ListedProject]) -> Command:

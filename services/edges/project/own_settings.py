@@ -23,6 +23,20 @@ from services.kit.commands import send
 Values = Mapping[str, object]
 
 
+class Change(msgspec.Struct, frozen=True):
+    """What a setting is, and what it becomes."""
+
+    now: object
+    then: object
+
+
+def _changed(own: Values, wanted: Values, installation: Values) -> Iterator[tuple[str, object, object]]:
+    for name in OWN:
+        now, then = own.get(name, installation[name]), wanted.get(name, installation[name])
+        if now != then:
+            yield name, now, then
+
+
 class PresentSettings(msgspec.Struct, frozen=True):
     """What a project sets for itself, beside the installation's and its file's."""
 
@@ -39,11 +53,37 @@ class PresentSettings(msgspec.Struct, frozen=True):
 
     def changes(self, wanted: Values) -> Iterator[tuple[str, object, object]]:
         """The settings that would hold otherwise, with what holds now and what would."""
-        for name in OWN:
-            now = self.own.get(name, self.installation[name])
-            then = wanted.get(name, self.installation[name])
-            if now != then:
-                yield name, now, then
+        return _changed(self.own, wanted, self.installation)
+
+
+class SharedSettings(msgspec.Struct, frozen=True):
+    """The settings that apply to two projects once the one, `former`, is the other."""
+
+    project: str
+    former: str
+    own: Values
+    """What the remaining project sets for itself."""
+    changes: Mapping[str, Change]
+    """What becomes of the settings of the other."""
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """The same for a person."""
+        whose = (
+            f"those that were applied from the .annals/config.toml of {self.project}"
+            if self.own
+            else (f"nothing is applied in {self.project}, so that the installation's")
+        )
+        end = f"For {self.former} that changes:" if self.changes else "Nothing changes by that."
+        yield f"Settings: {whose} apply to both. {end}"
+        yield from (f"  {name}: {_value(one.now)} -> {_value(one.then)}" for name, one in self.changes.items())
+
+
+async def shared_settings(bus: Bus, project: str, former: str) -> SharedSettings:
+    """What a merge of these two would make of their settings; ask before it is made. Raises `NoProject`."""
+    (kept, installation, _), (lost, _, _) = await _read(bus, project), await _read(bus, former)
+    changes = {name: Change(now, then) for name, now, then in _changed(lost, kept, installation)}
+    return SharedSettings(project, former, kept, changes)
 
 
 async def settings(bus: Bus, options: argparse.Namespace, here: Path) -> int:
@@ -78,6 +118,12 @@ async def settings(bus: Bus, options: argparse.Namespace, here: Path) -> int:
 
 async def _present(bus: Bus, named: str, here: Path) -> PresentSettings:
     project = await project_meant(bus, named, here)
+    own, installation, seq = await _read(bus, project)
+    return PresentSettings(project, seq, own, installation, settings_file(here))
+
+
+async def _read(bus: Bus, project: str) -> tuple[Values, Values, int]:
+    """What a project sets for itself, what its installation has, and where in the log it was set."""
     question = ProjectSettingsAsk(project)
     reply = msgspec.json.decode(
         await bus.request(ask(question.NAME, project), encode(question), PATIENCE), type=ProjectSettingsReply
@@ -87,7 +133,7 @@ async def _present(bus: Bus, named: str, here: Path) -> PresentSettings:
     own, installation = (
         msgspec.json.decode(text, type=dict[str, object]) for text in (reply.settings, reply.installation)
     )
-    return PresentSettings(project, reply.seq, _plain(own), _plain(installation), settings_file(here))
+    return _plain(own), _plain(installation), reply.seq
 
 
 def _plain(values: Values) -> Values:

@@ -11,7 +11,7 @@ from schemas.events import SettingsApplied
 from schemas.subjects import Address
 from services.edges.project.settings_file import MOST_BYTES, settings_file
 from services.kit.bus import Bus
-from tests.edges.project.test_project import Ran, checkout, run
+from tests.edges.project.test_project import REMOTE, Ran, checkout, run, worked_in
 from tests.helpers.broker_world import facts
 from tests.helpers.repositories import Checkout
 
@@ -151,3 +151,39 @@ def test_the_file_is_that_in_the_root_of_the_work_tree(tmp_path: Path) -> None:
     write(inner, "[plan]\nhead = false\n")
     write(tmp_path, GOOD)
     assert "full" == settings_file(inner).settings["plan.context"]
+
+
+@pytest.mark.broker
+async def test_a_merge_says_whose_settings_apply_afterwards_and_what_changes(
+    bus: Bus, run: Ran, checkout: Checkout
+) -> None:
+    name = f"git-{checkout.sha(1)}"
+    write(checkout.folder, GOOD)
+    assert 0 == (await run(*SETTINGS, "apply")).status
+    await worked_in(bus, REMOTE, "/srv/fork")
+    merged = (await run("project", "merge", REMOTE, "--project", name)).out
+    assert f"those that were applied from the .annals/config.toml of {name} apply to both" in merged
+    assert (
+        f"For {REMOTE} that changes:\n  plan.key_files: none -> src/core.py\n  plan.context: balanced -> full" in merged
+    )
+
+
+@pytest.mark.broker
+async def test_a_merge_says_which_settings_no_longer_apply(bus: Bus, run: Ran, checkout: Checkout) -> None:
+    name = f"git-{checkout.sha(1)}"
+    write(checkout.folder, '[plan]\ncontext = "full"\n')
+    assert 0 == (await run(*SETTINGS, "apply")).status
+    await worked_in(bus, REMOTE, "/srv/fork")
+    merged = (await run("project", "merge", name, "--project", REMOTE, "--json")).json
+    assert {"project": REMOTE, "own": {}, "changes": {"plan.context": {"now": "full", "then": "balanced"}}} == (
+        merged["settings"]
+    )
+
+
+@pytest.mark.broker
+async def test_a_merge_of_projects_without_settings_of_their_own_says_that_nothing_changes(
+    bus: Bus, run: Ran, checkout: Checkout
+) -> None:
+    await worked_in(bus, REMOTE, "/srv/fork")
+    merged = (await run("project", "merge", REMOTE, "--project", f"git-{checkout.sha(1)}")).out
+    assert "the installation's apply to both. Nothing changes by that." in merged
