@@ -1,1 +1,1 @@
-"""The commit indexer: tells the log what the history of each project's repository holds, and who speaks of it."""
+"""The commit indexer: records the commits of each project's repository, and which sessions name them."""

@@ -96,7 +96,7 @@ class Limits(msgspec.Struct, frozen=True):
     """Whether compressed history takes the place of old messages."""
     context: Annotated[Context, Meta(extra={"own": "any"})] = "balanced"
     """How much stays in sight when a prompt is made smaller: `balanced` the newest 5,000 tokens, history of up to
-    5,000, and readings of files that the task at hand has not changed yet, less of all in a small window; `lean` six
+    4,000, and readings of files that the task at hand has not changed yet, less of all in a small window; `lean` six
     tenths of that, so that agents look back more often; `full` twice as much, and it costs more."""
 
     def __post_init__(self) -> None:

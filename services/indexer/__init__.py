@@ -1,1 +1,1 @@
-"""The indexer: keeps the index of search as the log tells it, and has vectors made for it."""
+"""The indexer: writes the index of search from the log, and requests the vectors for it."""

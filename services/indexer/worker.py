@@ -45,7 +45,7 @@ AGAIN = 0.5
 
 
 class Indexer:
-    """Keeps the index of search as the log tells it."""
+    """Writes the index of search from the log."""
 
     NAME: ClassVar[str] = "indexer"
     READS: ClassVar[tuple[type[Event], ...]] = (

@@ -1,1 +1,1 @@
-"""The searcher: finds what was said, remembered, noted, compressed and committed, and says where it looked."""
+"""The searcher: finds messages, memories, notes, compressed history and commits, and reports where it looked."""

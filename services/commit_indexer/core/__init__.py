@@ -1,1 +1,1 @@
-"""What the commit indexer asks git, how it reads the answers, and what of them is told."""
+"""What the commit indexer asks git, how it reads the answers, and what of them is recorded."""

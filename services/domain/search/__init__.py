@@ -1,1 +1,1 @@
-"""Search: what a row of the index is, how texts become words, and how what was found is ranked and told."""
+"""Search: what a row of the index is, how texts become words, and how what was found is ranked and printed."""
