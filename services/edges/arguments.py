@@ -26,7 +26,7 @@ def parser() -> argparse.ArgumentParser:
     up.add_argument(
         "--project-limits",
         action="store_true",
-        help="serve every project within the limits of .annals/config.toml of the project that you stand in",
+        help="serve every project within the limits of .annals/config.toml of the current directory's project",
     )
     up.add_argument("--here", type=Path, default=None, help=argparse.SUPPRESS)
     _add(commands, "down", "end the installation of this data directory")
@@ -59,7 +59,7 @@ def parser() -> argparse.ArgumentParser:
     )
     memory.add_to(_add(commands, "memory", "read what is remembered of a project, and decide about it"))
     project.add_to(_add(commands, "project", "see which projects there are, and say which names are one project"))
-    memory.add_notes(_add(commands, "notes", "list what agents and people want to come back to"))
+    memory.add_notes(_add(commands, "notes", "list the notes of agents and people"))
     demo = _add(commands, "demo", "play the session that comes along, and show what became of it")
     demo.add_argument(
         "--chart", type=Path, default=Path("demo-tokens.svg"), help="where to leave the chart, .svg or .png"
@@ -69,11 +69,11 @@ def parser() -> argparse.ArgumentParser:
     doctor.add_argument("--json", action="store_true", help="print one JSON object for each finding")
     health = _add(commands, "health", "ask a room on this machine whether it is well")
     health.add_argument("--port", type=int, required=True)
-    search.add_to(_add(commands, "search", "find what is known of a project that bears on a few words"))
-    search.add_show_to(_add(commands, "show", "print what was said in a session, all of it or a range of messages"))
+    search.add_to(_add(commands, "search", "find messages, memories, notes, history and commits of a project"))
+    search.add_show_to(_add(commands, "show", "print the messages of a session, or a range of them"))
     search.add_explain_to(_add(commands, "explain", "print why the prompt of a model call looks as it does"))
     _add_sql(_add(commands, "sql", "query the views in SQL, over a copy that is seconds old"))
-    _add_benches(_add(commands, "bench", "leave what a scorer judges"))
+    _add_benches(_add(commands, "bench", "write results for a scorer to judge"))
     for room in rooms.ROOMS:
         commands.add_parser(room, help="run this room alone, as a container does")
     return whole

@@ -57,7 +57,7 @@ WRITTEN: tuple[type[Event], ...] = (
 
 
 class Searcher:
-    """Finds what bears on a few words in all that the index holds of a project."""
+    """Finds messages, memories, notes, history and commits of a project."""
 
     NAME: ClassVar[str] = "searcher"
     READS: ClassVar[tuple[type[Event], ...]] = (*WRITTEN, *alias.EVENTS)

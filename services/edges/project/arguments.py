@@ -14,7 +14,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
             action.add_argument("--project", default="", help="which one; by default that of the current directory")
         return action
 
-    add("list", "list the projects, and the names of which a person has to say whose they are")
+    add("list", "list the projects, and the names that wait for a person's decision")
     add("show", "show one project with its names and directories")
     settings = add("settings", "see what the project sets for itself, and apply what its .annals/config.toml says")
     settings.add_argument(
@@ -25,7 +25,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         help="show what holds and what the file would change (the default); apply the file; or have the installation's "
         "settings hold again",
     )
-    merge = add("merge", "say that another name is this project, too: its sessions and memory are this project's")
+    merge = add("merge", "merge another project into this one, and show which settings that changes")
     merge.add_argument("former", metavar="NAME", help="that name, or the beginning of it")
     rename = add("rename", "give the project a name to call it by")
     rename.add_argument("name", metavar="NAME")
