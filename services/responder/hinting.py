@@ -1,6 +1,11 @@
-"""Looking for what bears on a person's message, as soon as it is read and beside all else: no plan waits for it."""
+"""Searches for what bears on a person's message, from when the message is read, next to all else.
+
+The plan of the call that sends the message waits for its search, for a moment that is bounded: the call comes right
+behind the message, and what is found after that is never said.
+"""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Coroutine
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar, get_args
@@ -33,6 +38,8 @@ HINTED = tuple(source for source in get_args(Source) if source != "output")
 """Where is looked: that a name stood in some output bears on no message by itself."""
 PROMPTLY = 150
 """Milliseconds within which a search must begin to find: the call that sends a message does not wait longer."""
+WAIT = 0.15
+"""Seconds that a plan waits at most for the search for the message that its call sends."""
 WARMING = "what is known"
 MOST_WARMED = 512
 """Projects that count as warm, the newest: the searcher itself holds fewer in memory."""
@@ -68,7 +75,7 @@ class NewestItems(Generic[T]):
 
 
 class Hinting:
-    """Searches once for each message of a person, and keeps what came of it. The lane says it, or comes too late."""
+    """Searches once for each message of a person, and records what came of it. The lane says it, or is too late."""
 
     def __init__(self, kit: Kit, cache: SessionCache, live_from: int) -> None:
         """`live_from`: the end of the log when this began; of what is before it nothing is looked for."""
@@ -78,6 +85,10 @@ class Hinting:
         self._settings = kit.settings.search
         self._hints = Aggregate.fed(kit, cache.states(SESSION), guard="hint")
         self._looking: set[asyncio.Task[None]] = set()
+        self._awaited: defaultdict[Address, set[asyncio.Task[None]]] = defaultdict(set)
+        """Session -> the searches that its next plan waits for."""
+        self.waiting = 0
+        """Plans that wait for a search now."""
         self._warmed = NewestItems[str](MOST_WARMED)
         self._by_people = NewestItems[tuple[Address, str]](MOST_MESSAGES)
 
@@ -102,12 +113,39 @@ class Hinting:
         if isinstance(event, MessageRecorded) and event.role == "user" and not event.synthetic:
             self._by_people.add((address, event.message))
         elif isinstance(event, PartRecorded) and is_written(event) and (address, event.message) in self._by_people:
-            self._begin(self._look(address, event, envelope))
+            self._await(address, self._begin(self._look(address, event, envelope)))
 
-    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+    async def ready(self, address: Address, seconds: float) -> None:
+        """Wait until what a person has just written was searched for, for `WAIT` and half of these seconds at most.
+
+        It returns at once where no search is under way, and where an earlier plan has waited for it: that one has been
+        sent without what it finds.
+        """
+        searches = self._awaited.pop(address, None)
+        if not searches:
+            return
+        self.waiting += 1
+        try:
+            await asyncio.wait(searches, timeout=max(0.0, min(WAIT, seconds / 2)))
+        finally:
+            self.waiting -= 1
+
+    def _await(self, address: Address, search: asyncio.Task[None]) -> None:
+        """Have the next plan of a session wait for a search, unless it is done before."""
+        self._awaited[address].add(search)
+
+        def forget(done: asyncio.Task[None]) -> None:
+            self._awaited[address].discard(done)
+            if not self._awaited[address]:
+                del self._awaited[address]
+
+        search.add_done_callback(forget)
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._looking.add(task)
         task.add_done_callback(self._looking.discard)
+        return task
 
     async def _warm(self, project: str) -> None:
         """Have the searcher read what it needs for a project before the first message asks for it."""

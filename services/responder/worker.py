@@ -63,15 +63,24 @@ class Responder:
         kit.stack.callback(self._forks.close)
         self._new_sessions = NewSessions(kit, self._cache, live_from=head)
         kit.stack.callback(self._new_sessions.close)
-        self._hinting = Hinting(kit, self._cache, live_from=head)
-        kit.stack.callback(self._hinting.close)
+        self.hinting = Hinting(kit, self._cache, live_from=head)
+        kit.stack.callback(self.hinting.close)
         views = settings.views
         pace = Pace(views.batch, views.linger, views.checkpoint_idle, CHECKPOINT, LEAST_PAUSE)
         self._projector = Projector(kit, self._files, kit.room, pace, self._follow)
         copier = Copier(self._files, settings.data, every=views.copy_every, memory_limit=views.memory_limit)
         self.plans = Queue(PLANS)
         context = Context(
-            kit, limits, self._cache, self._steps, self._files, copier, self._projector, self.plans, self._new_sessions
+            kit,
+            limits,
+            self._cache,
+            self._steps,
+            self._files,
+            copier,
+            self._projector,
+            self.plans,
+            self._new_sessions,
+            self.hinting,
         )
         handlers = [handler_of(question, context) for question in QUESTIONS]
         await self._cache.entry(LEARNED_LIMITS, GLOBAL)  # no question shall wait for it
@@ -103,4 +112,4 @@ class Responder:
         self._steps.feed(envelope, event)
         self._forks.feed(envelope, event)
         self._new_sessions.feed(envelope, event)
-        self._hinting.feed(envelope, event)
+        self.hinting.feed(envelope, event)

@@ -67,7 +67,7 @@ class Search(msgspec.Struct, frozen=True):
     hints: bool = True
     """Whether an agent is told with a person's message what is known that may bear on it."""
     hint_score: Annotated[float, Meta(ge=0.3, le=0.95)] = 0.6
-    """How well the best must fit, from 0 to 1, for that."""
+    """How well each thing that is named must fit by itself, from 0 to 1."""
     hint_characters: Annotated[int, Meta(ge=5, le=500)] = 20
     """Shorter messages are not searched for."""
 

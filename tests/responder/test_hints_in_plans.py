@@ -15,6 +15,8 @@ from schemas.plan import AppendText
 from services.edges.launcher.broker import Broker
 from services.embedder.worker import Embedder
 from services.kit.bus import Bus
+from services.responder import hinting
+from services.responder.worker import Responder
 from services.searcher.worker import Searcher
 from services.settings import Settings
 from tests.helpers.broker_world import HARBOUR, facts, opened
@@ -35,7 +37,7 @@ KNOWN = row(
 )
 
 
-class Held(Searcher):
+class WaitingSearcher(Searcher):
     """A searcher that answers when it may."""
 
     def __init__(self) -> None:
@@ -50,9 +52,9 @@ class Held(Searcher):
 
 
 @pytest_asyncio.fixture
-async def searcher(bus: Bus, tmp_path: Path) -> AsyncIterator[Held]:
+async def searcher(bus: Bus, tmp_path: Path) -> AsyncIterator[WaitingSearcher]:
     """One that finds what is known of the tide gauge."""
-    settings, made = Settings(data=tmp_path), Held()
+    settings, made = Settings(data=tmp_path), WaitingSearcher()
     async with opened(Embedder(), bus, settings), opened(made, bus, settings):
         await MadeIndex(tmp_path, bus).write([KNOWN])
         yield made
@@ -78,7 +80,7 @@ async def are_decided(bus: Bus, count: int) -> None:
 
 
 async def test_a_hint_is_told_with_its_message_and_has_the_same_bytes_ever_after(
-    bus: Bus, broker: Broker, tmp_path: Path, searcher: Held
+    bus: Bus, broker: Broker, tmp_path: Path, searcher: WaitingSearcher
 ) -> None:
     searcher.may.set()
     async with rooms(broker, tmp_path / "one") as serving:
@@ -108,9 +110,48 @@ async def test_a_hint_is_told_with_its_message_and_has_the_same_bytes_ever_after
     assert decided == await decisions(bus)
 
 
-async def test_what_is_found_when_the_message_has_been_sent_is_never_told(
-    bus: Bus, broker: Broker, tmp_path: Path, searcher: Held
+async def test_the_plan_of_a_message_waits_for_its_search(
+    bus: Bus, broker: Broker, tmp_path: Path, searcher: WaitingSearcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(hinting, "WAIT", 60.0)
+    async with rooms(broker, tmp_path / "one") as serving:
+        (responder,) = (room for room in serving if isinstance(room, Responder))
+        session = await begun(bus)
+        asked = await session.says(QUESTION)
+        await searcher.was_asked.wait()
+        step = asyncio.create_task(session.step(serving))
+
+        async def waits() -> bool:
+            return responder.hinting.waiting == 1 or step.done()
+
+        await until(waits)
+        searcher.may.set()
+        (hint,) = notices(await step)
+        assert KNOWN.text in hint
+        assert ([(asked, "hint")], 0) == (await decisions(bus), responder.hinting.waiting)
+
+
+async def test_a_plan_waits_for_a_search_once(
+    bus: Bus, broker: Broker, tmp_path: Path, searcher: WaitingSearcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hinting, "WAIT", 0.0)
+    async with rooms(broker, tmp_path / "one") as serving:
+        session = await begun(bus)
+        asked = await session.says(QUESTION)
+        await searcher.was_asked.wait()
+        assert [] == notices(await session.step(serving))
+        monkeypatch.setattr(hinting, "WAIT", 60.0)
+        await session.runs("ls")
+        assert [] == notices(await session.step(serving))
+        searcher.may.set()
+        await are_decided(bus, 1)
+        assert [(asked, "late")] == await decisions(bus)
+
+
+async def test_what_is_found_when_the_message_has_been_sent_is_never_told(
+    bus: Bus, broker: Broker, tmp_path: Path, searcher: WaitingSearcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hinting, "WAIT", 0.0)
     async with rooms(broker, tmp_path / "one") as serving:
         session = await begun(bus)
         asked = await session.says(QUESTION)

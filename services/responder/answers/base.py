@@ -14,6 +14,7 @@ from services.kit.asks import Declined
 from services.kit.projector import Projector
 from services.kit.room import Kit
 from services.kit.turns import Queue, Turns
+from services.responder.hinting import Hinting
 from services.responder.new_sessions import NewSessions
 from services.responder.projections.aliases import ALIASES
 from services.responder.projections.book import BOOK, Remembered
@@ -42,6 +43,7 @@ class Context(msgspec.Struct, frozen=True):
     plans: Queue
     """The model calls whose step was read, and that wait for their plan."""
     new_sessions: NewSessions
+    hinting: Hinting
 
 
 PLANS = Turns(at_once=8, waiting=1024)

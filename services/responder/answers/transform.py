@@ -29,6 +29,7 @@ from services.kit.turns import Expired, Queue, ReplacedByNewer
 from services.responder.answers.base import PLANS, Question, in_force, remembered_of, settings_of
 from services.responder.head.documents import Document, at_the_head
 from services.responder.head.last_session import left_open
+from services.responder.hinting import Hinting
 from services.responder.lanes import View
 from services.responder.lanes.base import Coming
 from services.responder.lanes.hint_decisions import hits_of
@@ -70,10 +71,12 @@ class Transformer:
         limits: Limits,
         queue: Queue | None = None,
         new_sessions: NewSessions | None = None,
+        hinting: Hinting | None = None,
     ) -> None:
         """`queue`: where plans wait for their turn; None: one that nobody else sees.
 
         `new_sessions`: what looks for the session before a new one; None: it is looked for when a session asks.
+        `hinting`: the searches for what persons write; None: no plan waits for one.
         """
         self._kit = kit
         self._cache = cache
@@ -82,6 +85,7 @@ class Transformer:
         self._limits = limits
         self._queue = Queue(PLANS) if queue is None else queue
         self._new_sessions = NewSessions(kit, cache) if new_sessions is None else new_sessions
+        self._hinting = hinting
         self._bodies = Bodies(kit.bus, BODIES)
         self._documents_held: dict[tuple[str, str], Document] = {}
         """Project and path -> the newest version that was read: documents and key files are few and small."""
@@ -98,6 +102,8 @@ class Transformer:
         if entry.state.step is not None and entry.state.step.step == ask.step and not entry.state.step.aligned:
             return Plan("resync", reason="the list of messages is not the one the log knows: tell all of it")
         await self._new_sessions.ready(address, entry.state, deadline - time.monotonic())
+        if self._hinting is not None:
+            await self._hinting.ready(address, deadline - time.monotonic())
         try:
             async with self._queue.turn(ask.NAME, key=address, until=deadline):
                 return await self._made(entry, ask, deadline)
@@ -298,7 +304,13 @@ TRANSFORM = Question(
     TransformAsk,
     lambda context: (
         Transformer(
-            context.kit, context.cache, context.steps, context.limits, context.plans, context.new_sessions
+            context.kit,
+            context.cache,
+            context.steps,
+            context.limits,
+            context.plans,
+            context.new_sessions,
+            context.hinting,
         ).answer
     ),
     lambda reason: Plan("failed", reason=reason),
