@@ -67,11 +67,13 @@ class States:
         return state
 
     async def whole(self, event: Event) -> Event:
-        """A fact with its text and its output, where these were too long to travel with it."""
+        """A fact with its text, its arguments and its output, where these were too long to travel with it."""
         if not isinstance(event, PartRecorded):
             return event
         if event.text_ref and event.kind == "text":
             event = msgspec.structs.replace(event, text=await self._body(event, event.text_ref))
+        if event.input_ref:
+            event = msgspec.structs.replace(event, input=await self._body(event, event.input_ref))
         if event.output_ref:
             event = msgspec.structs.replace(event, output=await self._body(event, event.output_ref))
         return event

@@ -15,7 +15,7 @@ from schemas.codec import encode
 from schemas.subjects import ask as subject_of
 from schemas.tools import Source
 from services.domain.search.fragments import fragment
-from services.domain.search.literals import NamesAsked, ids, literals, names_asked
+from services.domain.search.literals import NamesAsked, ids, is_ticket, literals, names_asked
 from services.domain.search.rows import BY_NAME, KINDS, Kind, row_id
 from services.domain.search.telling import AROUND, told
 from services.domain.search.words import words
@@ -125,7 +125,10 @@ class Searching:
         names = ids(query)
         session = await session_named(written, asked.scope, names, most)
         found = session.found if session else await named(written, asked.scope, names, asker, most)
-        found = found or await find_with_names(wanted, asked, 4 * most if ask.group else most)
+        if not found or any(map(is_ticket, asked.names.names)):  # a number may be a message's and an issue's
+            others = await find_with_names(wanted, asked, 4 * most if ask.group else most)
+            known = {(one.held.name, one.number) for one in found}
+            found = [*found, *(one for one in others if (one.held.name, one.number) not in known)]
         hits = await _hits(found, asked)
         in_prompt = () if found or names else await self._in_prompt(wanted, asked)
         if ask.group:

@@ -1,4 +1,4 @@
-"""Names that only tools' outputs show: they are looked up word for word, and take the place of nothing else.
+"""Names that only calls of tools and their outputs show: they are looked up word for word, and take the place of nothing else.
 
 Nothing is ranked here. A row holds a name of the query or it does not; the newest row comes first, and all of them are
 put where they leave the other results in their order.

@@ -39,6 +39,8 @@ ANSWERED = [
     row("output", "m30", "db01.quay.example.org\nservices/quay/crane_lift.py\nE4711", session="s1", ordinal=30, seq=30),
     row("output", "m31", "moor_ship\nE4812\nservices/quay/tide_table.py", session="s1", ordinal=31, seq=31),
     row("output", "m9", "moor_ship\ncrane", session="s2", ordinal=9, seq=40),
+    row("output", "m32", "10.0.0.5\nquay/harbour#123", session="s1", ordinal=32, seq=32),
+    row("output", "m33", "10.0.0.55\n#1234\n2001:db8::1", session="s1", ordinal=33, seq=33),
 ]
 SENTENCES = ("why does the crane stop", "the crane", "tide turns twice a day", "what lifts at the quay")
 
@@ -80,6 +82,10 @@ async def asking(bus: Bus, tmp_path: Path) -> AsyncIterator[Asking]:
         ("tide_table.py", "m31"),
         ("E4812", "m31"),
         ("`E4812`", "m31"),
+        ("10.0.0.5", "m32"),
+        ("#123", "m32"),
+        ("#1234", "m33"),
+        ("2001:db8::1", "m33"),
     ],
 )
 async def test_a_name_is_found_with_its_place_and_what_stands_next_to_it(asking: Asking, query: str, name: str) -> None:
@@ -91,6 +97,14 @@ async def test_a_name_is_found_with_its_place_and_what_stands_next_to_it(asking:
     assert query.strip("`").removesuffix(":12") in hit.fragment
     assert f"open: annals show s1 --message {name}" in found.text
     assert "output" in found.searched
+
+
+async def test_a_number_is_that_of_a_message_and_of_an_issue(asking: Asking) -> None:
+    await asking.index.write([*WRITTEN, *ANSWERED])
+    assert [("output", "m32")] == hits(await asking("#123", session="s1"))
+    issue = row("output", "m34", "quay/harbour#25", session="s1", ordinal=34, seq=50)
+    await asking.index.write([issue])
+    assert [("message", "m25"), ("output", "m34")] == hits(await asking("#25", session="s1", min_seq=50))[:2]
 
 
 async def test_who_has_the_most_of_the_names_comes_first_and_then_the_newest(asking: Asking) -> None:
@@ -144,6 +158,7 @@ async def test_outputs_alone_are_searched_for_names_alone(asking: Asking) -> Non
     assert "give an identifier, a path, a code or a word" in found.degraded[0]
 
 
+COMMAND = "tail log --host 10.0.0.5 --key AKIAY5QK2WXMN7PRSTUW"
 KEY = "AKIAZ7QJ4WLMN2PRSTUV"
 OUTPUT = "line of a log\n" * 400 + f"refused by db01.quay.example.org with E4711\naws_access_key_id = {KEY}\n"
 
@@ -151,6 +166,7 @@ OUTPUT = "line of a log\n" * 400 + f"refused by db01.quay.example.org with E4711
 async def test_what_a_tool_answered_is_found_by_other_sessions_and_opened(
     bus: Bus, broker: Broker, tmp_path: Path
 ) -> None:
+    """Also where the name stands in the arguments of a call alone."""
     settings, indexer = Settings(data=tmp_path, embed=Embed(provider="off")), Indexer()
     async with (
         opened(indexer, bus, settings),
@@ -159,7 +175,7 @@ async def test_what_a_tool_answered_is_found_by_other_sessions_and_opened(
     ):
         one = await begun(bus, "opencode", "one")
         await one.says("Why does it fail?")
-        name = await one.says_parts("assistant", (ran("tail log", OUTPUT, "c"),))
+        name = await one.says_parts("assistant", (ran(COMMAND, OUTPUT, "c"),))
         await one.says("and now")
         await one.step(serving)
         other = await begun(bus, "opencode", "other")
@@ -172,6 +188,7 @@ async def test_what_a_tool_answered_is_found_by_other_sessions_and_opened(
             return hits(await searched(bus, query, session=session, min_seq=head))
 
         assert [("output", name)] == await found("other") == await found("")
+        assert [("output", name)] == await found("other", "10.0.0.5")
         (hit,) = (await searched(bus, "db01.quay.example.org", session="other")).hits
         for place in (
             ExpandAsk("harbour", hit.session, message=hit.id),
@@ -182,7 +199,8 @@ async def test_what_a_tool_answered_is_found_by_other_sessions_and_opened(
 
         (made,) = await rows_of(tmp_path, "output")
         assert "db01.quay.example.org" in made["text"]
-        assert KEY not in made["text"]
+        assert "10.0.0.5" in made["text"]
+        assert "AKIA" not in made["text"]
         assert [] == await found("other", KEY)
 
         assert [] == await found("one"), "it stands in that prompt"

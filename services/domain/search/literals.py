@@ -1,4 +1,4 @@
-"""What of a query must stand in a text word for word: quoted words, symbols, paths, codes, hashes, ids."""
+"""What of a query must stand in a text word for word: quoted words, symbols, paths, codes, addresses, hashes, ids."""
 
 import re
 from collections.abc import Iterator
@@ -22,10 +22,20 @@ _SNAKE = re.compile(r"_{0,2}[A-Za-z0-9]{1,64}(?:[_-][A-Za-z0-9]{1,64}){1,16}_{0,
 _HUMPS = re.compile(r"[a-z0-9]+[A-Z]\w*|[A-Z]+[a-z]+[A-Z]\w*")
 _CODE = re.compile(r"[A-Z]{1,10}-?\d{2,10}|0x[0-9a-fA-F]{2,32}|[A-Z][A-Z0-9]*_[A-Z0-9_]+")
 _HASH = re.compile(r"(?=[0-9a-f]*\d)[0-9a-f]{7,64}")
+_NUMBERED_ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,3}|:\d{1,6})?")
+"""An address of IPv4, also of a network, and with a port."""
+_HEX_ADDRESS = re.compile(
+    r"(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}"
+    r"|(?:[0-9A-Fa-f]{1,4}:){1,6}(?::[0-9A-Fa-f]{1,4}){1,6}(?:/\d{1,3})?"
+    r"|(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}"
+)
+"""An address of IPv6, whole or with a gap, or one of a network card. A time such as 12:30:00 is none."""
+_TICKET = re.compile(r"(?:[\w.-]{1,64}/)?[\w.-]{0,64}#\d{1,9}")
+"""The number of an issue or a change, alone or behind its project."""
 _LINE = re.compile(r"(?::\d{1,6})+\Z")
 """The number of a line behind a path: it changes with every edit."""
 _LETTER = re.compile(r"[^\W\d_]")
-_SHAPES = (_PATH, _COMMAND, _DOTTED, _SNAKE, _HUMPS, _CODE, _HASH)
+_SHAPES = (_PATH, _COMMAND, _DOTTED, _SNAKE, _HUMPS, _CODE, _HASH, _NUMBERED_ADDRESS, _TICKET)
 _ID = re.compile(r"#?\d{1,9}|(?=[0-9a-f-]*\d)[0-9a-f][0-9a-f-]{6,63}|[a-z]{2,12}_[0-9A-Za-z_-]{4,80}|§\d{1,9}§")
 
 
@@ -45,9 +55,21 @@ def _literals(query: str) -> Iterator[str]:
 def name_in(run: str) -> str:
     """The name that characters without a blank between them are, without marks around it; empty: they are none."""
     bare = run.strip(_AROUND) if not run.startswith("_") else run.rstrip(_AROUND[:-3])
-    if SHORTEST <= len(bare) <= LONGEST and any(shape.fullmatch(bare) for shape in _SHAPES):
-        return _LINE.sub("", bare)
-    return ""
+    if not SHORTEST <= len(bare) <= LONGEST:
+        return ""
+    if _HEX_ADDRESS.fullmatch(bare):
+        return bare
+    return _LINE.sub("", bare) if any(shape.fullmatch(bare) for shape in _SHAPES) else ""
+
+
+def is_address(name: str) -> bool:
+    """Whether a name is an address in a network, which may be made of digits and signs alone."""
+    return bool(_NUMBERED_ADDRESS.fullmatch(name) or _HEX_ADDRESS.fullmatch(name))
+
+
+def is_ticket(name: str) -> bool:
+    """Whether a name is the number of an issue or a change, such as `#123`."""
+    return bool(_TICKET.fullmatch(name))
 
 
 def runs(text: str) -> Iterator[str]:
@@ -56,7 +78,7 @@ def runs(text: str) -> Iterator[str]:
 
 
 class NamesAsked(NamedTuple):
-    """What of a query is looked for among the names in tools' outputs."""
+    """What of a query is looked for among the names in calls of tools."""
 
     names: tuple[str, ...] = ()
     is_all: bool = False
@@ -84,5 +106,7 @@ def ids(query: str) -> tuple[str, ...]:
 
 
 def holds(text: str, literal: str) -> bool:
-    """Whether a text holds it, in any case."""
-    return literal.casefold() in text.casefold()
+    """Whether a text holds it, in any case. What has no letters is not found in a longer number."""
+    if _LETTER.search(literal):
+        return literal.casefold() in text.casefold()
+    return bool(re.search(rf"(?<!\d)(?<!\d\.){re.escape(literal)}(?!\.?\d)", text))

@@ -1,15 +1,17 @@
-"""The names that stand in a tool's output: what of it is indexed, so that whoever knows a name finds where it stood.
+"""The names in a tool's arguments and output: what is indexed of them, so that a name leads to where it stood.
 
-Paths, identifiers, codes of errors, hosts, tickets and hashes are names, by the shapes that make words of a query
-literals. Of an output with more of them than fit, those at its beginning and at its end are taken: a listing says at
-its beginning what it lists, and an error stands at the end.
+Paths, identifiers, codes of errors, hosts, addresses, tickets and hashes are names, by the shapes that make words of a
+query literals. Of an output with more of them than fit, those at its beginning and at its end are taken: a listing says
+at its beginning what it lists, and an error stands at the end.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
 
-from services.domain.search.literals import name_in, runs
+import msgspec
+
+from services.domain.search.literals import is_address, name_in, runs
 
 MOST, MOST_BYTES = 96, 2_048
 """Names of one output that are indexed, and their UTF-8 bytes with a line end each."""
@@ -35,6 +37,32 @@ def names_of(output: str) -> tuple[str, ...]:
     return _that_fit(tuple(dict.fromkeys(_names(text))))
 
 
+def names_of_call(arguments: str, output: str) -> tuple[str, ...]:
+    """The different names in the arguments of a call and in its output, at most `MOST` of each.
+
+    Of arguments in JSON the values are read: how a tool calls its parameters names nothing.
+    """
+    return tuple(dict.fromkeys((*names_of(_values(arguments)), *names_of(output))))
+
+
+def _values(arguments: str) -> str:
+    """The texts in arguments, a line each; what is not JSON stands as it is."""
+    try:
+        waiting: list[object] = [msgspec.json.decode(arguments)]
+    except (msgspec.DecodeError, RecursionError):
+        return arguments
+    found: list[str] = []
+    while waiting:
+        match waiting.pop():
+            case str() as text:
+                found.append(text)
+            case list() as values:
+                waiting += reversed(values)
+            case dict() as fields:
+                waiting += reversed(fields.values())
+    return "\n".join(found)
+
+
 def together(outputs: Iterable[Sequence[str]], besides: str) -> tuple[str, ...]:
     """The names of several outputs of one message that its text `besides` does not hold.
 
@@ -43,8 +71,8 @@ def together(outputs: Iterable[Sequence[str]], besides: str) -> tuple[str, ...]:
     folded = besides.casefold()
     listed = [[name for name in names if name.casefold() not in folded] for names in outputs]
     mixed = (name for some in zip_longest(*map(_from_both_ends, listed)) for name in some if name is not None)
-    kept = frozenset(_first(dict.fromkeys(mixed), FULL_OUTPUTS))
-    return tuple(dict.fromkeys(name for names in listed for name in names if name in kept))
+    taken = frozenset(_first(dict.fromkeys(mixed), FULL_OUTPUTS))
+    return tuple(dict.fromkeys(name for names in listed for name in names if name in taken))
 
 
 def _names(text: str) -> Iterator[str]:
@@ -56,7 +84,7 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _is_named(name: str) -> bool:
-    return name.isdecimal() or not _NUMBERS.fullmatch(name)
+    return name.isdecimal() or is_address(name) or not _NUMBERS.fullmatch(name)
 
 
 def _of_run(run: str) -> Iterator[str]:
@@ -74,8 +102,8 @@ def _of_run(run: str) -> Iterator[str]:
 
 def _that_fit(names: Sequence[str]) -> tuple[str, ...]:
     """As many names as fit, those at the ends first, in their order."""
-    kept = frozenset(_first(_from_both_ends(names)))
-    return tuple(name for name in names if name in kept)
+    taken = frozenset(_first(_from_both_ends(names)))
+    return tuple(name for name in names if name in taken)
 
 
 def _from_both_ends(names: Sequence[str]) -> Iterator[str]:
@@ -87,11 +115,11 @@ def _from_both_ends(names: Sequence[str]) -> Iterator[str]:
 
 def _first(names: Iterable[str], times: int = 1) -> tuple[str, ...]:
     """The first names, as many as are taken of so many outputs; one that does not fit is passed over."""
-    kept: list[str] = []
+    taken: list[str] = []
     room = times * MOST_BYTES
     for name in names:
         size = len(name.encode(errors="replace")) + 1
-        if size <= room and len(kept) < times * MOST:
-            kept.append(name)
+        if size <= room and len(taken) < times * MOST:
+            taken.append(name)
             room -= size
-    return tuple(kept)
+    return tuple(taken)

@@ -1,9 +1,9 @@
 """A row of the search index: what the indexer writes, and the searcher reads.
 
 One row stands for one thing that can be found: what was written in one message, a memory, a compartment, a note, a
-commit, or the names that only the outputs of a message's tools show. It holds its text, the texts beside it (a short
-message says little without them), and what is computed of both: two vectors, and a small vector for each token, with
-which the best candidates are compared word by word.
+commit, or the names that only the calls of a message's tools and their outputs show. It holds its text, the texts next
+to it (a short message says little without them), and what is computed of both: two vectors, and a small vector for each
+token, with which the best candidates are compared word by word.
 """
 
 import re
@@ -21,7 +21,7 @@ BY_NAME: frozenset[Kind] = frozenset({"output"})
 """The kinds whose rows hold names and nothing else: they have no vectors, and are found by a name word for word."""
 TASK = "task"
 """The role of a message in which an agent asks something of one that it has started."""
-RULES = 3
+RULES = 4
 """The version of the rules by which a row is made of a text. A row of another version is stale."""
 MOST_CHARACTERS = 65_536
 """Of a text that are indexed."""
@@ -46,7 +46,7 @@ class SearchRow(msgspec.Struct, frozen=True):
     outputs the id of the message in which they stand."""
     text: str
     """What was written, cleaned of what harnesses put around it; of a commit its subject and body, without paths; of
-    tools' outputs the names that stand in them, a line each."""
+    tools' calls the names that stand in their arguments and outputs, a line each."""
     session: str = ""
     """Where it was said. Of memories, notes and commits it is empty."""
     message: str = ""

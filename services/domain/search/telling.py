@@ -62,7 +62,7 @@ def _place(hit: Hit) -> str:
         case "message":
             return f"message {hit.ordinal}" if hit.ordinal else "the newest messages"
         case "output":
-            return f"the outputs in message {hit.ordinal}" if hit.ordinal else "the newest outputs"
+            return f"the calls in message {hit.ordinal}" if hit.ordinal else "the newest calls"
         case "compartment":
             return f"the history of messages {hit.ordinal} and behind"
         case _:

@@ -1,4 +1,4 @@
-"""A session's messages as search reads them: what people and agents wrote, in order, and which names tools answered.
+"""A session's messages as search reads them: what people and agents wrote, in order, and which names stand in calls of tools.
 
 A message has its place by its ordinal; one that has none yet stands behind all that have, as it came. What a harness
 only leaves out of its list has been said all the same. What was copied from another session is found there.
@@ -23,7 +23,7 @@ from schemas.events import (
 )
 from services.domain.compartments import GONE
 from services.domain.fold import Map
-from services.domain.search.output_names import names_of, together
+from services.domain.search.output_names import names_of_call, together
 from services.domain.search.rows import BESIDE_WORDS, MOST_CHARACTERS, TASK, length
 from services.domain.senders import name_of
 from services.domain.texts.clean import cleaned
@@ -36,7 +36,7 @@ UNPLACED = 1 << 40
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """A part that somebody wrote, or the names in what a tool answered."""
+    """A part that somebody wrote, or the names in a call of a tool and in its output."""
 
     part: str
     position: int
@@ -63,7 +63,7 @@ class Said(msgspec.Struct, frozen=True):
     words: int = 0
     is_copied: bool = False
     names: tuple[str, ...] = ()
-    """Those that stand in its tools' outputs, as far as they are sent, and not in its text."""
+    """Those that stand in calls of its tools and their outputs, as far as they are sent, and not in its text."""
 
     @property
     def ordinal(self) -> int:
@@ -231,7 +231,7 @@ def _part_recorded(messages: Messages, event: PartRecorded, envelope: Envelope) 
         messages = _part_removed(messages, owner, event.part)
     is_written = event.kind == "text" and not event.ignored and not event.synthetic
     text = cleaned(event.text[: 2 * MOST_CHARACTERS])[:MOST_CHARACTERS] if is_written else ""
-    names = names_of(event.output) if event.output else ()
+    names = names_of_call(event.input, event.output)
     if not (text or names):
         return _part_removed(messages, event.message, event.part)
     messages, said = _of(messages, event.message)

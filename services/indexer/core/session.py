@@ -90,7 +90,7 @@ def changes(address: Address, before: Session, after: Session, names: Iterable[s
 def _sort_output(
     address: Address, messages: Messages, name: str, rows: list[SearchRow], gone: list[tuple[str, str]]
 ) -> None:
-    """The row of a message's outputs. It says nothing of its neighbours: where they change alone it does not."""
+    """The row of a message's calls and outputs. It says nothing of its neighbours: where they change alone it does not."""
     found = messages.said.get(name)
     if found is not None and found.names and messages.order.get(found.place) == name:
         rows.append(output_row(address, found))
@@ -99,7 +99,7 @@ def _sort_output(
 
 
 def output_row(address: Address, found: Said) -> SearchRow:
-    """The names that only the outputs of a message's tools show."""
+    """The names that only the calls of a message's tools and their outputs show."""
     return completed(
         SearchRow(
             id=row_id("output", found.message, address.session),

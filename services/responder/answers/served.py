@@ -15,8 +15,8 @@ from services.responder.session.state import Session
 
 MOST_KNOWN = 16
 """Sessions whose newest answer is remembered: an agent searches more than once between two calls."""
-WRITTEN, OUTPUTS = frozenset({"text"}), frozenset({"tool", "tool_result"})
-"""The kinds of parts that a message's text is made of, and those that hold outputs."""
+WRITTEN, OUTPUTS = frozenset({"text"}), frozenset({"tool", "tool_call", "tool_result"})
+"""The kinds of parts that a message's text is made of, and those that hold calls and their outputs."""
 
 
 def served(session: Session, remembered: Remembered) -> Served:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.domain.search.literals import MOST, SHORTEST, ids, literals
+from services.domain.search.literals import MOST, SHORTEST, holds, ids, literals
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,8 @@ from services.domain.search.literals import MOST, SHORTEST, ids, literals
         ('  File "/srv/quay/berth.py", line 91, in moor', ("/srv/quay/berth.py",)),
         ("use /ctx-flush with --dry-run", ("/ctx-flush", "dry-run")),
         ("the commit 3f2c1ab broke it", ("3f2c1ab",)),
+        ("is 10.0.0.5 the host of #123?", ("10.0.0.5", "#123")),
+        ("10.0.0.5:22 and fe80::1 and 12:30:00", ("10.0.0.5", "fe80::1")),
         ("a plain question about tides", ()),
         ("", ()),
     ],
@@ -54,3 +56,20 @@ def test_a_long_run_takes_no_time(one: str) -> None:
 
 def test_short_things_are_no_literals() -> None:
     assert all(len(one) >= SHORTEST - 1 for one in literals("a.b c/d x_y"))
+
+
+@pytest.mark.parametrize(
+    ("text", "literal", "is_there"),
+    [
+        ("route to 10.0.0.5.", "10.0.0.5", True),
+        ("route to 10.0.0.5/24", "10.0.0.5", True),
+        ("route to 10.0.0.55", "10.0.0.5", False),
+        ("route to 110.0.0.5", "10.0.0.5", False),
+        ("route to 1.10.0.0.5", "10.0.0.5", False),
+        ("fixes quay#123", "#123", True),
+        ("fixes #1234", "#123", False),
+        ("see Tide_Table.py", "tide_table.py", True),
+    ],
+)
+def test_a_number_is_not_found_in_a_longer_one(text: str, literal: str, *, is_there: bool) -> None:
+    assert is_there is holds(text, literal)

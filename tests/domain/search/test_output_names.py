@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.domain.search.literals import literals, names_asked
-from services.domain.search.output_names import FULL_OUTPUTS, MOST, MOST_BYTES, names_of, together
+from services.domain.search.output_names import FULL_OUTPUTS, MOST, MOST_BYTES, names_of, names_of_call, together
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,11 @@ from services.domain.search.output_names import FULL_OUTPUTS, MOST, MOST_BYTES, 
         ("\x1b[31mmoor_\x1b[1mship\x1b[0m failed", ("moor_ship",)),
         (r'{"text": "first\nmoor_ship\tlast"}', ("nmoor_ship", "moor_ship")),
         ("commit 3f2c1ab9", ("3f2c1ab9",)),
+        ("PING 10.0.0.5 (10.0.0.5) 56(84) bytes", ("10.0.0.5",)),
+        ("connect to 10.0.0.5:5432, route 10.1.0.0/16", ("10.0.0.5", "10.1.0.0/16")),
+        ("inet6 fe80::1ff:fe23:4567/64 and 2001:db8::1", ("fe80::1ff:fe23:4567/64", "2001:db8::1")),
+        ("ether 00:1b:44:11:3a:b7 at 12:30:00", ("00:1b:44:11:3a:b7",)),
+        ("fixes #123, quay/harbour#45 and (#678)", ("#123", "quay/harbour#45", "#678")),
         ("a plain sentence, from 2026-11-27 to 12:30:00, 3-4 of 5/6", ()),
         ("moor_ship and moor_ship again", ("moor_ship",)),
         ("aB3_" * 200, ()),
@@ -29,6 +34,25 @@ from services.domain.search.output_names import FULL_OUTPUTS, MOST, MOST_BYTES, 
 )
 def test_names_stand_for_an_output(output: str, expected: tuple[str, ...]) -> None:
     assert expected == names_of(output)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (
+            '{"file_path": "services/quay/crane_lift.py", "old_string": "moor_ship"}',
+            ("services/quay/crane_lift.py", "moor_ship"),
+        ),
+        ('{"command": "psql -h db01.quay.example.org -p 5432"}', ("db01.quay.example.org",)),
+        ('{"edits": [{"text": "see #123\\nmoor_ship"}, 7, null, true]}', ("#123", "moor_ship")),
+        ("*** Update File: quay/berth.py", ("quay/berth.py",)),
+        ("[" * 100_000, ()),
+        ("", ()),
+    ],
+)
+def test_names_stand_for_the_arguments_of_a_call(arguments: str, expected: tuple[str, ...]) -> None:
+    assert expected == names_of_call(arguments, "")
+    assert (*expected, "E4711") == names_of_call(arguments, "refused with E4711")
 
 
 def test_of_a_long_output_both_ends_are_known() -> None:
@@ -49,7 +73,7 @@ def test_what_the_message_says_itself_is_not_said_twice_and_outputs_share_the_ro
 
 @given(st.lists(st.text(max_size=400), max_size=4), st.text(max_size=50))
 def test_a_row_is_small_whatever_tools_answer(outputs: list[str], text: str) -> None:
-    names = together([names_of(output) for output in outputs], text)
+    names = together([names_of_call(output, output[::-1]) for output in outputs], text)
     assert len(names) <= FULL_OUTPUTS * MOST
     assert len("\n".join(names).encode(errors="replace")) <= FULL_OUTPUTS * MOST_BYTES
     assert len(names) == len(set(names))
