@@ -29,10 +29,10 @@ from services.searcher.copies import FACTS, TEXT, Facts
 from services.searcher.core.query import query_of
 from services.searcher.core.shelf import Scope
 from services.searcher.finding import Asked, Found
-from services.searcher.held import Held, condition, read
 from services.searcher.naming import named, session_named
 from services.searcher.outputs import find_with_names
 from services.searcher.store import Project, Store
+from services.searcher.stored_shelf import StoredShelf, condition, read
 from services.searcher.written import ConfirmedWrites
 
 MOST_CHARACTERS = 10_000
@@ -116,7 +116,7 @@ class Searching:
         if not kinds:
             degraded.append("outputs of tools are found by a name alone: give an identifier, a path, a code or a word")
         wanted = [shelves[kind] for kind in kinds if kind in shelves]
-        written = [held for held in wanted if held.shelf.kind not in BY_NAME]
+        written = [stored for stored in wanted if stored.shelf.kind not in BY_NAME]
         unknown = tuple(sorted(set(ask.sessions) - _known_sessions(shelves.values(), ask.sessions)))
         if unknown:
             degraded.append(_not_indexed(shelves.values(), unknown))
@@ -127,8 +127,8 @@ class Searching:
         found = session.found if session else await named(written, asked.scope, names, asker, most)
         if not found or any(map(is_ticket, asked.names.names)):  # a number may be a message's and an issue's
             others = await find_with_names(wanted, asked, 4 * most if ask.group else most)
-            known = {(one.held.name, one.number) for one in found}
-            found = [*found, *(one for one in others if (one.held.name, one.number) not in known)]
+            known = {(one.stored.name, one.number) for one in found}
+            found = [*found, *(one for one in others if (one.stored.name, one.number) not in known)]
         hits = await _hits(found, asked)
         in_prompt = () if found or names else await self._in_prompt(wanted, asked)
         if ask.group:
@@ -141,7 +141,7 @@ class Searching:
                 session=session.facts if session else None,
                 in_prompt=in_prompt,
                 unknown=unknown,
-                searched=tuple(held.shelf.kind for held in wanted),
+                searched=tuple(stored.shelf.kind for stored in wanted),
                 degraded=tuple(degraded),
                 read_through=project.through,
             ),
@@ -171,14 +171,14 @@ class Searching:
             names=names_asked(query) if self._arm == "full" else NamesAsked(),
         )
 
-    async def _in_prompt(self, shelves: Sequence[Held], asked: Asked) -> tuple[Hit, ...]:
+    async def _in_prompt(self, shelves: Sequence[StoredShelf], asked: Asked) -> tuple[Hit, ...]:
         """What the asker has before them that fits: it was left out, and nothing else does."""
         left_out = asked.scope.left_out
         if not left_out:
             return ()
         scope = asked.scope._replace(left_out=frozenset())
         found = await find_with_names(shelves, msgspec.structs.replace(asked, scope=scope), len(left_out))
-        known = [one for one in found if one.held.shelf.ids[one.number] in left_out]
+        known = [one for one in found if one.stored.shelf.ids[one.number] in left_out]
         return tuple(await _hits(known[:MOST_IN_PROMPT], asked))
 
     def _is_of_index(self, model: str) -> bool:
@@ -234,7 +234,7 @@ class Searching:
         with contextlib.suppress(Unreachable):
             await self._kit.bus.request(subject_of(IndexPositionAsk.NAME), question, max(POLL, seconds))
 
-    def _lacking(self, kinds: Sequence[Kind], shelves: dict[Kind, Held], vector: Embedded) -> Iterator[str]:
+    def _lacking(self, kinds: Sequence[Kind], shelves: dict[Kind, StoredShelf], vector: Embedded) -> Iterator[str]:
         current = self._store.current
         if current is None or not shelves:
             yield "nothing is indexed yet"
@@ -243,9 +243,9 @@ class Searching:
             yield f"no index yet of: {', '.join(missing)}"
         if self._arm == "bm25":
             return
-        for held in (shelves[kind] for kind in kinds if kind in shelves):
-            if len(held.bare):
-                yield f"{len(held.bare)} of {len(held.shelf)} rows of {held.shelf.kind} have no vectors yet"
+        for stored in (shelves[kind] for kind in kinds if kind in shelves):
+            if len(stored.bare):
+                yield f"{len(stored.bare)} of {len(stored.shelf)} rows of {stored.shelf.kind} have no vectors yet"
         if not current.model:
             yield "the index has no vectors: searched by words alone"
         elif vector.error or not vector.texts:
@@ -262,14 +262,14 @@ def _sources(wanted: Sequence[str]) -> tuple[tuple[Kind, ...], list[str]]:
     return known if wanted else KINDS, notes
 
 
-def _known_sessions(shelves: Iterable[Held], wanted: Sequence[str]) -> set[str]:
+def _known_sessions(shelves: Iterable[StoredShelf], wanted: Sequence[str]) -> set[str]:
     """Those of these sessions of which something is indexed."""
-    return {name for held in shelves for name in wanted if name in held.shelf.sessions(name)}
+    return {name for stored in shelves for name in wanted if name in stored.shelf.sessions(name)}
 
 
-def _not_indexed(shelves: Iterable[Held], unknown: Sequence[str]) -> str:
+def _not_indexed(shelves: Iterable[StoredShelf], unknown: Sequence[str]) -> str:
     """That nothing is indexed of these sessions, and which are called nearly the same."""
-    known = {name for held in shelves for name in held.shelf.sessions("") if name}
+    known = {name for stored in shelves for name in stored.shelf.sessions("") if name}
     like = [match for name in unknown for match in get_close_matches(name, known, 1)]
     meant = f": did you mean {' or '.join(like)}?" if like else ""
     return f"nothing is indexed of the session {', '.join(name[:80] for name in unknown)}{meant}"
@@ -286,15 +286,15 @@ async def _hits(found: Sequence[Found], asked: Asked) -> list[Hit]:
     """What is told of rows, in their order."""
     by_shelf: dict[str, list[int]] = {}
     for number, one in enumerate(found):
-        by_shelf.setdefault(one.held.name, []).append(number)
+        by_shelf.setdefault(one.stored.name, []).append(number)
     hits: dict[int, Hit] = {}
     wanted = frozenset(words(asked.query.text))
     for numbers in by_shelf.values():
-        held = found[numbers[0]].held
-        rows = await read(held, np.array([found[number].number for number in numbers]), (TEXT, FACTS))
+        stored = found[numbers[0]].stored
+        rows = await read(stored, np.array([found[number].number for number in numbers]), (TEXT, FACTS))
         for number, (text, facts) in zip(numbers, rows, strict=True):
             shown = fragment(text.decode(), wanted, asked.literals or asked.names.names)
-            hits[number] = _hit(held.shelf.kind, _facts.decode(facts), found[number], shown)
+            hits[number] = _hit(stored.shelf.kind, _facts.decode(facts), found[number], shown)
     return [hits[number] for number in range(len(found))]
 
 

@@ -6,26 +6,26 @@ import numpy as np
 
 from services.searcher.copies import PARTS, columns_of, pieces
 from services.searcher.core.arrays import Places
-from services.searcher.held import Held
+from services.searcher.stored_shelf import StoredShelf
 
 AT_ONCE = 500
 """Rows; a search that comes meanwhile waits for none of them, but for the machine."""
 
 
-async def copy(held: Held, quiet: asyncio.Event) -> int:
+async def copy(stored: StoredShelf, quiet: asyncio.Event) -> int:
     """Copy what is not copied yet, a few rows at a time while nobody searches; how many rows that were."""
-    numbers = _missing(held)
+    numbers = _missing(stored)
     for start in range(0, len(numbers), AT_ONCE):
         await quiet.wait()
         some = numbers[start : start + AT_ONCE]
-        rows = await held.table.at(held.places[some].tolist(), columns_of(PARTS))
-        ends = held.copies.write(await asyncio.to_thread(pieces, rows, PARTS))
-        held.copies.know(some, ends)
-        held.copies.forget(some[~held.shelf.alive[some]])
+        rows = await stored.table.at(stored.places[some].tolist(), columns_of(PARTS))
+        ends = stored.copies.write(await asyncio.to_thread(pieces, rows, PARTS))
+        stored.copies.know(some, ends)
+        stored.copies.forget(some[~stored.shelf.alive[some]])
     return len(numbers)
 
 
-def _missing(held: Held) -> Places:
+def _missing(stored: StoredShelf) -> Places:
     """The rows that have vectors and no copy, in the order in which the table keeps them."""
-    numbers = held.numbers[~held.copies.has(held.numbers)]
-    return numbers[~np.isin(numbers, held.bare)]
+    numbers = stored.numbers[~stored.copies.has(stored.numbers)]
+    return numbers[~np.isin(numbers, stored.bare)]

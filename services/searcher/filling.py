@@ -12,7 +12,7 @@ from services.kit.vectors import PLACE, Table, quoted
 from services.searcher.copies import Copies
 from services.searcher.core.arrays import Places
 from services.searcher.core.shelf import Entry, Shelf
-from services.searcher.held import Held
+from services.searcher.stored_shelf import StoredShelf
 
 SHELVED = (
     "id", "hash", "session", "actor", "role", "at", "seq", "terms", "terms_title", "terms_around", "written",
@@ -38,13 +38,13 @@ class Source(NamedTuple):
     has_vectors: bool
 
 
-async def filled(source: Source, held: Held | None) -> Held:
+async def filled(source: Source, stored: StoredShelf | None) -> StoredShelf:
     """The shelf that was held, or a new one, with all that the table has."""
     table = source.table
     listed = await table.arrow(("id", "hash", "seq", PLACE), f"project = {quoted(source.project)}")
-    if held is None or held.name != source.name or held.shelf.waste > max(FEW, WASTE * len(held.shelf)):
-        held = _empty(source)
-    shelf, first = held.shelf, len(held.shelf.ids)
+    if stored is None or stored.name != source.name or stored.shelf.waste > max(FEW, WASTE * len(stored.shelf)):
+        stored = _empty(source)
+    shelf, first = stored.shelf, len(stored.shelf.ids)
     change = await asyncio.to_thread(_change, shelf, listed)
     shelf.remove(change.gone)
     shelf.moved(change.moved)
@@ -54,11 +54,11 @@ async def filled(source: Source, held: Held | None) -> Held:
         rows = await table.at(places, [name for name in SHELVED if name in there])
         shelf.add(list(_entries(await asyncio.to_thread(rows.to_pylist), places, change.marks)))
         await asyncio.sleep(0)
-    held.copies.forget(np.flatnonzero(~shelf.alive))
-    unsure = np.concatenate((held.bare, np.arange(first, len(shelf.ids))))
+    stored.copies.forget(np.flatnonzero(~shelf.alive))
+    unsure = np.concatenate((stored.bare, np.arange(first, len(shelf.ids))))
     alive = np.flatnonzero(shelf.alive)
     numbers = alive[np.argsort(shelf.places[alive], kind="stable")]
-    return held._replace(
+    return stored._replace(
         table=table,
         version=source.version,
         seen=source.seen,
@@ -70,10 +70,10 @@ async def filled(source: Source, held: Held | None) -> Held:
     )
 
 
-def _empty(source: Source) -> Held:
+def _empty(source: Source) -> StoredShelf:
     nothing = np.zeros(0, np.int64)
     copies = Copies(source.data)
-    return Held(Shelf(source.kind), source.table, 0, source.name, copies, nothing, nothing, nothing)
+    return StoredShelf(Shelf(source.kind), source.table, 0, source.name, copies, nothing, nothing, nothing)
 
 
 async def _bare(source: Source, shelf: Shelf, unsure: Places) -> Places:

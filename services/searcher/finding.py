@@ -14,7 +14,7 @@ from services.searcher.core.late import late_both, token_weights
 from services.searcher.core.query import Query
 from services.searcher.core.ranking import Arm, ByWords, Compared
 from services.searcher.core.shelf import Scope
-from services.searcher.held import Held, matrix, nearest, read
+from services.searcher.stored_shelf import StoredShelf, matrix, nearest, read
 
 replace = msgspec.structs.replace
 
@@ -36,7 +36,7 @@ class Asked(msgspec.Struct, frozen=True):
 class Found(msgspec.Struct, frozen=True):
     """A row that was found."""
 
-    held: Held
+    stored: StoredShelf
     number: int
     """The row's, on its shelf."""
     score: float
@@ -46,11 +46,11 @@ class Found(msgspec.Struct, frozen=True):
 class _Search:
     """The search in one shelf. What the shelf holds is taken at once: it may change while tables are read."""
 
-    def __init__(self, held: Held, asked: Asked) -> None:
-        self.held, self.asked = held, asked
-        shelf = held.shelf
+    def __init__(self, stored: StoredShelf, asked: Asked) -> None:
+        self.stored, self.asked = stored, asked
+        shelf = stored.shelf
         self.weights = ranking.tempered(ranking.weights_of(shelf.kind), asked.query)
-        self.allowed: Flags = held.allowed(asked.scope)
+        self.allowed: Flags = stored.allowed(asked.scope)
         self.is_person = shelf.is_person
         self.by_words: ByWords = ranking.by_words(shelf, asked.query, self.allowed, asked.arm)
         self.literals: list[tuple[str, Places, float]] = [
@@ -63,7 +63,7 @@ class _Search:
         best = ranked.rows[:most]
         why = _reasons(compared, np.searchsorted(compared.rows, best))
         return [
-            Found(self.held, row, score, reasons)
+            Found(self.stored, row, score, reasons)
             for row, score, reasons in zip(best.tolist(), ranked.scores[:most].tolist(), why, strict=True)
         ]
 
@@ -92,7 +92,7 @@ class _Search:
         most = ranking.CANDIDATES * (1 if arm == "full" else 2)
         found = await asyncio.gather(
             *(
-                nearest(self.held, self.asked.project, column, query.vector, self.asked.narrowed, most)
+                nearest(self.stored, self.asked.project, column, query.vector, self.asked.narrowed, most)
                 for column in columns
             )
         )
@@ -104,7 +104,7 @@ class _Search:
         nothing = np.zeros(len(rows), np.float32)
         if query is None or not len(rows):
             return nothing, nothing
-        own, beside = map(matrix, zip(*await read(self.held, rows, VECTORS), strict=True))
+        own, beside = map(matrix, zip(*await read(self.stored, rows, VECTORS), strict=True))
         if own.shape[1] != len(query):
             return nothing, nothing
         cosine = np.asarray(own @ query, np.float32)
@@ -115,7 +115,7 @@ class _Search:
     async def _verbatim(self, rows: Places) -> Floats:
         found = np.zeros(len(rows), np.float32)
         if self.literals and len(rows) and self.asked.arm == "full":
-            texts = [text.decode() for (text,) in await read(self.held, rows, (TEXT,))]
+            texts = [text.decode() for (text,) in await read(self.stored, rows, (TEXT,))]
             for literal, _, weight in self.literals:
                 here = np.array([weight if holds(text, literal) else 0.0 for text in texts], np.float32)
                 found = np.maximum(found, here)
@@ -127,7 +127,7 @@ class _Search:
         if query.tokens is None or not len(compared.rows):
             return compared
         close = ranking.closest(compared, self.weights)
-        own, beside = zip(*await read(self.held, compared.rows[close], TOKENS), strict=True)
+        own, beside = zip(*await read(self.stored, compared.rows[close], TOKENS), strict=True)
         weights = token_weights(query, self.by_words.rarities)
         alike = np.zeros((2, len(compared.rows)), np.float32)
         alike[:, close] = late_both(query, weights, own, beside)
@@ -145,10 +145,10 @@ def _reasons(compared: Compared, at: Places) -> list[tuple[str, ...]]:
     return [tuple(name for (name, _), is_so in zip(signs, row, strict=True) if is_so) for row in flags]
 
 
-async def find(shelves: Sequence[Held], asked: Asked, most: int) -> list[Found]:
+async def find(shelves: Sequence[StoredShelf], asked: Asked, most: int) -> list[Found]:
     """What fits best of all shelves, the best first."""
-    found = await asyncio.gather(*(_Search(held, asked).found(most) for held in shelves if len(held.shelf)))
-    listed = [replace(one, score=one.score * BOOST[one.held.shelf.kind]) for each in found for one in each]
+    found = await asyncio.gather(*(_Search(stored, asked).found(most) for stored in shelves if len(stored.shelf)))
+    listed = [replace(one, score=one.score * BOOST[one.stored.shelf.kind]) for each in found for one in each]
     best = sorted(listed, key=lambda one: -one.score)[:most]
     return [replace(one, score=min(1.0, one.score)) for one in best]
 

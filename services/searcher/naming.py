@@ -13,23 +13,25 @@ from services.searcher.copies import FACTS, Facts
 from services.searcher.core.arrays import Places
 from services.searcher.core.shelf import Scope, Shelf
 from services.searcher.finding import Found
-from services.searcher.held import Held, condition, read
+from services.searcher.stored_shelf import StoredShelf, condition, read
 
 SHORTEST = 7
 """Characters of the beginning of an id that stand for it."""
 
 
-async def named(shelves: Sequence[Held], scope: Scope, ids: Sequence[str], asker: Asker, most: int) -> list[Found]:
+async def named(
+    shelves: Sequence[StoredShelf], scope: Scope, ids: Sequence[str], asker: Asker, most: int
+) -> list[Found]:
     """The rows of these ids, in the order in which they are named; a number is that of a message of the session."""
     found: list[Found] = []
     for name in ids:
-        for held in shelves:
+        for stored in shelves:
             if name.isdecimal() and len(name) < SHORTEST:
-                numbers = await _numbered(held, asker, int(name))
+                numbers = await _numbered(stored, asker, int(name))
             else:
-                numbers = list(_beginning(held.shelf, name))
-            allowed = held.allowed(scope._replace(left_out=frozenset()))
-            found.extend(Found(held, number, 1.0, ("id",)) for number in numbers if allowed[number])
+                numbers = list(_beginning(stored.shelf, name))
+            allowed = stored.allowed(scope._replace(left_out=frozenset()))
+            found.extend(Found(stored, number, 1.0, ("id",)) for number in numbers if allowed[number])
     return found[:most]
 
 
@@ -45,23 +47,25 @@ class SessionHits(msgspec.Struct, frozen=True):
     found: tuple[Found, ...]
 
 
-async def session_named(shelves: Sequence[Held], scope: Scope, ids: Sequence[str], most: int) -> SessionHits | None:
+async def session_named(
+    shelves: Sequence[StoredShelf], scope: Scope, ids: Sequence[str], most: int
+) -> SessionHits | None:
     """The one session that the only id of a query means; None: none, or several begin so."""
     if len(ids) != 1 or len(ids[0]) < SHORTEST:
         return None
-    names = {name for held in shelves for name in held.shelf.sessions(ids[0])}
+    names = {name for stored in shelves for name in stored.shelf.sessions(ids[0])}
     name = ids[0] if ids[0] in names else names.pop() if len(names) == 1 else ""
-    rows = {held.shelf.kind: (held, _of(held, scope, name)) for held in shelves if name}
+    rows = {stored.shelf.kind: (stored, _of(stored, scope, name)) for stored in shelves if name}
     if not any(len(numbers) for _, numbers in rows.values()):
         return None
     messages, compartments = rows.get("message"), rows.get("compartment")
-    found: list[tuple[Held, int]] = []
+    found: list[tuple[StoredShelf, int]] = []
     if messages and len(messages[1]):
         found += [(messages[0], int(number)) for number in dict.fromkeys(messages[1][[0, -1]].tolist())]
     if compartments:
         found += [(compartments[0], int(number)) for number in compartments[1][: max(0, most - len(found))]]
     found.sort(key=lambda one: one[0].shelf.seqs[one[1]])
-    times = [float(held.shelf.times[number]) for held, numbers in rows.values() for number in numbers]
+    times = [float(stored.shelf.times[number]) for stored, numbers in rows.values() for number in numbers]
     known = [time for time in times if time]
     facts = FoundSession(
         name,
@@ -71,28 +75,28 @@ async def session_named(shelves: Sequence[Held], scope: Scope, ids: Sequence[str
         began=datetime.fromtimestamp(min(known), UTC) if known else None,
         ended=datetime.fromtimestamp(max(known), UTC) if known else None,
     )
-    return SessionHits(facts, tuple(Found(held, number, 1.0, ("session",)) for held, number in found))
+    return SessionHits(facts, tuple(Found(stored, number, 1.0, ("session",)) for stored, number in found))
 
 
-def _of(held: Held, scope: Scope, name: str) -> Places:
+def _of(stored: StoredShelf, scope: Scope, name: str) -> Places:
     """The rows of a session that may be found, as they were said."""
-    numbers = held.shelf.of_session(name)
-    numbers = numbers[held.allowed(scope._replace(left_out=frozenset()))[numbers]]
-    return numbers[np.argsort(held.shelf.seqs[numbers], kind="stable")]
+    numbers = stored.shelf.of_session(name)
+    numbers = numbers[stored.allowed(scope._replace(left_out=frozenset()))[numbers]]
+    return numbers[np.argsort(stored.shelf.seqs[numbers], kind="stable")]
 
 
-async def _last(held: Held, numbers: Places) -> int:
-    rows = await read(held, numbers[-NEWEST:], (FACTS,))
+async def _last(stored: StoredShelf, numbers: Places) -> int:
+    rows = await read(stored, numbers[-NEWEST:], (FACTS,))
     return max((_facts.decode(facts).last_ordinal for (facts,) in rows), default=0)
 
 
-async def _numbered(held: Held, asker: Asker, ordinal: int) -> list[int]:
-    if not asker.session or held.shelf.kind != "message":
+async def _numbered(stored: StoredShelf, asker: Asker, ordinal: int) -> list[int]:
+    if not asker.session or stored.shelf.kind != "message":
         return []
     of_session = condition((asker.session,), ())
     where = f"project = {quoted(asker.project)} and {of_session} and ordinal = {ordinal}"
-    found = await held.table.arrow(("id",), where)
-    return [held.shelf.at_id[one] for one in found.column("id").to_pylist() if one in held.shelf.at_id]
+    found = await stored.table.arrow(("id",), where)
+    return [stored.shelf.at_id[one] for one in found.column("id").to_pylist() if one in stored.shelf.at_id]
 
 
 def _beginning(shelf: Shelf, name: str) -> Iterable[int]:

@@ -1,4 +1,4 @@
-"""Names that only calls of tools and their outputs show: they are looked up word for word, and take the place of nothing else.
+"""Names that only calls of tools and their outputs show: they are looked up word for word, next to all other results.
 
 Nothing is ranked here. A row holds a name of the query or it does not; the newest row comes first, and all of them are
 put where they leave the other results in their order.
@@ -16,7 +16,7 @@ from services.searcher.copies import TEXT
 from services.searcher.core import ranking
 from services.searcher.core.arrays import Flags, Places
 from services.searcher.finding import Asked, Found, find
-from services.searcher.held import Held, read
+from services.searcher.stored_shelf import StoredShelf, read
 
 VERBATIM = "verbatim"
 BEHIND = 5
@@ -27,35 +27,35 @@ PARTLY = 0.5
 replace = msgspec.structs.replace
 
 
-async def find_with_names(shelves: Sequence[Held], asked: Asked, most: int) -> list[Found]:
+async def find_with_names(shelves: Sequence[StoredShelf], asked: Asked, most: int) -> list[Found]:
     """What fits best of all shelves, the best first, and the outputs in which a name of the query stands."""
-    outputs = [held for held in shelves if held.shelf.kind in BY_NAME and len(held.shelf)]
+    outputs = [stored for stored in shelves if stored.shelf.kind in BY_NAME and len(stored.shelf)]
     found, *named = await asyncio.gather(
-        find([held for held in shelves if held.shelf.kind not in BY_NAME], asked, most),
-        *(_in_outputs(held, asked, most) for held in outputs),
+        find([stored for stored in shelves if stored.shelf.kind not in BY_NAME], asked, most),
+        *(_in_outputs(stored, asked, most) for stored in outputs),
     )
     return _joined(found, [one for some in named for one in some], asked, most)
 
 
-async def _in_outputs(held: Held, asked: Asked, most: int) -> list[Found]:
+async def _in_outputs(stored: StoredShelf, asked: Asked, most: int) -> list[Found]:
     """The outputs in which names of a query stand: those with the most of them first, then the newest."""
     names = asked.names
-    allowed = held.allowed(asked.scope)
-    numbers = _holding(held, names.names, allowed)
-    texts = [text.decode().casefold() for (text,) in await read(held, numbers, (TEXT,))] if len(numbers) else []
+    allowed = stored.allowed(asked.scope)
+    numbers = _holding(stored, names.names, allowed)
+    texts = [text.decode().casefold() for (text,) in await read(stored, numbers, (TEXT,))] if len(numbers) else []
     found: list[tuple[tuple[int, int, int], int]] = []
     for number, text in zip(numbers.tolist(), texts, strict=True):
         there = [name for name in names.names if holds(text, name)]
         if there:
             whole = sum(f"\n{name.casefold()}\n" in f"\n{text}\n" for name in there)
-            found.append(((len(there), whole, int(held.shelf.seqs[number])), number))
+            found.append(((len(there), whole, int(stored.shelf.seqs[number])), number))
     worth = (1.0 if names.is_all else PARTLY) / max(1, len(names.names))
     best = sorted(found, reverse=True)[:most]
-    return [Found(held, number, worth * order[0], (VERBATIM,)) for order, number in best]
+    return [Found(stored, number, worth * order[0], (VERBATIM,)) for order, number in best]
 
 
-def _holding(held: Held, names: Sequence[str], allowed: Flags) -> Places:
-    rows = [ranking.holding(held.shelf, name, allowed)[0] for name in names]
+def _holding(stored: StoredShelf, names: Sequence[str], allowed: Flags) -> Places:
+    rows = [ranking.holding(stored.shelf, name, allowed)[0] for name in names]
     return np.unique(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
 
 

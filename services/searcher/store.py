@@ -13,7 +13,7 @@ from services.kit.logs import Logger
 from services.kit.vectors import Table, Tables, VectorsError
 from services.searcher import filling
 from services.searcher.copying import copy
-from services.searcher.held import Held
+from services.searcher.stored_shelf import StoredShelf
 
 OLD = 1.5
 """Seconds."""
@@ -22,7 +22,7 @@ OLD = 1.5
 class Project(NamedTuple):
     """The shelves of a project, and when they were last looked after."""
 
-    kinds: dict[Kind, Held]
+    kinds: dict[Kind, StoredShelf]
     at: float = 0.0
     through: int = 0
     """The position of the log that the index had read to before they were: all up to there is on them."""
@@ -37,7 +37,7 @@ class Store:
         self._most = most_projects
         self._tables: Tables | None = None
         self._live: dict[str, Table] = {}
-        self._held: dict[str, Project] = {}
+        self._stored: dict[str, Project] = {}
         self._refreshing: dict[str, asyncio.Task[object]] = {}
         self._copying: dict[str, asyncio.Task[None]] = {}
         self._locks: dict[str, asyncio.Lock] = {}
@@ -65,12 +65,12 @@ class Store:
     @property
     def rows(self) -> int:
         """How many rows are held in memory."""
-        return sum(len(held.shelf) for project in self._held.values() for held in project.kinds.values())
+        return sum(len(stored.shelf) for project in self._stored.values() for stored in project.kinds.values())
 
     @property
     def copied(self) -> int:
         """How many of them can be compared without their tables."""
-        return sum(len(held.copies) for project in self._held.values() for held in project.kinds.values())
+        return sum(len(stored.copies) for project in self._stored.values() for stored in project.kinds.values())
 
     @property
     def is_busy(self) -> bool:
@@ -101,7 +101,7 @@ class Store:
 
         What has changed is read in the background while searches go on, so that these need not wait for it.
         """
-        known = self._held.get(project)
+        known = self._stored.get(project)
         age = time.monotonic() - known.at if known else OLD
         if known is None or known.through < through or age >= OLD:
             return await self._looked_after(project)
@@ -114,17 +114,17 @@ class Store:
     def _refreshed(self, project: str, task: "asyncio.Task[object]") -> None:
         self._refreshing.pop(project, None)
         if not task.cancelled() and task.exception() is not None:
-            self._held.pop(project, None)  # the next search meets the same error, and tells it
+            self._stored.pop(project, None)  # the next search meets the same error, and tells it
 
     async def _looked_after(self, project: str) -> Project:
         async with self._locks.setdefault(project, asyncio.Lock()):
             while (found := await self._of_one_set(project)) is None:
                 pass  # another search opened another set meanwhile
-            self._held.pop(project, None)
-            self._held[project] = found
+            self._stored.pop(project, None)
+            self._stored[project] = found
             self._copy(project)
-        while len(self._held) > self._most:
-            self._held.pop(next(iter(self._held)))
+        while len(self._stored) > self._most:
+            self._stored.pop(next(iter(self._stored)))
         return found
 
     async def _of_one_set(self, project: str) -> Project | None:
@@ -132,9 +132,9 @@ class Store:
         tables = await self._opened()
         if tables is None:
             return Project({}, time.monotonic())
-        known = self._held.get(project, Project({})).kinds
+        known = self._stored.get(project, Project({})).kinds
         position = await asyncio.to_thread(read_position, self._folder)
-        found: dict[Kind, Held] = {}
+        found: dict[Kind, StoredShelf] = {}
         try:
             for kind in KINDS:
                 if kind in position.tables:
@@ -153,9 +153,9 @@ class Store:
     async def _copied(self, project: str) -> None:
         """Copy until nothing is left. What is not copied is read from its table: that takes longer, and is as good."""
         try:
-            while project in self._held:
-                kinds = [held for kind, held in self._held[project].kinds.items() if kind not in BY_NAME]
-                if not sum([await copy(held, self._quiet) for held in kinds]):
+            while project in self._stored:
+                kinds = [stored for kind, stored in self._stored[project].kinds.items() if kind not in BY_NAME]
+                if not sum([await copy(stored, self._quiet) for stored in kinds]):
                     return
         except VectorsError as error:
             self._log.warning("rows are not copied for search, which is slower now", project=project, reason=str(error))
@@ -181,7 +181,7 @@ class Store:
             self._tables.close()
         self._tables = None
         self._live.clear()
-        self._held.clear()
+        self._stored.clear()
 
     async def _table(self, name: str) -> Table:
         if self._tables is None:
@@ -190,21 +190,21 @@ class Store:
             self._live[name] = await self._tables.table(name)
         return self._live[name]
 
-    async def _shelf(self, project: str, kind: Kind, position: Position, held: Held | None) -> Held:
+    async def _shelf(self, project: str, kind: Kind, position: Position, stored: StoredShelf | None) -> StoredShelf:
         """The shelf of a kind, brought up to the newest version of its table."""
         if self._tables is None:
             raise ValueError("there is no index yet")
         name, seen = position.tables[kind], position.versions.get(kind)
-        if held is not None and held.name == name and seen is not None and seen == held.seen:
-            return held
+        if stored is not None and stored.name == name and seen is not None and seen == stored.seen:
+            return stored
         try:
             version = await (await self._table(name)).version()
-            if held is not None and (held.name, held.version) == (name, version):
-                return held._replace(seen=seen)
+            if stored is not None and (stored.name, stored.version) == (name, version):
+                return stored._replace(seen=seen)
             table = await self._tables.as_it_is(name)
             has_vectors = self._has_vectors and kind not in BY_NAME
             source = filling.Source(project, kind, name, version, table, seen, self._data, has_vectors)
-            return await filling.filled(source, held)
+            return await filling.filled(source, stored)
         except VectorsError:
             self._live.pop(name, None)
             raise

@@ -5,7 +5,13 @@ from typing import Any
 from services.domain.search.rows import Kind, SearchRow, completed, row_id
 
 
-def said(text: str, message: str = "m1", session: str = "s1", project: str = "harbour", **more: Any) -> SearchRow:  # noqa: ANN401 - fields of a row
+def message_row(
+    text: str,
+    message: str = "m1",
+    session: str = "s1",
+    project: str = "harbour",
+    **more: Any,  # noqa: ANN401 - fields of a row
+) -> SearchRow:
     """A row of a message."""
     return row("message", message, text, session=session, project=project, **({"role": "user"} | more))
 

@@ -1,4 +1,4 @@
-"""The indexer as a room: what the log tells can be found, and what is gone from it cannot."""
+"""The indexer as a room: what is recorded in the log can be found, and what was removed cannot."""
 
 from pathlib import Path
 
@@ -173,7 +173,7 @@ async def test_rows_are_given_their_vectors(bus: Bus, tmp_path: Path) -> None:
 
 
 async def test_names_in_outputs_wait_for_no_vectors_and_their_table_has_none(bus: Bus, tmp_path: Path) -> None:
-    """Also where the output is so long that it is kept beside the log, and when the indexer starts again."""
+    """Also where the output is so long that it is stored next to the log, and when the indexer starts again."""
     tell, settings = Teller(bus).tell, Settings(data=tmp_path)
     reference = await Bodies(bus, BODIES).put("word " * 100_000 + "E4712")
     for names in (("E4711",), ("E4711", "E4712")):
@@ -196,13 +196,13 @@ async def test_a_text_that_comes_again_when_its_vector_is_forgotten_is_embedded_
     """Once with new ones, and twice at once."""
     monkeypatch.setattr(filler, "REMEMBERED", 1)
     tell, indexer, settings = Teller(bus).tell, Indexer(), Settings(data=tmp_path)
-    said = ["the crane", "the quay", "the berth", "the crane", "the mole", "the mole", "the crane"]
+    written = ["the crane", "the quay", "the berth", "the crane", "the mole", "the mole", "the crane"]
     async with opened(Embedder(), bus, settings), opened(indexer, bus, settings):
         for first, end in ((0, 3), (3, 7)):
-            await tell(*(event for n in range(first, end) for event in message(f"m{n}", said[n])))
+            await tell(*(event for n in range(first, end) for event in message(f"m{n}", written[n])))
             await until(indexer.idle)
         rows = await rows_of(tmp_path, columns=("text", "vector"))
-    assert said == [row["text"] for row in rows]
+    assert written == [row["text"] for row in rows]
     assert {384} == {len(row["vector"]) for row in rows}
     assert 4 == len({(row["text"], tuple(row["vector"])) for row in rows})
 

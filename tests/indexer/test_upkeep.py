@@ -17,7 +17,7 @@ from services.kit.index_place import Current
 from services.kit.logs import logger
 from services.kit.vectors import Tables
 from services.settings import Index as Limits
-from tests.helpers.search_rows import said
+from tests.helpers.search_rows import message_row
 
 NUMBERS = st.integers(0, 10_000_000)
 AT_REST = Limits(rest=1e-9)
@@ -57,7 +57,7 @@ def test_a_version_is_dropped_a_while_behind_the_moment_at_which_another_took_it
 async def filled(index: Index, numbers: Iterable[int]) -> None:
     """Write a row in a piece of its own for each of these numbers."""
     for number in numbers:
-        row: SearchRow = said(f"text {number} " * 20, f"m{number}", ordinal=number, seq=number)
+        row: SearchRow = message_row(f"text {number} " * 20, f"m{number}", ordinal=number, seq=number)
         collected = Collected()
         collected.add(Changes(rows=(row,)))
         await index.commit(collected, number)
@@ -88,7 +88,7 @@ async def test_at_rest_an_index_is_one_file_for_each_table(tmp_path: Path, monke
     assert 60 == await index.table("message").count()
 
 
-async def test_pieces_are_not_kept_while_more_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_pieces_are_joined_while_more_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upkeep, "KEPT", 0.0)
     monkeypatch.setattr(upkeep, "PIECES", 10)
     index = await made(tmp_path)

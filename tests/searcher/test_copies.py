@@ -21,13 +21,13 @@ from services.searcher.worker import Searcher
 from services.settings import Settings
 from tests.helpers.broker_world import connected, opened
 from tests.helpers.search_index import MadeIndex
-from tests.helpers.search_rows import row, said
+from tests.helpers.search_rows import message_row, row
 from tests.helpers.waiting import PATIENCE
 
 WORDS = ("crane", "quay", "tide", "pilot", "berth", "foghorn", "ferry")
 ROWS = [
     *(
-        said(
+        message_row(
             f"The {WORDS[n % 7]} {n} is near the {WORDS[n % 5]}; see docs/{WORDS[n % 3]}.md",
             f"m{n}",
             ordinal=n + 1,
@@ -89,7 +89,7 @@ async def test_what_is_taken_away_or_changed_is_copied_no_longer(bus: Bus, tmp_p
         await found(bus, "ferry")
         await copied(searcher, len(ROWS))
         await index.remove("message", "ref in ('m6', 'm13')")
-        await index.write([said("The ferry 20 has sunk", "m20", ordinal=21, seq=70)])
+        await index.write([message_row("The ferry 20 has sunk", "m20", ordinal=21, seq=70)])
         await bus.request(ask(SearchAsk.NAME, "harbour"), encode(SearchAsk("harbour", "ferry", min_seq=70)), PATIENCE)
         await copied(searcher, len(ROWS) - 2)
         hits = (await found(bus, "which ferry has sunk")).hits

@@ -17,7 +17,7 @@ from services.searcher.worker import Searcher
 from services.settings import Settings
 from tests.helpers.broker_world import opened
 from tests.helpers.search_index import MadeIndex
-from tests.helpers.search_rows import row, said
+from tests.helpers.search_rows import message_row, row
 from tests.helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.broker
@@ -133,7 +133,7 @@ async def asking(bus: Bus, tmp_path: Path) -> AsyncIterator[Asking]:
         asking = Asking(bus)
         await bus.serve(ask(ServedAsk.NAME, "harbour"), "test", asking.tell)
         texts = list(KNOWN.values())
-        rows = [said(text, f"m{number}", ordinal=number, seq=number) for number, text in enumerate(texts, 1)]
+        rows = [message_row(text, f"m{number}", ordinal=number, seq=number) for number, text in enumerate(texts, 1)]
         rows.append(row("memory", "mem1", "Deployments are approved by the release captain", role="decision", seq=30))
         await MadeIndex(tmp_path, bus).write(rows)
         yield asking

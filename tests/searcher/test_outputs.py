@@ -22,18 +22,18 @@ from tests.helpers.compressed_sessions import ran
 from tests.helpers.indexed_sessions import rows_of
 from tests.helpers.memory_sessions import PATIENCE, begun, done, rooms
 from tests.helpers.search_index import MadeIndex
-from tests.helpers.search_rows import row, said
+from tests.helpers.search_rows import message_row, row
 from tests.helpers.waiting import until
 
 pytestmark = pytest.mark.broker
 
 WRITTEN = [
-    said("The crane stopped with E4711 again this morning", "m1", ordinal=1, seq=1),
-    said("Why does the crane stop when the tide turns?", "m2", ordinal=2, seq=2),
-    said("The tide turns twice a day, the crane does not care", "m3", ordinal=3, seq=3),
-    *(said(f"The crane at quay number {number} lifts and stops", f"m{number}", ordinal=number, seq=number)
+    message_row("The crane stopped with E4711 again this morning", "m1", ordinal=1, seq=1),
+    message_row("Why does the crane stop when the tide turns?", "m2", ordinal=2, seq=2),
+    message_row("The tide turns twice a day, the crane does not care", "m3", ordinal=3, seq=3),
+    *(message_row(f"The crane at quay number {number} lifts and stops", f"m{number}", ordinal=number, seq=number)
       for number in range(4, 30)),
-    *(said(f"Ship {number} is loaded with salt and corn", f"n{number}", "s3") for number in range(100)),
+    *(message_row(f"Ship {number} is loaded with salt and corn", f"n{number}", "s3") for number in range(100)),
 ]  # fmt: skip
 ANSWERED = [
     row("output", "m30", "db01.quay.example.org\nservices/quay/crane_lift.py\nE4711", session="s1", ordinal=30, seq=30),

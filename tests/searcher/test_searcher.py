@@ -22,17 +22,21 @@ from services.searcher.worker import SEARCHES, Searcher
 from services.settings import Settings
 from tests.helpers.broker_world import opened, wrapped
 from tests.helpers.search_index import MadeIndex
-from tests.helpers.search_rows import row, said
+from tests.helpers.search_rows import message_row, row
 from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.broker
 
 ROWS = [
-    said("The harbour master wants the tide table printed every morning", "m1", ordinal=1, seq=1, at=1.7e9),
-    said("Deploys fail with E4711 in services/quay/crane_lift.py when max_in_hand is zero", "m2", ordinal=2, seq=2),
-    said("Das Lagerhaus brennt, rufen Sie die Feuerwehr", "m3", "s2", ordinal=1, seq=3, actor="grace"),
-    said("港の倉庫は毎朝七時に開きます", "m4", "s2", ordinal=2, seq=4),
-    said('File "/srv/quay/berth.py", line 88, in moor\nValueError: no berth 12 is free', "m5", "s2", ordinal=3, seq=5),
+    message_row("The harbour master wants the tide table printed every morning", "m1", ordinal=1, seq=1, at=1.7e9),
+    message_row(
+        "Deploys fail with E4711 in services/quay/crane_lift.py when max_in_hand is zero", "m2", ordinal=2, seq=2
+    ),
+    message_row("Das Lagerhaus brennt, rufen Sie die Feuerwehr", "m3", "s2", ordinal=1, seq=3, actor="grace"),
+    message_row("港の倉庫は毎朝七時に開きます", "m4", "s2", ordinal=2, seq=4),
+    message_row(
+        'File "/srv/quay/berth.py", line 88, in moor\nValueError: no berth 12 is free', "m5", "s2", ordinal=3, seq=5
+    ),
     row("memory", "mem1", "Use kubectl from the jump host because the cluster is private", role="decision", seq=6),
     row("note", "n1", "Come back to the crane's brake test", seq=7),
     row(
@@ -52,7 +56,9 @@ ROWS = [
         files=("quay/moor.py",),
         seq=9,
     ),
-    said("The neighbours keep their secret under the lighthouse", "x1", "s9", project="island", ordinal=1, seq=10),
+    message_row(
+        "The neighbours keep their secret under the lighthouse", "x1", "s9", project="island", ordinal=1, seq=10
+    ),
 ]
 
 
@@ -263,7 +269,7 @@ async def test_an_id_is_looked_up(asking: Asking) -> None:
 
 async def test_an_agent_gets_no_more_than_25_and_a_person_200(asking: Asking) -> None:
     await asking.index.write(
-        [said(f"the crane lifts box {number}", f"b{number}", ordinal=number + 1) for number in range(210)]
+        [message_row(f"the crane lifts box {number}", f"b{number}", ordinal=number + 1) for number in range(210)]
     )
     assert 25 == len((await asking("crane box", session="s1", limit=500)).hits)
     assert 200 == len((await asking("crane box", limit=500)).hits)
@@ -275,8 +281,8 @@ async def test_changes_are_seen(asking: Asking) -> None:
     assert "m1" == ids(await asking("tide table"))[0]
     await asking.index.write(
         [
-            said("The pilot boat is painted green", "m1", ordinal=1, seq=20),
-            said("Who repairs the foghorn?", "m9", ordinal=9, seq=21),
+            message_row("The pilot boat is painted green", "m1", ordinal=1, seq=20),
+            message_row("Who repairs the foghorn?", "m9", ordinal=9, seq=21),
         ]
     )
     await asking.index.remove("memory", "ref = 'mem1'")

@@ -9,9 +9,9 @@ from services.kit.logs import logger
 from services.kit.vectors import Tables
 from services.searcher.store import Store
 from tests.helpers.search_index import MadeIndex
-from tests.helpers.search_rows import said
+from tests.helpers.search_rows import message_row
 
-ROWS = [said("The harbour master wants the tide table printed every morning", "m1", ordinal=1, seq=1)]
+ROWS = [message_row("The harbour master wants the tide table printed every morning", "m1", ordinal=1, seq=1)]
 
 
 async def test_a_search_at_the_start_waits_until_the_tables_are_open(
@@ -54,7 +54,7 @@ async def test_a_search_while_another_set_takes_the_place_of_the_old_one_is_of_o
     store = Store(tmp_path, 4, logger())
     assert 1 == len((await store.shelves("harbour")).kinds["message"].shelf)
     made.move("another")
-    await made.write([*ROWS, said("Gulls sit on the crane", "m2", ordinal=2, seq=2)])
+    await made.write([*ROWS, message_row("Gulls sit on the crane", "m2", ordinal=2, seq=2)])
     found = await asyncio.gather(*(store.shelves(name, through=9) for name in ("harbour", "island", "harbour")))
     assert [2, 0, 2] == [len(one.kinds["message"].shelf) for one in found]
     store.close()

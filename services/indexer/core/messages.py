@@ -1,7 +1,7 @@
-"""A session's messages as search reads them: what people and agents wrote, in order, and which names stand in calls of tools.
+"""A session's messages as search reads them: what people and agents wrote, in order, and the names in calls of tools.
 
-A message has its place by its ordinal; one that has none yet stands behind all that have, as it came. What a harness
-only leaves out of its list has been said all the same. What was copied from another session is found there.
+A message has its place by its ordinal; one that has none yet comes after all that have, in the order of arrival. What a
+harness only leaves out of its list is still indexed. What was copied from another session is found there.
 """
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
@@ -45,7 +45,7 @@ class Piece(msgspec.Struct, frozen=True):
     names: tuple[str, ...] = ()
 
 
-class Said(msgspec.Struct, frozen=True):
+class IndexedMessage(msgspec.Struct, frozen=True):
     """A message, with what of it can be found."""
 
     message: str
@@ -88,7 +88,7 @@ class Said(msgspec.Struct, frozen=True):
 class Messages(msgspec.Struct, frozen=True):
     """The messages of a session by id, and their order."""
 
-    said: Map[str, Said] = Map()
+    by_id: Map[str, IndexedMessage] = Map()
     order: Map[int, str] = Map()
     last: int = 0
     """The highest ordinal."""
@@ -107,31 +107,31 @@ class Messages(msgspec.Struct, frozen=True):
         """The role of a message, as it is found by: what a sub-agent is asked is a task, and no person's word."""
         return TASK if self.is_subagent and said.role == "user" else said.role
 
-    def behind(self, place: int) -> Iterator[Said]:
-        """What was said after this place, in order."""
+    def behind(self, place: int) -> Iterator[IndexedMessage]:
+        """The messages after this place, in order."""
         for at in range(place + 1, self.last + 1):
             if (name := self.order.get(at)) is not None:
-                yield self.said[name]
+                yield self.by_id[name]
         for at in range(max(place + 1, self.first_unplaced), self.next_unplaced):
             if (name := self.order.get(at)) is not None:
-                yield self.said[name]
+                yield self.by_id[name]
 
-    def before(self, place: int) -> Iterator[Said]:
-        """What was said before this place, the newest first."""
+    def before(self, place: int) -> Iterator[IndexedMessage]:
+        """The messages before this place, the newest first."""
         for at in range(min(place, self.next_unplaced) - 1, self.first_unplaced - 1, -1):
             if (name := self.order.get(at)) is not None:
-                yield self.said[name]
+                yield self.by_id[name]
         for at in range(min(place - 1, self.last), 0, -1):
             if (name := self.order.get(at)) is not None:
-                yield self.said[name]
+                yield self.by_id[name]
 
     def around(self, name: str) -> Iterator[str]:
-        """A message, and those that are read with it beside them."""
+        """A message, and those that are indexed with it as a neighbour."""
         yield name
-        said = self.said.get(name)
-        if said is None:
+        indexed = self.by_id.get(name)
+        if indexed is None:
             return
-        for side in (self.before(said.place), self.behind(said.place)):
+        for side in (self.before(indexed.place), self.behind(indexed.place)):
             words = 0
             for other in side:
                 if other.counts and other.words < BESIDE_WORDS:
@@ -179,47 +179,49 @@ def evolve(messages: Messages, event: Event, envelope: Envelope) -> Messages:
             return messages
 
 
-def _of(messages: Messages, name: str) -> tuple[Messages, Said]:
+def _of(messages: Messages, name: str) -> tuple[Messages, IndexedMessage]:
     """The message; one that is new stands behind all others."""
-    said = messages.said.get(name)
-    if said is not None:
-        return messages, said
+    indexed = messages.by_id.get(name)
+    if indexed is not None:
+        return messages, indexed
     place = messages.next_unplaced
-    said = Said(name, place=place)
+    indexed = IndexedMessage(name, place=place)
     order = messages.order.insert(place, name)
-    return replace(messages, order=order, next_unplaced=place + 1), said
+    return replace(messages, order=order, next_unplaced=place + 1), indexed
 
 
-def _keeping(messages: Messages, said: Said) -> Messages:
+def _stored(messages: Messages, indexed: IndexedMessage) -> Messages:
     """With this message as it is now."""
-    sent = [piece for piece in said.pieces if not said.listed or piece.part in said.listed]
+    sent = [piece for piece in indexed.pieces if not indexed.listed or piece.part in indexed.listed]
     written = [piece for piece in sent if piece.text]
-    copied: Map[str, None] = messages.copied if _may_be_copied(messages, said) else Map()
+    copied: Map[str, None] = messages.copied if _may_be_copied(messages, indexed) else Map()
     text = "\n".join(piece.text for piece in written)[:MOST_CHARACTERS]
     is_copied = bool(written) and all(piece.digest in copied for piece in written)
     outputs = [piece.names for piece in sent if piece.names and piece.digest not in copied]
-    said = replace(said, text=text, words=length(text), is_copied=is_copied)
-    said = replace(said, names=together(outputs, text if said.counts else "") if outputs else ())
-    return replace(messages, said=messages.said.insert(said.message, said))
+    indexed = replace(indexed, text=text, words=length(text), is_copied=is_copied)
+    indexed = replace(indexed, names=together(outputs, text if indexed.counts else "") if outputs else ())
+    return replace(messages, by_id=messages.by_id.insert(indexed.message, indexed))
 
 
-def _may_be_copied(messages: Messages, said: Said) -> bool:
-    """Whether what it says may have been said in the origin, as far as its place is known."""
+def _may_be_copied(messages: Messages, indexed: IndexedMessage) -> bool:
+    """Whether it may be a copy from the origin, as far as its place is known."""
     runs = zip(messages.copied_places[::2], messages.copied_places[1::2], strict=False)
-    return bool(messages.copied) and (not said.ordinal or any(first <= said.ordinal <= last for first, last in runs))
+    return bool(messages.copied) and (
+        not indexed.ordinal or any(first <= indexed.ordinal <= last for first, last in runs)
+    )
 
 
 def _recorded(messages: Messages, event: MessageRecorded, envelope: Envelope) -> Messages:
-    messages, said = _of(messages, event.message)
-    return _keeping(
+    messages, indexed = _of(messages, event.message)
+    return _stored(
         messages,
         replace(
-            said,
+            indexed,
             role=event.role,
             synthetic=event.synthetic,
             actor=name_of(envelope.actor),
             at=(event.sent or envelope.at).timestamp(),
-            seq=max(said.seq, envelope.seq),
+            seq=max(indexed.seq, envelope.seq),
             listed=tuple(event.listed),
         ),
     )
@@ -234,30 +236,30 @@ def _part_recorded(messages: Messages, event: PartRecorded, envelope: Envelope) 
     names = names_of_call(event.input, event.output)
     if not (text or names):
         return _part_removed(messages, event.message, event.part)
-    messages, said = _of(messages, event.message)
-    others = (piece for piece in said.pieces if piece.part != event.part)
+    messages, indexed = _of(messages, event.message)
+    others = (piece for piece in indexed.pieces if piece.part != event.part)
     piece = Piece(event.part, event.position, text, event.digest, names)
     pieces = tuple(sorted((*others, piece), key=lambda one: one.position))
-    at = said.at or envelope.at.timestamp()
-    said = replace(said, pieces=pieces, seq=max(said.seq, envelope.seq), at=at)
+    at = indexed.at or envelope.at.timestamp()
+    indexed = replace(indexed, pieces=pieces, seq=max(indexed.seq, envelope.seq), at=at)
     messages = replace(messages, owners=messages.owners.insert(event.part, event.message))
-    return _keeping(messages, said)
+    return _stored(messages, indexed)
 
 
 def _part_removed(messages: Messages, name: str, part: str) -> Messages:
-    said = messages.said.get(name)
-    if said is None or all(piece.part != part for piece in said.pieces):
+    indexed = messages.by_id.get(name)
+    if indexed is None or all(piece.part != part for piece in indexed.pieces):
         return messages
     messages = replace(messages, owners=messages.owners.discard(part))
-    return _keeping(messages, replace(said, pieces=tuple(piece for piece in said.pieces if piece.part != part)))
+    return _stored(messages, replace(indexed, pieces=tuple(piece for piece in indexed.pieces if piece.part != part)))
 
 
 def _listed(messages: Messages, event: MessageListed) -> Messages:
     for name, ordinal in zip(event.messages, event.ordinals, strict=True):
-        messages, said = _of(_displaced(messages, name, ordinal), name)
+        messages, indexed = _of(_displaced(messages, name, ordinal), name)
         order = messages.order
-        if order.get(said.place) == name:
-            order = order.discard(said.place)
+        if order.get(indexed.place) == name:
+            order = order.discard(indexed.place)
         first = messages.first_unplaced
         while first < messages.next_unplaced and order.get(first) is None:
             first += 1
@@ -267,7 +269,7 @@ def _listed(messages: Messages, event: MessageListed) -> Messages:
             last=max(messages.last, ordinal),
             first_unplaced=first,
         )
-        messages = _keeping(messages, replace(said, place=ordinal))
+        messages = _stored(messages, replace(indexed, place=ordinal))
     return messages
 
 
@@ -279,15 +281,15 @@ def _displaced(messages: Messages, name: str, ordinal: int) -> Messages:
     place = messages.next_unplaced
     order = messages.order.discard(ordinal).insert(place, other)
     messages = replace(messages, order=order, next_unplaced=place + 1)
-    return _keeping(messages, replace(messages.said[other], place=place))
+    return _stored(messages, replace(messages.by_id[other], place=place))
 
 
 def _without(messages: Messages, name: str) -> Messages:
-    said = messages.said.get(name)
-    if said is None:
+    indexed = messages.by_id.get(name)
+    if indexed is None:
         return messages
-    order = messages.order.discard(said.place) if messages.order.get(said.place) == name else messages.order
+    order = messages.order.discard(indexed.place) if messages.order.get(indexed.place) == name else messages.order
     owners = messages.owners
-    for piece in said.pieces:
+    for piece in indexed.pieces:
         owners = owners.discard(piece.part)
-    return replace(messages, said=messages.said.discard(name), order=order, owners=owners)
+    return replace(messages, by_id=messages.by_id.discard(name), order=order, owners=owners)

@@ -12,9 +12,9 @@ from services.domain.compartments import CompartmentHistory
 from services.domain.conversation import Conversation, Message
 from services.domain.fold import Map
 from services.domain.search.rows import BESIDE_WORDS, SearchRow, completed, head, needs_beside, row_id, tail
-from services.indexer.core import messages as said
+from services.indexer.core import messages as message_fold
 from services.indexer.core.changes import Changes, key
-from services.indexer.core.messages import Messages, Said
+from services.indexer.core.messages import IndexedMessage, Messages
 
 replace = msgspec.structs.replace
 
@@ -40,25 +40,26 @@ def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
     if isinstance(event, SessionClosed) and event.reason == DELETED:
         return Session(envelope.seq)
     places = _places(session.messages, event) if isinstance(event, MessageRemoved) else Conversation()
-    messages = said.evolve(session.messages, event, envelope)
+    messages = message_fold.evolve(session.messages, event, envelope)
     history = compartments.evolve(session.history, event, envelope.seq, places)
     size = session.size + sum(
-        _length(messages, name) - _length(session.messages, name) for name in set(said.touched(event, session.messages))
+        _length(messages, name) - _length(session.messages, name)
+        for name in set(message_fold.touched(event, session.messages))
     )
     return Session(envelope.seq, messages, history, size)
 
 
 def _length(messages: Messages, name: str) -> int:
-    known = messages.said.get(name)
+    known = messages.by_id.get(name)
     return known.size if known else 0
 
 
 def _places(messages: Messages, event: MessageRemoved) -> Conversation:
     """Where these messages stand, as the fold of compartments wants to know it."""
     known = {
-        name: Message(MessageRecorded(message=name, role=""), ordinal=messages.said[name].ordinal)
+        name: Message(MessageRecorded(message=name, role=""), ordinal=messages.by_id[name].ordinal)
         for name in event.messages
-        if name in messages.said
+        if name in messages.by_id
     }
     return Conversation(messages=Map(known))
 
@@ -66,8 +67,8 @@ def _places(messages: Messages, event: MessageRemoved) -> Conversation:
 def touched(before: Session, after: Session, event: Event) -> frozenset[str]:
     """The messages whose rows this fact may have changed."""
     if isinstance(event, SessionClosed):
-        return frozenset(before.messages.said) if before.messages.said else frozenset()
-    names = said.touched(event, before.messages)
+        return frozenset(before.messages.by_id) if before.messages.by_id else frozenset()
+    names = message_fold.touched(event, before.messages)
     return frozenset(
         other for messages in (before.messages, after.messages) for name in names for other in messages.around(name)
     )
@@ -77,12 +78,12 @@ def changes(address: Address, before: Session, after: Session, names: Iterable[s
     """What is to be written: rows of these messages, and of compartments that are in force or not any more."""
     rows, gone = list(_sealed(address, before, after)), list(_unsealed(address, before, after))
     for name in names:
-        found = after.messages.said.get(name)
+        found = after.messages.by_id.get(name)
         if found is not None and found.counts and after.messages.order.get(found.place) == name:
             rows.append(message_row(address, after.messages, found))
         else:
             gone.append(("message", key(address.project, row_id("message", name, address.session))))
-        if found is None or found is not before.messages.said.get(name):
+        if found is None or found is not before.messages.by_id.get(name):
             _sort_output(address, after.messages, name, rows, gone)
     return Changes(tuple(rows), tuple(gone))
 
@@ -90,15 +91,15 @@ def changes(address: Address, before: Session, after: Session, names: Iterable[s
 def _sort_output(
     address: Address, messages: Messages, name: str, rows: list[SearchRow], gone: list[tuple[str, str]]
 ) -> None:
-    """The row of a message's calls and outputs. It says nothing of its neighbours: where they change alone it does not."""
-    found = messages.said.get(name)
+    """The row of a message's calls and outputs. It holds nothing of its neighbours, and does not change with them."""
+    found = messages.by_id.get(name)
     if found is not None and found.names and messages.order.get(found.place) == name:
         rows.append(output_row(address, found))
     else:
         gone.append(("output", key(address.project, row_id("output", name, address.session))))
 
 
-def output_row(address: Address, found: Said) -> SearchRow:
+def output_row(address: Address, found: IndexedMessage) -> SearchRow:
     """The names that only the calls of a message's tools and their outputs show."""
     return completed(
         SearchRow(
@@ -118,7 +119,7 @@ def output_row(address: Address, found: Said) -> SearchRow:
     )
 
 
-def message_row(address: Address, messages: Messages, found: Said) -> SearchRow:
+def message_row(address: Address, messages: Messages, found: IndexedMessage) -> SearchRow:
     is_short = needs_beside(found.text)
     return completed(
         SearchRow(
@@ -141,7 +142,7 @@ def message_row(address: Address, messages: Messages, found: Said) -> SearchRow:
     )
 
 
-def _gathered(messages: Iterator[Said], *, is_backward: bool) -> str:
+def _gathered(messages: Iterator[IndexedMessage], *, is_backward: bool) -> str:
     """What stands on one side of a message, as far as it is read."""
     texts: list[str] = []
     words = 0

@@ -179,9 +179,9 @@ def holding(shelf: Shelf, literal: str, allowed: Flags) -> tuple[Places, float]:
         found = rows if found is None else np.intersect1d(found, rows)
     if found is None:
         return np.zeros(0, np.int64), 0.0
-    held = found[shelf.alive[found]]
-    weight = 1 / (1 + _COMMON * len(held) / max(1, len(shelf)))
-    return held[allowed[held]][-CANDIDATES:], weight
+    there = found[shelf.alive[found]]
+    weight = 1 / (1 + _COMMON * len(there) / max(1, len(shelf)))
+    return there[allowed[there]][-CANDIDATES:], weight
 
 
 def first_scores(compared: Compared, weights: Weights) -> Floats:

@@ -3,14 +3,14 @@ from hypothesis import strategies as st
 
 from services.domain.search.rows import BESIDE_WORDS, beside, completed, head, length, tail, text_beside
 from services.domain.search.words import coded
-from tests.helpers.search_rows import row, said
+from tests.helpers.search_rows import message_row, row
 
 TEXTS = st.lists(st.sampled_from(["crane", "quay", "\n", "tide,", "12"]), max_size=120).map(" ".join)
 
 
 @given(TEXTS, TEXTS, TEXTS)
 def test_a_short_text_is_read_with_so_many_words_beside_it_that_all_are_80(text: str, before: str, after: str) -> None:
-    made = said(text, before=tail(before), after=head(after))
+    made = message_row(text, before=tail(before), after=head(after))
     left, right = beside(made)
     beyond = length(left) + length(right)
     assert beyond == min(max(0, BESIDE_WORDS - length(text)), length(made.before) + length(made.after))
@@ -25,7 +25,7 @@ def test_of_a_commit_the_subject_is_its_title_and_paths_stand_around_it() -> Non
 
 
 def test_another_text_beside_it_is_another_row_and_what_is_computed_is_no_part_of_that() -> None:
-    one = said("the crane")
+    one = message_row("the crane")
     assert one == completed(one)
-    assert one.hash != said("the crane", after="stops").hash
-    assert one.hash == said("the crane", seq=9, ordinal=4).hash
+    assert one.hash != message_row("the crane", after="stops").hash
+    assert one.hash == message_row("the crane", seq=9, ordinal=4).hash

@@ -21,16 +21,16 @@ from tests.helpers.broker_world import opened, quick_settings, wrapped
 from tests.helpers.indexed_sessions import Teller, listed, message
 from tests.helpers.person_commands import Ran, person_settings
 from tests.helpers.search_index import MadeIndex
-from tests.helpers.search_rows import row, said
+from tests.helpers.search_rows import message_row, row
 from tests.helpers.waiting import until
 
 pytestmark = pytest.mark.broker
 
 ROWS = [
-    said("The harbour master wants the tide table printed every morning", "m1", ordinal=1, seq=1, at=1.7e9),
-    said("The tide table of last week is still in the drawer", "m2", ordinal=2, seq=2, at=1.75e9),
+    message_row("The harbour master wants the tide table printed every morning", "m1", ordinal=1, seq=1, at=1.7e9),
+    message_row("The tide table of last week is still in the drawer", "m2", ordinal=2, seq=2, at=1.75e9),
     row("memory", "mem1", "Print the tide table on yellow paper because the pilots look for it", seq=3),
-    said("The neighbours' tide table is a secret", "x1", "s9", project="island", ordinal=1, seq=4),
+    message_row("The neighbours' tide table is a secret", "x1", "s9", project="island", ordinal=1, seq=4),
 ]
 
 
@@ -123,7 +123,7 @@ async def test_where_no_harness_has_worked_it_is_told_how_to_name_a_project(
 async def test_a_name_that_there_is_not_ends_in_1_with_the_one_that_is_meant(
     house: MadeIndex, bus: Bus, run: Ran
 ) -> None:
-    await house.write([*ROWS, said("The pilots' tide table", "m7", "ses_0ld41Tide", ordinal=1, seq=5)])
+    await house.write([*ROWS, message_row("The pilots' tide table", "m7", "ses_0ld41Tide", ordinal=1, seq=5)])
     await Teller(bus).tell(SessionOpened(harness="pi", mode="primary"), address=Address("lighthouse", "ses_1"))
     for arguments, reason in (
         (

@@ -12,7 +12,7 @@ from services.searcher.core import ranking
 from services.searcher.core.query import query_of
 from services.searcher.core.shelf import Entry, Shelf
 from services.searcher.core.vocabulary import LEAST, Vocabulary, alike
-from tests.helpers.search_rows import said
+from tests.helpers.search_rows import message_row
 
 FORMS: dict[str, Sequence[tuple[str, str]]] = {
     "german": [
@@ -152,7 +152,7 @@ def shelf() -> Shelf:
     """All sentences of all languages."""
     texts = {f"{language}{number}": text for language in FORMS for number, (text, _) in enumerate(FORMS[language])}
     texts |= {f"english{number}": text for number, text in enumerate(ENGLISH)}
-    rows = [said(text, name) for name, text in texts.items()]
+    rows = [message_row(text, name) for name, text in texts.items()]
     made = Shelf("message")
     made.add([entry(one, number) for number, one in enumerate(rows)])
     return made

@@ -14,7 +14,7 @@ from services.searcher.core.postings import Postings, Scorer
 from services.searcher.core.query import known_share, matrix_of, query_of
 from services.searcher.core.ranking import Compared
 from services.searcher.core.shelf import Entry, Scope, Shelf
-from tests.helpers.search_rows import row, said
+from tests.helpers.search_rows import message_row, row
 
 EVERYTHING = Scope()
 WORDS = st.lists(st.sampled_from(["crane", "quay", "tide", "pilot", "berth", "foghorn"]), min_size=1, max_size=9).map(
@@ -42,12 +42,12 @@ def scores(shelf: Shelf, text: str, scope: Scope = EVERYTHING) -> dict[str, floa
 
 @given(st.lists(WORDS, min_size=1, max_size=30), st.data())
 def test_a_shelf_grown_piece_by_piece_is_one_that_was_filled_at_once(texts: list[str], data: st.DataObject) -> None:
-    rows = [said(text, f"m{number}") for number, text in enumerate(texts)]
+    rows = [message_row(text, f"m{number}") for number, text in enumerate(texts)]
     gone = data.draw(st.sets(st.sampled_from([one.id for one in rows])))
     changed = data.draw(st.sets(st.integers(0, len(rows) - 1), max_size=5))
     grown = Shelf("message")
     for number, one in enumerate(rows):
-        grown.add([entry(said("other words here", one.ref) if number in changed else one)])
+        grown.add([entry(message_row("other words here", one.ref) if number in changed else one)])
     grown.add([entry(rows[number]) for number in sorted(changed)])
     grown.remove(gone)
     whole = shelf_of([one for one in rows if one.id not in gone])
@@ -63,10 +63,10 @@ def test_a_task_is_ranked_as_a_request_is() -> None:
 def test_who_holds_more_and_rarer_words_is_better() -> None:
     shelf = shelf_of(
         [
-            said("the crane", "a"),
-            said("the crane and the foghorn", "b"),
-            said("the crane stands", "c"),
-            said("a tide", "d"),
+            message_row("the crane", "a"),
+            message_row("the crane and the foghorn", "b"),
+            message_row("the crane stands", "c"),
+            message_row("a tide", "d"),
         ]
     )
     found = scores(shelf, "crane foghorn")
@@ -76,13 +76,18 @@ def test_who_holds_more_and_rarer_words_is_better() -> None:
 
 def test_a_short_message_is_found_by_what_stands_beside_it() -> None:
     shelf = shelf_of(
-        [said("Yes, do that.", "a", before="Shall I paint the foghorn green?"), said("The tide is low.", "b")]
+        [
+            message_row("Yes, do that.", "a", before="Shall I paint the foghorn green?"),
+            message_row("The tide is low.", "b"),
+        ]
     )
     assert ["message/s1/a"] == list(scores(shelf, "foghorn"))
 
 
 def test_scope_narrows_what_is_scored() -> None:
-    shelf = shelf_of([said("crane", "a", "s1", seq=1, at=10.0), said("crane", "b", "s2", seq=2, at=20.0, actor="ada")])
+    shelf = shelf_of(
+        [message_row("crane", "a", "s1", seq=1, at=10.0), message_row("crane", "b", "s2", seq=2, at=20.0, actor="ada")]
+    )
     one, other = "message/s1/a", "message/s2/b"
     assert [one, other] == list(scores(shelf, "crane"))
     for scope, left in (

@@ -11,7 +11,7 @@ from services.searcher.core.arrays import Array, Flags, Floats, Places
 from services.searcher.core.shelf import Scope, Shelf
 
 
-class Held(NamedTuple):
+class StoredShelf(NamedTuple):
     """A shelf, and the table as it was when the shelf was filled from it."""
 
     shelf: Shelf
@@ -46,25 +46,25 @@ class Held(NamedTuple):
         return np.asarray(self.numbers[found[self.ordered[found] == places]], np.int64)
 
 
-async def nearest(held: Held, project: str, column: str, vector: Floats, narrowed: str, limit: int) -> Places:
+async def nearest(stored: StoredShelf, project: str, column: str, vector: Floats, narrowed: str, limit: int) -> Places:
     """The numbers of the rows whose vectors point most nearly the same way."""
-    of_project = f"project = {quoted(project)}" if held.has_others else ""
+    of_project = f"project = {quoted(project)}" if stored.has_others else ""
     where = " and ".join(filter(None, (of_project, narrowed))) or None
-    found = await held.table.nearest(column, vector.tolist(), (PLACE,), where, limit=limit, is_exact=False)
-    return held.at(np.asarray(found.column(PLACE).to_numpy(), np.int64))
+    found = await stored.table.nearest(column, vector.tolist(), (PLACE,), where, limit=limit, is_exact=False)
+    return stored.at(np.asarray(found.column(PLACE).to_numpy(), np.int64))
 
 
-async def read(held: Held, numbers: Places, names: Sequence[str]) -> list[tuple[bytes, ...]]:
+async def read(stored: StoredShelf, numbers: Places, names: Sequence[str]) -> list[tuple[bytes, ...]]:
     """Parts of rows that stand next to each other, in the order of the rows: from the copies, else from the table."""
-    copied = held.copies.has(numbers)
+    copied = stored.copies.has(numbers)
     found: list[tuple[bytes, ...]] = [()] * len(numbers)
     if copied.any():
         # not in a thread: what the system has at hand is read in less time than a thread is woken
-        there = held.copies.read(numbers[copied].tolist(), names)
+        there = stored.copies.read(numbers[copied].tolist(), names)
         for at, record in zip(np.flatnonzero(copied).tolist(), there, strict=True):
             found[at] = record
     if not copied.all():
-        rows = await held.table.at(held.places[numbers[~copied]].tolist(), columns_of(names))
+        rows = await stored.table.at(stored.places[numbers[~copied]].tolist(), columns_of(names))
         for at, record in zip(np.flatnonzero(~copied).tolist(), pieces(rows, names), strict=True):
             found[at] = record
     return found
