@@ -7,7 +7,6 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from difflib import get_close_matches
-from typing import NamedTuple
 
 import msgspec
 
@@ -19,20 +18,28 @@ from services.domain.texts.markup import escaped
 from services.domain.texts.posing import unposed
 from services.kit.asks import Declined
 from services.kit.bus import LogReader
-from services.kit.cache import folded
 from services.kit.release import release
 from services.responder.answers.base import LONG, Context, Question, UnknownSession
+from services.responder.answers.earlier_prompt import (
+    EarlierPrompt,
+    ModelCall,
+    call_of,
+    is_as_sent,
+    served_plan,
+    session_as_sent,
+)
 from services.responder.answers.facts import fact_of
 from services.responder.answers.prompt_outline import (
     PromptOutline,
     hints_shown,
+    named,
     outline,
     searches_shown,
     with_facts,
 )
 from services.responder.answers.session_names import LONGEST_NAME, MOST_LIKE, session_meant
 from services.responder.projections.session import SESSION
-from services.responder.session.state import Session, evolve
+from services.responder.session.state import Session
 
 AT_ONCE = 128
 """Records of the log that are folded together in a thread, so that the loop goes on answering models meanwhile."""
@@ -49,17 +56,11 @@ class UnknownStep(Declined):
     status = "error"
 
 
-class ModelCall(NamedTuple):
-    """A model call as the log has it."""
-
-    seq: int
-    step: str
-
-
 async def explain(reader: LogReader, ask: ExplainAsk, newest: Session = _NONE) -> Explanation:
     """Find the plan of that step, and look up what its edits name as their reasons. Raises `UnknownStep`.
 
-    `newest`: the session as it is in memory, for its newest step. For an older one the log is folded up to there.
+    `newest`: the session as it is in memory, for its newest step. An older one is put together from it, or folded from
+    the log where something that the step sent was changed since.
     """
     found, calls = await _outlined(reader, ask, newest)
     decided = await _hints(reader, ask, found.seq) if found.hinted else {}
@@ -79,16 +80,13 @@ async def _outlined(reader: LogReader, ask: ExplainAsk, newest: Session) -> tupl
     if newest.step is not None and ask.step in ("", newest.step.step):
         return await asyncio.to_thread(outline, newest, ask), newest.calls.count
     address = Address(ask.project, ask.session)
-    calls = [
-        ModelCall(record.envelope.seq, record.event.step)
-        async for record in reader.after(0, address.log(StepOpened.TYPE))
-        if isinstance(record.event, StepOpened)
-    ]
+    found = [call_of(record) async for record in reader.after(0, address.log(StepOpened.TYPE))]
+    calls = [call for call in found if call is not None]
     at = call_meant(calls, ask)
     if calls[at].seq == newest.calls.seq:
         return await asyncio.to_thread(outline, newest, ask), len(calls)
-    end = calls[at + 1].seq if at + 1 < len(calls) else _END
-    return await _outlined_at(reader, ask, calls[at], end), len(calls)
+    outlined = await _from_memory(reader, ask, newest, calls, at) or await _from_log(reader, ask, calls, at)
+    return named(outlined, newest.activity.title), len(calls)
 
 
 def call_meant(calls: Sequence[ModelCall], ask: ExplainAsk) -> int:
@@ -117,17 +115,36 @@ def call_meant(calls: Sequence[ModelCall], ask: ExplainAsk) -> int:
     )
 
 
-async def _outlined_at(reader: LogReader, ask: ExplainAsk, call: ModelCall, end: int) -> PromptOutline:
+def _end(calls: Sequence[ModelCall], at: int) -> int:
+    """The position of the call behind one."""
+    return calls[at + 1].seq if at + 1 < len(calls) else _END
+
+
+async def _from_memory(
+    reader: LogReader, ask: ExplainAsk, newest: Session, calls: Sequence[ModelCall], at: int
+) -> PromptOutline | None:
+    """What a prompt was made of, by the newest state of the session; none: that does not say it any more."""
+    if not is_as_sent(newest, calls, at):
+        return None
+    address = Address(ask.project, ask.session)
+    plan = await served_plan(reader, address, calls[at], _end(calls, at), newest)
+    if plan is None:
+        return None
+    return await asyncio.to_thread(lambda: outline(session_as_sent(newest, calls[at], at + 1, plan), ask))
+
+
+async def _from_log(reader: LogReader, ask: ExplainAsk, calls: Sequence[ModelCall], at: int) -> PromptOutline:
     """What a prompt was made of as its call's plan was served: what came later is left out.
 
-    `end`: the position of the next call. The session is folded, read and let go of in threads: each of these may take
-    far longer than those who wait for the loop have time.
+    The session is folded, read and let go of in threads: each of these may take far longer than those who wait for the
+    loop have time.
     """
-    held = [Session()]
+    held = [EarlierPrompt()]
     try:
-        async for records in _stretches(reader, Address(ask.project, ask.session), call, end):
-            await asyncio.to_thread(_fold, held, records)
-        return await asyncio.to_thread(lambda: outline(held[0], ask))
+        address = Address(ask.project, ask.session)
+        async for records in _stretches(reader, address, calls[at], _end(calls, at)):
+            await asyncio.to_thread(held[0].take, records)
+        return await asyncio.to_thread(lambda: outline(held[0].session(calls[at], at + 1), ask))
     finally:
         await asyncio.to_thread(release, held)
 
@@ -151,14 +168,6 @@ async def _stretches(reader: LogReader, address: Address, call: ModelCall, end: 
 
 def _is_plan_for(event: Event | None, call: ModelCall) -> bool:
     return isinstance(event, PlanExtended | PlanRebased) and event.step == call.step
-
-
-def _fold(held: list[Session], records: Sequence[Record]) -> None:
-    session = held[0]
-    for record in records:
-        if record.event is not None:
-            session = folded(evolve, session, record.event, record.envelope)
-    held[0] = session
 
 
 async def _hints(reader: LogReader, ask: ExplainAsk, through: int) -> Mapping[int, HintDecided]:

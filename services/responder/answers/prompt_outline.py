@@ -22,6 +22,8 @@ from services.responder.session.lane_marks import is_of, mark_of, parse_marks
 from services.responder.session.reclaim import OUTPUTS
 from services.responder.session.state import Session
 
+replace = msgspec.structs.replace
+
 _EMPTYING = emptying(LANES)
 
 
@@ -84,6 +86,11 @@ def outline(session: Session, ask: ExplainAsk) -> PromptOutline:
         hinted=dict(_hinted(session, ask.part)),
         searches=tuple(islice(_searches(session, ask.part), max(0, ask.max_edits))),
     )
+
+
+def named(outlined: PromptOutline, title: str) -> PromptOutline:
+    """The same of a session that has this title now."""
+    return replace(outlined, explained=replace(outlined.explained, title=title))
 
 
 def _is_wanted(edit: AnyEdit, ask: ExplainAsk) -> bool:

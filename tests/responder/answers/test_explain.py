@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Iterable
 
 import pytest
 from msgspec.structs import replace
@@ -12,12 +11,11 @@ from schemas.codec import encode_edits
 from schemas.envelope import Envelope
 from schemas.events import Event, MessageListed, MessageRecorded, PartRecorded, PlanExtended, StepOpened, TagAssigned
 from schemas.plan import PrefixText
-from services.domain.record import Record
-from services.kit.bus import LogReader
-from services.responder.answers import explain as explaining
-from services.responder.answers.explain import AT_ONCE, ModelCall, UnknownStep, call_meant, explain
-from services.responder.session.state import Session, evolve
-from tests.helpers.given import envelope
+from services.domain.conversation import Conversation, evolve
+from services.responder.answers import earlier_prompt
+from services.responder.answers.earlier_prompt import ModelCall
+from services.responder.answers.explain import AT_ONCE, UnknownStep, call_meant, explain
+from tests.helpers.made_log import MadeLog
 
 CALLS = [ModelCall(10 * number, step) for number, step in enumerate(("ab1", "ab2", "3", "cd4", "cd4", "ef5"), 1)]
 
@@ -53,28 +51,6 @@ def test_a_session_without_calls_says_so() -> None:
         call_meant([], ExplainAsk("harbour", "s1"))
 
 
-class MadeLog(LogReader):
-    """A log in memory, which never waits for anything: who reads it and goes on at once keeps the loop."""
-
-    def __init__(self, events: Iterable[Event], turns: list[int]) -> None:
-        self._events = [(envelope(event, seq), event) for seq, event in enumerate(events, 1)]
-        self._turns = turns
-        self.turns_in_between: list[int] = []
-        """Turns of another task between two records of the whole session."""
-
-    async def after(self, seq: int, subject_filter: str) -> AsyncGenerator[Record, None]:
-        whole = subject_filter.endswith(">")
-        for one, event in self._events:
-            if one.seq > seq and (whole or subject_filter.endswith(event.TYPE)):
-                before = len(self._turns)
-                yield Record("", one, event)
-                if whole:
-                    self.turns_in_between.append(len(self._turns) - before)
-
-    async def at_each(self, seqs: Iterable[int]) -> dict[int, Envelope]:
-        return {one.seq: one for one, _ in self._events if one.seq in {*seqs}}
-
-
 def conversation(calls: int, messages: int) -> list[Event]:
     """A session in which each call brings so many messages, all of them with a number."""
     events: list[Event] = []
@@ -103,12 +79,13 @@ async def test_while_an_older_prompt_is_explained_the_loop_goes_on(monkeypatch: 
         def __del__(self) -> None:
             freeing.append(threading.get_ident())
 
-    def noted(session: Session, event: Event, envelope: Envelope) -> Session:
+    def noted(known: Conversation, event: Event, envelope: Envelope) -> Conversation:
         folding.add(threading.get_ident())
-        after = evolve(session, event, envelope)
-        return replace(after, calls=replace(after.calls, system=Noted("digest")))
+        after = evolve(known, event, envelope)
+        part = after.parts.get(event.part) if isinstance(event, PartRecorded) else None
+        return after if part is None else replace(after, parts=after.parts.insert(Noted("noted"), part))
 
-    monkeypatch.setattr(explaining, "evolve", noted)
+    monkeypatch.setattr(earlier_prompt.conversations, "evolve", noted)
     turns: list[int] = []
 
     async def answers() -> None:
@@ -116,7 +93,7 @@ async def test_while_an_older_prompt_is_explained_the_loop_goes_on(monkeypatch: 
             turns.append(1)
             await asyncio.sleep(0)
 
-    log = MadeLog(conversation(calls=8, messages=100), turns)
+    log = MadeLog.of(conversation(calls=8, messages=100), turns)
     answering = asyncio.create_task(answers())
     await asyncio.sleep(0)
     explained = await explain(log, ExplainAsk("project", "session", "t5"))
@@ -133,14 +110,14 @@ async def test_while_an_older_prompt_is_explained_the_loop_goes_on(monkeypatch: 
 
 async def test_an_older_prompt_is_what_the_session_was_at_that_call() -> None:
     events = conversation(calls=3, messages=4)
-    explained = await explain(MadeLog(events, []), ExplainAsk("project", "session", "2"))
-    shorter = await explain(MadeLog(events[: len(events) * 2 // 3], []), ExplainAsk("project", "session"))
+    explained = await explain(MadeLog.of(events, []), ExplainAsk("project", "session", "2"))
+    shorter = await explain(MadeLog.of(events[: len(events) * 2 // 3], []), ExplainAsk("project", "session"))
     assert (2, 3, 8) == (explained.call, explained.calls, explained.messages)
     assert explained == replace(shorter, calls=3), "messages that the next call lists are none of this one's"
 
 
 async def test_edits_that_only_show_a_tag_are_counted_and_left_out_where_nobody_asks_for_them() -> None:
-    log = MadeLog(conversation(calls=1, messages=4), [])
+    log = MadeLog.of(conversation(calls=1, messages=4), [])
     explained = await explain(log, ExplainAsk("project", "session", tags=False))
     assert ((), 4, 4, 0) == (explained.edits, explained.tags, explained.edits_in_force, explained.left_out)
     explained = await explain(log, ExplainAsk("project", "session", max_edits=3))
