@@ -10,7 +10,8 @@ from difflib import get_close_matches
 
 import msgspec
 
-from schemas.asks import ExplainAsk, Explanation, Fact
+from schemas.asks import ExplainAsk, Explained, Explanation, Fact
+from schemas.envelope import Envelope
 from schemas.events import Event, HintDecided, PlanExtended, PlanRebased, StepOpened
 from schemas.subjects import Address, BadSubject
 from services.domain.record import Record
@@ -19,7 +20,7 @@ from services.domain.texts.posing import unposed
 from services.kit.asks import Declined
 from services.kit.bus import LogReader
 from services.kit.release import release
-from services.responder.answers.base import LONG, Context, Question, UnknownSession
+from services.responder.answers.base import LONG, Context, Question, UnknownSession, remembered_of
 from services.responder.answers.earlier_prompt import (
     EarlierPrompt,
     ModelCall,
@@ -38,6 +39,8 @@ from services.responder.answers.prompt_outline import (
     with_facts,
 )
 from services.responder.answers.session_names import LONGEST_NAME, MOST_LIKE, session_meant
+from services.responder.answers.taken_back import Withholding, withholding
+from services.responder.projections.book import Remembered
 from services.responder.projections.session import SESSION
 from services.responder.session.state import Session
 
@@ -46,6 +49,7 @@ AT_ONCE = 128
 LONGEST_NUMBER = 9
 """Digits of a call's number."""
 _NONE = Session()
+_NOTHING = Remembered()
 _END = 2**63
 """Behind all positions of the log."""
 
@@ -56,23 +60,32 @@ class UnknownStep(Declined):
     status = "error"
 
 
-async def explain(reader: LogReader, ask: ExplainAsk, newest: Session = _NONE) -> Explanation:
+async def explain(
+    reader: LogReader, ask: ExplainAsk, newest: Session = _NONE, remembered: Remembered = _NOTHING
+) -> Explanation:
     """Find the plan of that step, and look up what its edits name as their reasons. Raises `UnknownStep`.
 
     `newest`: the session as it is in memory, for its newest step. An older one is put together from it, or folded from
-    the log where something that the step sent was changed since.
+    the log where something that the step sent was changed since. `remembered`: what is remembered of the project: what
+    people have taken back of it is not repeated.
     """
     found, calls = await _outlined(reader, ask, newest)
     decided = await _hints(reader, ask, found.seq) if found.hinted else {}
     envelopes = await reader.at_each(found.positions)
+    hints = hints_shown(found.hinted, decided, ask.max_edits)
+    gone = await asyncio.to_thread(withholding, remembered, newest.predecessor, envelopes, hints)
     return msgspec.structs.replace(
         found.explained,
         calls=calls,
-        edits=await asyncio.to_thread(with_facts, found.edits, envelopes),
+        edits=await asyncio.to_thread(_explained, found, envelopes, gone),
         history=tuple(await _rebases(reader, ask, found.explained.revision)),
-        hints=hints_shown(found.hinted, decided, ask.max_edits),
-        searches=await asyncio.to_thread(searches_shown, found.searches, envelopes),
+        hints=tuple(map(gone.hint, hints)),
+        searches=await asyncio.to_thread(searches_shown, found.searches, envelopes, gone.answer),
     )
+
+
+def _explained(found: PromptOutline, envelopes: Mapping[int, Envelope], gone: Withholding) -> tuple[Explained, ...]:
+    return tuple(map(gone.edit, with_facts(found.edits, envelopes)))
 
 
 async def _outlined(reader: LogReader, ask: ExplainAsk, newest: Session) -> tuple[PromptOutline, int]:
@@ -192,7 +205,8 @@ def _open(context: Context) -> Callable[[ExplainAsk], Awaitable[Explanation]]:
         try:
             name = await session_meant(context, ask.project, ask.session)
             newest = await context.cache.state(SESSION, Address(ask.project, name))
-            return await explain(context.kit.reader, msgspec.structs.replace(ask, session=name), newest)
+            remembered = await remembered_of(context.cache, ask.project)
+            return await explain(context.kit.reader, msgspec.structs.replace(ask, session=name), newest, remembered)
         except (UnknownSession, UnknownStep, BadSubject) as error:
             return Explanation(error=f"nothing is explained: {error}")
 

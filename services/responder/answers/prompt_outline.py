@@ -1,6 +1,6 @@
 """What a prompt is made of at one call: the edits in force, the hints and the answers to searches that stand in it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import msgspec
@@ -193,8 +193,13 @@ def hints_shown(
     return tuple(found[: max(0, most)])
 
 
-def searches_shown(places: Sequence[SearchPlace], found: Mapping[int, Envelope]) -> tuple[PromptSearch, ...]:
-    """The answers to searches in a line each, as far as the log still has them."""
+def searches_shown(
+    places: Sequence[SearchPlace], found: Mapping[int, Envelope], repeated: Callable[[str], str]
+) -> tuple[PromptSearch, ...]:
+    """The answers to searches in a line each, as far as the log still has them.
+
+    `repeated`: what may be repeated of an answer.
+    """
     return tuple(
         PromptSearch(
             one.answer.recorded.part,
@@ -202,7 +207,7 @@ def searches_shown(places: Sequence[SearchPlace], found: Mapping[int, Envelope])
             one.answer.number,
             one.answer.seq,
             query=_query(_part(found.get(one.call_seq))),
-            text=in_line(answered.output) if (answered := _part(found.get(one.answer.seq))) else "",
+            text=in_line(repeated(answered.output)) if (answered := _part(found.get(one.answer.seq))) else "",
             bytes=one.answer.recorded.bytes,
         )
         for one in places
