@@ -320,8 +320,7 @@ class Twins:
         which, count, texts = self._which(said), len(said), self._texts
         for at in sorted(near):
             other, others = texts[at]
-            shorter = min(other, count)
-            if 0 < shorter * SHARED <= (which & others).bit_count() * OF:
+            if are_twins(count, other, (which & others).bit_count()):
                 return at
         return None
 
@@ -333,12 +332,17 @@ class Twins:
 
     def _rare(self, said: frozenset[str]) -> list[str]:
         """Its rarest words, so many that a twin has at least one of them."""
-        return sorted(said, key=lambda word: (len(self._by_word.get(word, ())), word))[: self._telling(said)]
+        return sorted(said, key=lambda word: (len(self._by_word.get(word, ())), word))[: telling(len(said))]
 
-    @staticmethod
-    def _telling(said: frozenset[str]) -> int:
-        """So many words that a twin has at least one of them."""
-        return len(said) * (OF - SHARED) // OF + 1
+
+def are_twins(one: int, other: int, common: int) -> bool:
+    """Whether two texts of so many words, so many of which are the same, say nearly the same."""
+    return 0 < min(one, other) * SHARED <= common * OF
+
+
+def telling(count: int) -> int:
+    """So many of a text's `count` words that a twin has at least one of them."""
+    return count * (OF - SHARED) // OF + 1
 
 
 def _group(name: MemoryClass, lines: str) -> str:

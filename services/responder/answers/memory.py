@@ -23,6 +23,7 @@ from services.responder.answers.memory_reasons import by_head, by_settings, posi
 from services.responder.answers.memory_reports import (
     BadAsk,
     Known,
+    TwinsOfProjects,
     around,
     listing,
     missing,
@@ -101,6 +102,8 @@ class Memories:
         self._limits = context.kit.settings.memory
         self._reader = context.kit.reader
         self._pasts = Pasts(context.kit.reader)
+        self._twins = TwinsOfProjects()
+        self._comparing = asyncio.Lock()
 
     async def answer(self, ask: MemoryAsk) -> MemoryReply:
         """What was asked for, or a sentence why there is none."""
@@ -120,6 +123,8 @@ class Memories:
                     return await self._missing(known)
                 case "review":
                     return await self._review(known)
+                case "twins" if not ask.as_of:
+                    return await self._repeating(known)
                 case _:
                     return await asyncio.to_thread(_report, known, ask)
         except (BadAsk, Unnamed) as error:
@@ -156,6 +161,12 @@ class Memories:
             revision=why.revision,
             facts=await self._facts(memory.facts[-MOST_FACTS:]),
         )
+
+    async def _repeating(self, known: Known) -> MemoryReply:
+        """What says nearly the same now: of what was compared before only what has changed since is compared."""
+        async with self._comparing:
+            pairs = await asyncio.to_thread(self._twins.of, known.project, known.remembered.shelf)
+            return await asyncio.to_thread(repeating, known, pairs)
 
     async def _missing(self, known: Known) -> MemoryReply:
         """What is not shown, and since when."""

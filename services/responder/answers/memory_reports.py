@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import get_args
@@ -18,10 +18,12 @@ from services.domain.memory.finding import echo, find
 from services.domain.memory.policy import action_for
 from services.domain.memory.rendering import NO_ROOM, Choice, Profile, Reason, hidden_since, plain, profile_of, twins
 from services.domain.memory.strength import dormant_days, ranked, strength
+from services.domain.memory.twin_pairs import TwinPairs
 from services.domain.texts.bounds import flat
 from services.domain.tokens import BYTES_PER_TOKEN
 from services.responder.head.memories import chosen
 from services.responder.projections.book import Remembered
+from services.responder.projections.shelf import Shelf
 
 PAGE = 1_000
 """Memories of one page of a list."""
@@ -30,6 +32,8 @@ MOST_LINES = 200
 READ_TOKENS = 5_000
 """The most that an agent is given to read at once."""
 LATER = "…"
+MOST_COMPARED = 4
+"""Projects of which is known which memories say nearly the same."""
 STATUSES: tuple[str, ...] = get_args(Status)
 
 
@@ -179,16 +183,41 @@ def missing_text(reply: MemoryReply, times: Mapping[int, datetime]) -> str:
     return "\n".join([reply.text, *lines, *([f"{LATER} and {more} more"] if more > 0 else [])])
 
 
-def repeating(known: Known) -> MemoryReply:
-    """The memories that hold and say nearly the same as a stronger one: for whoever makes one of them."""
+def repeating(known: Known, found: TwinPairs | None = None) -> MemoryReply:
+    """The memories that hold and say nearly the same as a stronger one: for whoever makes one of them.
+
+    `found`: what is known of them already; None: they are compared.
+    """
     shelf = known.remembered.shelf
-    strongest = ranked(shelf, known.at, known.dormant, fadings=shelf.fadings)
-    pairs = [*twins(one for one in strongest if one.is_active)]
+    strongest = (one for one in ranked(shelf, known.at, known.dormant, fadings=shelf.fadings) if one.is_active)
+    pairs = [*(twins(strongest) if found is None else found.among(strongest))]
     lines = [f"{one.id} is like {other.id}: {plain(one.text)}" for one, other in pairs[:MOST_LINES]]
     text = "\n".join([f"{len(pairs)} memories may say the same as a stronger one.", *lines])
     return msgspec.structs.replace(
         known.reply(text), total=len(pairs), twins=tuple((one.id, other.id) for one, other in pairs)
     )
+
+
+class TwinsOfProjects:
+    """Which memories of projects say nearly the same. Of a project that is asked about again only news is compared."""
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[str, tuple[Shelf, TwinPairs]] = OrderedDict()
+        """Those that were asked about last, the newest last."""
+
+    def of(self, project: str, shelf: Shelf) -> TwinPairs:
+        """The pairs of a project that remembers this. To be called by one thread at a time: the first time takes long.
+
+        An error in between leaves nothing behind: then they are compared anew.
+        """
+        before, pairs = self._held.pop(project, (Shelf(), TwinPairs()))
+        changes = [*shelf.since(before)]
+        gone = [was.id for was, now in changes if was is not None and (now is None or now.id != was.id)]
+        pairs.update(gone, (now for _, now in changes if now is not None))
+        self._held[project] = shelf, pairs
+        while len(self._held) > MOST_COMPARED:
+            self._held.popitem(last=False)
+        return pairs
 
 
 NOTE_STATUSES = ("active", "dismissed")

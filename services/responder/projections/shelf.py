@@ -3,7 +3,7 @@
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, zip_longest
 from operator import itemgetter
 
 import msgspec
@@ -44,3 +44,14 @@ class Shelf(msgspec.Struct, frozen=True):
         page = self.pages[number] if number < len(self.pages) else ()
         changed = (*page[:at], (memory, fading_of(memory)), *page[at + 1 :])
         return Shelf((*self.pages[:number], changed, *self.pages[number + 1 :]), places)
+
+    def since(self, before: Shelf) -> Iterator[tuple[Memory | None, Memory | None]]:
+        """What is another memory here than it was on an earlier shelf: as it was, and as it is; None: there was none.
+
+        Pages on which nothing has changed are passed over.
+        """
+        for old, new in zip_longest(before.pages, self.pages, fillvalue=()):
+            if old is not new:
+                for was, now in zip_longest(old, new):
+                    if was is None or now is None or was[0] != now[0]:
+                        yield was[0] if was is not None else None, now[0] if now is not None else None

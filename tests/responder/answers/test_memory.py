@@ -24,7 +24,17 @@ from services.domain.memory.finding import Unnamed
 from services.domain.tokens import tokens
 from services.responder.answers import memory_reports
 from services.responder.answers.memory_reasons import SENTENCES, by_head, by_settings
-from services.responder.answers.memory_reports import BadAsk, Known, listing, missing, noted, quality, reading
+from services.responder.answers.memory_reports import (
+    BadAsk,
+    Known,
+    TwinsOfProjects,
+    listing,
+    missing,
+    noted,
+    quality,
+    reading,
+    repeating,
+)
 from services.responder.projections.book import Remembered, evolve
 from tests.helpers.given import AT, envelope
 from tests.helpers.harness import Harness
@@ -304,3 +314,29 @@ def test_without_a_session_it_is_told_whether_a_new_one_would_show_it() -> None:
 
 def test_every_reason_is_said_in_words() -> None:
     assert {*OMISSIONS, "held", "superseded", "archived", "expired", "rejected", "quarantined"} <= {*SENTENCES}
+
+
+# twins
+
+
+def test_of_a_project_that_is_asked_about_again_only_news_is_compared() -> None:
+    answers, shelf = TwinsOfProjects(), known(*many(300)).remembered.shelf
+    first = answers.of("harbour", shelf)
+    assert first.compared == len(shelf)
+    facts = known(
+        *many(300), MemoryPinned(memory="m0001"), written("new", words(1)[0].upper()), MemoryArchived(memory="m0002")
+    )
+    again = answers.of("harbour", facts.remembered.shelf)
+    assert again.compared == len(shelf) + 1, "one memory is new: what is archived or pinned is looked for no more"
+    assert repeating(facts, again) == repeating(facts)
+    assert answers.of("harbour", shelf).compared == len(shelf) + 2, "an earlier state is as good: one memory is back"
+    assert repeating(known(*many(300)), answers.of("harbour", shelf)) == repeating(known(*many(300)))
+
+
+def test_the_shelf_says_what_changed_on_it() -> None:
+    before = known(*many(300)).remembered.shelf
+    after = known(*many(301), MemoryArchived(memory="m0002")).remembered.shelf
+    changes = {now.id for _, now in after.since(before) if now is not None}
+    assert {"m0002", "m0300"} == changes
+    assert [*after.since(after)] == []
+    assert [None] == [now for _, now in before.since(after) if now is None]
