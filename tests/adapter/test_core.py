@@ -29,6 +29,23 @@ def imports(path: Path) -> list[str]:
     return IMPORT.findall(path.read_text())
 
 
+READS = re.compile(r"\b(?:readFile(?:Sync)?|openSync|createReadStream|open)\b[^;]*?from \"node:fs", re.DOTALL)
+READERS = {"files.ts": "its own files", "bundle.ts": "what is installed", "documents.ts": "files of the project"}
+
+
+def test_files_are_opened_where_links_are_thought_of_and_nowhere_else() -> None:
+    packages = [CORE, *(DEPLOY / harness for harness in HARNESSES)]
+    found = {
+        path.name for package in packages for path in sources(package) for one in _of_fs(path) if READS.search(one)
+    }
+    assert set(READERS) == found
+
+
+def _of_fs(path: Path) -> list[str]:
+    """The imports of a module from the file system."""
+    return re.findall(r'^import [^;]*? from "node:fs(?:/promises)?"', path.read_text(), re.MULTILINE | re.DOTALL)
+
+
 def test_the_core_names_no_harness() -> None:
     assert "opencode" in HARNESSES
     files = [path for path in CORE.rglob("*") if path.is_file() and "node_modules" not in path.parts]

@@ -10,15 +10,24 @@ import pytest
 
 from tests.adapter.played import FOLDER
 
+PATIENCE = 60
+"""Seconds after which a reader that waits for a pipe is ended."""
 DRIVER = Path(__file__).with_name("files.mjs")
 WAYS = ("append", "write", "empty")
+FOUND = '{"url": "nats://127.0.0.1:1", "p/m": {"context_limit": 7}}'
+READERS = {
+    "read a text": FOUND,
+    "read an address": "nats://127.0.0.1:1",
+    "read facts of models": "7",
+    "read lines": "nats://127.0.0.1:1",
+}
 
 
 def did(way: str, path: Path) -> str:
     node = shutil.which("node")
     assert node, "node is missing: install Node.js 20 or later"
     command = [node, str(DRIVER), str(FOLDER), str(path), way]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE).stdout.strip()
 
 
 def mode(path: Path) -> int:
@@ -78,3 +87,38 @@ def test_a_folder_is_its_owners_and_one_that_a_person_linked_stays_as_it_is(tmp_
     assert mode(wide) == 0o777
     assert did("folder", wide) == "done"
     assert (mode(wide), mode(tmp_path / "a" / "b")) == (0o700, 0o700)
+
+
+@pytest.mark.parametrize("way", READERS)
+def test_a_file_of_ones_own_is_read(tmp_path: Path, way: str) -> None:
+    (tmp_path / "file").write_text(FOUND)
+    assert READERS[way] == did(way, tmp_path / "file")
+
+
+@pytest.mark.parametrize("way", READERS)
+def test_nothing_is_read_where_a_link_leads(tmp_path: Path, way: str) -> None:
+    (tmp_path / "other").write_text(FOUND)
+    (tmp_path / "link").symlink_to("other")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "to a folder").symlink_to("folder")
+    (tmp_path / "to nothing").symlink_to("nothing")
+    for name in ("link", "to a folder", "to nothing"):
+        answer = did(way, tmp_path / name)
+        assert answer.startswith(("Error: ", "nothing")), answer
+
+
+@pytest.mark.parametrize("way", READERS)
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path, way: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for name in ("pipe", "folder"):
+        answer = did(way, tmp_path / name)
+        assert answer.startswith(("Error: ", "nothing")), answer
+
+
+def test_a_linked_address_is_refused_with_a_remedy(tmp_path: Path) -> None:
+    (tmp_path / "other").write_text(FOUND)
+    (tmp_path / "broker.json").symlink_to("other")
+    answer = did("read an address", tmp_path / "broker.json")
+    assert f"{tmp_path / 'broker.json'} is a link, and is not followed" in answer
+    assert "Remove the link" in answer

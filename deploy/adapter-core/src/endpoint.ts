@@ -1,9 +1,9 @@
 /** Where the broker is, and where this adapter keeps its files. */
 
-import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { CompactionMode } from "./compaction.ts";
+import { readOwn } from "./files.ts";
 import type { Installation } from "./launch.ts";
 
 /** What `annals setup` writes beside the plugin's path. */
@@ -49,11 +49,13 @@ export function endpoint(options: Options): Endpoint {
     const password = environment[options.password_env ?? "ANNALS_NATS__PASSWORD"];
     return password ? { url, user: options.user ?? "harness", password } : { url };
   }
+  const path = options.broker ?? join(dataHome(), "annals", "broker.json");
   try {
-    const written = JSON.parse(readFileSync(options.broker ?? join(dataHome(), "annals", "broker.json"), "utf8"));
+    const written = JSON.parse(readOwn(path));
     const password = written.passwords?.harness;
     return password ? { url: written.url, user: "harness", password } : { url: written.url };
-  } catch {
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ELOOP") throw new Error(linked(path));
     throw new Error("no installation has run here yet"); // another at the usual address is none of ours
   }
 }
@@ -66,3 +68,7 @@ export function stateDirectory(options: Options, harness: string): string {
 function dataHome(): string {
   return process.env.XDG_DATA_HOME || join(homedir(), ".local", "share");
 }
+
+const linked = (path: string) =>
+  `${path} is a link, and is not followed: its file names the broker that everything is sent to. Remove the link, ` +
+  "or name the file that it leads to in the option `broker` of the plugin.";

@@ -10,6 +10,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -17,7 +18,7 @@ import {
 
 const OWNERS = 0o600;
 const OWNERS_FOLDER = 0o700;
-const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_TRUNC, O_WRONLY } = constants;
+const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_TRUNC, O_WRONLY } = constants;
 
 /** A folder that only its owner may enter. One that is open to others is corrected, unless a person has linked it. */
 export function makeFolder(path: string): void {
@@ -25,6 +26,17 @@ export function makeFolder(path: string): void {
   const found = lstatSync(path);
   const isOurs = found.isDirectory() && found.uid === process.geteuid?.();
   if (isOurs && (found.mode & 0o777) !== OWNERS_FOLDER) chmodSync(path, OWNERS_FOLDER);
+}
+
+/** The text of a file. Throws for a link, for what is no file, and where there is none; a pipe is not waited for. */
+export function readOwn(path: string): string {
+  const file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    if (!fstatSync(file).isFile()) throw notAFile(path);
+    return readFileSync(file, "utf8");
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** Put a text behind what the file holds. Throws for a link, and for what is no file. */
@@ -61,7 +73,7 @@ function opened(path: string, flags: number): number {
   const file = openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | flags, OWNERS);
   try {
     const found = fstatSync(file);
-    if (!found.isFile()) throw new Error(`${path} is no file: see who put it there, and remove it`);
+    if (!found.isFile()) throw notAFile(path);
     if ((found.mode & 0o777) !== OWNERS) fchmodSync(file, OWNERS);
     return file;
   } catch (error) {
@@ -69,3 +81,5 @@ function opened(path: string, flags: number): number {
     throw error;
   }
 }
+
+const notAFile = (path: string) => new Error(`${path} is no file: see who put it there, and remove it`);

@@ -1,10 +1,10 @@
 /** What a project is called on the wire, and what it was called before. */
 
 import { createHash } from "node:crypto";
-import { readFileSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { writeOwn } from "./files.ts";
+import { readOwn, writeOwn } from "./files.ts";
 import type { Log } from "./log.ts";
 import { type Beginning, beginning } from "./repository.ts";
 import { within } from "./timers.ts";
@@ -132,7 +132,7 @@ function real(path: string): string {
 
 function read(path: string): Record<string, unknown> {
   try {
-    const found: unknown = JSON.parse(readFileSync(path, "utf8"));
+    const found: unknown = JSON.parse(readOwn(path));
     return typeof found === "object" && found !== null && !Array.isArray(found) ? { ...found } : {};
   } catch {
     return {};

@@ -1,7 +1,6 @@
 /** A file of lines of JSON that survives a full disk and a kill: a line that was cut off costs itself alone. */
 
-import { readFileSync } from "node:fs";
-import { appendOwn, writeOwn } from "./files.ts";
+import { appendOwn, readOwn, writeOwn } from "./files.ts";
 
 const END = "\n";
 
@@ -17,7 +16,7 @@ export interface Read<T> {
 }
 
 export function read<T extends object>(path: string): Read<T> {
-  const text = readFileSync(path, "utf8");
+  const text = readOwn(path);
   const found = text
     .split(END)
     .filter(Boolean)

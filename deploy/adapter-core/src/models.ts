@@ -1,7 +1,6 @@
 /** What is known of models: limits, and how their providers behave. Kept, since the first call may come too early to ask. */
 
-import { readFileSync } from "node:fs";
-import { writeOwn } from "./files.ts";
+import { readOwn, writeOwn } from "./files.ts";
 import type { Capability } from "./language.ts";
 
 export interface Facts {
@@ -17,7 +16,7 @@ export class ModelFacts {
   /** `path` is the file that keeps what was learned. */
   constructor(private readonly path: string) {
     try {
-      this.facts = new Map(Object.entries(JSON.parse(readFileSync(path, "utf8")) as Record<string, Facts>));
+      this.facts = new Map(Object.entries(JSON.parse(readOwn(path)) as Record<string, Facts>));
     } catch {
       // nothing has been learned yet
     }

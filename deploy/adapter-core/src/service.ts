@@ -1,11 +1,10 @@
 /** The connection to the service: one for all projects of a process, with its outbox and the guide. */
 
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Broker } from "./broker.ts";
+import { nextToBundle } from "./bundle.ts";
 import { type Options, patience, stateDirectory } from "./endpoint.ts";
-import { writeOwn } from "./files.ts";
+import { readOwn, writeOwn } from "./files.ts";
 import type { ClientManifest } from "./language.ts";
 import { hasDied, launch } from "./launch.ts";
 import { Log } from "./log.ts";
@@ -122,9 +121,9 @@ export class Service {
 
   /** The guide that was answered last; before the first answer, what setup has left beside this very bundle. */
   private readGuide(): void {
-    for (const path of [this.guidePath, fileURLToPath(new URL("guide.json", this.identity.bundle))]) {
+    for (const text of [() => readOwn(this.guidePath), () => nextToBundle(this.identity.bundle, "guide.json")]) {
       try {
-        this.guide = JSON.parse(readFileSync(path, "utf8"));
+        this.guide = JSON.parse(text());
         return;
       } catch {
         // nothing is kept there yet
