@@ -286,38 +286,6 @@ class SpendSettle(Command, frozen=True):
     usd: Amount = 0.0
 
 
-COMMANDS: tuple[type[Command], ...] = (
-    DropQueue,
-    FlushRequest,
-    HistoryOrder,
-    HistoryRebuild,
-    HistoryRescore,
-    MemoryWrite,
-    MemoryPropose,
-    MemoryDecide,
-    MemoryRevise,
-    MemoryImportance,
-    MemoryMerge,
-    MemoryArchive,
-    MemoryRestore,
-    MemoryPin,
-    MemoryVerify,
-    MemoryReinforce,
-    MemoryExpire,
-    MemoryQuarantine,
-    NoteWrite,
-    NoteUpdate,
-    NoteDismiss,
-    PolicySet,
-    ProjectMerge,
-    ProjectRename,
-    ProjectSeparate,
-    SettingsApply,
-    SpendReserve,
-    SpendSettle,
-)
-
-
 class CommandMessage(msgspec.Struct, frozen=True, omit_defaults=True):
     """One message on `do.*`: the command as JSON, who wants it and when. `id` makes a repeated command one command."""
 

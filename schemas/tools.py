@@ -1,5 +1,6 @@
-"""What an agent or a person may call in a harness: declared here once, served to the adapters."""
+"""What an agent or a person may call in a harness: tools, their actions, and slash commands."""
 
+from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
 
 import msgspec
@@ -56,22 +57,68 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True):
 MEMORY = "ctx_memory"
 """The tool of a project's memory: it is offered where memory is on."""
 
-_OWN: tuple[Mode, ...] = ("primary", "reduce_off", "additive")
-_ALL: tuple[Mode, ...] = (*_OWN, "subagent")
+OWN_SESSIONS: tuple[Mode, ...] = ("primary", "reduce_off", "additive")
+"""The modes of sessions that a person has started."""
+ALL_SESSIONS: tuple[Mode, ...] = (*OWN_SESSIONS, "subagent")
+"""These, and the mode of sub-agents."""
 
-ACTIONS: dict[str, Target] = {
-    "write": Target("wish", "memory.write", _OWN),
-    "note": Target("wish", "note.write", _ALL),
-    "read": Target("ask", "memory", _ALL),
-    "update": Target("wish", "memory.revise", _OWN),
-    "delete": Target("wish", "memory.archive", _OWN),
-    "dismiss": Target("wish", "note.dismiss", _OWN),
-    "verify": Target("wish", "memory.verify", _OWN),
-    "reinforce": Target("wish", "memory.reinforce", _OWN),
-}
-"""What an agent may do with the memory. A sub-agent reads, and leaves notes for the session that started it."""
 
-TOOLS: tuple[Tool, ...] = (
+class Action(msgspec.Struct, frozen=True):
+    """One action of a tool: a command registers the one that it is offered as where its decision stands."""
+
+    name: str
+    modes: tuple[Mode, ...]
+    order: int = 100
+    """Actions stand in this order, and under the same number by their names. A new one goes to the end."""
+    description: str = ""
+    """A sentence behind the description of the tool; empty: that says it."""
+    parameters: dict[str, object] = {}
+    """JSON Schema of the parameters that the tool does not have without this action."""
+    tool: str = MEMORY
+    verb: Verb = "wish"
+    subject: str = ""
+    """The type of the command, which registering it fills in, or the name of the question."""
+
+    @property
+    def target(self) -> Target:
+        return Target(self.verb, self.subject, self.modes)
+
+
+def with_actions(tools: Iterable[Tool], actions: Iterable[Action]) -> tuple[Tool, ...]:
+    """The tools with these actions. Raises `ValueError` where a tool is not there, or has an action twice."""
+    actions, named = (*READS, *actions), {tool.name: tool for tool in tools}
+    if strange := {action.tool for action in actions} - set(named):
+        raise ValueError(
+            f"actions of tools that are not declared: {sorted(strange)}; declare the tool, or name another"
+        )
+    return tuple(_with(tool, [one for one in actions if one.tool == name]) for name, tool in named.items())
+
+
+def _with(tool: Tool, actions: Sequence[Action]) -> Tool:
+    if not actions:
+        return tool
+    ordered = sorted(actions, key=lambda one: (one.order, one.name))
+    targets = {one.name: one.target for one in ordered}
+    if len(targets) < len(ordered):
+        raise ValueError(f"{tool.name} has an action twice among {[one.name for one in ordered]}; rename one of them")
+    properties = msgspec.convert(tool.parameters["properties"], dict[str, object])
+    named: dict[str, object] = {"action": {"type": "string", "enum": [*targets]}, **properties}
+    for one in ordered:
+        if twice := set(named) & set(one.parameters):
+            raise ValueError(f"{tool.name} has the parameters {sorted(twice)} of {one.name} already; leave them out")
+        named.update(one.parameters)
+    return msgspec.structs.replace(
+        tool,
+        description=" ".join([tool.description, *(one.description for one in ordered if one.description)]),
+        parameters={**tool.parameters, "properties": named},
+        actions=targets,
+    )
+
+
+READS: tuple[Action, ...] = (Action("read", ALL_SESSIONS, order=30, verb="ask", subject="memory"),)
+"""The actions that are questions. A sub-agent reads the memory, and leaves notes for the session that started it."""
+
+TOOLS_DECLARED: tuple[Tool, ...] = (
     Tool(
         name="ctx_reduce",
         description=(
@@ -139,7 +186,7 @@ TOOLS: tuple[Tool, ...] = (
         },
         verb="ask",
         subject="search",
-        modes=_ALL,
+        modes=ALL_SESSIONS,
     ),
     Tool(
         name=MEMORY,
@@ -152,7 +199,6 @@ TOOLS: tuple[Tool, ...] = (
         parameters={
             "type": "object",
             "properties": {
-                "action": {"type": "string", "enum": [*ACTIONS]},
                 "text": {"type": "string", "description": "At most 400 characters"},
                 "category": {"type": "string", "enum": [*CATEGORIES]},
                 "importance": {"type": "string", "enum": [*IMPORTANCES]},
@@ -166,10 +212,10 @@ TOOLS: tuple[Tool, ...] = (
         },
         verb="ask",
         subject="memory",
-        modes=_ALL,
-        actions=ACTIONS,
+        modes=ALL_SESSIONS,
     ),
 )
+"""The tools without the actions that commands register. What agents are offered is `schemas.offered.TOOLS`."""
 
 LINES: tuple[Line, ...] = (
     Line(

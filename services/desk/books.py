@@ -12,8 +12,7 @@ from services.desk.activity import Activity
 from services.desk.adoption import Adoption
 from services.desk.beginnings import Beginnings
 from services.desk.core.book.context import BookContext, Refusal, session_of
-from services.desk.core.book.decide import decide
-from services.desk.core.book.permission import NOTES
+from services.desk.core.commands import decide_on_book, rule_of
 from services.desk.core.decision import Decision
 from services.desk.core.trust import trust_of
 from services.desk.deciding import decided
@@ -84,7 +83,7 @@ class Books:
         def judge(book: Book) -> Decision:
             if book.moved_to:
                 raise _Moved(book.moved_to)
-            return decide(book, command, context)
+            return decide_on_book(book, command, context)
 
         try:
             return await decided(self._books, self._kit.reader, Address(project), message, judge)
@@ -120,7 +119,7 @@ class Books:
         rests = tuple(await self._activity.rests(project))
 
         def decided(book: Book, context: BookContext) -> Decision:
-            return decide(book, command, replace(context, dormant=rests))
+            return decide_on_book(book, command, replace(context, dormant=rests))
 
         await self.take_in(project, decided, cause=name, at=command.at, session="")
 
@@ -143,7 +142,7 @@ class Books:
             trust=trust,
             at=message.at,
             cause=message.id,
-            session=kin.root if isinstance(command, NOTES) else session,
+            session=kin.root if rule_of(command).for_subagents else session,
             is_subagent=kin.is_subagent,
             is_enabled=self.is_enabled,
             memory_enabled=await self.remembers(address.project),

@@ -7,7 +7,8 @@ from schemas.commands import Answer, Command, CommandMessage
 from schemas.envelope import Actor, Envelope
 from schemas.events import ProjectClaimed, ProjectMerged
 from schemas.subjects import Address, BadSubject
-from services.desk.core.aliases import Claim, claimed, decide
+from services.desk.core.aliases import Claim, NamesContext, claimed
+from services.desk.core.commands import decide
 from services.desk.core.decision import Decision
 from services.desk.core.trust import trust_of
 from services.desk.deciding import decided
@@ -66,12 +67,12 @@ class ProjectNames:
 
     async def handle(self, address: Address, message: CommandMessage, command: Command) -> Answer:
         """Decide a person's command about the names of a project."""
-        is_person = trust_of(message.actor) == "person"
         other = getattr(command, "former", "") or getattr(command, "name", "")
         exists = bool(other) and await self._exists(other)
+        context = NamesContext(address.project, trust_of(message.actor), exists)
 
         def judge(aliases: Aliases) -> Decision:
-            return decide(aliases, address.project, command, is_person=is_person, exists=exists)
+            return decide(aliases, command, context)
 
         return await decided(self._aliases, self._kit.reader, GLOBAL, message, judge)
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 
-from schemas.commands import Answer, CommandMessage, SettingsApply
+from schemas.commands import Answer, Command, CommandMessage
 from schemas.subjects import Address
+from services.desk.core.commands import decide
 from services.desk.core.decision import Decision
-from services.desk.core.settings import decide
+from services.desk.core.settings import SettingsContext
 from services.desk.core.trust import trust_of
 from services.desk.deciding import decided
 from services.desk.project_names import ProjectNames
@@ -36,13 +37,13 @@ class OwnSettings:
         """What a project has set, under whichever name it is asked for."""
         return await self._known.of(project)
 
-    async def handle(self, address: Address, message: CommandMessage, command: SettingsApply) -> Answer:
+    async def handle(self, address: Address, message: CommandMessage, command: Command) -> Answer:
         """Decide a person's command about a project, under the name that it goes by."""
         project = (await self._names.now()).project(address.project)
-        is_person = trust_of(message.actor) == "person"
+        context = SettingsContext(trust_of(message.actor), self._installation)
 
         def judge(state: ProjectSettings) -> Decision:
-            return decide(state, command, self._installation, is_person=is_person)
+            return decide(state, command, context)
 
         answer = await decided(self._projects, self._kit.reader, Address(project), message, judge)
         self._known.forget(project)

@@ -1,18 +1,22 @@
 """The desk's wiring: a request in, facts appended, an answer with their position out."""
 
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
-from typing import ClassVar
+from functools import partial
+from typing import ClassVar, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from schemas.codec import encode
-from schemas.commands import COMMANDS, Answer, Command, CommandMessage, SettingsApply
+from schemas.commands import Answer, Command, CommandMessage
 from schemas.events import (
+    EVENTS,
+    AliasProposed,
     DropRequested,
     Event,
-    FlushRequested,
-    HistoryOrdered,
+    MemoryMoved,
+    MemoryRetrieved,
     MessageListed,
     MessageRecorded,
     MessageRemoved,
@@ -39,17 +43,18 @@ from schemas.events import (
 from schemas.subjects import Address, BadSubject, parse_command
 from services.desk.books import Books
 from services.desk.core import session, spending
-from services.desk.core.aliases import COMMANDS as OF_NAMES
-from services.desk.core.book.permission import COMMANDS as OF_BOOKS
+from services.desk.core.commands import COMMANDS, WRITES, decide, misplaced, rule_of
 from services.desk.core.decision import CommandContext
-from services.desk.core.placement import OF_LEDGERS, misplaced
 from services.desk.core.spending import Ledger
+from services.desk.core.trust import trust_of
 from services.desk.deciding import decided
 from services.desk.intake import MemoryIntake
 from services.desk.schedule import Schedule
 from services.domain.addressing import check_address
+from services.domain.aliases import Aliases
 from services.domain.guards import WRITTEN
-from services.domain.project_settings import with_own
+from services.domain.memory.book import Book
+from services.domain.project_settings import ProjectSettings, with_own
 from services.domain.secrets import mask
 from services.domain.senders import sender_of
 from services.kit import metrics
@@ -59,6 +64,12 @@ from services.kit.room import Kit
 
 _messages = msgspec.json.Decoder(CommandMessage)
 _commands = {command.TYPE: msgspec.json.Decoder(command) for command in COMMANDS}
+
+
+S = TypeVar("S")
+WRITES_BY_ITSELF: tuple[type[Event], ...] = (AliasProposed, MemoryMoved, MemoryRetrieved)
+"""The events that no command leads to: what names are claimed, what moves with a name, what searches have shown."""
+Decider = Callable[[Address, CommandMessage, Command], Awaitable[Answer]]
 
 
 class Desk:
@@ -90,19 +101,7 @@ class Desk:
         *policy.EVENTS,
         *settings.EVENTS,
     )
-    WRITES: ClassVar[tuple[type[Event], ...]] = (
-        DropRequested,
-        FlushRequested,
-        HistoryOrdered,
-        SpendReserved,
-        SpendSettled,
-        SpendRefused,
-        *alias.EVENTS,
-        *memory.EVENTS,
-        *note.EVENTS,
-        *policy.EVENTS,
-        *settings.EVENTS,
-    )
+    WRITES: ClassVar[tuple[type[Event], ...]] = tuple(one for one in EVENTS if one in {*WRITES, *WRITES_BY_ITSELF})
 
     async def open(self, kit: Kit) -> None:
         self._kit = kit
@@ -110,6 +109,13 @@ class Desk:
         self._ledgers = Aggregate.of(kit, spending.evolve, Ledger(), guard=WRITTEN, catches_up=True, once=True)
         self._books = Books(kit)
         self._settings = self._books.settings
+        self._deciders: Mapping[type, Decider] = {
+            session.Session: partial(self._decided, self._sessions),
+            Ledger: partial(self._decided, self._ledgers),
+            Book: self._books.handle,
+            Aliases: self._books.names.handle,
+            ProjectSettings: self._settings.handle,
+        }
         self._intake = MemoryIntake(kit, self._books)
         await self._intake.open()
         await Schedule(kit, self._books).open()
@@ -147,20 +153,13 @@ class Desk:
         wrong = misplaced(address, command)
         if wrong:
             return Answer(ok=False, text=f"Nothing was written: {wrong}")
-        if isinstance(command, OF_NAMES):
-            return await self._books.names.handle(address, message, command)
-        if isinstance(command, SettingsApply):
-            return await self._settings.handle(address, message, command)
-        if isinstance(command, OF_BOOKS):
-            return await self._books.handle(address, message, command)
-        context, reader = await self._context(message, address.project), self._kit.reader
-        if isinstance(command, OF_LEDGERS):
-            return await decided(
-                self._ledgers, reader, address, message, lambda now: spending.decide(now, command, context)
-            )
-        return await decided(
-            self._sessions, reader, address, message, lambda now: session.decide(now, command, context)
-        )
+        return await self._deciders[rule_of(command).on](address, message, command)
+
+    async def _decided(
+        self, aggregate: Aggregate[S], address: Address, message: CommandMessage, command: Command
+    ) -> Answer:
+        context = await self._context(message, address.project)
+        return await decided(aggregate, self._kit.reader, address, message, lambda now: decide(now, command, context))
 
     async def _context(self, message: CommandMessage, project: str) -> CommandContext:
         """Days are those of our own clock: a sender could claim any."""
@@ -168,6 +167,7 @@ class Desk:
         own = await self._settings.of(project)
         return CommandContext(
             actor=message.actor,
+            trust=trust_of(message.actor),
             day=datetime.now(UTC).date().isoformat(),
             history=with_own(settings.history, own).enabled,
             is_history_own="history.enabled" in own,

@@ -17,6 +17,7 @@ from services.generate.schema import (
     events_schema,
     inbox_schema,
     plan_schema,
+    tools_offered,
 )
 from services.generate.settings import settings_page
 from services.generate.shapes import token_shapes
@@ -37,6 +38,7 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
     (JSON / "commands.schema.json", commands_schema),
     (JSON / "asks.schema.json", asks_schema),
     (JSON / "plan.schema.json", plan_schema),
+    (JSON / "tools.json", tools_offered),
     (JSON / "asyncapi.json", asyncapi),
     (ROOT / "deploy" / "adapter-core" / "src" / "secrets.json", token_shapes),
     (DOCS / "events.md", events_page),

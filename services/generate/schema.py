@@ -7,11 +7,12 @@ import msgspec
 from msgspec import inspect as mi
 
 from schemas.asks import ASKS
-from schemas.commands import COMMANDS, Answer, CommandMessage
+from schemas.commands import Answer, CommandMessage
 from schemas.envelope import Envelope
 from schemas.events import EVENTS
 from schemas.inbox import Inbound
 from schemas.plan import AnyEdit, Revision
+from services.desk.core.commands import COMMANDS, tools
 from services.generate.docstrings import field_docs
 from services.generate.replies import reply_to
 
@@ -49,6 +50,11 @@ def commands_schema() -> str:
         "The commands on `do.*`: a definition named as a subject is the `data` of a `CommandMessage` on that subject."
     )
     return _library("Commands", text, {command.TYPE: command for command in COMMANDS}, CommandMessage, Answer)
+
+
+def tools_offered() -> str:
+    """List the tools that agents are offered, as they are served."""
+    return to_text(tools())
 
 
 def asks_schema() -> str:

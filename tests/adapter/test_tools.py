@@ -7,7 +7,8 @@ import pytest
 
 from schemas.commands import CommandMessage, MemoryWrite
 from schemas.inbox import Mode
-from schemas.tools import ACTIONS, MEMORY, TOOLS, Tool
+from schemas.offered import ACTIONS, TOOLS
+from schemas.tools import MEMORY, Tool
 from tests.adapter.conftest import Adapter
 from tests.adapter.played import Harness, Json
 

@@ -18,9 +18,10 @@ from schemas.events import (
     SessionIdled,
     TagAssigned,
 )
+from services.desk.core.commands import decide
 from services.desk.core.decision import CommandContext, Decision
 from services.desk.core.grammar import MAX_TAGS, parse_tags
-from services.desk.core.session import Session, decide
+from services.desk.core.session import Session
 from services.desk.core.tags import Tags, evolve
 from services.domain.protection import newest, protected
 from services.domain.ranges import BadRange

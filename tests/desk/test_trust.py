@@ -4,10 +4,10 @@ from typing import get_args
 
 import pytest
 
-from schemas.commands import COMMANDS
 from schemas.envelope import Actor, ActorKind
 from schemas.events.memory import TRUSTS
 from schemas.subjects import PERSON, Address, BadSubject, parse_command
+from services.desk.core.commands import COMMANDS
 from services.desk.core.trust import trust_of
 from services.domain.senders import kind_of, name_of, reported, sender_of
 

@@ -250,7 +250,7 @@ async def test_a_command_whose_handling_breaks_is_answered(bus: Bus, monkeypatch
     def broken(*_: object) -> None:
         raise ZeroDivisionError("by no tags")
 
-    monkeypatch.setattr("services.desk.core.session.decide", broken)
+    monkeypatch.setattr("services.desk.worker.decide", broken)
     async with opened(Desk(), bus, quick_settings()):
         answer = await send(bus, DropQueue("3"))
     assert Answer(ok=False, text="Nothing was written: ZeroDivisionError: by no tags.") == answer

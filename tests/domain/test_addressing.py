@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.asks import ASKS, Ask
-from schemas.commands import COMMANDS, Command, CommandMessage
+from schemas.commands import Command, CommandMessage
 from schemas.inbox import Inbound, Seen
 from schemas.subjects import Address, BadSubject, ask, parse_ask, parse_command, parse_inbound, token
+from services.desk.core.commands import COMMANDS
 from services.domain.addressing import Misaddressed, check_address
 from tests.helpers.bodies import least
 

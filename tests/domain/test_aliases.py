@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from schemas.commands import Command, ProjectMerge, ProjectRename, ProjectSeparate
 from schemas.events import AliasAdded, AliasProposed, AliasRemoved, Event
-from services.desk.core.aliases import Claim, claimed, decide
+from services.desk.core.aliases import Claim, NamesContext, claimed
+from services.desk.core.commands import decide
 from services.domain.aliases import Aliases, evolve
 from tests.helpers.examples import examples
 from tests.helpers.given import Given, envelope, given
@@ -27,11 +28,11 @@ def after(now: Given[Aliases], one: Claim) -> Given[Aliases]:
 
 
 def ordered(now: Given[Aliases], project: str, command: Command, *, exists: bool = True) -> Given[Aliases]:
-    return now.when(lambda aliases: decide(aliases, project, command, is_person=True, exists=exists).events)
+    return now.when(lambda aliases: decide(aliases, command, NamesContext(project, "person", exists)).events)
 
 
 def answer(now: Given[Aliases], project: str, command: Command, *, is_person: bool = True, exists: bool = True) -> str:
-    decision = decide(now.state, project, command, is_person=is_person, exists=exists)
+    decision = decide(now.state, command, NamesContext(project, "person" if is_person else "agent", exists))
     assert not decision.ok
     assert not decision.events
     return decision.text
@@ -174,7 +175,7 @@ def test_every_name_leads_to_one_project_whatever_comes(steps: "list[Claim | tup
             case Claim():
                 events = claimed(aliases, step)
             case (project, command):
-                events = decide(aliases, project, command, is_person=True, exists=False).events
+                events = decide(aliases, command, NamesContext(project, "person", exists=False)).events
             case event:
                 events = (event,)
         for event in events:

@@ -3,8 +3,9 @@
 from hypothesis import given as given_any
 
 from schemas.commands import DropQueue
+from services.desk.core.commands import decide
 from services.desk.core.decision import CommandContext
-from services.desk.core.session import Session, decide
+from services.desk.core.session import Session
 from services.desk.core.tags import Tags, evolve
 from services.domain.protection import protected
 from services.responder.lanes import LANES

@@ -7,7 +7,8 @@ import pytest
 import pytest_asyncio
 
 from schemas.events import Event, MemoryPinned, MemoryWritten, NoteWritten
-from schemas.tools import ACTIONS, MEMORY
+from schemas.offered import ACTIONS
+from schemas.tools import MEMORY
 from services.edges.arguments import parser
 from services.edges.memory.command import memory
 from services.settings import Settings

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from schemas.tools import TOOLS
+from schemas.offered import TOOLS
 from services.edges.connect.findings import Finding
 from services.edges.connect.harnesses.opencode.stub import take_away
 from services.kit.rooms import ROOMS

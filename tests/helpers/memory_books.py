@@ -12,7 +12,7 @@ from schemas.envelope import Actor, ActorKind, Envelope
 from schemas.events import Event
 from schemas.subjects import Address
 from services.desk.core.book.context import BookContext
-from services.desk.core.book.decide import decide
+from services.desk.core.commands import decide_on_book
 from services.desk.core.decision import Decision
 from services.domain.memory.book import Book, evolve
 from services.domain.memory.entry import Memory
@@ -47,7 +47,7 @@ class Desk:
         """Decide a command and write its facts: all of them, or as many as `written` where the process ends then."""
         self._commands += 1
         context = self.context(trust, session, at=at, cause=cause or f"w{self._commands}", **more)
-        decision = decide(self.book, command, context)
+        decision = decide_on_book(self.book, command, context)
         self.write(decision.events[:written], context, is_whole=written >= len(decision.events))
         return decision
 

@@ -9,11 +9,12 @@ import pytest
 
 from schemas.asks import ASKS, Ask
 from schemas.codec import encode
-from schemas.commands import COMMANDS, Answer, Command
+from schemas.commands import Answer, Command
 from schemas.inbox import Inbound
 from schemas.streams import DEAD
 from schemas.subjects import Address, ask
 from services.console.worker import Console
+from services.desk.core.commands import COMMANDS
 from services.desk.worker import Desk
 from services.embedder.worker import Embedder
 from services.generate.replies import reply_to

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from schemas.ask import Ask
-from schemas.commands import COMMANDS
 from schemas.subjects import PERSON, Address, ask
 from schemas.view_asks import SqlAsk, ViewsCopyAsk
+from services.desk.core.commands import COMMANDS
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus
 from services.kit.endpoint import USERS, Written, find, read, write

@@ -40,7 +40,7 @@ from schemas.commands import (
 from schemas.events import Event, FactExtracted
 from schemas.inbox import CompactionSeen, MessageSeen
 from schemas.subjects import ask
-from services.desk.core.book.permission import COMMANDS
+from services.desk.core.commands import OF_BOOKS
 from services.domain.envelopes import envelopes
 from services.edges.launcher.broker import Broker
 from services.historian.proposals import propose
@@ -82,7 +82,7 @@ async def test_nothing_is_written_nothing_is_shown_and_everybody_is_told(
         session = await begun(bus, "pi", "one")
         edits = await session.step(serving)
         assert ([], []) == (heads(edits), notices(edits))
-        assert {type(command) for command in ALL} == {*COMMANDS}
+        assert {type(command) for command in ALL} == {*OF_BOOKS}
         for number, command in enumerate(ALL):
             answer = await send(bus, PROJECT, command, name=f"c{number}", actor=ADA)
             assert (False, 0) == (answer.ok, answer.seq)

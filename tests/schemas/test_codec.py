@@ -18,7 +18,7 @@ from schemas.codec import (
     mended_json,
     wrap,
 )
-from schemas.commands import COMMANDS, Answer
+from schemas.commands import Answer
 from schemas.envelope import Actor, Envelope
 from schemas.events import EVENTS, Event
 from schemas.events.flush import FlushRequested
@@ -26,6 +26,7 @@ from schemas.events.session import SessionIdled, SessionRenamed
 from schemas.inbox import Inbound, PartSeen, SessionSeen
 from schemas.subjects import Address
 from schemas.view_asks import Rows
+from services.desk.core.commands import COMMANDS
 from tests.helpers.examples import examples
 from tests.schemas.strategies import IDS, MOMENTS, TEXTS, structs
 

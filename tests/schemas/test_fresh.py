@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from schemas.asks import ASKS
-from schemas.commands import COMMANDS
 from schemas.events import EVENTS
+from services.desk.core.commands import COMMANDS
 from services.generate.__main__ import DOCS, JSON, PAGES, ROOT, main, stale
 from services.generate.replies import reply_to
 

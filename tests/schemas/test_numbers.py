@@ -8,10 +8,10 @@ from msgspec import inspect as mi
 
 from schemas.asks import ASKS
 from schemas.codec import Malformed, decode_inbound
-from schemas.commands import COMMANDS
 from schemas.inbox import Inbound
 from schemas.numbers import MOST
 from schemas.view_asks import SqlAsk
+from services.desk.core.commands import COMMANDS
 
 HEAD = b'{"id":"a","at":"2026-03-07T12:00:00Z","items":['
 

@@ -5,8 +5,9 @@ import json
 import msgspec
 
 from schemas.asks import ASKS
-from schemas.commands import COMMANDS
-from schemas.tools import ACTIONS, LINES, MEMORY, TOOLS, Line, Target, Tool
+from schemas.offered import ACTIONS, TOOLS
+from schemas.tools import LINES, MEMORY, Line, Target, Tool
+from services.desk.core.commands import COMMANDS
 from services.domain.limits import Limits, Memory
 from services.domain.tokens import tokens
 from services.responder.answers.client_manifest import MANIFEST, client_manifest

@@ -6,13 +6,13 @@ import re
 
 import msgspec
 
-from schemas.commands import Command, ProjectMerge, ProjectRename, ProjectSeparate
+from schemas.commands import ProjectMerge, ProjectRename, ProjectSeparate
 from schemas.events import AliasAdded, AliasProposed, AliasRemoved, Event
+from services.desk.core.command import PEOPLE, AddressKind, command
 from services.desk.core.decision import Decision
 from services.domain.aliases import Aliases
 from services.domain.memory.finding import echo
 
-COMMANDS = (ProjectMerge, ProjectRename, ProjectSeparate)
 _TITLE = re.compile(r"[\w][\w .-]{0,63}")
 _MADE = re.compile(r"(git|shallow|dir)-")
 """What names begin with that are made of a repository or a directory."""
@@ -52,19 +52,57 @@ def claimed(aliases: Aliases, claim: Claim) -> tuple[Event, ...]:
     return (AliasProposed(alias=former, leads_to=project, directory=claim.directory, reason=reason),)
 
 
-def decide(aliases: Aliases, project: str, command: Command, *, is_person: bool, exists: bool) -> Decision:
-    """Decide a person's command about the names of a project. `exists`: whether the other name was ever used."""
-    if not is_person:
-        return _refused(f"{command.TYPE} is for people alone; ask a person to run `annals project`")
-    match command:
-        case ProjectMerge(former=former):
-            return _merged(aliases, aliases.project(project), aliases.project(former), former, exists=exists)
-        case ProjectRename(name=name):
-            return _renamed(aliases, aliases.project(project), name.strip(), exists=exists)
-        case ProjectSeparate(former=former):
-            return _separated(aliases, aliases.project(project), former)
-        case _:
-            return _refused(f"{command.TYPE} is no command about a project's names")
+class NamesContext(msgspec.Struct, frozen=True):
+    """What holds at the moment that a command about the names of a project comes, beside the names."""
+
+    project: str
+    """The name that it was sent to."""
+    trust: str
+    exists: bool
+    """Whether anything was ever reported under the other name."""
+
+
+BY_HAND = "ask a person to run `annals project`"
+
+
+@command(
+    ProjectMerge,
+    on=Aliases,
+    sent_by=PEOPLE,
+    writes=(AliasAdded,),
+    address=AddressKind.PROJECT,
+    remedy=BY_HAND,
+)
+def merge(aliases: Aliases, command: ProjectMerge, context: NamesContext) -> Decision:
+    """Another name is this project, too."""
+    project, head = aliases.project(context.project), aliases.project(command.former)
+    return _merged(aliases, project, head, command.former, exists=context.exists)
+
+
+@command(
+    ProjectRename,
+    on=Aliases,
+    sent_by=PEOPLE,
+    writes=(AliasAdded,),
+    address=AddressKind.PROJECT,
+    remedy=BY_HAND,
+)
+def rename(aliases: Aliases, command: ProjectRename, context: NamesContext) -> Decision:
+    """A name to call a project by."""
+    return _renamed(aliases, aliases.project(context.project), command.name.strip(), exists=context.exists)
+
+
+@command(
+    ProjectSeparate,
+    on=Aliases,
+    sent_by=PEOPLE,
+    writes=(AliasRemoved,),
+    address=AddressKind.PROJECT,
+    remedy=BY_HAND,
+)
+def separate(aliases: Aliases, command: ProjectSeparate, context: NamesContext) -> Decision:
+    """A name is this project no longer."""
+    return _separated(aliases, aliases.project(context.project), command.former)
 
 
 def _merged(aliases: Aliases, project: str, head: str, former: str, *, exists: bool) -> Decision:

@@ -20,6 +20,8 @@ class CommandContext(msgspec.Struct, frozen=True):
     """Who sends a command, when, and the limits that are set."""
 
     actor: Actor = Actor("room")
+    trust: str = ""
+    """How far the sender is trusted, as `trust_of` says it."""
     day: str = ""
     """In UTC, as `2026-11-21`."""
     history: bool = True

@@ -2,10 +2,11 @@
 
 import msgspec
 
-from schemas.commands import Command, DropQueue, FlushRequest, HistoryOrder, HistoryRebuild, HistoryRescore
+from schemas.commands import DropQueue, FlushRequest, HistoryOrder, HistoryRebuild, HistoryRescore
 from schemas.envelope import Envelope
-from schemas.events import Event, FlushRequested, StepOpened
+from schemas.events import DropRequested, Event, FlushRequested, HistoryOrdered, StepOpened
 from services.desk.core import history, tags
+from services.desk.core.command import AddressKind, command
 from services.desk.core.decision import CommandContext, Decision
 from services.desk.core.tags import Tags
 
@@ -29,18 +30,35 @@ def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
             return session if held is session.tags else replace(session, tags=held)
 
 
-def decide(session: Session, command: Command, context: CommandContext) -> Decision:
-    """Decide on the newest state of the session."""
-    match command:
-        case DropQueue(drop=text):
-            return tags.drop(session.tags, text, context.protected)
-        case FlushRequest(reason=reason):
-            text = "Everything that waits will be applied at the next model call."
-            return Decision(ok=True, text=text, events=(FlushRequested(reason=reason),))
-        case HistoryOrder() | HistoryRebuild() | HistoryRescore():
-            return history.order(command, _standing(session, context))
-        case _:
-            raise TypeError(f"no rule for {command!r}")
+@command(DropQueue, on=Session, writes=(DropRequested,))
+def drop(session: Session, command: DropQueue, context: CommandContext) -> Decision:
+    """Queue the tags that an agent names."""
+    return tags.drop(session.tags, command.drop, context.protected)
+
+
+@command(FlushRequest, on=Session, writes=(FlushRequested,))
+def flush(_: Session, command: FlushRequest, __: CommandContext) -> Decision:
+    """Have everything that waits applied at the next model call."""
+    text = "Everything that waits will be applied at the next model call."
+    return Decision(ok=True, text=text, events=(FlushRequested(reason=command.reason),))
+
+
+@command(HistoryOrder, on=Session, writes=(HistoryOrdered,), address=AddressKind.SESSION)
+def order(session: Session, command: HistoryOrder, context: CommandContext) -> Decision:
+    """Have all history compressed that can be."""
+    return history.order(command, _standing(session, context))
+
+
+@command(HistoryRebuild, on=Session, writes=(HistoryOrdered,), address=AddressKind.SESSION)
+def rebuild(session: Session, command: HistoryRebuild, context: CommandContext) -> Decision:
+    """Have compressed history made anew, or give that up."""
+    return history.order(command, _standing(session, context))
+
+
+@command(HistoryRescore, on=Session, writes=(HistoryOrdered,), address=AddressKind.SESSION)
+def rescore(session: Session, command: HistoryRescore, context: CommandContext) -> Decision:
+    """Have a model judge anew how long each part of the history is worth keeping."""
+    return history.order(command, _standing(session, context))
 
 
 def _standing(session: Session, context: CommandContext) -> history.Standing:

@@ -2,21 +2,36 @@
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from schemas.codec import encode
 from schemas.commands import SettingsApply
 from schemas.events import SettingsApplied
+from services.desk.core.command import PEOPLE, AddressKind, command
 from services.desk.core.decision import Decision
 from services.domain.project_settings import ProjectSettings, checked, refused_by
 
 
-def decide(
-    state: ProjectSettings, command: SettingsApply, installation: Mapping[str, object], *, is_person: bool
-) -> Decision:
-    """Decide on the newest state. `installation`: all that a project may set, as the installation has it."""
-    if not is_person:
-        return _refused(["settings.apply is for people alone; ask a person to run `annals project settings apply`"])
+class SettingsContext(msgspec.Struct, frozen=True):
+    """Who sends what a project is to set for itself."""
+
+    trust: str
+    installation: Mapping[str, object]
+    """All that a project may set, as the installation has it."""
+
+
+@command(
+    SettingsApply,
+    on=ProjectSettings,
+    sent_by=PEOPLE,
+    writes=(SettingsApplied,),
+    address=AddressKind.PROJECT,
+    remedy="ask a person to run `annals project settings apply`",
+)
+def apply_settings(state: ProjectSettings, command: SettingsApply, context: SettingsContext) -> Decision:
+    """Set all of this, and nothing else; or nothing."""
     settings, problems = checked(command.settings)
-    problems = [*problems, *refused_by(settings, installation)]
+    problems = [*problems, *refused_by(settings, context.installation)]
     if problems:
         return _refused(problems)
     if settings == state.newest.settings:

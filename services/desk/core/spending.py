@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from schemas.commands import Command, SpendReserve, SpendSettle
+from schemas.commands import SpendReserve, SpendSettle
 from schemas.envelope import Envelope
 from schemas.events import Event, SpendRefused, SpendReserved, SpendSettled
+from services.desk.core.command import AddressKind, command
 from services.desk.core.decision import CommandContext, Decision
 from services.domain.fold import Map
 
@@ -104,17 +105,12 @@ def _newest(ledger: Ledger) -> Iterator[str]:
     return iter(sorted(ledger.days, reverse=True)[:DAYS])
 
 
-def decide(ledger: Ledger, command: Command, context: CommandContext) -> Decision:
-    """Decide on the newest state of the ledger."""
-    match command:
-        case SpendReserve():
-            return reserve(ledger, command, context)
-        case SpendSettle():
-            return settle(ledger, command)
-        case _:
-            raise TypeError(f"no rule for {command!r}")
-
-
+@command(
+    SpendReserve,
+    on=Ledger,
+    writes=(SpendReserved, SpendRefused),
+    address=AddressKind.PROJECT_FOR_SESSION,
+)
 def reserve(ledger: Ledger, command: SpendReserve, context: CommandContext) -> Decision:
     """Set aside what a call may cost, if the day holds it. What was decided on a reservation once holds for ever."""
     wrong = _wrong(command)
@@ -160,7 +156,8 @@ def _refused(command: SpendReserve, context: CommandContext, tokens: int, micros
     )
 
 
-def settle(ledger: Ledger, command: SpendSettle) -> Decision:
+@command(SpendSettle, on=Ledger, writes=(SpendSettled,), address=AddressKind.PROJECT_FOR_SESSION)
+def settle(ledger: Ledger, command: SpendSettle, _: CommandContext) -> Decision:
     """Enter what a call cost in the end, also where that is more than was reserved."""
     wrong = _wrong(command)
     if wrong:

@@ -9,7 +9,8 @@ import msgspec
 from schemas.asks import ClientManifest, ClientManifestAsk
 from schemas.codec import encode
 from schemas.inbox import Mode
-from schemas.tools import LINES, MEMORY, TOOLS
+from schemas.offered import TOOLS
+from schemas.tools import LINES, MEMORY
 from services.domain.limits import Limits, Memory
 from services.domain.texts.placeholders import only_placeholders
 from services.responder.answers.base import Context, Question

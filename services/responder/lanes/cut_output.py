@@ -7,8 +7,8 @@ settings say later, until it goes as other outputs do.
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
+from schemas.offered import TOOLS
 from schemas.plan import AnyEdit, ReplaceOutput
-from schemas.tools import TOOLS
 from services.domain.conversation import Message, Part
 from services.domain.edits import TAGS
 from services.domain.texts.ends import Ends, ends

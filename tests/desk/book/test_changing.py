@@ -35,8 +35,7 @@ from schemas.events import (
 )
 from schemas.subjects import Address
 from services.desk.core.book.context import session_of
-from services.desk.core.book.permission import COMMANDS
-from services.desk.core.placement import misplaced
+from services.desk.core.commands import OF_BOOKS, misplaced
 from tests.helpers.memory_books import DAY, NOON, Desk, named
 
 TEXT = "Always run `make check` before a commit."
@@ -356,7 +355,7 @@ def test_a_subagent_writes_notes(command: Command) -> None:
 
 
 def test_every_command_is_for_somebody_and_for_nobody_where_no_memory_is_kept() -> None:
-    assert set(COMMANDS) == {type(command) for command in ALL}
+    assert set(OF_BOOKS) == {type(command) for command in ALL}
     for command in ALL:
         assert "it is switched off (ANNALS_MEMORY__ENABLED)" in refused(Desk(), command, is_enabled=False)
 

@@ -26,7 +26,7 @@ from schemas.events import (
     UsageSampled,
 )
 from schemas.inbox import SessionSeen, UsageSeen
-from schemas.tools import TOOLS
+from schemas.offered import TOOLS
 from services.desk.core.summaries.grammar import read_block
 from services.domain.limits import Limits
 from services.domain.limits import Memory as Remembering

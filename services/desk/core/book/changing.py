@@ -10,6 +10,7 @@ from schemas.commands import (
     MemoryRestore,
     MemoryRevise,
     MemoryVerify,
+    NoteUpdate,
 )
 from schemas.events import (
     MemoryArchived,
@@ -18,15 +19,19 @@ from schemas.events import (
     MemoryRestored,
     MemoryRevised,
     MemoryVerified,
+    NoteUpdated,
 )
 from schemas.events.memory import VERIFICATIONS
+from schemas.tools import OWN_SESSIONS, Action
 from services.desk.core.book.admission import effect_on
 from services.desk.core.book.context import BookContext, Refusal, checked_reason, checked_text
 from services.desk.core.book.finding import find_active, find_memory
+from services.desk.core.book.notes import is_note, update_note
 from services.desk.core.book.permission import check_change
 from services.desk.core.book.placing import checked_importance, place_of
 from services.desk.core.book.policy import action_of
 from services.desk.core.book.words import check_words
+from services.desk.core.command import AGENTS, PEOPLE, command
 from services.desk.core.decision import Decision
 from services.domain.memory.book import Book
 from services.domain.memory.entry import Memory
@@ -34,8 +39,17 @@ from services.domain.memory.finding import echo
 from services.domain.memory.keys import exact_key
 
 
+@command(
+    MemoryRevise,
+    on=Book,
+    sent_by=AGENTS,
+    writes=(MemoryRevised, NoteUpdated),
+    action=Action("update", OWN_SESSIONS, order=40),
+)
 def revise(book: Book, command: MemoryRevise, context: BookContext) -> Decision:
-    """Other words, or another category. The id and the history stay."""
+    """Other words, or another category. The id and the history stay. An agent has one action for notes, too."""
+    if is_note(book, command.id):
+        return update_note(book, NoteUpdate(command.id, command.text, session=command.session), context)
     memory = find_active(book, command.id)
     check_change(memory, context)
     if command.revision and command.revision != memory.revision:
@@ -76,7 +90,8 @@ def check_twin(book: Book, key: str, *known: Memory) -> None:
         raise Refusal(f"{twin.id} says the same; merge the two, or archive one of them")
 
 
-def importance(book: Book, command: MemoryImportance) -> Decision:
+@command(MemoryImportance, on=Book, sent_by=PEOPLE, writes=(MemoryRevised,))
+def importance(book: Book, command: MemoryImportance, _: BookContext) -> Decision:
     """How much a memory weighs."""
     memory = find_active(book, command.id)
     weight = checked_importance(command.importance)
@@ -92,6 +107,13 @@ def importance(book: Book, command: MemoryImportance) -> Decision:
     return Decision(ok=True, text=f"{memory.id} has the importance {weight}.", events=(event,))
 
 
+@command(
+    MemoryArchive,
+    on=Book,
+    sent_by=AGENTS,
+    writes=(MemoryArchived,),
+    action=Action("delete", OWN_SESSIONS, order=50),
+)
 def archive(book: Book, command: MemoryArchive, context: BookContext) -> Decision:
     """A memory is shown no longer, and what says the same is not taken in again."""
     memory = find_memory(book, command.id)
@@ -108,7 +130,8 @@ def archive(book: Book, command: MemoryArchive, context: BookContext) -> Decisio
     )
 
 
-def restore(book: Book, command: MemoryRestore) -> Decision:
+@command(MemoryRestore, on=Book, sent_by=PEOPLE, writes=(MemoryArchived, MemoryRestored))
+def restore(book: Book, command: MemoryRestore, _: BookContext) -> Decision:
     """A memory holds again. What had taken its place is archived, unless it holds more than that."""
     memory = find_memory(book, command.id)
     reason = checked_reason(command.reason)
@@ -125,7 +148,8 @@ def restore(book: Book, command: MemoryRestore) -> Decision:
     return Decision(ok=True, text=f"{memory.id} holds now.", events=(archived, restored))
 
 
-def pin(book: Book, command: MemoryPin) -> Decision:
+@command(MemoryPin, on=Book, sent_by=PEOPLE, writes=(MemoryPinned,))
+def pin(book: Book, command: MemoryPin, _: BookContext) -> Decision:
     """A memory does not fade, or fades again."""
     memory = find_active(book, command.id)
     text = f"{memory.id} is {'pinned' if command.pinned else 'not pinned'}."
@@ -134,7 +158,14 @@ def pin(book: Book, command: MemoryPin) -> Decision:
     return Decision(ok=True, text=text, events=(MemoryPinned(memory=memory.id, is_pinned=command.pinned),))
 
 
-def verify(book: Book, command: MemoryVerify) -> Decision:
+@command(
+    MemoryVerify,
+    on=Book,
+    sent_by=AGENTS,
+    writes=(MemoryVerified,),
+    action=Action("verify", OWN_SESSIONS, order=70),
+)
+def verify(book: Book, command: MemoryVerify, _: BookContext) -> Decision:
     """Somebody has looked whether a memory holds. To have looked again is a fact, too."""
     memory = find_active(book, command.id)
     if command.verification not in VERIFICATIONS:
@@ -143,6 +174,13 @@ def verify(book: Book, command: MemoryVerify) -> Decision:
     return Decision(ok=True, text=f"{memory.id} is {command.verification}.", events=(event,))
 
 
+@command(
+    MemoryReinforce,
+    on=Book,
+    sent_by=(*AGENTS, "historian"),
+    writes=(MemoryReinforced,),
+    action=Action("reinforce", OWN_SESSIONS, order=80),
+)
 def reinforce(book: Book, command: MemoryReinforce, context: BookContext) -> Decision:
     """A memory was seen to hold again."""
     memory = find_active(book, command.id)

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from schemas.commands import MemoryDecide
-from schemas.events import MemoryArchived
+from schemas.events import MemoryArchived, MemoryWritten
 from services.desk.core.book.admission import written
 from services.desk.core.book.candidate import Candidate
 from services.desk.core.book.context import BookContext, Refusal, checked_reason
 from services.desk.core.book.finding import find_memory, why_not
+from services.desk.core.command import PEOPLE, AddressKind, command
 from services.desk.core.decision import Decision
 from services.domain.memory.book import Book
 from services.domain.memory.classes import Placement, placed
 from services.domain.memory.entry import Memory
 
 
+@command(
+    MemoryDecide,
+    on=Book,
+    sent_by=PEOPLE,
+    writes=(MemoryArchived, MemoryWritten),
+    address=AddressKind.PROJECT,
+)
 def decide_proposal(book: Book, command: MemoryDecide, context: BookContext) -> Decision:
     """Take a proposal up as it stands, in the place of what is about the same; or reject it."""
     memory = find_memory(book, command.id)

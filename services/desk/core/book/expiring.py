@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from schemas.commands import MemoryExpire
 from schemas.events import Event, MemoryExpired, MemoryPaused
 from services.desk.core.book.context import BookContext, Refusal
+from services.desk.core.command import AddressKind, command
 from services.desk.core.decision import Decision
 from services.domain.memory.book import LISTING, Book
 from services.domain.texts.listings import is_listing
@@ -15,6 +16,13 @@ from services.domain.texts.listings import is_listing
 Span = tuple[datetime, datetime]
 
 
+@command(
+    MemoryExpire,
+    on=Book,
+    sent_by=("person", "desk"),
+    writes=(MemoryExpired, MemoryPaused),
+    address=AddressKind.PROJECT,
+)
 def expire(book: Book, command: MemoryExpire, context: BookContext) -> Decision:
     """The memories whose time was over at a moment, and the spans in which the project rested until then."""
     if context.now is not None and command.at > context.now:

@@ -11,6 +11,7 @@ from services.desk.core.book.permission import check_change
 from services.desk.core.book.placing import place_of
 from services.desk.core.book.policy import action_of
 from services.desk.core.book.words import check_words
+from services.desk.core.command import command
 from services.desk.core.decision import Decision
 from services.domain.memory.book import Book
 from services.domain.memory.classes import MemoryClass
@@ -21,6 +22,7 @@ FEWEST, MOST = 2, 100
 """How many memories are made one at once."""
 
 
+@command(MemoryMerge, on=Book, sent_by=("person", "dreamer"), writes=(MemoryMerged,))
 def merge(book: Book, command: MemoryMerge, context: BookContext) -> Decision:
     """One memory of several, in these words. One event names all of them."""
     if not FEWEST <= len(set(command.ids)) <= MOST:

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from schemas.commands import NoteDismiss, NoteUpdate, NoteWrite
 from schemas.events import NoteDismissed, NoteUpdated, NoteWritten
+from schemas.tools import ALL_SESSIONS, OWN_SESSIONS, Action
 from services.desk.core.book.context import BookContext, Refusal, checked_text
 from services.desk.core.book.finding import find_note
 from services.desk.core.book.naming import note_id
+from services.desk.core.command import AGENTS, command
 from services.desk.core.decision import Decision
 from services.domain.memory.book import Book
 from services.domain.memory.entry import Note
 from services.domain.memory.finding import SHORTEST
 
 
+@command(
+    NoteWrite,
+    on=Book,
+    sent_by=AGENTS,
+    writes=(NoteWritten,),
+    for_subagents=True,
+    action=Action("note", ALL_SESSIONS, order=20),
+)
 def write_note(book: Book, command: NoteWrite, context: BookContext) -> Decision:
     """A note of a session, or of the whole project where none is named."""
     text = checked_text(command.text)
@@ -22,6 +32,7 @@ def write_note(book: Book, command: NoteWrite, context: BookContext) -> Decision
     return Decision(ok=True, text=f"Noted as {name}.", events=(event,))
 
 
+@command(NoteUpdate, on=Book, sent_by=AGENTS, writes=(NoteUpdated,), for_subagents=True)
 def update_note(book: Book, command: NoteUpdate, context: BookContext) -> Decision:
     """Other words, or another time to come up."""
     note = _own(book, command.id, context)
@@ -41,6 +52,14 @@ def is_note(book: Book, name: str) -> bool:
     return name.startswith("n") and len(name) >= SHORTEST and any(one.startswith(name) for one in book.notes)
 
 
+@command(
+    NoteDismiss,
+    on=Book,
+    sent_by=AGENTS,
+    writes=(NoteDismissed,),
+    for_subagents=True,
+    action=Action("dismiss", OWN_SESSIONS, order=60),
+)
 def dismiss_note(book: Book, command: NoteDismiss, context: BookContext) -> Decision:
     """A note is done with."""
     note = _own(book, command.id, context)

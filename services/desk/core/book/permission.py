@@ -2,63 +2,15 @@
 
 from __future__ import annotations
 
-from schemas.commands import (
-    Command,
-    MemoryArchive,
-    MemoryDecide,
-    MemoryExpire,
-    MemoryImportance,
-    MemoryMerge,
-    MemoryPin,
-    MemoryPropose,
-    MemoryQuarantine,
-    MemoryReinforce,
-    MemoryRestore,
-    MemoryRevise,
-    MemoryVerify,
-    MemoryWrite,
-    NoteDismiss,
-    NoteUpdate,
-    NoteWrite,
-    PolicySet,
-)
+from typing import Any
+
 from services.desk.core.book.context import BookContext, Refusal
+from services.desk.core.command import CommandRule
 from services.domain.memory.book import Book
 from services.domain.memory.entry import Memory
 
-NOTES = (NoteWrite, NoteUpdate, NoteDismiss)
-COMMANDS = (
-    MemoryWrite,
-    MemoryPropose,
-    MemoryDecide,
-    MemoryRevise,
-    MemoryImportance,
-    MemoryMerge,
-    MemoryArchive,
-    MemoryRestore,
-    MemoryPin,
-    MemoryVerify,
-    MemoryReinforce,
-    MemoryExpire,
-    MemoryQuarantine,
-    PolicySet,
-    *NOTES,
-)
-"""All commands about a project's memory."""
-OF_PROJECTS = (MemoryDecide, MemoryExpire, MemoryQuarantine, PolicySet)
-"""Those that are about the whole of it and come on the project's subject."""
 
-_CHANGES = (MemoryWrite, MemoryPropose, MemoryRevise, MemoryArchive, MemoryVerify, MemoryReinforce)
-_ALLOWED: dict[str, tuple[type[Command], ...]] = {
-    "person": COMMANDS,
-    "agent": (*_CHANGES, *NOTES),
-    "historian": (MemoryPropose, MemoryReinforce),
-    "dreamer": (*_CHANGES, MemoryMerge, *NOTES),
-    "desk": (MemoryExpire,),
-}
-
-
-def check_sender(command: Command, context: BookContext) -> None:
+def check_sender(rule: CommandRule[Any, Any, Any], context: BookContext) -> None:
     """Raise `Refusal` where nobody, or not this sender, may send this command at all."""
     if not context.is_enabled:
         raise Refusal("no memory is kept here: it is switched off (ANNALS_MEMORY__ENABLED)")
@@ -67,13 +19,13 @@ def check_sender(command: Command, context: BookContext) -> None:
             "no memory is kept of this project: its own settings switch it off (memory.enabled); a person sees "
             "them with `annals project settings`"
         )
-    if context.is_subagent and context.trust != "person" and not isinstance(command, NOTES):
+    if context.is_subagent and context.trust != "person" and not rule.for_subagents:
         raise Refusal(
             "a sub-agent may only write notes; report what is worth remembering to the agent that started you, "
             "or write a note of it"
         )
-    if not isinstance(command, _ALLOWED.get(context.trust, ())):
-        raise Refusal(f"{command.TYPE} is not for {_called(context.trust)}; ask a person to do it")
+    if context.trust not in rule.sent_by:
+        raise Refusal(f"{rule.kind.TYPE} is not for {_called(context.trust)}; {rule.remedy}")
 
 
 def check_project(book: Book) -> None:

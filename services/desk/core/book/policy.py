@@ -6,7 +6,8 @@ from schemas.commands import PolicySet
 from schemas.events import PolicyChanged
 from schemas.events.memory import TRUSTS
 from schemas.events.policy import ACTIONS
-from services.desk.core.book.context import Refusal
+from services.desk.core.book.context import BookContext, Refusal
+from services.desk.core.command import PEOPLE, AddressKind, command
 from services.desk.core.decision import Decision
 from services.domain.memory.book import Book
 from services.domain.memory.finding import echo
@@ -18,7 +19,8 @@ def action_of(book: Book, trust: str) -> str:
     return action_for(book.policy, trust)
 
 
-def set_policy(book: Book, command: PolicySet) -> Decision:
+@command(PolicySet, on=Book, sent_by=PEOPLE, writes=(PolicyChanged,), address=AddressKind.PROJECT)
+def set_policy(book: Book, command: PolicySet, _: BookContext) -> Decision:
     """Say what is done with candidates of one trust from now on."""
     if command.trust not in TRUSTS:
         raise Refusal(f"{echo(command.trust)} is no trust; use one of {', '.join(TRUSTS)}")

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from schemas.commands import MemoryQuarantine
 from schemas.events import MemoryQuarantined, MemoryReleased
-from services.desk.core.book.context import Refusal, checked_reason
+from services.desk.core.book.context import BookContext, Refusal, checked_reason
+from services.desk.core.command import PEOPLE, AddressKind, command
 from services.desk.core.decision import Decision
 from services.domain.memory.book import Book
 from services.domain.memory.entry import Memory, Source
@@ -22,7 +23,14 @@ MOST_NAMED = 20
 """How many ids an answer names."""
 
 
-def quarantine(book: Book, command: MemoryQuarantine) -> Decision:
+@command(
+    MemoryQuarantine,
+    on=Book,
+    sent_by=PEOPLE,
+    writes=(MemoryQuarantined, MemoryReleased),
+    address=AddressKind.PROJECT,
+)
+def quarantine(book: Book, command: MemoryQuarantine, _: BookContext) -> Decision:
     """Take back what came of a source, or undo that."""
     if command.kind not in KINDS:
         raise Refusal(f"{echo(command.kind)} is no kind of source; use one of {', '.join(KINDS)}")

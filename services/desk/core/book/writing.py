@@ -3,15 +3,37 @@
 from __future__ import annotations
 
 from schemas.commands import MemoryPropose, MemoryWrite
+from schemas.events import MemoryJudged, MemoryProposed, MemoryReinforced, MemoryRevised, MemoryWritten
+from schemas.tools import OWN_SESSIONS, Action
+from services.desk.core.book.admission import admit
 from services.desk.core.book.candidate import Candidate
 from services.desk.core.book.context import BookContext, Refusal, checked_text
 from services.desk.core.book.naming import candidate_id
 from services.desk.core.book.placing import checked_importance, place_of
+from services.desk.core.command import AGENTS, command
+from services.desk.core.decision import Decision
+from services.domain.memory.book import Book
 
 MOST_EVIDENCE = 100
 LAST_ORDINAL = 10**9
 ASKERS = ("person", "agent")
 """Those who write what shall hold, and propose what shall be looked at."""
+
+
+ADMITTED = (MemoryJudged, MemoryProposed, MemoryWritten, MemoryRevised, MemoryReinforced)
+"""What may become of a candidate."""
+
+
+@command(MemoryWrite, on=Book, sent_by=AGENTS, writes=ADMITTED, action=Action("write", OWN_SESSIONS, order=10))
+def write(book: Book, command: MemoryWrite, context: BookContext) -> Decision:
+    """Remember this, unless the gate or the policy speaks against it."""
+    return admit(book, candidate_of(command, context), context)
+
+
+@command(MemoryPropose, on=Book, sent_by=(*AGENTS, "historian"), writes=ADMITTED)
+def propose(book: Book, command: MemoryPropose, context: BookContext) -> Decision:
+    """Let this be looked at; of the historian it is taken in as the policy says."""
+    return admit(book, candidate_of(command, context), context)
 
 
 def candidate_of(command: MemoryWrite | MemoryPropose, context: BookContext) -> Candidate:
