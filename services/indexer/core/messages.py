@@ -103,9 +103,9 @@ class Messages(msgspec.Struct, frozen=True):
     is_subagent: bool = False
     """Whether another agent has started the session, and wrote its messages of the role `user`."""
 
-    def role_of(self, said: Said) -> str:
+    def role_of(self, message: IndexedMessage) -> str:
         """The role of a message, as it is found by: what a sub-agent is asked is a task, and no person's word."""
-        return TASK if self.is_subagent and said.role == "user" else said.role
+        return TASK if self.is_subagent and message.role == "user" else message.role
 
     def behind(self, place: int) -> Iterator[IndexedMessage]:
         """The messages after this place, in order."""

@@ -63,7 +63,9 @@ class BusClient(Client):
     def _parse_header_lines(raw: bytes) -> dict[str, str]:
         return dict(Headers(raw))
 
-    async def _process_headers(self, headers: bytes | None) -> Mapping[str, str] | None:
+    async def _process_headers(  # type: ignore[override] # who reads headers takes any mapping
+        self, headers: bytes | None
+    ) -> Mapping[str, str] | None:
         if headers and headers.startswith(VERSION):
             return Headers(headers[len(VERSION) :])
         found: dict[str, str] | None = await super()._process_headers(headers)  # a status stands behind the version

@@ -56,7 +56,7 @@ def test_a_shelf_grown_piece_by_piece_is_one_that_was_filled_at_once(texts: list
 
 
 def test_a_task_is_ranked_as_a_request_is() -> None:
-    rows = [replace(said("the crane", role), role=role) for role in ("user", "task", "assistant")]
+    rows = [replace(message_row("the crane", role), role=role) for role in ("user", "task", "assistant")]
     assert [True, True, False] == shelf_of(rows).is_person.tolist()
 
 
