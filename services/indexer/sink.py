@@ -7,7 +7,7 @@ from schemas.subjects import Address
 from services.indexer.core import project, session
 from services.indexer.core.changes import Collected
 from services.indexer.core.commits import changes as commit_changes
-from services.indexer.core.session import Session
+from services.indexer.core.session import Session, Touched
 from services.indexer.index import Damaged, Index
 from services.indexer.states import State, States, after
 from services.kit.projector import Fact
@@ -63,7 +63,7 @@ class IndexSink:
 
     async def _fold(self, address: Address, facts: Sequence[Fact], collected: Collected) -> None:
         before = state = await self._states.get(address, self.committed)
-        names: set[str] = set()
+        names: set[Touched] = set()
         for envelope, event in facts:
             if (commits := commit_changes(address, event, envelope)) is not None:
                 collected.add(commits)
@@ -73,12 +73,12 @@ class IndexSink:
             state = moved
         self._states.keep(address, state)
         if isinstance(before, Session) and isinstance(state, Session):
-            collected.add(session.changes(address, before, state, sorted(names)))
+            collected.add(session.changes(address, before, state, names))
         elif not isinstance(before, Session) and not isinstance(state, Session):
             collected.add(project.changes(address, before, state))
 
 
-def _touched(before: State, after: State, event: Event) -> frozenset[str]:
+def _touched(before: State, after: State, event: Event) -> frozenset[Touched]:
     if isinstance(before, Session) and isinstance(after, Session):
         return session.touched(before, after, event)
     return frozenset()

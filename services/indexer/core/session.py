@@ -23,6 +23,9 @@ NOUNS = ("session", "message", "part", "compartment", "history")
 DELETED = "deleted"
 """Why a session ended that is to be forgotten. One that was put away can still be found."""
 
+Touched = tuple[str, str]
+"""What may have other rows now: the kind, `compartment` or `message`, and its id."""
+
 
 class Session(msgspec.Struct, frozen=True):
     """What of a session can be found."""
@@ -64,28 +67,49 @@ def _places(messages: Messages, event: MessageRemoved) -> Conversation:
     return Conversation(messages=Map(known))
 
 
-def touched(before: Session, after: Session, event: Event) -> frozenset[str]:
-    """The messages whose rows this fact may have changed."""
+def touched(before: Session, after: Session, event: Event) -> frozenset[Touched]:
+    """What may have other rows by this fact: messages, and compartments that come with it or go."""
+    compartments_touched = frozenset(("compartment", name) for name in _moved(before, after))
     if isinstance(event, SessionClosed):
-        return frozenset(before.messages.by_id) if before.messages.by_id else frozenset()
+        return compartments_touched | {("message", name) for name in before.messages.by_id}
     names = message_fold.touched(event, before.messages)
-    return frozenset(
-        other for messages in (before.messages, after.messages) for name in names for other in messages.around(name)
-    )
+    return compartments_touched | {
+        ("message", other)
+        for messages in (before.messages, after.messages)
+        for name in names
+        for other in messages.around(name)
+    }
 
 
-def changes(address: Address, before: Session, after: Session, names: Iterable[str]) -> Changes:
-    """What is to be written: rows of these messages, and of compartments that are in force or not any more."""
-    rows, gone = list(_sealed(address, before, after)), list(_unsealed(address, before, after))
-    for name in names:
-        found = after.messages.by_id.get(name)
-        if found is not None and found.counts and after.messages.order.get(found.place) == name:
-            rows.append(message_row(address, after.messages, found))
+def changes(address: Address, before: Session, after: Session, names: Iterable[Touched]) -> Changes:
+    """What is to be written: the rows of what these facts have touched, or that they are gone.
+
+    What has come and gone between the two is gone, too: an index that was killed behind a write has its row, and its
+    position does not know of it.
+    """
+    rows: list[SearchRow] = []
+    gone: list[tuple[str, str]] = []
+    sealed = _found(after)
+    for kind, name in sorted(names):
+        if kind == "message":
+            _sort_message(address, before.messages, after.messages, name, rows, gone)
+        elif name in sealed:
+            rows.append(compartment_row(address, sealed[name], after.history.positions.get(name, after.seq)))
         else:
-            gone.append(("message", key(address.project, row_id("message", name, address.session))))
-        if found is None or found is not before.messages.by_id.get(name):
-            _sort_output(address, after.messages, name, rows, gone)
+            gone.append((kind, key(address.project, row_id(kind, name, address.session))))
     return Changes(tuple(rows), tuple(gone))
+
+
+def _sort_message(
+    address: Address, before: Messages, after: Messages, name: str, rows: list[SearchRow], gone: list[tuple[str, str]]
+) -> None:
+    found = after.by_id.get(name)
+    if found is not None and found.counts and after.order.get(found.place) == name:
+        rows.append(message_row(address, after, found))
+    else:
+        gone.append(("message", key(address.project, row_id("message", name, address.session))))
+    if found is None or found is not before.by_id.get(name):
+        _sort_output(address, after, name, rows, gone)
 
 
 def _sort_output(
@@ -165,19 +189,12 @@ def _found(session: Session) -> dict[str, CompartmentSealed]:
     }
 
 
-def _sealed(address: Address, before: Session, after: Session) -> Iterator[SearchRow]:
+def _moved(before: Session, after: Session) -> frozenset[str]:
+    """The compartments that can be found before or after, and not both, or that are others now."""
     if before.history is after.history:
-        return
-    known = _found(before)
-    for name, one in _found(after).items():
-        if known.get(name) is not one:
-            yield compartment_row(address, one, after.history.positions.get(name, after.seq))
-
-
-def _unsealed(address: Address, before: Session, after: Session) -> Iterator[tuple[str, str]]:
-    if before.history is not after.history:
-        for name in _found(before).keys() - _found(after).keys():
-            yield "compartment", key(address.project, row_id("compartment", name, address.session))
+        return frozenset()
+    old, new = _found(before), _found(after)
+    return frozenset(name for name in old.keys() | new.keys() if old.get(name) is not new.get(name))
 
 
 def compartment_row(address: Address, one: CompartmentSealed, seq: int) -> SearchRow:

@@ -24,7 +24,7 @@ from schemas.events import (
 )
 from services.domain.search.rows import SearchRow
 from services.indexer.core.changes import Collected
-from services.indexer.core.session import Session, changes, evolve, touched
+from services.indexer.core.session import Session, Touched, changes, evolve, touched
 from tests.helpers.indexed_sessions import HARBOUR, Log, answered, listed, message, removed
 
 Rows = dict[str, SearchRow]
@@ -38,7 +38,7 @@ def written(
     session, start, sizes = Session(), 0, [*sizes]
     while start < len(facts):
         size = sizes.pop() if sizes else len(facts)
-        before, names, collected = session, set[str](), Collected()
+        before, names, collected = session, set[Touched](), Collected()
         for envelope, event in facts[start : start + size]:
             after = evolve(session, event, envelope)
             names |= touched(session, after, event)
@@ -247,9 +247,11 @@ def test_names_do_not_change_where_only_neighbours_do() -> None:
     session = Session()
     for envelope, event in facts[:2]:
         session = evolve(session, event, envelope)
-    before, names = session, set[str]()
+    before, names = session, set[Touched]()
     for envelope, event in facts[2:]:
         after = evolve(session, event, envelope)
         names |= touched(session, after, event)
         session = after
-    assert [] == [row for row in changes(HARBOUR, before, session, {*names, "m1"}).rows if row.kind == "output"]
+    assert [] == [
+        row for row in changes(HARBOUR, before, session, {*names, ("message", "m1")}).rows if row.kind == "output"
+    ]
