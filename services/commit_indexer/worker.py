@@ -31,7 +31,7 @@ AT_ONCE = 4
 
 
 class CommitIndexer:
-    """Tells what the repositories of projects hold, and where sessions name it."""
+    """Records the commits of projects' repositories, and which sessions name them."""
 
     NAME: ClassVar[str] = "commit_indexer"
     READS: ClassVar[tuple[type[Event], ...]] = (
