@@ -23,6 +23,8 @@ interface Line {
   guidance?: Mode;
   /** The last message of the newest step. */
   sent?: string;
+  /** How many messages that step listed. */
+  count?: number;
   /** Messages of other plugins that come with each call under the same id. */
   foreign?: readonly string[];
   /** The project that it began in. */
@@ -39,6 +41,7 @@ export class SessionRecord {
   mode: Mode | "" = "";
   guidance: Mode | "" = "";
   sent = "";
+  count = 0;
   foreign: readonly string[] = [];
   /** Where it began: it stays there, whatever its directory is called by now. Empty: nobody has kept that. */
   project = "";
@@ -98,6 +101,7 @@ export class SessionRecord {
     this.mode = line.mode ?? this.mode;
     this.guidance = line.guidance ?? this.guidance;
     this.sent = line.sent ?? this.sent;
+    this.count = line.count ?? this.count;
     this.foreign = line.foreign ?? this.foreign;
     this.project = line.project ?? this.project;
     for (const edit of line.edits ?? []) {
@@ -136,7 +140,7 @@ export class SessionRecord {
   }
 
   private whole(): Line {
-    const { revision, told, seq, date, sent, foreign } = this;
+    const { revision, told, seq, date, sent, count, foreign } = this;
     const modes = { ...(this.mode && { mode: this.mode }), ...(this.guidance && { guidance: this.guidance }) };
     return {
       revision,
@@ -145,6 +149,7 @@ export class SessionRecord {
       seq,
       date,
       sent,
+      count,
       ...(foreign.length > 0 && { foreign }),
       ...modes,
       ...(this.project && { project: this.project }),

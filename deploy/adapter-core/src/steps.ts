@@ -35,6 +35,15 @@ export class StepList {
     this.changed.add(message);
   }
 
+  /**
+   * Whether a first list begins with as many messages as the last one of an earlier life had, which ends where that one
+   * ended: then nobody has put another one among them.
+   */
+  isContinued(messages: readonly string[]): boolean {
+    const { count, sent } = this.record;
+    return count > 0 && messages.indexOf(sent) === count - 1;
+  }
+
   /** How many messages this list and the last one begin with. */
   common(messages: readonly string[]): number {
     let count = 0;
@@ -73,7 +82,7 @@ export class StepList {
     this.step = step;
     this.last = [...messages];
     this.changed.clear();
-    this.record.note({ sent: this.newest });
+    this.record.note({ sent: this.newest, count: messages.length });
     return compact(item) as StepSeen;
   }
 }

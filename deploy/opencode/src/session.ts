@@ -215,17 +215,25 @@ export class Session {
   /** The messages and parts of a call that OpenCode stores: what other plugins add is none of a step's. */
   own(entries: readonly Entry[], milliseconds: number): Promise<Entry[]> {
     const { record, steps } = this;
+    const isReported = this.isContinued(entries) ? (id: string) => id <= record.told : () => false;
     const context = {
       id: this.id,
       heard: this.heard,
       listed: steps.messages,
       isChanged: (id: string) => steps.isChanged(id),
-      isReported: (id: string) => steps.newest === "" && id <= record.told,
+      isReported,
       isReminder: (part: Part, { info }: Entry) => !translate.isTold(part) || this.isEphemeral(part, info),
       constant: record.foreign,
       keep: (foreign: readonly string[]) => record.note({ foreign }),
     };
     return this.foreign.without(context, entries, milliseconds);
+  }
+
+  /** Whether these are the first messages of this life, and those of the life before without anything among them. */
+  private isContinued(entries: readonly Entry[]): boolean {
+    if (this.steps.newest !== "") return false;
+    const others = new Set(this.record.foreign);
+    return this.steps.isContinued(entries.map(({ info }) => info.id).filter((id) => !others.has(id)));
   }
 
   /** The next step: what has not been told of the listed messages, and the list as the difference to the last one. */
