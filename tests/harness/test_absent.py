@@ -168,6 +168,31 @@ async def test_a_prompt_that_is_refused_fails_no_turn_while_the_installation_ans
     assert [] == provider.faults
 
 
+@pytest.mark.soak
+async def test_after_a_refusal_the_next_prompt_is_ours_and_has_what_the_person_laid_down(
+    provider: Provider, window: Window, tmp_path: Path
+) -> None:
+    """OpenCode and Annals take the window for a larger one. It takes over ten seconds of a processor."""
+    rule = "Never touch the harbour files."
+    wrong = {"provider": {OPENAI.provider: {"models": {OPENAI.main.name: {"limit": {"context": 200_000}}}}}}
+    plugins = [plugin(tmp_path / "data", tmp_path / "state", **WIDE)]
+    async with (
+        Apart(tmp_path / "data"),
+        OpenCode(tmp_path, provider.url, plugins=plugins, config=merged(config(), wrong), files=NOTES) as oc,
+    ):
+        conversation, on = await Conversation.open(oc, provider, "Refused"), Calls(oc)
+        await conversation.send(rule, Reply(text="Yes."))
+        await read(conversation, on, *range(8))
+        await read(conversation, on, *range(4))
+        assert 1 == len(window.refused)
+        assert 1 == compactions(conversation)
+    behind = [one for one in provider.of(conversation.session) if one.number > window.refused[0]]
+    assert [] == [one.number for one in behind if rule not in one.raw.decode()]
+    assert "<history>" in behind[0].raw.decode()
+    assert behind[0].texts[-1].startswith("§")
+    assert [] == provider.faults
+
+
 async def test_who_has_switched_compaction_off_keeps_it_off(provider: Provider, tmp_path: Path) -> None:
     async with harness(tmp_path, provider, USUAL, compaction={"auto": False}) as oc:
         assert not await compacts(oc)
