@@ -96,7 +96,7 @@ def changes(address: Address, before: Session, after: Session, names: Iterable[T
         elif name in sealed:
             rows.append(compartment_row(address, sealed[name], after.history.positions.get(name, after.seq)))
         else:
-            gone.append((kind, key(address.project, row_id(kind, name, address.session))))
+            gone.append((kind, key(address.project, row_id("compartment", name, address.session))))
     return Changes(tuple(rows), tuple(gone))
 
 
