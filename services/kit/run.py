@@ -12,7 +12,7 @@ import uvloop
 
 import schemas
 import services
-from services.kit import metrics
+from services.kit import garbage, metrics
 from services.kit.background import tell_unretrieved
 from services.kit.bus import Appender, BrokerError, Bus, LogReader, Unreachable
 from services.kit.data_directory import Unusable, refuse_unusable
@@ -39,6 +39,7 @@ def run(room: type[Room], arguments: list[str] | None = None) -> int:
     parser.add_argument("--with-parent", type=int, help="end when the process of this id, which started this one, ends")
     options = parser.parse_args(arguments)
     _refuse_mixed_packages()
+    garbage.collect_in_steps()
     os.umask(0o077)  # what a room writes down is what people said: nobody else reads it
     loaded = load()
     settings = loaded.settings
@@ -78,6 +79,7 @@ async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool,
         bus = await Bus.connect(endpoint.url, name, user=endpoint.user, password=endpoint.password, wait=wait)
         stack.push_async_callback(bus.close)
         await bus.ensure()
+        watches.append(asyncio.create_task(garbage.collect_all_at_rest(lambda: bus.client.stats["in_msgs"])))
         room = room_class()
         kit = Kit(room_class.NAME, bus, LogReader(bus), Appender(bus), settings, stack, logger())
         await room.open(kit)
