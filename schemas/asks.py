@@ -31,7 +31,7 @@ class Plan(msgspec.Struct, frozen=True, omit_defaults=True):
     """The reply to `ask.transform`."""
 
     status: Literal["ready", "late", "resync", "failed"]
-    """`late`: the step has not been read in time. `resync`: tell the whole list. Both: go on with the plan you hold."""
+    """`late`: the step was not read in time. `resync`: send the whole list. Both: go on with the plan you have."""
     pass_: Literal["", "replay", "extend", "rebase"] = msgspec.field(default="", name="pass")
     revision: int = 0
     revisions: tuple[Revision, ...] = ()
@@ -50,7 +50,7 @@ class Plan(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class EmbedAsk(Ask, frozen=True):
-    """What do these texts mean, as vectors? Asked by rooms. Without texts it tells which model answers."""
+    """What do these texts mean, as vectors? Asked by rooms. Without texts the reply only names the model."""
 
     NAME: ClassVar[str] = "embed"
 
@@ -67,7 +67,7 @@ class EmbeddedText(msgspec.Struct, frozen=True, omit_defaults=True):
     vector: bytes = b""
     """32-bit floats, little-endian; its length is 1."""
     tokens: bytes = b""
-    """A vector for each token, one after another, each of 64 signed bytes; none from a model that tells none."""
+    """A vector for each token, one after another, each of 64 signed bytes; none from a model that gives none."""
     pieces: tuple[str, ...] = ()
     """Of a query: the tokens as they are written; what goes on with a word begins with `##`."""
 
@@ -80,7 +80,7 @@ class Embedded(msgspec.Struct, frozen=True, omit_defaults=True):
     dimensions: int = 0
     """Of a text's vector; 0: not known before it was asked once."""
     has_tokens: bool = False
-    """Whether it tells the vectors of tokens."""
+    """Whether it gives the vectors of tokens."""
     texts: tuple[EmbeddedText, ...] = ()
     """In the order in which they were asked for."""
     error: str = ""
@@ -260,7 +260,7 @@ class LogBreak(msgspec.Struct, frozen=True):
 
 
 class Status(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The reply to `ask.status`: positions in the log, and what is held in memory."""
+    """The reply to `ask.status`: positions in the log, and what is in memory."""
 
     log_head: int
     read_through: int
@@ -270,7 +270,7 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     hot_sessions: int
     file: str
     building: bool = False
-    """Whether a new file is being built beside the one that answers."""
+    """Whether a new file is being built next to the one that answers."""
     counts: dict[str, int] = {}
     sessions: tuple[SessionStatus, ...] = ()
     """Those that were worked in last, the newest first."""
@@ -317,12 +317,12 @@ class ClientManifest(msgspec.Struct, frozen=True, omit_defaults=True):
     documents: tuple[str, ...] = ()
     """Paths from the project's root whose content is wanted: documents and key files. No link is followed out of it."""
     document_bytes: int = 0
-    """The most of one of them. What is longer, or no text, is told as gone."""
+    """The most of one of them. What is longer, or no text, is reported as gone."""
     placeholders: str = ""
     """A regular expression for a trimmed text that is nothing but what the service puts in place of others. Letters are
     compared regardless of case."""
     refusals: dict[Mode, str] = {}
-    """What an agent is told whose call has such a text for an argument, by the session's mode; the call is not made.
+    """The answer to an agent whose call has such a text for an argument, by the session's mode; the call is not made.
     `{argument}` and `{text}` are filled in."""
     error: str = ""
 
@@ -344,7 +344,7 @@ class SessionReport(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ExpandAsk(Ask, frozen=True):
-    """What was said, word for word? One of: a range of messages, a message, a tag, a compartment."""
+    """What are the exact words of a session? One of: a range of messages, a message, a tag, a compartment."""
 
     NAME: ClassVar[str] = "expand"
 
@@ -543,11 +543,11 @@ class SearchAsk(Ask, frozen=True):
     project: str
     query: str
     session: str = ""
-    """The session that asks: what it is being served now is not told again. Empty: a person asks, in none."""
+    """The session that asks: what its prompt shows already is not repeated. Empty: a person asks, in none."""
     sources: tuple[str, ...] = ()
     """Where to look; empty: everywhere. Unknown ones are left out, and the reply says so; an error where all are."""
     sessions: tuple[str, ...] = ()
-    """Only what was said in these."""
+    """Only from these."""
     actors: tuple[str, ...] = ()
     """Only what these have written, by their ids."""
     since: datetime | None = None
@@ -558,7 +558,7 @@ class SearchAsk(Ask, frozen=True):
     """Wait a little until the index has read the log up to this position. What was confirmed to be remembered or noted
     before the question was sent is waited for in any case."""
     deadline_ms: Wait = 0
-    """After this time the asker no longer listens: then it is told what is found without waiting. 0: a few seconds."""
+    """Milliseconds after which the asker no longer listens: what is found by then is the reply. 0: a few seconds."""
     limit: Count = 10
     """At most 25 for a session, and 200 for a person."""
     group: Literal["", "session"] = ""
@@ -621,7 +621,7 @@ class Hits(msgspec.Struct, frozen=True, omit_defaults=True):
     degraded: tuple[str, ...] = ()
     """What could not be searched as it should have been, and why."""
     read_through: int = 0
-    """The position of the log up to which all that it tells was searched."""
+    """The position of the log up to which all was searched."""
     text: str = ""
     """The same for an agent to read."""
     error: str = ""
@@ -646,7 +646,7 @@ class Served(msgspec.Struct, frozen=True, omit_defaults=True):
     memories: tuple[str, ...] = ()
     compartments: tuple[str, ...] = ()
     quarantined: tuple[str, ...] = ()
-    """Sessions of the project of which all is taken back: what was said in them is shown to no other session."""
+    """Sessions of the project of which all is taken back: no other session is shown their messages."""
     error: str = ""
 
 

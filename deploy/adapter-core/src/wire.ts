@@ -463,7 +463,7 @@ export interface SearchAsk {
   project: string;
   query: string;
   /**
-   * The session that asks: what it is being served now is not told again. Empty: a person asks, in none.
+   * The session that asks: what its prompt shows already is not repeated. Empty: a person asks, in none.
    */
   session?: string;
   /**
@@ -471,7 +471,7 @@ export interface SearchAsk {
    */
   sources?: string[];
   /**
-   * Only what was said in these.
+   * Only from these.
    */
   sessions?: string[];
   /**
@@ -489,7 +489,7 @@ export interface SearchAsk {
    */
   min_seq?: number;
   /**
-   * After this time the asker no longer listens: then it is told what is found without waiting. 0: a few seconds.
+   * Milliseconds after which the asker no longer listens: what is found by then is the reply. 0: a few seconds.
    */
   deadline_ms?: number;
   /**
@@ -583,7 +583,7 @@ export interface ProjectSettingsAsk {
   project: string;
 }
 /**
- * What do these texts mean, as vectors? Asked by rooms. Without texts it tells which model answers.
+ * What do these texts mean, as vectors? Asked by rooms. Without texts the reply only names the model.
  */
 export interface EmbedAsk {
   texts?: string[];
@@ -642,7 +642,7 @@ export interface SessionAsk {
   session: string;
 }
 /**
- * What was said, word for word? One of: a range of messages, a message, a tag, a compartment.
+ * What are the exact words of a session? One of: a range of messages, a message, a tag, a compartment.
  */
 export interface ExpandAsk {
   project: string;
@@ -716,7 +716,7 @@ export interface MemoryAsk {
  */
 export interface Plan {
   /**
-   * `late`: the step has not been read in time. `resync`: tell the whole list. Both: go on with the plan you hold.
+   * `late`: the step was not read in time. `resync`: send the whole list. Both: go on with the plan you have.
    */
   status: "failed" | "late" | "ready" | "resync";
   pass?: "" | "extend" | "rebase" | "replay";
@@ -988,7 +988,7 @@ export interface Hits {
    */
   degraded?: string[];
   /**
-   * The position of the log up to which all that it tells was searched.
+   * The position of the log up to which all was searched.
    */
   read_through?: number;
   /**
@@ -1077,7 +1077,7 @@ export interface Served {
   memories?: string[];
   compartments?: string[];
   /**
-   * Sessions of the project of which all is taken back: what was said in them is shown to no other session.
+   * Sessions of the project of which all is taken back: no other session is shown their messages.
    */
   quarantined?: string[];
   error?: string;
@@ -1270,7 +1270,7 @@ export interface Embedded {
    */
   dimensions?: number;
   /**
-   * Whether it tells the vectors of tokens.
+   * Whether it gives the vectors of tokens.
    */
   has_tokens?: boolean;
   /**
@@ -1291,7 +1291,7 @@ export interface EmbeddedText {
    */
   vector?: string;
   /**
-   * A vector for each token, one after another, each of 64 signed bytes; none from a model that tells none.
+   * A vector for each token, one after another, each of 64 signed bytes; none from a model that gives none.
    */
   tokens?: string;
   /**
@@ -1449,7 +1449,7 @@ export interface PromptSearch {
   bytes?: number;
 }
 /**
- * The reply to `ask.status`: positions in the log, and what is held in memory.
+ * The reply to `ask.status`: positions in the log, and what is in memory.
  */
 export interface Status {
   log_head: number;
@@ -1464,7 +1464,7 @@ export interface Status {
   hot_sessions: number;
   file: string;
   /**
-   * Whether a new file is being built beside the one that answers.
+   * Whether a new file is being built next to the one that answers.
    */
   building?: boolean;
   counts?: {
@@ -1597,7 +1597,7 @@ export interface ClientManifest {
    */
   documents?: string[];
   /**
-   * The most of one of them. What is longer, or no text, is told as gone.
+   * The most of one of them. What is longer, or no text, is reported as gone.
    */
   document_bytes?: number;
   /**
@@ -1605,7 +1605,7 @@ export interface ClientManifest {
    */
   placeholders?: string;
   /**
-   * What an agent is told whose call has such a text for an argument, by the session's mode; the call is not made. `{argument}` and `{text}` are filled in.
+   * The answer to an agent whose call has such a text for an argument, by the session's mode; the call is not made. `{argument}` and `{text}` are filled in.
    */
   refusals?: {
     [k: string]: string;

@@ -272,15 +272,15 @@ class _Picked:
 
 def twins(memories: Iterable[Memory]) -> Iterator[tuple[Memory, Memory]]:
     """The memories that say nearly the same as one before them, each with that one."""
-    known, kept = Twins(), list[Memory]()
+    known, stronger = Twins(), list[Memory]()
     for one in memories:
-        said = words(one.text)
-        at = known.find(said)
+        text_words = words(one.text)
+        at = known.find(text_words)
         if at is not None:
-            yield one, kept[at]
+            yield one, stronger[at]
         else:
-            known.enter(said)
-            kept.append(one)
+            known.enter(text_words)
+            stronger.append(one)
 
 
 class Twins:
@@ -297,42 +297,42 @@ class Twins:
         self._by_word: dict[str, list[int]] = {}
         self._by_rare: dict[str, list[int]] = {}
 
-    def add(self, said: frozenset[str]) -> bool:
+    def add(self, text_words: frozenset[str]) -> bool:
         """Take a text in; false where it is the twin of one that was."""
-        if self.find(said) is not None:
+        if self.find(text_words) is not None:
             return False
-        self.enter(said)
+        self.enter(text_words)
         return True
 
-    def enter(self, said: frozenset[str]) -> None:
+    def enter(self, text_words: frozenset[str]) -> None:
         """Take a text in of which `find` has just found that it is no twin."""
-        which = self._which(said)
-        for word in self._rare(said):
+        which = self._which(text_words)
+        for word in self._rare(text_words):
             self._by_rare.setdefault(word, []).append(len(self._texts))
-        for word in said:
+        for word in text_words:
             self._by_word.setdefault(word, []).append(len(self._texts))
-        self._texts.append((len(said), which))
+        self._texts.append((len(text_words), which))
 
-    def find(self, said: frozenset[str]) -> int | None:
+    def find(self, text_words: frozenset[str]) -> int | None:
         """Which of the texts that were taken in it is a twin of, counted from 0."""
-        near = {at for word in self._rare(said) for at in self._by_word.get(word, ())}
-        near.update(at for word in said for at in self._by_rare.get(word, ()))
-        which, count, texts = self._which(said), len(said), self._texts
+        near = {at for word in self._rare(text_words) for at in self._by_word.get(word, ())}
+        near.update(at for word in text_words for at in self._by_rare.get(word, ()))
+        which, count, texts = self._which(text_words), len(text_words), self._texts
         for at in sorted(near):
             other, others = texts[at]
             if are_twins(count, other, (which & others).bit_count()):
                 return at
         return None
 
-    def _which(self, said: frozenset[str]) -> int:
+    def _which(self, text_words: frozenset[str]) -> int:
         which = 0
-        for word in said:
+        for word in text_words:
             which |= self._bits.setdefault(word, 1 << len(self._bits))
         return which
 
-    def _rare(self, said: frozenset[str]) -> list[str]:
+    def _rare(self, text_words: frozenset[str]) -> list[str]:
         """Its rarest words, so many that a twin has at least one of them."""
-        return sorted(said, key=lambda word: (len(self._by_word.get(word, ())), word))[: telling(len(said))]
+        return sorted(text_words, key=lambda word: (len(self._by_word.get(word, ())), word))[: telling(len(text_words))]
 
 
 def are_twins(one: int, other: int, common: int) -> bool:

@@ -19,7 +19,7 @@ class TwinPairs:
         """Memories that were looked for among the others."""
         self._texts: dict[str, str] = {}
         """Memory -> its text, of those that hold."""
-        self._said: dict[str, frozenset[str]] = {}
+        self._words: dict[str, frozenset[str]] = {}
         self._which: dict[str, int] = {}
         """Memory -> its words as the bits of a number: that many texts are compared quickly."""
         self._bits: dict[str, int] = {}
@@ -45,29 +45,29 @@ class TwinPairs:
 
     def among(self, strongest: Iterable[Memory]) -> Iterator[tuple[Memory, Memory]]:
         """Of these memories those that say nearly the same as one before them, each with that one."""
-        kept: dict[str, tuple[int, Memory]] = {}
+        stronger: dict[str, tuple[int, Memory]] = {}
         for at, one in enumerate(strongest):
             near = self._near.get(one.id, ())
-            before = min((kept[name][0] for name in near if name in kept), default=-1)
+            before = min((stronger[name][0] for name in near if name in stronger), default=-1)
             if before >= 0:
-                yield one, next(kept[name][1] for name in near if name in kept and kept[name][0] == before)
+                yield one, next(stronger[name][1] for name in near if name in stronger and stronger[name][0] == before)
             elif near:
-                kept[one.id] = at, one
+                stronger[one.id] = at, one
 
     def _add(self, one: Memory) -> None:
-        name, said = one.id, words(one.text)
-        which = self._bits_of(said)
-        rare = self._rare_of(said)
+        name, text_words = one.id, words(one.text)
+        which = self._bits_of(text_words)
+        rare = self._rare_of(text_words)
         self.compared += 1
         candidates = {other for word in rare for other in self._by_word.get(word, ())}
-        candidates.update(other for word in said for other in self._by_rare.get(word, ()))
+        candidates.update(other for word in text_words for other in self._by_rare.get(word, ()))
         for other in candidates:
             common = (which & self._which[other]).bit_count()
-            if are_twins(len(said), len(self._said[other]), common):
+            if are_twins(len(text_words), len(self._words[other]), common):
                 self._near.setdefault(name, set()).add(other)
                 self._near.setdefault(other, set()).add(name)
-        self._texts[name], self._said[name], self._which[name], self._rare[name] = one.text, said, which, rare
-        for word in said:
+        self._texts[name], self._words[name], self._which[name], self._rare[name] = one.text, text_words, which, rare
+        for word in text_words:
             self._by_word.setdefault(word, set()).add(name)
         for word in rare:
             self._by_rare.setdefault(word, set()).add(name)
@@ -76,21 +76,23 @@ class TwinPairs:
         if self._texts.pop(name, None) is None:
             return
         del self._which[name]
-        for word in self._said.pop(name):
+        for word in self._words.pop(name):
             _discard(self._by_word, word, name)
         for word in self._rare.pop(name):
             _discard(self._by_rare, word, name)
         for other in self._near.pop(name, ()):
             _discard(self._near, other, name)
 
-    def _bits_of(self, said: frozenset[str]) -> int:
+    def _bits_of(self, text_words: frozenset[str]) -> int:
         which = 0
-        for word in said:
+        for word in text_words:
             which |= self._bits.setdefault(word, 1 << len(self._bits))
         return which
 
-    def _rare_of(self, said: frozenset[str]) -> tuple[str, ...]:
-        return tuple(sorted(said, key=lambda word: (len(self._by_word.get(word, ())), word))[: telling(len(said))])
+    def _rare_of(self, text_words: frozenset[str]) -> tuple[str, ...]:
+        return tuple(
+            sorted(text_words, key=lambda word: (len(self._by_word.get(word, ())), word))[: telling(len(text_words))]
+        )
 
 
 def _discard(found: dict[str, set[str]], key: str, name: str) -> None:

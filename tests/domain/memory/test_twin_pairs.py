@@ -42,7 +42,7 @@ def test_they_are_those_of_all_memories_in_any_order_of_strength(
         assert ids([*twins(strongest)]) == ids([*pairs.among(strongest)])
         assert len(strongest) == len(pairs)
     pairs.update(known, [])
-    assert not any(getattr(pairs, name) for name in ("_texts", "_said", "_which", "_by_word", "_by_rare", "_near"))
+    assert not any(getattr(pairs, name) for name in ("_texts", "_words", "_which", "_by_word", "_by_rare", "_near"))
 
 
 def test_what_only_became_stronger_is_not_compared_again() -> None:
