@@ -23,7 +23,7 @@ from services.kit.commands import send
 Values = Mapping[str, object]
 
 
-class Change(msgspec.Struct, frozen=True):
+class ChangedSetting(msgspec.Struct, frozen=True):
     """What a setting is, and what it becomes."""
 
     now: object
@@ -63,7 +63,7 @@ class SharedSettings(msgspec.Struct, frozen=True):
     former: str
     own: Values
     """What the remaining project sets for itself."""
-    changes: Mapping[str, Change]
+    changes: Mapping[str, ChangedSetting]
     """What becomes of the settings of the other."""
 
     @property
@@ -82,7 +82,7 @@ class SharedSettings(msgspec.Struct, frozen=True):
 async def shared_settings(bus: Bus, project: str, former: str) -> SharedSettings:
     """What a merge of these two would make of their settings; ask before it is made. Raises `NoProject`."""
     (kept, installation, _), (lost, _, _) = await _read(bus, project), await _read(bus, former)
-    changes = {name: Change(now, then) for name, now, then in _changed(lost, kept, installation)}
+    changes = {name: ChangedSetting(now, then) for name, now, then in _changed(lost, kept, installation)}
     return SharedSettings(project, former, kept, changes)
 
 
