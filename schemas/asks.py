@@ -137,7 +137,7 @@ class Explained(msgspec.Struct, frozen=True, omit_defaults=True):
     revision: int
     facts: tuple[Fact, ...] = ()
     lanes: tuple[str, ...] = ()
-    """The kinds of edits that decided it, as `services/responder/lanes` names them: `drops`, `search hint`."""
+    """The kinds of edits that decided it, as `services/plan/lanes` names them: `drops`, `search hint`."""
     causes: tuple[str, ...] = ()
     """Why covered messages changed, where a rebase made it; empty: it came with its messages, in an extension."""
     ordinal: int = 0

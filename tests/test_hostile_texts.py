@@ -15,19 +15,7 @@ import pytest
 from schemas.events import PartRecorded
 from services.commit_indexer.core.mentions import mentioned
 from services.commit_indexer.core.objects import read_commit
-from services.desk.core.candidates import from_agent, from_person
-from services.desk.core.gate.candidate import judge_candidate
-from services.desk.core.gate.lasting import passing_reasons
-from services.desk.core.gate.recurring import recurs
-from services.desk.core.gate.verdict import judge
-from services.desk.core.requests.find import requests
-from services.desk.core.summaries.grammar import read_block
 from services.domain.edits import TAGS
-from services.domain.memory.classes import CLASSES, placed_by_class
-from services.domain.memory.hot_state import HotState, after_run, after_search, after_words, hot_lines
-from services.domain.memory.keys import canonical, identity_key
-from services.domain.memory.rendering import plain
-from services.domain.memory.sameness import sentence_key, speaks_against
 from services.domain.questions.reading import bare
 from services.domain.search.fragments import fragment
 from services.domain.search.literals import ids, literals, names_asked
@@ -58,12 +46,24 @@ from services.domain.transcript.names import expressions, links, names
 from services.domain.transcript.reader import read
 from services.historian.core.rules.summary import summarise
 from services.historian.core.rules.work import counted
-from services.responder.lanes.cut_output import shortened as shortened_output
-from services.responder.lanes.empty_answers import PLACEHOLDERS
-from services.responder.lanes.hints import query_of
-from services.responder.lanes.thinking import without_thinking
-from services.responder.text_compression.regions import prose
-from services.responder.text_compression.tiers import ULTRA, compress
+from services.memory.candidates import from_agent, from_person
+from services.memory.classes import CLASSES, placed_by_class
+from services.memory.gate.candidate import judge_candidate
+from services.memory.gate.lasting import passing_reasons
+from services.memory.gate.recurring import recurs
+from services.memory.gate.verdict import judge
+from services.memory.hot_state import HotState, after_run, after_search, after_words, hot_lines
+from services.memory.keys import canonical, identity_key
+from services.memory.rendering import plain
+from services.memory.requests.find import requests
+from services.memory.sameness import sentence_key, speaks_against
+from services.memory.summaries.grammar import read_block
+from services.plan.lanes.cut_output import shortened as shortened_output
+from services.plan.lanes.empty_answers import PLACEHOLDERS
+from services.plan.lanes.hints import query_of
+from services.plan.lanes.thinking import without_thinking
+from services.plan.text_compression.regions import prose
+from services.plan.text_compression.tiers import ULTRA, compress
 from services.tagger.core import overflow
 from services.tagger.core.signature import is_refused
 from tests.helpers.cost import bare_seconds, seconds
@@ -101,13 +101,13 @@ HARMLESS = {
     "edges/launcher/units.py": "reads a word of a command of our own, without a choice",
     "domain/ranges.py": "reads at most 18 digits at a time from where it stands",
     "searcher/core/late.py": "asks of a single character whether it is a letter",
-    "domain/memory/snapshot.py": "reads one id of bounded length",
+    "memory/snapshot.py": "reads one id of bounded length",
     "domain/transcript/blocks.py": "reads at most 18 digits from the beginning of a line",
     "responder/answers/expand.py": "reads at most 18 digits from the beginning of a line",
-    "responder/head/history.py": "reads some characters from the beginning of a line, without a choice",
-    "responder/lanes/text_compression.py": "reads from the beginning of a text, without a choice",
-    "responder/lanes/prefix.py": "reads from the beginning of a text, without a choice",
-    "responder/lanes/temporal.py": "reads from the beginning of a text, without a choice",
+    "plan/head/history.py": "reads some characters from the beginning of a line, without a choice",
+    "plan/lanes/text_compression.py": "reads from the beginning of a text, without a choice",
+    "plan/lanes/prefix.py": "reads from the beginning of a text, without a choice",
+    "plan/lanes/temporal.py": "reads from the beginning of a text, without a choice",
 }
 
 Reader = Callable[[str], object]
@@ -140,52 +140,52 @@ def _git_part(text: str) -> list[PartRecorded]:
 READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
     "a candidate at the gate": (
         (
-            "desk/core/gate/candidate.py",
-            "desk/core/gate/code.py",
-            "desk/core/gate/fault.py",
-            "desk/core/gate/kinds.py",
-            "desk/core/gate/moment.py",
-            "desk/core/gate/order.py",
-            "desk/core/gate/question.py",
-            "desk/core/gate/report.py",
-            "desk/core/gate/status.py",
-            "desk/core/gate/tongues.py",
-            "desk/core/gate/words.py",
+            "memory/gate/candidate.py",
+            "memory/gate/code.py",
+            "memory/gate/fault.py",
+            "memory/gate/kinds.py",
+            "memory/gate/moment.py",
+            "memory/gate/order.py",
+            "memory/gate/question.py",
+            "memory/gate/report.py",
+            "memory/gate/status.py",
+            "memory/gate/tongues.py",
+            "memory/gate/words.py",
             "domain/texts/injection.py",
             "domain/texts/orders.py",
         ),
         lambda text: [(judge(text, one), judge_candidate(text, one)) for one in CLASSES],
     ),
     "candidates of a session": (
-        ("desk/core/candidates.py", "desk/core/gate/lasting.py"),
+        ("memory/candidates.py", "memory/gate/lasting.py"),
         lambda text: (from_person(text), from_agent(text), passing_reasons(text)),
     ),
     "the candidates of a summary": (
-        ("desk/core/summaries/grammar.py",),
+        ("memory/summaries/grammar.py",),
         lambda text: (read_block(text), read_block(f"Memory candidates:\nREPLACE [M1] {text}")),
     ),
     "a person's own words": (("domain/texts/own.py",), own_lines),
     "requests of a person": (
-        ("desk/core/requests/find.py", "desk/core/requests/phrases.py", "domain/texts/paste_patterns.py"),
+        ("memory/requests/find.py", "memory/requests/phrases.py", "domain/texts/paste_patterns.py"),
         lambda text: (requests(text), requests(f"Remember: {text}"), requests(f"{text[:1_000]} from now on {text}")),
     ),
     "an order that could do harm": (("domain/texts/risky.py",), risk_of),
     "a list of names": (("domain/texts/listings.py",), is_listing),
-    "a rule that recurs": (("desk/core/gate/recurring.py",), recurs),
+    "a rule that recurs": (("memory/gate/recurring.py",), recurs),
     "whether two memories say the same": (
-        ("domain/memory/sameness.py",),
+        ("memory/sameness.py",),
         lambda text: (sentence_key(text), speaks_against(f"Always {text}", f"Never {text}")),
     ),
     "the key of a memory": (
-        ("domain/memory/keys.py",),
+        ("memory/keys.py",),
         lambda text: (canonical(text), identity_key("reference", text)),
     ),
-    "the line of a memory": (("domain/memory/rendering.py",), plain),
+    "the line of a memory": (("memory/rendering.py",), plain),
     "what a session works at": (
-        ("domain/memory/hot_state.py",),
+        ("memory/hot_state.py",),
         lambda text: hot_lines(after_run(after_search(after_words(HotState(), text), text), "pytest", text, 1)),
     ),
-    "the category of a memory": (("domain/memory/classes.py",), lambda text: placed_by_class("decision", text)),
+    "the category of a memory": (("memory/classes.py",), lambda text: placed_by_class("decision", text)),
     "names": (
         ("domain/transcript/names.py",),
         lambda text: (list(names(text)), list(expressions(text)), list(links(text))),
@@ -243,12 +243,12 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
     ),
     "tags": (("domain/edits.py",), lambda text: TAGS.sub("", text)),
     "a text in fewer words": (
-        ("responder/text_compression/regions.py", "responder/text_compression/rules.py"),
+        ("plan/text_compression/regions.py", "plan/text_compression/rules.py"),
         lambda text: (prose(text), compress(text, ULTRA)),
     ),
     "what was injected": ((), without_injected),
-    "thinking within an answer": (("responder/lanes/rewrite.py",), without_thinking),
-    "placeholders": (("responder/lanes/empty_answers.py",), PLACEHOLDERS.fullmatch),
+    "thinking within an answer": (("plan/lanes/rewrite.py",), without_thinking),
+    "placeholders": (("plan/lanes/empty_answers.py",), PLACEHOLDERS.fullmatch),
     "a question": ((), query_of),
     "what a search looks for": (
         ("domain/search/literals.py", "domain/search/words.py"),

@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 
 from schemas.events import StepOpened
 from schemas.subjects import Address
-from services.desk.core.book.expiring import Span, dormant_spans
 from services.kit.bus import LogReader
+from services.memory.decide.expiring import Span, dormant_spans
 
 
 class Activity:

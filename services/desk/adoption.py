@@ -16,17 +16,17 @@ from typing import NamedTuple
 from schemas.envelope import Actor, Envelope
 from schemas.events import AliasAdded, AliasRemoved, Event, MemoryArchived, MemoryMoved, MemoryRestored, ProjectMerged
 from schemas.subjects import Address
-from services.desk.core.book.adopting import adopted, given_back
 from services.desk.past import book_at
 from services.desk.project_names import ProjectNames
 from services.domain.aliases import GLOBAL
 from services.domain.draft import Draft
-from services.domain.memory.book import NOUNS, Book
-from services.domain.memory.state import ADOPTED
 from services.kit.aggregate import Aggregate
 from services.kit.command_queue import Command
 from services.kit.nouns import NounReader
 from services.kit.room import Kit
+from services.memory.book import NOUNS, Book
+from services.memory.decide.adopting import adopted, given_back
+from services.memory.state import ADOPTED
 
 AT_ONCE = 200
 """Decisions that are told again together."""

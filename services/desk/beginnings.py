@@ -5,8 +5,8 @@ from contextlib import aclosing
 
 from schemas.events import StepOpened
 from schemas.subjects import Address
-from services.desk.core.book.context import Began
 from services.kit.bus import LogReader
+from services.memory.decide.context import Began
 
 WITH_HEADS = frozenset({"primary", "reduce_off"})
 """The modes of sessions that are shown the memory."""

@@ -11,24 +11,24 @@ from schemas.subjects import Address
 from services.desk.activity import Activity
 from services.desk.adoption import Adoption
 from services.desk.beginnings import Beginnings
-from services.desk.core.book.context import BookContext, Refusal, session_of
 from services.desk.core.commands import decide_on_book, rule_of
-from services.desk.core.decision import Decision
 from services.desk.core.trust import trust_of
 from services.desk.deciding import decided
 from services.desk.kin import Kin, kin_of
 from services.desk.past import book_at
 from services.desk.project_names import ProjectNames
 from services.desk.settings import OwnSettings
+from services.domain.decision import Decision
 from services.domain.draft import Draft
 from services.domain.guards import WRITTEN
-from services.domain.memory.book import NOUNS, Book, evolve
-from services.domain.memory.rendering import profile_of
 from services.domain.project_settings import with_own
 from services.kit.aggregate import Aggregate
 from services.kit.cache import Sessions
 from services.kit.nouns import NounReader
 from services.kit.room import Kit
+from services.memory.book import NOUNS, Book, evolve
+from services.memory.decide.context import BookContext, Refusal, session_of
+from services.memory.rendering import profile_of
 
 
 class _Moved(Exception):

@@ -6,7 +6,7 @@ from typing import TypeVar
 from schemas.commands import Answer, CommandMessage
 from schemas.events import SpendRefused
 from schemas.subjects import Address
-from services.desk.core.decision import Decision
+from services.domain.decision import Decision
 from services.domain.draft import Draft
 from services.kit.aggregate import Aggregate
 from services.kit.bus import LogReader

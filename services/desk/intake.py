@@ -23,20 +23,8 @@ from schemas.events import (
 )
 from schemas.subjects import Address, parse_log
 from services.desk.books import Books
-from services.desk.core.book.admission import admit
-from services.desk.core.book.asking import Origin, asked, shown
-from services.desk.core.book.candidate import Candidate
-from services.desk.core.book.context import BookContext
-from services.desk.core.book.retrieving import retrieval_id, retrieved, shown_by
-from services.desk.core.book.summarising import decide_line, line_id
-from services.desk.core.candidates import from_agent, from_call, from_person
-from services.desk.core.decision import Decision
-from services.desk.core.requests.find import requests
-from services.desk.core.summaries.commands import Snapshot, snapshot_of
-from services.desk.core.summaries.grammar import Malformed, read_block
 from services.desk.kin import Kin, copied_from, kin_of
-from services.domain.memory.book import Book
-from services.domain.memory.snapshot import holder_of, position_of, snapshot
+from services.domain.decision import Decision
 from services.domain.outcome import Done, Later, Outcome
 from services.domain.secrets import mask
 from services.domain.senders import words_of
@@ -48,6 +36,18 @@ from services.domain.tools.names import SEARCH_TOOL
 from services.kit.bus import Delivery
 from services.kit.consumer import fact_of, log_consumer
 from services.kit.room import Kit
+from services.memory.book import Book
+from services.memory.candidates import from_agent, from_call, from_person
+from services.memory.decide.admission import admit
+from services.memory.decide.asking import Origin, asked, shown
+from services.memory.decide.candidate import Candidate
+from services.memory.decide.context import BookContext
+from services.memory.decide.retrieving import retrieval_id, retrieved, shown_by
+from services.memory.decide.summarising import decide_line, line_id
+from services.memory.requests.find import requests
+from services.memory.snapshot import holder_of, position_of, snapshot
+from services.memory.summaries.commands import Snapshot, snapshot_of
+from services.memory.summaries.grammar import Malformed, read_block
 
 READ: tuple[type[Event], ...] = (
     MessageRecorded,

@@ -1,10 +1,10 @@
 """A project's memory book as it was at a position of the log."""
 
 from schemas.subjects import Address
-from services.domain.memory.book import NOUNS, Book, evolve
 from services.kit.bus import LogReader
 from services.kit.cache import folded
 from services.kit.nouns import NounReader
+from services.memory.book import NOUNS, Book, evolve
 
 
 async def book_at(reader: LogReader, project: Address, position: int) -> Book:

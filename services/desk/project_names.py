@@ -9,10 +9,10 @@ from schemas.events import ProjectClaimed, ProjectMerged
 from schemas.subjects import Address, BadSubject
 from services.desk.core.aliases import Claim, NamesContext, claimed
 from services.desk.core.commands import decide
-from services.desk.core.decision import Decision
 from services.desk.core.trust import trust_of
 from services.desk.deciding import decided
 from services.domain.aliases import GLOBAL, NOUN, Aliases, evolve
+from services.domain.decision import Decision
 from services.domain.draft import Draft
 from services.kit.aggregate import Aggregate
 from services.kit.cache import Sessions

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from schemas.commands import Answer, Command, CommandMessage
 from schemas.subjects import Address
 from services.desk.core.commands import decide
-from services.desk.core.decision import Decision
 from services.desk.core.settings import SettingsContext
 from services.desk.core.trust import trust_of
 from services.desk.deciding import decided
 from services.desk.project_names import ProjectNames
+from services.domain.decision import Decision
 from services.domain.project_settings import ProjectSettings, evolve, own_values
 from services.kit.aggregate import Aggregate
 from services.kit.cache import Sessions

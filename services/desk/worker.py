@@ -44,7 +44,6 @@ from schemas.subjects import Address, BadSubject, parse_command
 from services.desk.books import Books
 from services.desk.core import session, spending
 from services.desk.core.commands import COMMANDS, WRITES, decide, misplaced, rule_of
-from services.desk.core.decision import CommandContext
 from services.desk.core.spending import Ledger
 from services.desk.core.trust import trust_of
 from services.desk.deciding import decided
@@ -52,8 +51,8 @@ from services.desk.intake import MemoryIntake
 from services.desk.schedule import Schedule
 from services.domain.addressing import check_address
 from services.domain.aliases import Aliases
+from services.domain.decision import CommandContext
 from services.domain.guards import WRITTEN
-from services.domain.memory.book import Book
 from services.domain.project_settings import ProjectSettings, with_own
 from services.domain.secrets import mask
 from services.domain.senders import sender_of
@@ -61,6 +60,7 @@ from services.kit import metrics
 from services.kit.aggregate import Aggregate
 from services.kit.bus import Conflict, Unreachable
 from services.kit.room import Kit
+from services.memory.book import Book
 
 _messages = msgspec.json.Decoder(CommandMessage)
 _commands = {command.TYPE: msgspec.json.Decoder(command) for command in COMMANDS}

@@ -8,7 +8,7 @@ from functools import lru_cache
 import msgspec
 
 from schemas.subjects import Address, BadSubject
-from services.domain.memory.finding import echo
+from services.domain.finding import echo
 
 
 class Misaddressed(BadSubject):

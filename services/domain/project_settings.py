@@ -14,8 +14,8 @@ from msgspec import Meta
 
 from schemas.envelope import Envelope
 from schemas.events import Event, SettingsApplied
+from services.domain.finding import echo
 from services.domain.limits import History, Limits, Memory, inside
-from services.domain.memory.finding import echo
 
 Own = Literal["any", "off"]
 """What a project may set a setting to."""

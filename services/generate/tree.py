@@ -13,6 +13,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("services/edges", "services/generate"),
     tuple(f"services/{room}" for room in ROOMS),
     ("services/kit",),
+    ("services/plan",),
+    ("services/memory",),
     ("services/domain",),
     ("schemas",),
 )

@@ -23,11 +23,11 @@ from services.domain.draft import Draft
 from services.kit.aggregate import Aggregate
 from services.kit.bus import TooLarge, Unreachable
 from services.kit.room import Kit
-from services.responder.lanes import search_hint
-from services.responder.lanes.hint_decisions import decided, is_late, skipped, too_short
-from services.responder.lanes.hints import query_of
+from services.plan.lanes import search_hint
+from services.plan.lanes.hint_decisions import decided, is_late, skipped, too_short
+from services.plan.lanes.hints import query_of
+from services.plan.session.state import Session
 from services.responder.projections.session import SESSION
-from services.responder.session.state import Session
 from services.responder.session_cache import SessionCache
 
 TIMEOUT = 3.0

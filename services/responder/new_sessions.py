@@ -12,9 +12,9 @@ from schemas.events import Event, SessionClosed, SessionOpened, StepOpened
 from schemas.subjects import Address, of_sessions
 from services.kit.bus import Unreachable
 from services.kit.room import Kit
-from services.responder.lanes.head import MODES
+from services.plan.lanes.head import MODES
+from services.plan.session.state import Session
 from services.responder.projections.session import SESSION
-from services.responder.session.state import Session
 from services.responder.session_cache import SessionCache
 
 WAIT = 0.5

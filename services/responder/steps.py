@@ -7,7 +7,7 @@ from schemas.envelope import Envelope
 from schemas.events import Event, StepOpened
 from schemas.subjects import Address
 from services.kit.cache import Entry
-from services.responder.session.state import Session
+from services.plan.session.state import Session
 
 
 class Steps:

@@ -18,20 +18,20 @@ from schemas.commands import Answer, Command, CommandMessage, MemoryWrite
 from schemas.envelope import Actor, Envelope
 from schemas.events import Event, MemoryJudged, MemoryWritten, SessionRenamed, SpendReserved
 from schemas.subjects import Address, ask
-from services.desk.core.gate.verdict import judge
 from services.domain.envelopes import envelopes
 from services.domain.limits import Limits
 from services.domain.limits import Memory as MemoryLimits
-from services.domain.memory.rendering import render
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Appender, Bus, LogReader, Unreachable
 from services.kit.cache import Sessions
 from services.kit.logs import logger
 from services.kit.retry import retrying
 from services.kit.room import Kit
+from services.memory.gate.verdict import judge
+from services.memory.remembered import Remembered, evolve
+from services.memory.rendering import render
+from services.plan.head.memories import chosen
 from services.responder.answers.transform import Transformer
-from services.responder.head.memories import chosen
-from services.responder.projections.book import Remembered, evolve
 from services.responder.session_cache import SessionCache
 from services.responder.steps import Steps
 from services.settings import Settings

@@ -8,7 +8,7 @@ import msgspec
 from services.domain.tokens import tokens
 from services.edges.client import carryover
 from services.edges.client.transcript import Transcript
-from services.responder.head.history import render_history
+from services.plan.head.history import render_history
 from tests.bench.compressing import Compressed
 from tests.bench.kept import table
 from tests.bench.visibility import KINDS, TIERS, Item, LookUps, collected, rendered, reported, spans

@@ -14,9 +14,9 @@ from services.edges.client.transcript import Transcript
 from services.historian.core.model_answer import Output, bounds
 from services.historian.core.prompt import prompt
 from services.historian.core.validate import check
+from services.plan.head.history import render_history
+from services.plan.session.state import Session
 from services.responder.answers.expand import PAGE_TOKENS
-from services.responder.head.history import render_history
-from services.responder.session.state import Session
 from tests.bench.condensing import blocks, condensed
 from tests.bench.visibility import Item, LookUps, Sight, collected, rendered, reported, spans
 from tests.helpers.conversations import COMMITTED, agent, conversations, sealed, tool, transcript, user

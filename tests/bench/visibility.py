@@ -14,8 +14,8 @@ from services.domain.transcript import commits
 from services.domain.transcript.names import base, is_file, names
 from services.historian.core.rules.steps import Step, steps
 from services.historian.core.rules.work import trouble
+from services.plan.session.state import Session
 from services.responder.answers.expand import resolve, shown
-from services.responder.session.state import Session
 
 KINDS = ("file", "commit", "error", "constraint")
 """Of what is looked for: files that were worked on or spoken of, commits that were made, errors, a person's rules."""

@@ -31,11 +31,11 @@ from services.domain.limits import Limits, Prices
 from services.domain.window import MAX_CONTEXT
 from services.kit.cache import Entry
 from services.kit.room import Kit
+from services.plan.lanes import View
+from services.plan.planner.plan import decide
+from services.plan.session.state import Session
 from services.responder.answers.transform import Transformer
-from services.responder.lanes import View
-from services.responder.planner.plan import decide
 from services.responder.projections.session import SESSION
-from services.responder.session.state import Session
 from services.responder.session_cache import SessionCache
 from services.responder.steps import Steps
 from tests.bench.installations import bare_publishes, kit

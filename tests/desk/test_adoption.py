@@ -33,11 +33,11 @@ from schemas.events import (
 from schemas.subjects import Address
 from services.desk.worker import Desk
 from services.domain.aliases import GLOBAL
-from services.domain.memory.book import Book
-from services.domain.memory.entry import Memory
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus
 from services.kit.project_name import directory_name
+from services.memory.book import Book
+from services.memory.entry import Memory
 from services.settings import Memory as Limits
 from tests.desk.test_books import AGENT, PROJECT, send
 from tests.desk.test_intake import WISH, rested, said, tell

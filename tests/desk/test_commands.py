@@ -7,13 +7,13 @@ from schemas.events import EVENTS, FlushRequested, MemoryPinned, NoteWritten
 from schemas.offered import ACTIONS, TOOLS
 from schemas.subjects import Address
 from schemas.tools import MEMORY, OWN_SESSIONS, TOOLS_DECLARED, Action, Tool, with_actions
-from services.desk.core.book.context import BookContext
-from services.desk.core.command import ANYBODY, PEOPLE, AddressKind, command
 from services.desk.core.commands import COMMANDS, OF_BOOKS, RULES, by_type, decide, misplaced, tools
-from services.desk.core.decision import CommandContext, Decision
 from services.desk.core.session import Session
 from services.desk.worker import WRITES_BY_ITSELF, Desk
-from services.domain.memory.book import Book
+from services.domain.command import ANYBODY, PEOPLE, AddressKind, command
+from services.domain.decision import CommandContext, Decision
+from services.memory.book import Book
+from services.memory.decide.context import BookContext
 from tests.helpers.any_command import MOMENT, any_command
 from tests.helpers.memory_books import Desk as Books
 

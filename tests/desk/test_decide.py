@@ -19,16 +19,16 @@ from schemas.events import (
     TagAssigned,
 )
 from services.desk.core.commands import decide
-from services.desk.core.decision import CommandContext, Decision
 from services.desk.core.grammar import MAX_TAGS, parse_tags
 from services.desk.core.session import Session
 from services.desk.core.tags import Tags, evolve
+from services.domain.decision import CommandContext, Decision
 from services.domain.protection import newest, protected
 from services.domain.ranges import BadRange
 from tests.helpers.examples import examples
 from tests.helpers.given import Given, given
 from tests.helpers.random_sessions import Story, play
-from tests.responder.planner.test_check import OTHERS, stories
+from tests.plan.planner.test_check import OTHERS, stories
 
 PROTECTED = 3
 

@@ -9,9 +9,9 @@ from schemas.commands import Command, HistoryOrder, HistoryRebuild, HistoryResco
 from schemas.events import HistoryOrdered, SessionOpened, StepOpened
 from schemas.subjects import Address
 from services.desk.core.commands import decide, misplaced
-from services.desk.core.decision import CommandContext, Decision
 from services.desk.core.history import LAST_ORDINAL, parse_range
 from services.desk.core.session import Session, evolve
+from services.domain.decision import CommandContext, Decision
 from services.domain.ranges import BadRange
 from tests.helpers import examples as number_of
 from tests.helpers.given import given

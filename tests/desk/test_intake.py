@@ -26,10 +26,10 @@ from schemas.events import (
 from schemas.streams import LOG
 from schemas.subjects import Address
 from services.desk.worker import Desk
-from services.domain.memory.book import Book
-from services.domain.memory.snapshot import holder_of, snapshot
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Appender, Bus
+from services.memory.book import Book
+from services.memory.snapshot import holder_of, snapshot
 from services.settings import Memory
 from tests.desk.test_books import AGENT, PROJECT, SECRET, send
 from tests.helpers.broker_world import HARBOUR, connected, facts, opened, quick_settings, stored, wrapped

@@ -13,8 +13,8 @@ from schemas.commands import Command, HistoryOrder, SpendReserve, SpendSettle
 from schemas.events import Event, SessionIdled, SpendRefused, SpendReserved, SpendSettled
 from schemas.subjects import Address
 from services.desk.core.commands import decide, misplaced
-from services.desk.core.decision import CommandContext, Decision
 from services.desk.core.spending import DAYS, Day, Ledger, evolve
+from services.domain.decision import CommandContext, Decision
 from tests.helpers import examples as number_of
 from tests.helpers.given import Given, envelope, given
 

@@ -17,11 +17,11 @@ from schemas.events import (
     SessionOpened,
 )
 from schemas.subjects import Address
-from services.desk.core.book.adopting import adopted
 from services.desk.worker import Desk
-from services.domain.memory.book import Book
 from services.domain.search.telling import told, told_memories
 from services.kit.bus import Bus
+from services.memory.book import Book
+from services.memory.decide.adopting import adopted
 from tests.desk.test_books import PROJECT, send
 from tests.desk.test_intake import rested, tell
 from tests.helpers.broker_world import HARBOUR, facts, opened, quick_settings

@@ -29,9 +29,9 @@ from services.domain import learned_limits, window
 from services.domain.fold import fold
 from services.domain.limits import Limits
 from services.domain.window import NOTHING, Learned, Model, Window
+from services.plan.head.documents import Document
+from services.plan.lanes import View, head, history
 from services.responder.answers.session_report import report
-from services.responder.head.documents import Document
-from services.responder.lanes import View, head, history
 from services.tagger.core import decide as tagger
 from services.tagger.core import state as tagger_state
 from services.tagger.core.learned_limits import unknown_limits

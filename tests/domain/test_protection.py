@@ -4,16 +4,16 @@ from hypothesis import given as given_any
 
 from schemas.commands import DropQueue
 from services.desk.core.commands import decide
-from services.desk.core.decision import CommandContext
 from services.desk.core.session import Session
 from services.desk.core.tags import Tags, evolve
+from services.domain.decision import CommandContext
 from services.domain.protection import protected
-from services.responder.lanes import LANES
-from services.responder.lanes.base import PRESSING
+from services.plan.lanes import LANES
+from services.plan.lanes.base import PRESSING
 from tests.helpers.given import given
 from tests.helpers.harness import Harness, ran, rebases, replace
 from tests.helpers.random_sessions import STORIES, Moment, Story, play, wildly
-from tests.responder.planner.test_check import OTHERS
+from tests.plan.planner.test_check import OTHERS
 
 PROTECTED = 20
 BIG = "x" * 48_000

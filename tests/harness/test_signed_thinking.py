@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from schemas.events import SignatureRefused
-from services.responder.planner.full_turns import BLIND
+from services.plan.planner.full_turns import BLIND
 from services.settings import Limits
 from tests.conftest import InstallationFactory
 from tests.harness.connected import Connected, assert_whole, connected, rebases

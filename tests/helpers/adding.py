@@ -11,11 +11,11 @@ from schemas.inbox import Capability, Todo, TodoSeen
 from schemas.plan import AnyEdit
 from services.domain.edits import apply
 from services.domain.limits import Limits
-from services.responder.lanes import DROPS, LANES, TAGS, Change, Lane, View
-from services.responder.lanes.base import emptying, finders_of
-from services.responder.lanes.index import indexed
-from services.responder.provider_rules.signed_thinking import boundary
-from services.responder.session.state import Session
+from services.plan.lanes import DROPS, LANES, TAGS, Change, Lane, View
+from services.plan.lanes.base import emptying, finders_of
+from services.plan.lanes.index import indexed
+from services.plan.provider_rules.signed_thinking import boundary
+from services.plan.session.state import Session
 from tests.helpers.harness import Harness, edits_of, folds, is_sound, text_part
 from tests.helpers.random_sessions import AROUND, Act, Moment, Story, as_bytes, play, wildly
 from tests.helpers.tool_calls import called

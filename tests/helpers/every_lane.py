@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from schemas.inbox import Capability, PartSeen, Todo, TodoSeen
 from services.domain.limits import Limits, Prices
-from services.responder.lanes import Lane
-from services.responder.lanes.hints import Hit, NoteStatus
-from services.responder.lanes.skeletons import KEPT
+from services.plan.lanes import Lane
+from services.plan.lanes.hints import Hit, NoteStatus
+from services.plan.lanes.skeletons import KEPT
 from tests.helpers.harness import SHOWN, Call, Harness, attached, ran, replace, text_part, thought, with_picture
 from tests.helpers.historian_sessions import sealed
 from tests.helpers.project_documents import Project, seeing, written

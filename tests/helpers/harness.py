@@ -42,12 +42,12 @@ from services.domain.limits import Limits
 from services.domain.tokens import tokens
 from services.domain.window import Learned
 from services.edges.client.adapter import as_sent
-from services.responder.lanes import DROPS, TAGS, Lane, View
-from services.responder.planner.forks import decide
-from services.responder.planner.plan import Pass
-from services.responder.provider_rules.signed_thinking import is_held_back
-from services.responder.session.predecessor import Predecessor
-from services.responder.session.state import Session, evolve
+from services.plan.lanes import DROPS, TAGS, Lane, View
+from services.plan.planner.forks import decide
+from services.plan.planner.plan import Pass
+from services.plan.provider_rules.signed_thinking import is_held_back
+from services.plan.session.predecessor import Predecessor
+from services.plan.session.state import Session, evolve
 from services.tagger.core import decide as tagger
 from services.tagger.core import state as tagger_state
 from tests.helpers.given import drafted

@@ -27,7 +27,7 @@ from services.historian.core.state import evolve
 from services.historian.core.summary import RULES
 from services.historian.core.triggers import due
 from services.historian.writers.base import BUDGET
-from services.responder.lanes import LANES
+from services.plan.lanes import LANES
 from tests.helpers.harness import ADDRESS, Harness, edits_of
 
 HISTORY = HistoryLimits()

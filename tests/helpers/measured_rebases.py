@@ -6,8 +6,8 @@ from typing import Literal
 import msgspec
 
 from services.domain.limits import Prices
-from services.responder.planner.causes import Causes
-from services.responder.planner.economics import weigh
+from services.plan.planner.causes import Causes
+from services.plan.planner.economics import weigh
 
 replace = msgspec.structs.replace
 

@@ -11,11 +11,11 @@ from schemas.commands import Command
 from schemas.envelope import Actor, ActorKind, Envelope
 from schemas.events import Event
 from schemas.subjects import Address
-from services.desk.core.book.context import BookContext
 from services.desk.core.commands import decide_on_book
-from services.desk.core.decision import Decision
-from services.domain.memory.book import Book, evolve
-from services.domain.memory.entry import Memory
+from services.domain.decision import Decision
+from services.memory.book import Book, evolve
+from services.memory.decide.context import BookContext
+from services.memory.entry import Memory
 
 NOON = datetime(2026, 3, 7, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

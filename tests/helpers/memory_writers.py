@@ -12,11 +12,11 @@ from schemas.commands import Answer, CommandMessage, MemoryWrite
 from schemas.events import MemoryJudged
 from schemas.streams import LOG
 from schemas.subjects import Address
-from services.domain.memory.book import NOUNS, Book, evolve
 from services.kit.bus import Bus, LogReader, Unreachable
 from services.kit.cache import Entry, Sessions
 from services.kit.nouns import NounReader
 from services.kit.retry import retrying
+from services.memory.book import NOUNS, Book, evolve
 from tests.helpers.broker_world import HARBOUR, NOON, PERSON, facts, stored
 from tests.helpers.waiting import PATIENCE
 

@@ -15,10 +15,10 @@ from services.domain.limits import Limits
 from services.edges.client.agent import TidyAgent
 from services.edges.client.provider import Provider
 from services.edges.client.transcript import Transcript
-from services.responder.lanes import LANES
-from services.responder.planner.causes import causes
-from services.responder.planner.economics import prices_of
-from services.responder.provider_rules.signed_thinking import place
+from services.plan.lanes import LANES
+from services.plan.planner.causes import causes
+from services.plan.planner.economics import prices_of
+from services.plan.provider_rules.signed_thinking import place
 from tests.helpers.harness import Call, Harness, cost, edits_of, rebases
 from tests.helpers.measured_rebases import Rebase, followed
 from tests.helpers.project_documents import Project

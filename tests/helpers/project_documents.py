@@ -9,10 +9,10 @@ from schemas.events import Event, MemoryWritten, SessionIdled
 from schemas.plan import AppendText, SetHead
 from schemas.subjects import Address
 from services.domain.limits import Limits, Memory
-from services.responder.head.documents import Document
-from services.responder.lanes import DROPS, TAGS, Lane, View, head, memory_notices, notices
-from services.responder.lanes.hints import Hit, NoteStatus
-from services.responder.projections.book import Remembered, evolve
+from services.memory.remembered import Remembered, evolve
+from services.plan.head.documents import Document
+from services.plan.lanes import DROPS, TAGS, Lane, View, head, memory_notices, notices
+from services.plan.lanes.hints import Hit, NoteStatus
 from tests.helpers.harness import ADDRESS, LIMITS, Harness, replace
 
 FIRST = -100

@@ -14,10 +14,10 @@ from schemas.plan import AnyEdit, OmitPart
 from services.domain.edits import Message, apply
 from services.domain.limits import Limits
 from services.domain.protection import protected
-from services.responder.lanes import DROPS, TAGS, Lane
-from services.responder.planner.causes import causes
-from services.responder.provider_rules.signed_thinking import boundary
-from services.responder.session.state import Session
+from services.plan.lanes import DROPS, TAGS, Lane
+from services.plan.planner.causes import causes
+from services.plan.provider_rules.signed_thinking import boundary
+from services.plan.session.state import Session
 from tests.helpers.examples import examples
 from tests.helpers.harness import SHOWN, Call, Harness, edits_of, folds, is_sound, text_part, thought, with_picture
 from tests.helpers.tool_calls import Rebase, called, requested, returned, touched, view_of

@@ -9,11 +9,6 @@ import msgspec
 
 from schemas.commands import MemoryPropose
 from schemas.inbox import MessageSeen
-from services.desk.core.book.admission import admit
-from services.desk.core.book.asking import Origin, asked, shown
-from services.desk.core.book.candidate import Candidate
-from services.desk.core.candidates import from_agent, from_call, from_person
-from services.domain.memory.keys import canonical
 from services.domain.texts.bounds import flat
 from services.domain.texts.content import RecordedMessage, person_texts
 from services.domain.texts.own import own_lines
@@ -26,6 +21,11 @@ from services.edges.client.readers import read
 from services.edges.client.transcript import Transcript
 from services.historian.core.rules.summary import summarise
 from services.historian.core.summary import Fact
+from services.memory.candidates import from_agent, from_call, from_person
+from services.memory.decide.admission import admit
+from services.memory.decide.asking import Origin, asked, shown
+from services.memory.decide.candidate import Candidate
+from services.memory.keys import canonical
 from tests.helpers.memory_books import Desk
 from tests.helpers.recordings import SHIPPED
 from tests.helpers.session_candidates import name_of, pieces_of

@@ -5,10 +5,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from schemas.inbox import MessageSeen
-from services.desk.core.candidates import Found, from_agent, from_call, from_person
 from services.domain.texts.content import Piece, RecordedMessage, person_texts
 from services.domain.tools.call import TOOLS, call_of
 from services.edges.client.readers import read
+from services.memory.candidates import Found, from_agent, from_call, from_person
 
 
 def candidates(paths: Iterable[Path]) -> dict[str, Found]:

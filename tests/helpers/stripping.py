@@ -13,11 +13,11 @@ from schemas.inbox import Capability, PartSeen
 from schemas.plan import AnyEdit
 from services.domain.edits import Message, apply
 from services.domain.limits import Limits
-from services.responder.lanes import DROPS, LANES, TAGS, Change, Lane, View
-from services.responder.lanes.base import emptying, finders_of
-from services.responder.lanes.index import indexed
-from services.responder.provider_rules.signed_thinking import boundary
-from services.responder.session.state import Session
+from services.plan.lanes import DROPS, LANES, TAGS, Change, Lane, View
+from services.plan.lanes.base import emptying, finders_of
+from services.plan.lanes.index import indexed
+from services.plan.provider_rules.signed_thinking import boundary
+from services.plan.session.state import Session
 from tests.helpers.examples import examples
 from tests.helpers.harness import (
     SHOWN,

@@ -8,10 +8,10 @@ import msgspec
 from schemas.inbox import PartSeen, ToolStatus
 from schemas.plan import AnyEdit, OmitArc, OmitPart, ReplaceOutput
 from services.domain.limits import Limits
-from services.responder.lanes import DROPS, LANES, TAGS, Change, Lane, View
-from services.responder.lanes.base import emptying, finders_of
-from services.responder.lanes.index import indexed
-from services.responder.session.state import Session
+from services.plan.lanes import DROPS, LANES, TAGS, Change, Lane, View
+from services.plan.lanes.base import emptying, finders_of
+from services.plan.lanes.index import indexed
+from services.plan.session.state import Session
 from tests.helpers.harness import Call, Harness
 
 LINES = "line\n" * 80

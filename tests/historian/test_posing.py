@@ -17,7 +17,7 @@ from services.historian.core.from_answer import to_summary
 from services.historian.core.model_answer import Compartment, Output, bounds
 from services.historian.core.rules.summary import summarise
 from services.historian.core.validate import check
-from services.responder.head.history import render_history
+from services.plan.head.history import render_history
 from tests.helpers.conversations import agent, called, resulted, text, tool, transcript, user
 from tests.helpers.examples import examples
 

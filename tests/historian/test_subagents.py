@@ -16,7 +16,7 @@ from services.historian.core.publish import Written, published
 from services.historian.core.rules.summary import summarise
 from services.historian.core.summary import RULES
 from services.historian.core.validate import check
-from services.responder.head.history import HISTORY, SUBAGENT, render_history
+from services.plan.head.history import HISTORY, SUBAGENT, render_history
 from tests.helpers.conversations import agent, tool, transcript, user
 from tests.helpers.harness import Harness, ran, text_part
 from tests.helpers.historian_sessions import PLAN, append, state_of, talking

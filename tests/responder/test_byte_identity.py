@@ -26,9 +26,9 @@ from schemas.plan import (
 )
 from services.domain.edits import TAGS, Message, apply
 from services.domain.limits import Limits
-from services.responder.lanes import LANES
-from services.responder.lanes.base import HARNESS_CAUSES
-from services.responder.session.state import Session
+from services.plan.lanes import LANES
+from services.plan.lanes.base import HARNESS_CAUSES
+from services.plan.session.state import Session
 from tests.helpers.examples import examples
 from tests.helpers.harness import (
     ALL,

@@ -32,7 +32,7 @@ from services.edges.launcher.broker import Broker
 from services.historian.worker import Historian
 from services.kit.bus import Appender, Bus, LogReader
 from services.kit.room import Room
-from services.responder.lanes.drops import placeholder
+from services.plan.lanes.drops import placeholder
 from services.responder.worker import Responder
 from services.settings import Limits
 from services.tagger.worker import Tagger

@@ -21,11 +21,11 @@ from services.domain.record import Record
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Appender, Bus, LogReader, Unreachable
 from services.kit.room import Kit, Room
+from services.plan.head.last_session import last_session_section
+from services.plan.session.state import Session
 from services.responder import new_sessions
-from services.responder.head.last_session import last_session_section
 from services.responder.new_sessions import MOST_CANDIDATES, MOST_PLACES, NewSessions, OpenedSessions
 from services.responder.projections.session import SESSION
-from services.responder.session.state import Session
 from services.responder.session_cache import SessionCache
 from services.settings import Memory
 from tests.helpers.broker_world import HARBOUR, NOON, facts, kit_of, quick_settings

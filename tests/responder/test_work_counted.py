@@ -8,9 +8,9 @@ import pytest
 
 from services.domain.limits import Limits
 from services.domain.window import MAX_CONTEXT
-from services.responder.lanes import LANES, View
-from services.responder.planner.plan import decide
-from services.responder.session.state import served_tokens
+from services.plan.lanes import LANES, View
+from services.plan.planner.plan import decide
+from services.plan.session.state import served_tokens
 from tests.helpers.harness import Harness, ran, text_part
 
 SHORT, LONG = 500, 2_000

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from schemas.events import StepOpened
 from schemas.inbox import Mode, Seen, SessionSeen, StepSeen
-from services.responder.lanes import LANES
+from services.plan.lanes import LANES
 from services.tagger.core.state import Session
 from tests.helpers.examples import examples
 from tests.helpers.given import Given

@@ -1376,7 +1376,7 @@ export interface Explained {
   revision: number;
   facts?: Fact[];
   /**
-   * The kinds of edits that decided it, as `services/responder/lanes` names them: `drops`, `search hint`.
+   * The kinds of edits that decided it, as `services/plan/lanes` names them: `drops`, `search hint`.
    */
   lanes?: string[];
   /**

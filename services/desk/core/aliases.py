@@ -8,10 +8,10 @@ import msgspec
 
 from schemas.commands import ProjectMerge, ProjectRename, ProjectSeparate
 from schemas.events import AliasAdded, AliasProposed, AliasRemoved, Event
-from services.desk.core.command import PEOPLE, AddressKind, command
-from services.desk.core.decision import Decision
 from services.domain.aliases import Aliases
-from services.domain.memory.finding import echo
+from services.domain.command import PEOPLE, AddressKind, command
+from services.domain.decision import Decision
+from services.domain.finding import echo
 
 _TITLE = re.compile(r"[\w][\w .-]{0,63}")
 _MADE = re.compile(r"(git|shallow|dir)-")

@@ -12,14 +12,14 @@ from schemas.events import EVENTS, Event
 from schemas.subjects import Address
 from schemas.tools import TOOLS_DECLARED, Tool, with_actions
 from services.desk import core
-from services.desk.core import book as of_book
-from services.desk.core.book.context import BookContext, Refusal
-from services.desk.core.book.effects import with_effects
-from services.desk.core.book.permission import check_project, check_sender
-from services.desk.core.command import AddressKind, CommandRule
-from services.desk.core.decision import Decision
-from services.domain.memory.book import Book
+from services.domain.command import AddressKind, CommandRule
+from services.domain.decision import Decision
 from services.domain.registry import registered
+from services.memory import decide as of_memory
+from services.memory.book import Book
+from services.memory.decide.context import BookContext, Refusal
+from services.memory.decide.effects import with_effects
+from services.memory.decide.permission import check_project, check_sender
 
 AnyRule = CommandRule[Any, Any, Any]
 
@@ -48,7 +48,7 @@ def _place_in_language(rule: AnyRule) -> tuple[int, str]:
     return defined.index(rule.kind.__name__) if is_defined else len(defined), rule.kind.TYPE
 
 
-RULES = by_type(rule for package in (core, of_book) for rule in registered(package, CommandRule))
+RULES = by_type(rule for package in (core, of_memory) for rule in registered(package, CommandRule))
 COMMANDS: tuple[type[Command], ...] = tuple(rule.kind for rule in RULES.values())
 """Every kind of command, in the order of the pages that are made of them."""
 WRITES: tuple[type[Event], ...] = tuple(

@@ -4,7 +4,7 @@ from enum import Enum
 
 from schemas.commands import HistoryOrder, HistoryRebuild, HistoryRescore
 from schemas.events import HistoryOrdered
-from services.desk.core.decision import Decision
+from services.domain.decision import Decision
 from services.domain.ranges import MAX_ECHO, BadRange, ends_of
 
 STOP = "stop"

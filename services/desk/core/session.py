@@ -6,9 +6,9 @@ from schemas.commands import DropQueue, FlushRequest, HistoryOrder, HistoryRebui
 from schemas.envelope import Envelope
 from schemas.events import DropRequested, Event, FlushRequested, HistoryOrdered, StepOpened
 from services.desk.core import history, tags
-from services.desk.core.command import AddressKind, command
-from services.desk.core.decision import CommandContext, Decision
 from services.desk.core.tags import Tags
+from services.domain.command import AddressKind, command
+from services.domain.decision import CommandContext, Decision
 
 replace = msgspec.structs.replace
 

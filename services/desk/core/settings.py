@@ -7,8 +7,8 @@ import msgspec
 from schemas.codec import encode
 from schemas.commands import SettingsApply
 from schemas.events import SettingsApplied
-from services.desk.core.command import PEOPLE, AddressKind, command
-from services.desk.core.decision import Decision
+from services.domain.command import PEOPLE, AddressKind, command
+from services.domain.decision import Decision
 from services.domain.project_settings import ProjectSettings, checked, refused_by
 
 

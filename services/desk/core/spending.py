@@ -9,8 +9,8 @@ import msgspec
 from schemas.commands import SpendReserve, SpendSettle
 from schemas.envelope import Envelope
 from schemas.events import Event, SpendRefused, SpendReserved, SpendSettled
-from services.desk.core.command import AddressKind, command
-from services.desk.core.decision import CommandContext, Decision
+from services.domain.command import AddressKind, command
+from services.domain.decision import CommandContext, Decision
 from services.domain.fold import Map
 
 replace = msgspec.structs.replace

@@ -16,8 +16,8 @@ from schemas.events import (
     PartRemoved,
     TagAssigned,
 )
-from services.desk.core.decision import Decision
 from services.desk.core.grammar import parse_tags
+from services.domain.decision import Decision
 from services.domain.fold import Map
 from services.domain.protection import kept, newest
 from services.domain.ranges import BadRange, ranges

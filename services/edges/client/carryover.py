@@ -19,7 +19,7 @@ from services.edges.client.transcript import Transcript
 from services.edges.terminal import write_error
 from services.historian.core.rules.summary import summarise
 from services.historian.core.summary import Draft
-from services.responder.head.history import render_history
+from services.plan.head.history import render_history
 
 CHUNK = 32_000
 """Tokens of transcript that are summarised at once."""

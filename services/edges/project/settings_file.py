@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from services.domain.memory.finding import echo
+from services.domain.finding import echo
 from services.domain.project_settings import OWN, checked_values
 from services.settings.sources import ENTRIES, FILE
 

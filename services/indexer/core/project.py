@@ -5,11 +5,11 @@ import msgspec
 from schemas.envelope import Envelope
 from schemas.events import Event
 from schemas.subjects import Address
-from services.domain.memory import book as books
-from services.domain.memory.book import Book
-from services.domain.memory.entry import Memory, Note
 from services.domain.search.rows import SearchRow, completed, row_id
 from services.indexer.core.changes import Changes, key
+from services.memory import book as books
+from services.memory.book import Book
+from services.memory.entry import Memory, Note
 
 NOUNS = books.NOUNS
 

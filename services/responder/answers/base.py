@@ -14,13 +14,14 @@ from services.kit.asks import Declined
 from services.kit.projector import Projector
 from services.kit.room import Kit
 from services.kit.turns import Queue, Turns
+from services.memory.remembered import Remembered
+from services.plan.session.state import Session
 from services.responder.hinting import Hinting
 from services.responder.new_sessions import NewSessions
 from services.responder.projections.aliases import ALIASES
-from services.responder.projections.book import BOOK, Remembered
+from services.responder.projections.book import BOOK
 from services.responder.projections.session import SESSION
 from services.responder.projections.settings import SETTINGS
-from services.responder.session.state import Session
 from services.responder.session_cache import SessionCache
 from services.responder.steps import Steps
 from services.responder.views.copy import Copier

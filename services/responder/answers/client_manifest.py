@@ -13,9 +13,9 @@ from schemas.offered import TOOLS
 from schemas.tools import LINES, MEMORY
 from services.domain.limits import Limits, Memory
 from services.domain.texts.placeholders import only_placeholders
+from services.plan.head.documents import at_the_head
+from services.plan.lanes.cut_output import EXPANDS
 from services.responder.answers.base import Context, Question
-from services.responder.head.documents import at_the_head
-from services.responder.lanes.cut_output import EXPANDS
 
 DOCUMENT_BYTES = 100 * 1024
 DATE = r"Today's date: [^\r\n]+"

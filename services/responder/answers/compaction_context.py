@@ -11,18 +11,18 @@ import msgspec
 
 from schemas.asks import CompactionContext, CompactionContextAsk
 from schemas.events import ToolRan
-from services.domain.memory.entry import Memory
-from services.domain.memory.rendering import numbered
-from services.domain.memory.snapshot import Snapshot, holder_of, listed, named
 from services.domain.project_settings import with_own
 from services.domain.texts.bounds import flat
 from services.domain.texts.markup import element
 from services.domain.tokens import tokens
+from services.memory.entry import Memory
+from services.memory.remembered import Remembered
+from services.memory.rendering import numbered
+from services.memory.snapshot import Snapshot, holder_of, listed, named
+from services.plan.lanes.head import MODES
+from services.plan.session.session_activity import File, SessionActivity
+from services.plan.session.work import Rule
 from services.responder.answers.base import LONG, Context, Question, remembered_of, session_of, settings_of
-from services.responder.lanes.head import MODES
-from services.responder.projections.book import Remembered
-from services.responder.session.session_activity import File, SessionActivity
-from services.responder.session.work import Rule
 
 MAX_TOKENS = 2500
 MAX_RULES = 600

@@ -23,10 +23,10 @@ from services.domain.fold import Map
 from services.domain.record import Record
 from services.kit.bus import LogReader
 from services.kit.cache import folded
-from services.responder.session.calls import Calls
-from services.responder.session.plan_state import PlanState, entered
-from services.responder.session.revisions import Revisions
-from services.responder.session.state import Session
+from services.plan.session.calls import Calls
+from services.plan.session.plan_state import PlanState, entered
+from services.plan.session.revisions import Revisions
+from services.plan.session.state import Session
 
 
 class ModelCall(NamedTuple):

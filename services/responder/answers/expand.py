@@ -11,17 +11,17 @@ from schemas.events import CompartmentSealed
 from schemas.subjects import Address, BadSubject
 from services.domain.attachments import attachment, described, file_name
 from services.domain.conversation import Message
-from services.domain.memory.state import Book, source_key
 from services.domain.texts.content import Piece, RecordedMessage
 from services.domain.texts.markup import defused, escaped
 from services.domain.texts.posing import unposed
 from services.domain.tokens import BYTES_PER_TOKEN
 from services.domain.transcript.reader import read
 from services.kit.contents import Contents
+from services.memory.state import Book, source_key
+from services.plan.session.state import Session
 from services.responder.answers.base import LONG, Context, Question, UnknownSession, remembered_of
 from services.responder.answers.session_names import LONGEST_NAME, session_meant
 from services.responder.projections.session import SESSION
-from services.responder.session.state import Session
 
 PAGE_TOKENS = 15_000
 MOST_MESSAGES = 2_000

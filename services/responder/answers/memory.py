@@ -11,12 +11,13 @@ import msgspec
 from schemas.asks import Fact, MemoryAsk, MemoryEntry, MemoryReply, MemorySource
 from schemas.events import PartRecorded
 from schemas.subjects import Address
-from services.domain.memory.book import NOUNS
-from services.domain.memory.finding import Unnamed, find
+from services.domain.finding import Unnamed, find
 from services.domain.project_settings import with_own
 from services.kit.bus import LogReader
 from services.kit.cache import folded
 from services.kit.nouns import NounReader
+from services.memory.book import NOUNS
+from services.memory.remembered import Remembered, evolve
 from services.responder.answers.base import LONG, Context, Question, remembered_of, session_of, settings_of
 from services.responder.answers.facts import fact_of
 from services.responder.answers.memory_reasons import by_head, by_settings, position_of_head
@@ -34,7 +35,6 @@ from services.responder.answers.memory_reports import (
     reading,
     repeating,
 )
-from services.responder.projections.book import Remembered, evolve
 
 OFF = "The memory of this installation is off: nothing is remembered or shown. ANNALS_MEMORY__ENABLED switches it on."
 OFF_HERE = (

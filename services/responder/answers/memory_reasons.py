@@ -5,12 +5,12 @@ from __future__ import annotations
 import msgspec
 
 from schemas.plan import SetHead
-from services.domain.memory.entry import Memory
+from services.memory.entry import Memory
+from services.memory.remembered import Remembered
+from services.plan.lanes import head
+from services.plan.session.lane_marks import mark_of
+from services.plan.session.state import Session
 from services.responder.answers.memory_reports import Known
-from services.responder.lanes import head
-from services.responder.projections.book import Remembered
-from services.responder.session.lane_marks import mark_of
-from services.responder.session.state import Session
 
 SENTENCES = {
     "shown": "the head shows it",

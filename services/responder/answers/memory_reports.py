@@ -12,18 +12,18 @@ import msgspec
 from schemas.asks import HiddenMemory, JunkRate, MemoryAsk, MemoryEntry, MemoryReply, MemorySource, NoteEntry
 from schemas.events.fact import CATEGORIES
 from schemas.events.memory import TRUSTS, VERDICTS
+from services.domain.finding import echo, find
 from services.domain.limits import Memory as MemoryLimits
-from services.domain.memory.entry import Memory, Note, Status
-from services.domain.memory.finding import echo, find
-from services.domain.memory.policy import action_for
-from services.domain.memory.rendering import NO_ROOM, Choice, Profile, Reason, hidden_since, plain, profile_of, twins
-from services.domain.memory.strength import dormant_days, ranked, strength
-from services.domain.memory.twin_pairs import TwinPairs
 from services.domain.texts.bounds import flat
 from services.domain.tokens import BYTES_PER_TOKEN
-from services.responder.head.memories import chosen
-from services.responder.projections.book import Remembered
-from services.responder.projections.shelf import Shelf
+from services.memory.entry import Memory, Note, Status
+from services.memory.policy import action_for
+from services.memory.remembered import Remembered
+from services.memory.rendering import NO_ROOM, Choice, Profile, Reason, hidden_since, plain, profile_of, twins
+from services.memory.shelf import Shelf
+from services.memory.strength import dormant_days, ranked, strength
+from services.memory.twin_pairs import TwinPairs
+from services.plan.head.memories import chosen
 
 PAGE = 1_000
 """Memories of one page of a list."""

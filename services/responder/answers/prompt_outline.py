@@ -12,15 +12,15 @@ from schemas.events import HintDecided, PartRecorded
 from schemas.plan import AnyEdit, AppendText, PrefixText, ReplaceOutput, ReplaceText, Target, target
 from services.domain.conversation import Part
 from services.domain.tools.names import is_our_search
+from services.plan.lanes import LANES, PUBLIC_NAMES, TAGS, hints, search_hint
+from services.plan.lanes.base import emptying
+from services.plan.lanes.drops import call_of
+from services.plan.lanes.hint_decisions import hits_of
+from services.plan.session.costs import is_sent
+from services.plan.session.lane_marks import is_of, mark_of, parse_marks
+from services.plan.session.reclaim import OUTPUTS
+from services.plan.session.state import Session
 from services.responder.answers.facts import fact_of, in_line, part_in_words
-from services.responder.lanes import LANES, PUBLIC_NAMES, TAGS, hints, search_hint
-from services.responder.lanes.base import emptying
-from services.responder.lanes.drops import call_of
-from services.responder.lanes.hint_decisions import hits_of
-from services.responder.session.costs import is_sent
-from services.responder.session.lane_marks import is_of, mark_of, parse_marks
-from services.responder.session.reclaim import OUTPUTS
-from services.responder.session.state import Session
 
 replace = msgspec.structs.replace
 

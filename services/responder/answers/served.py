@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable, Iterator
 from schemas.asks import Served, ServedAsk
 from schemas.subjects import Address
 from services.domain.conversation import Message
-from services.domain.memory.state import source_key
 from services.domain.texts.markup import escaped
+from services.memory.remembered import Remembered
+from services.memory.state import source_key
+from services.plan.session.state import Session
 from services.responder.answers.base import Context, Question, UnknownSession, remembered_of, session_of
-from services.responder.projections.book import Remembered
-from services.responder.session.state import Session
 
 MOST_KNOWN = 16
 """Sessions whose newest answer is remembered: an agent searches more than once between two calls."""

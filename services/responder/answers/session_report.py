@@ -11,13 +11,13 @@ from services.domain.limits import Limits
 from services.domain.project_settings import with_own
 from services.domain.ranges import ranges
 from services.domain.window import NOTHING, Learned, Source, Window, cache_ttl, prompt_tokens, window
+from services.plan.planner.attribution import attribution
+from services.plan.planner.causes import cache_left
+from services.plan.planner.outlook import outlook
+from services.plan.session.session_activity import SessionActivity
+from services.plan.session.state import Session, served_tokens
 from services.responder.answers.base import LONG, Context, Question, in_force, session_of, settings_of
-from services.responder.planner.attribution import attribution
-from services.responder.planner.causes import cache_left
-from services.responder.planner.outlook import outlook
 from services.responder.projections.learned_limits import LEARNED_LIMITS
-from services.responder.session.session_activity import SessionActivity
-from services.responder.session.state import Session, served_tokens
 
 ORIGINS: Mapping[Source, str] = {
     "harness": "window",

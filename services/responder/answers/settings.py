@@ -8,9 +8,9 @@ from schemas.subjects import Address
 from schemas.view_asks import ProjectSettingsAsk, ProjectSettingsReply
 from services.domain.aliases import GLOBAL
 from services.domain.project_settings import own_values, settings_of, with_own
+from services.plan.head.documents import at_the_head
 from services.responder.answers.base import Context, Question
 from services.responder.answers.client_manifest import DOCUMENT_BYTES
-from services.responder.head.documents import at_the_head
 from services.responder.projections.aliases import ALIASES
 
 

@@ -12,11 +12,11 @@ from services.domain.project_settings import ProjectSettings, with_own
 from services.domain.window import Learned, window
 from services.kit.cache import Entry
 from services.kit.unfolded import UNFOLDED
+from services.plan.planner.outlook import outlook
+from services.plan.session.state import Session
 from services.responder.answers.base import Context, Question, in_force, settings_of
-from services.responder.planner.outlook import outlook
 from services.responder.projections.learned_limits import LEARNED_LIMITS
 from services.responder.projections.session import SESSION
-from services.responder.session.state import Session
 from services.responder.views.files import log_breaks
 
 SHOWN = timedelta(days=7)

@@ -8,13 +8,13 @@ from schemas.asks import Explained, Fact, PromptHint
 from schemas.codec import decode_event
 from schemas.envelope import Envelope
 from schemas.plan import AppendText, InsertPair, ReplaceOutput, ReplaceText, SetHead
-from services.domain.memory.book import Book
-from services.domain.memory.state import source_key
 from services.domain.texts.bounds import beginning, flat
 from services.domain.texts.markup import escaped
-from services.responder.lanes.hints import MAX_HIT_CHARACTERS
-from services.responder.projections.book import Remembered
-from services.responder.session.predecessor import Predecessor
+from services.memory.book import Book
+from services.memory.remembered import Remembered
+from services.memory.state import source_key
+from services.plan.lanes.hints import MAX_HIT_CHARACTERS
+from services.plan.session.predecessor import Predecessor
 
 TAKEN_BACK = "(a person has taken this back)"
 """What stands in its place."""

@@ -26,24 +26,24 @@ from services.kit.command_queue import PATIENCE, Handled
 from services.kit.retry import retrying
 from services.kit.room import Kit
 from services.kit.turns import Expired, Queue, ReplacedByNewer
+from services.memory.remembered import Remembered
+from services.plan.head.documents import Document, at_the_head
+from services.plan.head.last_session import left_open
+from services.plan.lanes import View
+from services.plan.lanes.base import Coming
+from services.plan.lanes.hint_decisions import hits_of
+from services.plan.lanes.note_reminder import status_of
+from services.plan.planner.forks import decide
+from services.plan.planner.plan import Pass
+from services.plan.provider_rules.signed_thinking import is_held_back
+from services.plan.session.predecessor import Predecessor
+from services.plan.session.state import Session, served_tokens
 from services.responder.answers.base import PLANS, Question, in_force, remembered_of, settings_of
-from services.responder.head.documents import Document, at_the_head
-from services.responder.head.last_session import left_open
 from services.responder.hinting import Hinting
-from services.responder.lanes import View
-from services.responder.lanes.base import Coming
-from services.responder.lanes.hint_decisions import hits_of
-from services.responder.lanes.note_reminder import status_of
 from services.responder.new_sessions import NewSessions
-from services.responder.planner.forks import decide
-from services.responder.planner.plan import Pass
-from services.responder.projections.book import Remembered
 from services.responder.projections.documents import DOCUMENTS, Captured
 from services.responder.projections.learned_limits import LEARNED_LIMITS
 from services.responder.projections.session import SESSION
-from services.responder.provider_rules.signed_thinking import is_held_back
-from services.responder.session.predecessor import Predecessor
-from services.responder.session.state import Session, served_tokens
 from services.responder.session_cache import SessionCache
 from services.responder.steps import Steps
 

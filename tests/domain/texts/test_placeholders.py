@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.domain.memory.hot_state import _short
 from services.domain.secrets import mask
 from services.domain.texts.bounds import shortened
 from services.domain.texts.placeholders import PLACEHOLDERS, Placeholder, only_placeholders
-from services.responder.head.render import CUT, LEFT_OUT
-from services.responder.lanes.cut_output import shortened as without_middle
-from services.responder.lanes.drops import placeholder, truncated
-from services.responder.lanes.prefix import tag
+from services.memory.hot_state import _short
+from services.plan.head.render import CUT, LEFT_OUT
+from services.plan.lanes.cut_output import shortened as without_middle
+from services.plan.lanes.drops import placeholder, truncated
+from services.plan.lanes.prefix import tag
 
 ONLY = re.compile(only_placeholders(), re.IGNORECASE)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from services.domain.texts.risky import OUTSIDE, SECRETS, WORK, risk_of
-from tests.desk.core import gate_sentences, gate_unseen
 from tests.helpers.cost import bare_operations
+from tests.memory import gate_sentences, gate_unseen
 
 CASES: dict[str, list[str]] = json.loads(Path(__file__).with_name("risky.json").read_text())
 GOOD = [

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from schemas.asks import ExplainAsk, Explanation
 from schemas.events import HintDecided, PlanExtended, PlanRebased, StepOpened
 from services.domain.limits import Limits
+from services.plan.lanes import LANES
 from services.responder.answers.explain import explain
 from services.responder.answers.prompt_outline import outline
-from services.responder.lanes import LANES
 from tests.helpers.harness import ADDRESS, Harness, fold, ran, text_part
 from tests.helpers.made_log import MadeLog
 

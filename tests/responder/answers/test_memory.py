@@ -19,9 +19,10 @@ from schemas.events import (
     NoteWritten,
 )
 from schemas.events.memory import VERDICTS
+from services.domain.finding import Unnamed
 from services.domain.limits import Memory as Limits
-from services.domain.memory.finding import Unnamed
 from services.domain.tokens import tokens
+from services.memory.remembered import Remembered, evolve
 from services.responder.answers import memory_reports
 from services.responder.answers.memory_reasons import SENTENCES, by_head, by_settings
 from services.responder.answers.memory_reports import (
@@ -35,7 +36,6 @@ from services.responder.answers.memory_reports import (
     reading,
     repeating,
 )
-from services.responder.projections.book import Remembered, evolve
 from tests.helpers.given import AT, envelope
 from tests.helpers.harness import Harness
 from tests.helpers.memory_books import OMISSIONS

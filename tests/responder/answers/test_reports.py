@@ -27,21 +27,18 @@ from schemas.events import (
 )
 from schemas.inbox import SessionSeen, UsageSeen
 from schemas.offered import TOOLS
-from services.desk.core.summaries.grammar import read_block
 from services.domain.limits import Limits
 from services.domain.limits import Memory as Remembering
-from services.domain.memory.entry import Memory
-from services.domain.memory.hot_state import HotState, after_words
-from services.domain.memory.snapshot import Snapshot
 from services.domain.tokens import tokens
-from services.responder.answers.client_manifest import ADDITIVE, MANIFEST, PRIMARY, WITHOUT_TAGS, client_manifest
-from services.responder.answers.compaction_context import CANDIDATES, MAX_TOKENS, OPENING, compaction_context
-from services.responder.answers.session_report import MAX_LINES, report
-from services.responder.lanes.drops import placeholder, truncated
-from services.responder.lanes.prefix import SHOWS_TAGS, tag
-from services.responder.planner.attribution import attribution
-from services.responder.session.calibration import BESIDE, SYSTEM
-from services.responder.session.session_activity import (
+from services.memory.entry import Memory
+from services.memory.hot_state import HotState, after_words
+from services.memory.snapshot import Snapshot
+from services.memory.summaries.grammar import read_block
+from services.plan.lanes.drops import placeholder, truncated
+from services.plan.lanes.prefix import SHOWS_TAGS, tag
+from services.plan.planner.attribution import attribution
+from services.plan.session.calibration import BESIDE, SYSTEM
+from services.plan.session.session_activity import (
     MAX_FAILURES,
     MAX_FILES,
     MAX_REBASES,
@@ -50,8 +47,11 @@ from services.responder.session.session_activity import (
     SessionActivity,
     activity_after,
 )
-from services.responder.session.state import Session, served_tokens
-from services.responder.session.waits import Waits
+from services.plan.session.state import Session, served_tokens
+from services.plan.session.waits import Waits
+from services.responder.answers.client_manifest import ADDITIVE, MANIFEST, PRIMARY, WITHOUT_TAGS, client_manifest
+from services.responder.answers.compaction_context import CANDIDATES, MAX_TOKENS, OPENING, compaction_context
+from services.responder.answers.session_report import MAX_LINES, report
 from tests.helpers.examples import examples
 from tests.helpers.harness import LIMITS, Harness, ran, text_part
 

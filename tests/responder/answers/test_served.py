@@ -4,10 +4,10 @@ from schemas.events import MemoryQuarantined, MemoryReleased
 from schemas.plan import CutBefore, OmitMessage, ReplaceOutput, ReplaceText, SetHead
 from schemas.subjects import Address
 from services.domain.limits import Limits
+from services.memory.remembered import Remembered, evolve
+from services.plan.lanes import TAGS
+from services.plan.session.state import Session, with_edits
 from services.responder.answers.served import MOST_KNOWN, ServedAnswers, served
-from services.responder.lanes import TAGS
-from services.responder.projections.book import Remembered, evolve
-from services.responder.session.state import Session, with_edits
 from tests.helpers.compressed_sessions import ran
 from tests.helpers.given import envelope
 from tests.helpers.harness import Harness, text_part

@@ -15,8 +15,8 @@ from services.domain import learned_limits
 from services.domain.project_settings import ProjectSettings, Version, with_own
 from services.domain.window import Learned
 from services.kit.cache import Entry
+from services.plan.session.state import Session
 from services.responder.answers.status import MOST_SESSIONS, SessionStatuses, session_status
-from services.responder.session.state import Session
 from tests.helpers.given import envelope
 from tests.helpers.harness import LIMITS, Harness, ran, text_part
 

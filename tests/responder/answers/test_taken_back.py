@@ -20,11 +20,11 @@ from schemas.events import (
     StepOpened,
 )
 from schemas.plan import AppendText, SetHead
+from services.memory.remembered import Remembered, evolve
+from services.plan.lanes.search_hint import NAME
+from services.plan.session.state import Session
 from services.responder.answers.explain import explain
 from services.responder.answers.taken_back import TAKEN_BACK
-from services.responder.lanes.search_hint import NAME
-from services.responder.projections.book import Remembered, evolve
-from services.responder.session.state import Session
 from tests.helpers.given import envelope
 from tests.helpers.harness import fold
 from tests.helpers.made_log import MadeLog

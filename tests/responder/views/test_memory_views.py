@@ -29,9 +29,9 @@ from schemas.events import (
     NoteUpdated,
     NoteWritten,
 )
-from services.domain.memory.book import Book, evolve
-from services.domain.memory.classes import placed
-from services.domain.memory.entry import Memory
+from services.memory.book import Book, evolve
+from services.memory.classes import placed
+from services.memory.entry import Memory
 from services.responder.views.store import Store
 from tests.helpers.examples import examples
 from tests.helpers.view_facts import (

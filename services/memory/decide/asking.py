@@ -1,0 +1,88 @@
+"""What a message asks to be remembered, and what else it shows, as candidates.
+
+What only looks like a request is one, too, that is rejected with its reason.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from services.domain.senders import PEOPLE
+from services.memory.candidates import Found
+from services.memory.decide.candidate import Candidate
+from services.memory.decide.naming import candidate_id
+from services.memory.gate.verdict import Verdict
+from services.memory.requests.find import Ignored, Request, place_of, requests
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """A message of a session, and whose words it has."""
+
+    session: str
+    """The session that its candidates are of: that of a sub-agent is the one that started it."""
+    message: str
+    trust: str
+    source: str
+    family: tuple[str, ...] = ()
+    """Sessions of which its own is a copy."""
+    held_in: str = ""
+    """The session that the message stands in, where that is another one."""
+
+    def holder(self, kind: str) -> str:
+        """What its candidates are known by, with their words."""
+        return f"{kind}/{self.held_in or self.session}/{self.message}"
+
+
+def asked(text: str, origin: Origin) -> tuple[Candidate, ...]:
+    """The candidates of a message. The same message gives the same ones."""
+    return tuple(_candidate(one, origin) for one in requests(text))
+
+
+SESSIONS = 2
+"""In so many sessions something is seen that nobody asked for, before it holds."""
+_RULES = {"person": "sentence", "command": "command", "decision": "decision"}
+
+
+def shown(found: Found, origin: Origin) -> Candidate:
+    """What a session shows without anybody asking for it: one candidate of a session, however often it shows it.
+
+    A rule that a person typed holds at once, as their own words do; all else was read off, and has to be seen again.
+    """
+    is_typed = found.rule == "person" and found.is_own and origin.trust in PEOPLE
+    return Candidate(
+        id=candidate_id(f"session/{origin.session}", found.text),
+        text=found.text,
+        place=found.place,
+        trust=origin.trust if is_typed else "historian",
+        rule=_RULES[found.rule],
+        source=origin.source,
+        origin=origin.session,
+        message=origin.message,
+        sessions=1 if is_typed else SESSIONS,
+        is_held=not found.is_own,
+        verdict=found.verdict,
+        family=origin.family,
+    )
+
+
+def _candidate(found: Request | Ignored, origin: Origin) -> Candidate:
+    if isinstance(found, Request):
+        kind, text, place, verdict, mark = "message", found.text, found.place, None, found.mark
+    else:
+        mark = ""
+        kind, text, place, verdict = "ignored", found.preview, place_of(found.preview), Verdict((found.reason,))
+    return Candidate(
+        id=candidate_id(origin.holder(kind), text),
+        text=text,
+        place=place,
+        trust=origin.trust,
+        rule=f"request:{found.language}",
+        source=origin.source,
+        origin=origin.session,
+        message=origin.message,
+        is_asked=True,
+        is_held=bool(mark),
+        codes=(mark,) if mark else (),
+        verdict=verdict,
+        family=origin.family,
+    )

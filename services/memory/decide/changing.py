@@ -1,0 +1,189 @@
+"""Commands that change one memory: its words, how it weighs, and whether it holds."""
+
+from __future__ import annotations
+
+from schemas.commands import (
+    MemoryArchive,
+    MemoryImportance,
+    MemoryPin,
+    MemoryReinforce,
+    MemoryRestore,
+    MemoryRevise,
+    MemoryVerify,
+    NoteUpdate,
+)
+from schemas.events import (
+    MemoryArchived,
+    MemoryPinned,
+    MemoryReinforced,
+    MemoryRestored,
+    MemoryRevised,
+    MemoryVerified,
+    NoteUpdated,
+)
+from schemas.events.memory import VERIFICATIONS
+from schemas.tools import OWN_SESSIONS, Action
+from services.domain.command import AGENTS, PEOPLE, command
+from services.domain.decision import Decision
+from services.domain.finding import echo
+from services.memory.book import Book
+from services.memory.decide.admission import effect_on
+from services.memory.decide.context import BookContext, Refusal, checked_reason, checked_text
+from services.memory.decide.finding import find_active, find_memory
+from services.memory.decide.notes import is_note, update_note
+from services.memory.decide.permission import check_change
+from services.memory.decide.placing import checked_importance, place_of
+from services.memory.decide.policy import action_of
+from services.memory.decide.words import check_words
+from services.memory.entry import Memory
+from services.memory.keys import exact_key
+
+
+@command(
+    MemoryRevise,
+    on=Book,
+    sent_by=AGENTS,
+    writes=(MemoryRevised, NoteUpdated),
+    action=Action("update", OWN_SESSIONS, order=40),
+)
+def revise(book: Book, command: MemoryRevise, context: BookContext) -> Decision:
+    """Other words, or another category. The id and the history stay. An agent has one action for notes, too."""
+    if is_note(book, command.id):
+        return update_note(book, NoteUpdate(command.id, command.text, session=command.session), context)
+    memory = find_active(book, command.id)
+    check_change(memory, context)
+    if command.revision and command.revision != memory.revision:
+        raise Refusal(
+            f"{memory.id} is at revision {memory.revision} by now, and you have seen {command.revision}; "
+            "read it again, and revise what it says now"
+        )
+    if not command.text.strip() and not command.category:
+        raise Refusal("neither a text nor a category is given; give what is to change")
+    text = checked_text(command.text) if command.text.strip() else memory.text
+    place = place_of(command.category, text) if command.category else None
+    category, memory_class = (place.category, place.memory_class) if place else (memory.category, memory.memory_class)
+    if (text, category, memory_class) == (memory.text, memory.category, memory.memory_class):
+        return Decision(ok=True, text=f"Nothing to do: {memory.id} says that now.")
+    action = action_of(book, context.trust)
+    if action != "applied":
+        raise Refusal(f"what you change is {action} here; write it as a new memory, and a person decides on it")
+    check_words(text, memory_class, context)
+    check_twin(book, exact_key(memory_class, text), memory)
+    event = MemoryRevised(
+        memory=memory.id,
+        category=category,
+        text=text,
+        importance=memory.importance,
+        origin=context.session,
+        trust=context.trust if text != memory.text else "",
+        memory_class=memory_class,
+    )
+    return Decision(ok=True, text=f"{memory.id} says that now.", events=(event,))
+
+
+def check_twin(book: Book, key: str, *known: Memory) -> None:
+    """Raise `Refusal` where another memory that holds or waits has these words."""
+    twin = book.memories.get(book.exact.get(key) or "")
+    if twin is None or twin.id in {memory.id for memory in known} or twin.status not in ("active", "pending"):
+        return
+    if exact_key(twin.memory_class, twin.text) == key:
+        raise Refusal(f"{twin.id} says the same; merge the two, or archive one of them")
+
+
+@command(MemoryImportance, on=Book, sent_by=PEOPLE, writes=(MemoryRevised,))
+def importance(book: Book, command: MemoryImportance, _: BookContext) -> Decision:
+    """How much a memory weighs."""
+    memory = find_active(book, command.id)
+    weight = checked_importance(command.importance)
+    if memory.importance == weight:
+        return Decision(ok=True, text=f"Nothing to do: {memory.id} has the importance {weight}.")
+    event = MemoryRevised(
+        memory=memory.id,
+        category=memory.category,
+        text=memory.text,
+        importance=weight,
+        memory_class=memory.memory_class,
+    )
+    return Decision(ok=True, text=f"{memory.id} has the importance {weight}.", events=(event,))
+
+
+@command(
+    MemoryArchive,
+    on=Book,
+    sent_by=AGENTS,
+    writes=(MemoryArchived,),
+    action=Action("delete", OWN_SESSIONS, order=50),
+)
+def archive(book: Book, command: MemoryArchive, context: BookContext) -> Decision:
+    """A memory is shown no longer, and what says the same is not taken in again."""
+    memory = find_memory(book, command.id)
+    check_change(memory, context)
+    reason = checked_reason(command.reason)
+    if memory.status == "archived":
+        return Decision(ok=True, text=f"Nothing to do: {memory.id} is archived.")
+    if memory.status == "pending" and context.trust != "person":
+        raise Refusal(f"{memory.id} waits for a person, who has to decide on it first (memory.decide)")
+    if memory.status not in ("active", "pending", "expired"):
+        find_active(book, memory.id)
+    return Decision(
+        ok=True, text=f"{memory.id} is archived.", events=(MemoryArchived(memory=memory.id, reason=reason),)
+    )
+
+
+@command(MemoryRestore, on=Book, sent_by=PEOPLE, writes=(MemoryArchived, MemoryRestored))
+def restore(book: Book, command: MemoryRestore, _: BookContext) -> Decision:
+    """A memory holds again. What had taken its place is archived, unless it holds more than that."""
+    memory = find_memory(book, command.id)
+    reason = checked_reason(command.reason)
+    if memory.is_active:
+        return Decision(ok=True, text=f"Nothing to do: {memory.id} holds now.")
+    if memory.status in ("pending", "quarantined"):
+        find_active(book, memory.id)
+    check_twin(book, exact_key(memory.memory_class, memory.text), memory)
+    restored = MemoryRestored(memory=memory.id, reason=reason)
+    successor = book.memories.get(memory.superseded_by)
+    if successor is None or not successor.is_active or memory.id in successor.merged:
+        return Decision(ok=True, text=f"{memory.id} holds now.", events=(restored,))
+    archived = MemoryArchived(memory=successor.id, reason=f"{memory.id} was restored")
+    return Decision(ok=True, text=f"{memory.id} holds now.", events=(archived, restored))
+
+
+@command(MemoryPin, on=Book, sent_by=PEOPLE, writes=(MemoryPinned,))
+def pin(book: Book, command: MemoryPin, _: BookContext) -> Decision:
+    """A memory does not fade, or fades again."""
+    memory = find_active(book, command.id)
+    text = f"{memory.id} is {'pinned' if command.pinned else 'not pinned'}."
+    if memory.is_pinned == command.pinned:
+        return Decision(ok=True, text=f"Nothing to do: {text}")
+    return Decision(ok=True, text=text, events=(MemoryPinned(memory=memory.id, is_pinned=command.pinned),))
+
+
+@command(
+    MemoryVerify,
+    on=Book,
+    sent_by=AGENTS,
+    writes=(MemoryVerified,),
+    action=Action("verify", OWN_SESSIONS, order=70),
+)
+def verify(book: Book, command: MemoryVerify, _: BookContext) -> Decision:
+    """Somebody has looked whether a memory holds. To have looked again is a fact, too."""
+    memory = find_active(book, command.id)
+    if command.verification not in VERIFICATIONS:
+        raise Refusal(f"{echo(command.verification)} is no verification; use one of {', '.join(VERIFICATIONS)}")
+    event = MemoryVerified(memory=memory.id, verification=command.verification, reason=checked_reason(command.reason))
+    return Decision(ok=True, text=f"{memory.id} is {command.verification}.", events=(event,))
+
+
+@command(
+    MemoryReinforce,
+    on=Book,
+    sent_by=(*AGENTS, "historian"),
+    writes=(MemoryReinforced,),
+    action=Action("reinforce", OWN_SESSIONS, order=80),
+)
+def reinforce(book: Book, command: MemoryReinforce, context: BookContext) -> Decision:
+    """A memory was seen to hold again."""
+    memory = find_active(book, command.id)
+    effect = effect_on(memory, context)
+    event = MemoryReinforced(memory=memory.id, origin=context.session, effect=effect)
+    return Decision(ok=True, text=f"That {memory.id} was seen again is noted.", events=(event,))

@@ -1,0 +1,79 @@
+"""What holds at the moment that a command about a project's memory comes, beside the book."""
+
+from datetime import datetime
+
+import msgspec
+
+from schemas.commands import Command
+from schemas.envelope import Actor
+from services.domain.senders import name_of
+from services.memory.rendering import COMPACT, Profile
+
+LONGEST = 400
+"""Characters of a memory and of a note."""
+LONGEST_REASON = 400
+
+
+class Refusal(Exception):
+    """Why a command cannot be granted, as the end of a sentence, with what would be right."""
+
+
+class Began(msgspec.Struct, frozen=True):
+    """The first model call of a session."""
+
+    seq: int
+    at: datetime
+
+
+class BookContext(msgspec.Struct, frozen=True):
+    """Who sends a command, when, and from which session."""
+
+    actor: Actor
+    trust: str
+    """How far the sender is trusted (`memory.TRUSTS`); the desk itself is called `desk`."""
+    at: datetime
+    cause: str
+    """The id of the command."""
+    session: str = ""
+    """The session that it comes from or is about; empty: none."""
+    is_subagent: bool = False
+    """Whether that session is of a sub-agent."""
+    is_enabled: bool = True
+    """Whether a memory is kept at all ..."""
+    memory_enabled: bool = True
+    """... and of this project: its own settings may switch it off."""
+    now: datetime | None = None
+    """The moment by the desk's own clock, where it matters."""
+    dormant: tuple[tuple[datetime, datetime], ...] = ()
+    """Spans in which nobody worked on the project, each behind its days of grace, as far as they have ended."""
+
+    began: Began | None = None
+    """The first call of the session that it comes from, where that is shown the memory."""
+    profile: Profile = COMPACT
+    """How much of the memory it is shown then."""
+
+    @property
+    def sender(self) -> str:
+        return name_of(self.actor)
+
+
+def checked_text(text: str, what: str = "text") -> str:
+    """The text without white space around it. Raises `Refusal` for one that is empty or too long."""
+    plain = text.strip()
+    if not plain:
+        raise Refusal(f"the {what} is empty; say in 1 to {LONGEST} characters what holds")
+    if len(plain) > LONGEST:
+        raise Refusal(f"the {what} has {len(plain)} characters; say it in at most {LONGEST}")
+    return plain
+
+
+def checked_reason(reason: str) -> str:
+    """The reason, which may be empty. Raises `Refusal` for one that is too long."""
+    if len(reason) > LONGEST_REASON:
+        raise Refusal(f"the reason has {len(reason)} characters; say it in at most {LONGEST_REASON}")
+    return reason.strip()
+
+
+def session_of(command: Command, subject: str) -> str:
+    """The session that a command is about: that of its subject, or the one that it names on the project's subject."""
+    return subject or getattr(command, "session", "")

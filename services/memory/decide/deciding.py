@@ -1,0 +1,65 @@
+"""A person decides on what was proposed."""
+
+from __future__ import annotations
+
+from schemas.commands import MemoryDecide
+from schemas.events import MemoryArchived, MemoryWritten
+from services.domain.command import PEOPLE, AddressKind, command
+from services.domain.decision import Decision
+from services.memory.book import Book
+from services.memory.classes import Placement, placed
+from services.memory.decide.admission import written
+from services.memory.decide.candidate import Candidate
+from services.memory.decide.context import BookContext, Refusal, checked_reason
+from services.memory.decide.finding import find_memory, why_not
+from services.memory.entry import Memory
+
+
+@command(
+    MemoryDecide,
+    on=Book,
+    sent_by=PEOPLE,
+    writes=(MemoryArchived, MemoryWritten),
+    address=AddressKind.PROJECT,
+)
+def decide_proposal(book: Book, command: MemoryDecide, context: BookContext) -> Decision:
+    """Take a proposal up as it stands, in the place of what is about the same; or reject it."""
+    memory = find_memory(book, command.id)
+    reason = checked_reason(command.reason)
+    if memory.status != "pending":
+        return _decided_before(memory, is_approved=command.approve)
+    if not command.approve:
+        event = MemoryArchived(memory=memory.id, reason=reason, is_rejected=True)
+        return Decision(ok=True, text=f"{memory.id} is rejected.", events=(event,))
+    event_written = written(book, _candidate(memory), memory.id, context)
+    return Decision(ok=True, text=f"{memory.id} is remembered.", events=(event_written,))
+
+
+def _decided_before(memory: Memory, *, is_approved: bool) -> Decision:
+    if memory.is_active and is_approved:
+        return Decision(ok=True, text=f"Nothing to do: {memory.id} is remembered.")
+    if memory.status == "rejected" and not is_approved:
+        return Decision(ok=True, text=f"Nothing to do: {memory.id} is rejected.")
+    if memory.is_active:
+        raise Refusal(f"{memory.id} is remembered already; archive it if it should not hold (memory.archive)")
+    raise Refusal(f"{memory.id} waits for nobody: {why_not(memory)}")
+
+
+def _candidate(memory: Memory) -> Candidate:
+    """A proposal as the candidate that it was: it keeps where it comes from."""
+    place = placed(memory.category) or Placement(memory.category, memory.memory_class)
+    first = memory.sources[0]
+    return Candidate(
+        id="",
+        text=memory.text,
+        place=Placement(memory.category, memory.memory_class, place.expires_after_days),
+        trust=memory.trust,
+        rule="",
+        source=first.actor,
+        origin=first.session,
+        message=first.message,
+        run=first.run,
+        evidence=first.evidence,
+        importance=memory.importance,
+        supersedes=memory.supersedes,
+    )

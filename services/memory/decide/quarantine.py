@@ -1,0 +1,127 @@
+"""All that came of one source is taken back, whatever it has become; and that is undone.
+
+What came of a source is every memory with words of it. Where words of others are in it as well, the two cannot be told
+apart: it is taken back as a whole, and the answer names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from schemas.commands import MemoryQuarantine
+from schemas.events import MemoryQuarantined, MemoryReleased
+from services.domain.command import PEOPLE, AddressKind, command
+from services.domain.decision import Decision
+from services.domain.finding import echo
+from services.memory.book import Book
+from services.memory.decide.context import BookContext, Refusal, checked_reason
+from services.memory.entry import Memory, Source
+from services.memory.state import source_key
+
+KINDS = ("session", "message", "run", "actor")
+MOST_NAMED = 20
+"""How many ids an answer names."""
+
+
+@command(
+    MemoryQuarantine,
+    on=Book,
+    sent_by=PEOPLE,
+    writes=(MemoryQuarantined, MemoryReleased),
+    address=AddressKind.PROJECT,
+)
+def quarantine(book: Book, command: MemoryQuarantine, _: BookContext) -> Decision:
+    """Take back what came of a source, or undo that."""
+    if command.kind not in KINDS:
+        raise Refusal(f"{echo(command.kind)} is no kind of source; use one of {', '.join(KINDS)}")
+    if not command.value:
+        raise Refusal(f"no {command.kind} is named; give its id")
+    reason = checked_reason(command.reason)
+    return _released(book, command) if command.undo else _taken_back(book, command, reason)
+
+
+def _taken_back(book: Book, command: MemoryQuarantine, reason: str) -> Decision:
+    members = [memory for memory in _ordered(book) if any(_is_from(one, command) for one in _authors(memory))]
+    taken = [memory for memory in members if memory.status != "quarantined"]
+    known = book.quarantines.get(source_key(command.kind, command.value))
+    if known is not None and not {memory.id for memory in members} - set(known.memories):
+        return Decision(ok=True, text=f"Nothing to do: {_told(command, len(known.memories))}")
+    names = {memory.id for memory in members}
+    restored = [one.id for one in _ordered(book) if one.status == "superseded" and _is_freed(book, one, names)]
+    event = MemoryQuarantined(
+        kind=command.kind,
+        value=command.value,
+        memories=[memory.id for memory in members],
+        restored=restored,
+        reason=reason,
+    )
+    mixed = [memory.id for memory in taken if not all(_is_from(one, command) for one in _authors(memory))]
+    text = _told(command, len(members))
+    if restored:
+        text += f" {_named(restored)} hold{_s(restored)} again."
+    if mixed:
+        text += f" {_named(mixed)} had words of others, too, which cannot be told apart and are taken back with them."
+    if command.kind == "session":
+        text += " No other session's search finds what was said in it."
+    return Decision(ok=True, text=text, events=(event,))
+
+
+def _released(book: Book, command: MemoryQuarantine) -> Decision:
+    known = book.quarantines.get(source_key(command.kind, command.value))
+    if known is None:
+        return Decision(
+            ok=True, text=f"Nothing to do: of the {command.kind} {echo(command.value)} nothing is taken back."
+        )
+    still = {
+        name
+        for key in book.quarantines
+        if key != source_key(command.kind, command.value)
+        for name in book.quarantines[key].memories
+    }
+    names = [name for name in known.memories if name not in still]
+    restored = [name for name in known.restored if book.memories[name].status == "active"]
+    event = MemoryReleased(kind=command.kind, value=command.value, memories=names, restored=restored)
+    text = f"What came of the {command.kind} {echo(command.value)} is as it was: {_count(len(names))}."
+    if kept := [name for name in known.memories if name in still]:
+        text += f" {_named(kept)} stay{_s(kept)} taken back for another source."
+    return Decision(ok=True, text=text, events=(event,))
+
+
+def _ordered(book: Book) -> list[Memory]:
+    return sorted(book.memories.values(), key=lambda memory: (memory.facts[0], memory.id))
+
+
+def _authors(memory: Memory) -> list[Source]:
+    return [source for source in memory.sources if source.is_author]
+
+
+def _is_from(source: Source, command: MemoryQuarantine) -> bool:
+    return bool(getattr(source, command.kind) == command.value)
+
+
+def _is_freed(book: Book, memory: Memory, names: set[str]) -> bool:
+    """Whether all that has taken its place, one after the other, is taken back, and it is not."""
+    if memory.id in names:
+        return False
+    while memory.superseded_by:
+        if memory.superseded_by not in names:
+            return False
+        memory = book.memories[memory.superseded_by]
+    return True
+
+
+def _told(command: MemoryQuarantine, count: int) -> str:
+    return f"All that came of the {command.kind} {echo(command.value)} is taken back: {_count(count)}."
+
+
+def _count(count: int) -> str:
+    return "1 memory" if count == 1 else f"{count} memories"
+
+
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return f"{', '.join(names[:MOST_NAMED])}{more}"
+
+
+def _s(names: Sequence[str]) -> str:
+    return "s" if len(names) == 1 else ""

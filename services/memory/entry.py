@@ -1,0 +1,106 @@
+"""What is known of one memory, one note, and one candidate."""
+
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from services.memory.classes import MemoryClass
+
+Status = Literal["pending", "active", "superseded", "archived", "expired", "rejected", "quarantined"]
+"""`pending` waits for a person; of the others only `active` holds."""
+
+MOST_SIGHTINGS = 32
+MOST_FACTS = 64
+"""How many of its newest facts a memory names, with the first one. The log has all of them."""
+
+
+class Source(msgspec.Struct, frozen=True):
+    """Where a memory was seen: the session, its message, the run that found it there, and the fact in the log."""
+
+    actor: str
+    session: str
+    message: str
+    seq: int
+    run: str = ""
+    evidence: tuple[int, ...] = ()
+    is_author: bool = False
+    """Whether words of the memory came from there, rather than that it was only seen there again."""
+
+
+class Memory(msgspec.Struct, frozen=True):
+    """A memory as it stands: its words, what they weigh, and where they come from."""
+
+    id: str
+    category: str
+    text: str
+    memory_class: MemoryClass
+    status: Status
+    trust: str
+    created: datetime
+    clock: datetime
+    """Since when it fades."""
+    importance: str = "normal"
+    is_pinned: bool = False
+    verification: str = "unverified"
+    reinforced: int = 0
+    """How often its fading was slowed."""
+    reinforced_at: datetime | None = None
+    seen: int = 1
+    """How often it was seen, in any session."""
+    revision: int = 1
+    """Which wording it has, from 1 on."""
+    expires_at: datetime | None = None
+    sources: tuple[Source, ...] = ()
+    """All that words of it came from, and the newest of those that it was seen at again; the newest last."""
+    superseded_by: str = ""
+    supersedes: tuple[str, ...] = ()
+    merged: tuple[str, ...] = ()
+    """Those of them whose words are in it, since they were made one."""
+    quarantined_from: Status | Literal[""] = ""
+    """What it was before it was quarantined."""
+    seq: int = 0
+    """The position of the newest fact that changed what is shown of it ..."""
+    facts: tuple[int, ...] = ()
+    """... and of the newest that concern it, the newest last; the first of all stays."""
+
+    @property
+    def is_active(self) -> bool:
+        return self.status == "active"
+
+    def with_source(self, source: Source) -> "Memory":
+        """The memory with one more source. However often it is seen again, it does not grow without end."""
+        sources = (*self.sources, source)
+        seen_again = [index for index, one in enumerate(sources) if not one.is_author]
+        if len(seen_again) > MOST_SIGHTINGS:
+            sources = (*sources[: seen_again[0]], *sources[seen_again[0] + 1 :])
+        return msgspec.structs.replace(self, sources=sources)
+
+    def with_fact(self, seq: int) -> "Memory":
+        """The memory with one more fact that concerns it."""
+        facts = (*self.facts, seq)
+        if len(facts) > MOST_FACTS:
+            facts = (facts[0], *facts[2:])
+        return msgspec.structs.replace(self, facts=facts)
+
+
+class Note(msgspec.Struct, frozen=True):
+    """Something that an agent or a person wants to come back to."""
+
+    id: str
+    text: str
+    session: str
+    condition: str
+    status: Literal["active", "dismissed"]
+    changed: datetime
+    seq: int
+
+
+class Judgement(msgspec.Struct, frozen=True):
+    """What became of a candidate at last."""
+
+    verdict: str
+    memory: str
+    attempt: int
+    seq: int
+    reasons: tuple[str, ...] = ()

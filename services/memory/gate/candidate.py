@@ -1,0 +1,57 @@
+"""A candidate that no person asked for in so many words: its text without what asks for it, judged with its length."""
+
+import re
+import unicodedata
+
+import msgspec
+
+from services.domain.texts.bounds import beginning, flat
+from services.memory.classes import MemoryClass
+from services.memory.gate.verdict import EMPTY, Verdict, judge
+from services.memory.requests.find import LONGEST, phrase_in
+
+TOO_SHORT, NEGATED = "too_short", "negated_request"
+SHORTEST = 20
+"""Columns of a text that says something by itself ..."""
+SHORTEST_VALUE = 12
+"""... of one that gives a value which stays ..."""
+SHORTEST_ASKED = 6
+"""... and of one that says of itself that it is to be remembered."""
+_VALUE = re.compile(r"\b(?:admin )?pins?\b|\bscrypt\b|\b[nrp]\s?=\s?\d", re.IGNORECASE)
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """A candidate as it would be remembered, and what the gate says of it."""
+
+    text: str
+    verdict: Verdict
+    had_trigger: bool = False
+    """Whether it said of itself that it is to be remembered."""
+
+
+def judge_candidate(body: str, memory_class: MemoryClass) -> Judged:
+    """Judge the body of a candidate; its text is at most 260 characters long."""
+    plain = flat(body)
+    hit = phrase_in(plain)
+    if hit and hit.reason == NEGATED:
+        return Judged(beginning(plain, LONGEST), Verdict((NEGATED,)), had_trigger=True)
+    text = f"{hit.before.rstrip(' ,')} {hit.body}".strip() if hit else plain
+    verdict = judge(text, memory_class)
+    if text and columns(text) < _shortest(text, memory_class, had_trigger=hit is not None):
+        verdict = Verdict((TOO_SHORT, *verdict.reasons), verdict.diagnostics)
+    elif not text:
+        verdict = Verdict((EMPTY,))
+    return Judged(beginning(text, LONGEST), verdict, had_trigger=hit is not None)
+
+
+def columns(text: str) -> int:
+    """How long a text is, where a character that is a word counts for two."""
+    if text.isascii():
+        return len(text)
+    return sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text[: LONGEST * 2])
+
+
+def _shortest(text: str, memory_class: MemoryClass, *, had_trigger: bool) -> int:
+    if had_trigger:
+        return SHORTEST_ASKED
+    return SHORTEST_VALUE if memory_class == "reference" and _VALUE.search(text) else SHORTEST

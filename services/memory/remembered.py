@@ -1,0 +1,148 @@
+"""A project's memory book, and what has changed in it since any position: for heads, notices and questions."""
+
+from __future__ import annotations  # the persistent map cannot be subscripted at run time
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+import msgspec
+
+from schemas.envelope import Envelope
+from schemas.events import (
+    Event,
+    MemoryArchived,
+    MemoryExpired,
+    MemoryMerged,
+    MemoryPinned,
+    MemoryProposed,
+    MemoryQuarantined,
+    MemoryReinforced,
+    MemoryReleased,
+    MemoryRestored,
+    MemoryRevised,
+    MemoryVerified,
+    MemoryWritten,
+    NoteDismissed,
+    NoteUpdated,
+    NoteWritten,
+)
+from services.domain.fold import Map
+from services.memory import book as books
+from services.memory.book import Book
+from services.memory.entry import Memory, Note
+from services.memory.shelf import Shelf
+from services.memory.state import ADOPTED
+
+replace = msgspec.structs.replace
+
+Kind = Literal["added", "revised", "gone"]
+
+
+class MemoryChange(msgspec.Struct, frozen=True):
+    """A memory that holds from now on, says something else, or holds no longer."""
+
+    seq: int
+    """The position of the fact that made it so."""
+    memory: str
+    kind: Kind
+    origin: str = ""
+    """The session that it came from, as far as the fact names one."""
+    before: int = 0
+    """The position of the memory's change before this one; 0: there was none."""
+
+
+class Remembered(msgspec.Struct, frozen=True):
+    """What is remembered of a project."""
+
+    book: Book = Book()
+    changes: Map[int, MemoryChange] = Map()
+    """All changes, numbered from 1 on; without those that were made under a former name of the project."""
+    newest: Map[str, int] = Map()
+    """Memory -> the position of its newest change: of the fact by which it reads as it does."""
+    shelf: Shelf = Shelf()
+    """The memories of the book, to go through them."""
+    waiting: Map[str, tuple[Note, ...]] = Map()
+    """Session -> its notes that nobody has dismissed; those of the whole project under no session."""
+
+    def since(self, position: int) -> tuple[MemoryChange, ...]:
+        """The changes behind a position of the log, in order."""
+        return tuple(reversed(list(self._back_to(position))))
+
+    def _back_to(self, position: int) -> Iterator[MemoryChange]:
+        for number in range(len(self.changes), 0, -1):
+            change = self.changes[number]
+            if change.seq <= position:
+                return
+            yield change
+
+
+def evolve(remembered: Remembered, event: Event, envelope: Envelope) -> Remembered:
+    """Fold a fact into the book, and note what it has changed of what is shown."""
+    book = books.evolve(remembered.book, event, envelope)
+    if book is remembered.book:
+        return remembered
+    changes, newest, shelf, origin = remembered.changes, remembered.newest, remembered.shelf, _origin(event)
+    is_adopted = envelope.cause.startswith(f"{ADOPTED}/")
+    for name in dict.fromkeys(_named(event)):
+        before, after = remembered.book.memories.get(name), book.memories.get(name)
+        if after is None or after is before:
+            continue
+        shelf = shelf.keeping(after)
+        kind = _kind(before, after)
+        if kind and not is_adopted:
+            change = MemoryChange(envelope.seq, name, kind, origin, newest.get(name, 0))
+            changes = changes.insert(len(changes) + 1, change)
+        newest = newest.insert(name, envelope.seq) if kind else newest
+    return Remembered(book, changes, newest, shelf, _waiting(remembered.waiting, book, event))
+
+
+def _waiting(waiting: Map[str, tuple[Note, ...]], book: Book, event: Event) -> Map[str, tuple[Note, ...]]:
+    match event:
+        case NoteWritten(note=name) | NoteUpdated(note=name) | NoteDismissed(note=name) if name in book.notes:
+            note = book.notes[name]
+            others = tuple(one for one in waiting.get(note.session, ()) if one.id != name)
+            return waiting.insert(note.session, (*others, note) if note.status == "active" else others)
+        case _:
+            return waiting
+
+
+def _kind(before: Memory | None, after: Memory) -> Kind | None:
+    """What a fact has made of a memory, for those who are shown memories; none: nothing."""
+    if before is None or not before.is_active:
+        return "added" if after.is_active else None
+    if not after.is_active:
+        return "gone"
+    return "revised" if before.text != after.text else None
+
+
+def _named(event: Event) -> Iterable[str]:
+    """The memories that a fact may change."""
+    match event:
+        case MemoryWritten(memory=name, supersedes=names) | MemoryMerged(memory=name, sources=names):
+            return (name, *names)
+        case (
+            MemoryProposed(memory=name)
+            | MemoryRevised(memory=name)
+            | MemoryReinforced(memory=name)
+            | MemoryArchived(memory=name)
+            | MemoryRestored(memory=name)
+            | MemoryPinned(memory=name)
+            | MemoryVerified(memory=name)
+        ):
+            return (name,)
+        case MemoryExpired(memories=names):
+            return names
+        case MemoryQuarantined(memories=names, restored=restored):
+            return (*names, *restored)
+        case MemoryReleased(memories=names, restored=restored):
+            return (*names, *restored)
+        case _:
+            return ()
+
+
+def _origin(event: Event) -> str:
+    match event:
+        case MemoryWritten(origin=origin) | MemoryRevised(origin=origin) | MemoryMerged(origin=origin):
+            return origin
+        case _:
+            return ""

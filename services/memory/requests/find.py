@@ -1,0 +1,188 @@
+"""What a person asks to be remembered in a message, line by line; and what only looks like it, with the reason.
+
+The gate still judges each body: it refuses those that would steer an agent.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+import msgspec
+
+from services.domain.texts.bounds import beginning, flat
+from services.domain.texts.own import marked_lines
+from services.domain.texts.paste_patterns import ATTRIBUTION, SPEAKER, THEIRS
+from services.memory.classes import MemoryClass, Placement, placed_by_class
+from services.memory.requests.phrases import (
+    BEFORE,
+    DEFERRED,
+    NEGATED,
+    NEGATED_AFTER,
+    NEGATED_BEFORE,
+    PHRASES,
+    Phrase,
+)
+
+LONGEST = 260
+"""Characters of a text that is remembered at a person's request."""
+SHORTEST = 8
+"""Characters of a body that says something; of scripts whose characters are words, fewer do."""
+SHORTEST_WIDE, WIDE = 5, 10
+"""Characters, and half-width columns, of such a body."""
+PREVIEW = 120
+_LINE = 2_000
+"""Characters of a line in which a phrase is looked for."""
+_SEPARATOR = re.compile(r"[ \t]*[:\uff1a,\uff0c]?[ \t\u3000]*")
+_UNQUOTED = re.compile(r"^(?:[ \t]{0,12}[>\u300b|+-])+[ \t]?")
+"""What stands before a quoted line, and before one of a diff."""
+_ENDS = re.compile(r"[.!?。\uff01\uff1f\uff1b]\s+|[。\uff01\uff1f\uff1b]")
+_ASKS = re.compile(r"[?\uff1f](?:\s|$)")
+_REFERENCE = re.compile(r"https?://|\blinear\b|\bslack\b|\bnotion\b|\bdashboards?\b|\bgrafana\b", re.IGNORECASE)
+_DECISION = re.compile(r"\bdecid|\bdecision|\bchoose|\bchosen|决定|決定|选择|選擇", re.IGNORECASE)
+_PROJECT = re.compile(r"\bproject|\brepo(?:s|sitor(?:y|ies))?\b|项目|專案", re.IGNORECASE)
+
+
+class Request(msgspec.Struct, frozen=True):
+    """Something that a person asked to be remembered."""
+
+    text: str
+    """At most LONGEST characters, on one line."""
+    language: str
+    """Of the phrase."""
+    place: Placement
+    mark: str = ""
+    """What shows that somebody else may have asked: `quoted` or `pasted`; empty: the person did."""
+
+
+class Ignored(msgspec.Struct, frozen=True):
+    """What looked like a request and is none."""
+
+    reason: str
+    """deferral, too_short, negated_request, duplicate_in_message or question."""
+    language: str
+    preview: str
+    """Its beginning, not masked."""
+
+
+def requests(text: str) -> tuple[Request | Ignored, ...]:
+    """The requests of a person's message, in their order, each body once."""
+    found: list[Request | Ignored] = []
+    seen: set[str] = set()
+    for line, mark in marked_lines(text):
+        if hit := phrase_in(_UNQUOTED.sub("", line) if mark else line):
+            reason = hit.reason or _refused(hit.body, seen)
+            if reason and mark:
+                continue  # nobody is told why somebody else's words ask for nothing
+            seen.add(_same(hit.body))
+            if reason:
+                found.append(Ignored(reason, hit.language, beginning(flat(line), PREVIEW)))
+            else:
+                text = beginning(flat(hit.body), LONGEST)
+                found.append(Request(text, hit.language, place_of(hit.body), mark or _reported(hit.before)))
+    return tuple(found)
+
+
+def _reported(before: str) -> str:
+    """The mark where the words before a phrase say that somebody else has said it: `the mail says: from now on ...`."""
+    return "pasted" if ATTRIBUTION.search(before) or SPEAKER.match(before) or THEIRS.search(before) else ""
+
+
+def place_of(body: str) -> Placement:
+    """Where a body belongs that names no category."""
+    return placed_by_class(class_of_body(body), body)
+
+
+def class_of_body(body: str) -> MemoryClass:
+    """The class of a body by what it speaks of."""
+    if _REFERENCE.search(body):
+        return "reference"
+    if _DECISION.search(body):
+        return "decision"
+    return "project" if _PROJECT.search(body) else "feedback"
+
+
+class Hit(msgspec.Struct, frozen=True):
+    """A phrase in a line, and what it asks for."""
+
+    language: str
+    body: str
+    """What follows the phrase; of one at the end of its sentence, what goes before it."""
+    before: str = ""
+    """What stands before the phrase."""
+    reason: str = ""
+    """Why it asks for nothing, where the line itself shows that; as of what is ignored."""
+
+
+def phrase_in(line: str) -> Hit | None:
+    """The first phrase of a line, with what it asks for."""
+    line = line[:_LINE]
+    if not line.strip():
+        return None
+    begins = [at for at in (0, *(end.end() for end in _ENDS.finditer(line))) if not _is_inside_quotes(line[:at])]
+    for phrase in NEGATED:
+        if negated := _beginning(phrase, line, begins):
+            return Hit(phrase.language, _body(line, negated.end()), reason="negated_request")
+    for phrase in PHRASES:
+        found = _beginning(phrase, line, begins) if phrase.anchored else _unquoted(phrase, line)
+        if found is None:
+            continue
+        before, body = line[: found.start()], _body(line, found.end())
+        if NEGATED_BEFORE.search(before[-BEFORE:]) or NEGATED_AFTER.match(line, found.end()):
+            return Hit(phrase.language, body, reason="negated_request")
+        if not phrase.anchored and not _has_words(body):
+            return Hit(phrase.language, _sentence_before(before))
+        asks = phrase.anchored and _ASKS.search(body) is not None
+        return Hit(phrase.language, body, before, "question" if asks else "")
+    return None
+
+
+def _beginning(phrase: Phrase, line: str, begins: Sequence[int]) -> re.Match[str] | None:
+    """The phrase where a sentence begins with it, of those that begin in no quotation marks and in no code."""
+    return next(filter(None, (phrase.pattern.match(line, at) for at in begins)), None)
+
+
+def _unquoted(phrase: Phrase, line: str) -> re.Match[str] | None:
+    """The phrase where it stands in no quotation marks and in no code."""
+    found = phrase.pattern.search(line)
+    if found is None:
+        return None
+    return None if _is_inside_quotes(line[: found.start()]) else found
+
+
+def _is_inside_quotes(before: str) -> bool:
+    return any(before.count(mark) % 2 for mark in '`"') or any(
+        before.count(opens) > before.count(closes) for opens, closes in ("\u201c\u201d", "\u300c\u300d", "\u00ab\u00bb")
+    )
+
+
+def _body(line: str, end: int) -> str:
+    separator = _SEPARATOR.match(line, end)
+    return line[separator.end() if separator else end :].strip()
+
+
+def _sentence_before(text: str) -> str:
+    """The last sentence of what stands before a phrase at its end: `use tabs from now on`."""
+    return _ENDS.split(text.strip())[-1].strip(" ,\t\uff0c")
+
+
+def _refused(body: str, seen: set[str]) -> str:
+    if body.strip(" .!。\uff01…").lower() in DEFERRED:
+        return "deferral"
+    if not _says_something(body):
+        return "too_short"
+    return "duplicate_in_message" if _same(body) in seen else ""
+
+
+def _says_something(body: str) -> bool:
+    if len(body) >= SHORTEST:
+        return True
+    columns = sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in body)
+    return len(body) >= SHORTEST_WIDE and columns >= WIDE
+
+
+def _same(body: str) -> str:
+    return " ".join(body.lower().split())
+
+
+def _has_words(body: str) -> bool:
+    return any(one.isalnum() for one in body)

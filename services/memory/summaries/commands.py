@@ -1,0 +1,136 @@
+"""What the commands of a summary may do to the memories that its writer was shown.
+
+The writer names memories by the numbers of a list, and the list by its id. A summary that names no list, or another
+one, commands nothing. Each command is granted or refused by itself, in its order.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from services.domain.texts.bounds import beginning, flat
+from services.memory.classes import Placement
+from services.memory.entry import Memory
+from services.memory.gate.verdict import judge
+from services.memory.keys import exact_key
+from services.memory.requests.find import LONGEST
+from services.memory.strength import SOURCE_OF
+from services.memory.summaries.grammar import Block, Malformed, Reinforce, Replace
+
+MISSING_ID, OTHER_ID = "missing_compaction_snapshot_id", "compaction_snapshot_mismatch"
+NO_SNAPSHOT, NO_REF = "missing_memory_ref_snapshot", "invalid_memory_ref"
+GONE, CHANGED = "memory_ref_target_unavailable", "memory_ref_target_changed"
+PROTECTED_SOURCE, PROTECTED_REINFORCED = "protected_memory_source", "protected_reinforced_target"
+MOST_REFS = 28
+
+
+class Ref(msgspec.Struct, frozen=True):
+    """A memory as the writer of a summary was shown it; its number is its place in the list, from 1 on."""
+
+    memory: str
+    exact_key: str
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """The list of memories that the writer of a summary was shown."""
+
+    id: str
+    refs: tuple[Ref, ...] = ()
+
+
+class Reinforced(msgspec.Struct, frozen=True):
+    """A memory that is to be reinforced, if it is not too soon for that."""
+
+    memory: str
+
+
+class Replaced(msgspec.Struct, frozen=True):
+    """A memory that is superseded by new words."""
+
+    memory: str
+    text: str
+    place: Placement
+    codes: tuple[str, ...]
+    """numbered_ref_replace, and same_type_replace or cross_type_replace."""
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """A command that does nothing, and why."""
+
+    reasons: tuple[str, ...]
+    command: Reinforce | Replace | Malformed
+    ids: tuple[str, ...] = ()
+    """Where the summary names another list: that one, and the one that its writer was shown."""
+
+
+Outcome = Reinforced | Replaced | Refused
+
+
+def snapshot_of(name: str, memories: Sequence[Memory]) -> Snapshot:
+    """The list of these memories, as they are shown now."""
+    return Snapshot(
+        name.lower(), tuple(Ref(one.id, exact_key(one.memory_class, one.text)) for one in memories[:MOST_REFS])
+    )
+
+
+def check_commands(block: Block, snapshot: Snapshot | None, memories: Mapping[str, Memory]) -> tuple[Outcome, ...]:
+    """What each command of a block does to the memories as they are now."""
+    outcomes: list[Outcome] = []
+    reinforced: set[str] = set()
+    replaced: set[str] = set()
+    for line in block.lines:
+        if isinstance(line, Malformed):
+            outcomes.append(Refused((line.reason,), line))
+        elif isinstance(line, Reinforce | Replace):
+            outcome = _named(line, block, snapshot) or _checked(
+                line, _ref(line, snapshot), memories, reinforced, replaced
+            )
+            outcomes.append(outcome)
+            if isinstance(outcome, Reinforced):
+                reinforced.add(outcome.memory)
+            elif isinstance(outcome, Replaced):
+                replaced.add(outcome.memory)
+    return tuple(outcomes)
+
+
+def _named(line: Reinforce | Replace, block: Block, snapshot: Snapshot | None) -> Refused | None:
+    """Why a command is refused for the list that it names, or names not."""
+    if not block.snapshot:
+        return Refused((MISSING_ID,), line)
+    if snapshot is None:
+        return Refused((NO_SNAPSHOT,), line)
+    if block.snapshot != snapshot.id:
+        return Refused((OTHER_ID,), line, (block.snapshot, snapshot.id))
+    return None
+
+
+def _ref(line: Reinforce | Replace, snapshot: Snapshot | None) -> Ref | None:
+    refs = snapshot.refs if snapshot else ()
+    return refs[line.ref - 1] if line.ref <= len(refs) else None
+
+
+def _checked(
+    line: Reinforce | Replace,
+    ref: Ref | None,
+    memories: Mapping[str, Memory],
+    reinforced: set[str],
+    replaced: set[str],
+) -> Outcome:
+    if ref is None:
+        return Refused((NO_REF,), line)
+    memory = memories.get(ref.memory)
+    if memory is None or not memory.is_active or memory.id in replaced:
+        return Refused((GONE,), line)
+    if exact_key(memory.memory_class, memory.text) != ref.exact_key:
+        return Refused((CHANGED,), line)
+    if isinstance(line, Reinforce):
+        return Reinforced(memory.id)
+    if SOURCE_OF.get(memory.trust) != "compaction":
+        return Refused((PROTECTED_SOURCE,), line)
+    if memory.reinforced or memory.id in reinforced:
+        return Refused((PROTECTED_REINFORCED,), line)
+    verdict = judge(line.text, line.place.memory_class)
+    if not verdict.accepted:
+        return Refused(verdict.reasons, line)
+    kind = "same_type_replace" if line.place.memory_class == memory.memory_class else "cross_type_replace"
+    return Replaced(memory.id, beginning(flat(line.text), LONGEST), line.place, ("numbered_ref_replace", kind))

@@ -1,0 +1,70 @@
+"""Whether what was found is worth a word behind a person's message. Values in, one fact out."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from schemas.asks import Hit as Found
+from schemas.asks import Hits
+from schemas.events import HintDecided
+from services.domain.search.telling import age
+from services.plan.lanes.hints import MAX_HITS, Hit, query_of
+from services.plan.session.state import Session
+
+KEPT = 2 * MAX_HITS
+"""Of what was found; some of it may stand in the prompt when it is to be told."""
+
+
+def skipped(message: str, reason: str, threshold: float = 0.0, score: float = 0.0) -> HintDecided:
+    """Nothing is told, and why."""
+    return HintDecided(message=message, decision="skip", reason=reason, threshold=threshold, score=score)
+
+
+def too_short(text: str, least: int) -> bool:
+    """Whether a person has written too little to look for."""
+    return len(query_of(text)) < least
+
+
+def decided(message: str, found: Hits, threshold: float, now: datetime) -> HintDecided:
+    """What is told of what was found about a message: what fits well enough by itself. The message is no news to it."""
+    others = [hit for hit in found.hits if hit.id != message]
+    score = max((hit.score for hit in others), default=0.0)
+    if not others:
+        return skipped(message, "error" if found.error else "empty", threshold)
+    near = [hit for hit in others if hit.score >= threshold]
+    if not near:
+        return skipped(message, "below_threshold", threshold, score)
+    best = sorted(near, key=lambda hit: -hit.score)[:KEPT]
+    return HintDecided(
+        message=message,
+        decision="hint",
+        score=score,
+        threshold=threshold,
+        sources=[hit.source for hit in best],
+        ids=[hit.id for hit in best],
+        texts=[hit.fragment for hit in best],
+        scores=[hit.score for hit in best],
+        ages=[_age(hit, now) for hit in best],
+    )
+
+
+def hits_of(hint: HintDecided | None) -> Sequence[Hit]:
+    """What was decided to be told, as the lane shows it."""
+    if hint is None or hint.decision != "hint":
+        return ()
+    listed = zip(hint.sources, hint.ids, hint.texts, hint.scores, hint.ages, strict=True)
+    return tuple(
+        Hit(text=text, score=score, message=hint.message, sha=name if source == "commit" else "", age=old)
+        for source, name, text, score, old in listed
+    )
+
+
+def is_late(session: Session, message: str) -> bool:
+    """Whether the call that sends a message has got its plan already."""
+    known = session.conversation.messages.get(message)
+    if known is None or not known.ordinal or session.step is None:
+        return False
+    return session.revisions.planned == session.step.step
+
+
+def _age(hit: Found, now: datetime) -> str:
+    return age(hit.at, now) if hit.source == "commit" and hit.at is not None else ""

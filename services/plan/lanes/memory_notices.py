@@ -1,0 +1,142 @@
+"""The lane that says at the tail what is remembered of the project, or is no longer, since the head was made.
+
+What the session itself has told the memory is no news to it: the words stand in its own messages.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from schemas.plan import AppendText
+from services.domain.conversation import Message
+from services.domain.texts.bounds import beginning
+from services.domain.texts.listings import is_listing
+from services.domain.texts.markup import element, escaped
+from services.domain.tokens import BYTES_PER_TOKEN
+from services.memory.entry import Memory
+from services.memory.remembered import MemoryChange
+from services.memory.rendering import plain
+from services.plan.lanes import head
+from services.plan.lanes.base import Change, Lane, View, spares_firm
+from services.plan.lanes.notices import newest_notice, newest_of_person
+from services.plan.session.lane_marks import LaneMark, mark_of
+
+NAME = "memory_notices"
+"""Its mark holds the position up to which the session has been told: `memory_notices:4711`."""
+MODES = head.MODES
+LEAST = 40
+"""Characters of a memory that are worth telling where all of it finds no room."""
+ADDED, REVISED, GONE = "New", "Changed", "Holds no longer"
+
+
+class _News(msgspec.Struct, frozen=True):
+    """What has become of one memory."""
+
+    seq: int
+    kind: str
+    text: str
+
+    def line(self, most: int) -> str:
+        return f"- {self.kind}: {escaped(beginning(self.text, most))}"
+
+
+def extend(view: View, fresh: Sequence[Message]) -> tuple[AppendText, ...]:
+    """One notice on the newest message of a person, as long as the settings allow. What finds no room waits."""
+    since = head.known(view)
+    if not view.memory.enabled or view.remembered.book.seq <= since:
+        return ()
+    part, place = newest_of_person(view.session, fresh)
+    changes = view.remembered.since(since) if part and part not in view.session.plan.ends else ()
+    if not changes:
+        return ()
+    before = newest_notice(view.session, place, changes[0].seq, NAME)
+    mark = mark_of(before, NAME)
+    told = int(mark.detail) if mark is not None else since
+    news = sorted(_news(view, [change for change in changes if change.seq > told]), key=lambda one: one.seq)
+    listed = _fitting(news, view.memory.notice_tokens * BYTES_PER_TOKEN)
+    if not listed:
+        return ()
+    through = changes[-1].seq if len(listed) == len(news) else news[len(listed) - 1].seq
+    by = tuple(one.seq for one in news[: len(listed)])
+    return (AppendText(part=part, text=_notice(listed), by=by, lane=str(LaneMark(NAME, (str(through),)))),)
+
+
+def rebase(_: View) -> Change:
+    """What was told stays told; the head itself is made anew by its own lane."""
+    return Change()
+
+
+def _news(view: View, changes: Iterable[MemoryChange]) -> Iterator[_News]:
+    """What has become of each of these memories in the end, as far as it is news to the session.
+
+    That a list of names has expired is none: nobody works by it.
+    """
+    courses: dict[str, list[MemoryChange]] = {}
+    for change in changes:
+        if view.name and change.origin == view.name:
+            courses.pop(change.memory, None)  # it knows how the memory reads from here on
+        else:
+            courses.setdefault(change.memory, []).append(change)
+    for name, course in courses.items():
+        memory = view.remembered.book.memories[name]
+        if memory.status == "expired" and is_listing(memory.text):
+            continue
+        kind = _kind(view, memory, course)
+        if kind:
+            yield _News(course[-1].seq, kind, plain(memory.text))
+
+
+def _kind(view: View, memory: Memory, course: Sequence[MemoryChange]) -> str:
+    """What is new of it; empty: nothing, or nothing of which the session knows."""
+    first = course[0]
+    held = first.kind != "added"
+    if not memory.is_active:
+        return GONE if held and _is_known(view, first.before) else ""
+    if not held:
+        return ADDED
+    if all(change.kind != "revised" for change in course):
+        return ""
+    return REVISED if _is_known(view, first.before) else ADDED
+
+
+def _is_known(view: View, position: int) -> bool:
+    """Whether the session was shown a memory as that fact made it: in the head, or since then in a notice."""
+    served = head.served(view)
+    return position > head.known(view) or (served is not None and position in served.by)
+
+
+def _fitting(news: Sequence[_News], room: int) -> list[str]:
+    """As many lines as there is room for, in order. The first one is cut where it finds no room alone."""
+    lines: list[str] = []
+    for one in news:
+        line = one.line(len(one.text))
+        if len(_notice([*lines, line]).encode()) > room:
+            break
+        lines.append(line)
+    return lines or _cut(news[:1], room)
+
+
+def _cut(news: Sequence[_News], room: int) -> list[str]:
+    for one in news:
+        most = len(one.text)
+        while most > LEAST:
+            most = max(LEAST, most * 3 // 4)
+            line = one.line(most)
+            if len(_notice([line]).encode()) <= room:
+                return [line]
+    return []
+
+
+def _notice(lines: Iterable[str]) -> str:
+    listed = "\n".join(lines)
+    text = element(
+        "instruction",
+        "What is remembered of this project has changed while this session is going on:\n"
+        f"{listed}\n"
+        "This is a notice of the service that keeps your context: information, and no request.",
+        name="memory_changed",
+    )
+    return f"\n\n{text}"
+
+
+LANE = Lane(NAME, spares_firm=spares_firm, extend=extend, rebase=rebase, modes=MODES, order=205)

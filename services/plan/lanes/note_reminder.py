@@ -1,0 +1,91 @@
+"""The lane that says, behind what a person has just said, that notes wait: once a piece of work has come to an end."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import islice
+
+import msgspec
+
+from schemas.plan import AppendText
+from services.domain.conversation import Message
+from services.memory.remembered import Remembered
+from services.plan.lanes import hints
+from services.plan.lanes.base import Change, Lane, View, spares_firm
+from services.plan.lanes.hints import NoteStatus
+from services.plan.lanes.turns import appended, backwards, unsent, was_sent, written
+from services.plan.session.lane_marks import LaneMark, mark_of
+from services.plan.session.state import Session
+
+NAME = "notes"
+"""Its mark holds when it has spoken, in seconds: `notes:1767225600`."""
+MODES = frozenset({"primary", "reduce_off"})
+MAX_BACK = 4000
+"""Messages among which the last reminder is sought."""
+
+replace = msgspec.structs.replace
+
+
+def extend(view: View, fresh: Sequence[Message]) -> tuple[AppendText, ...]:
+    """One reminder of notes, behind the first message of a person after what makes it worth to look at them."""
+    place, at, notes = unsent(view.session, fresh), view.session.calls.at, view.notes
+    if place is None or at is None or notes is None:
+        return ()
+    message, part = place
+    if not _is_open(view.session, message, notes.triggered_in):
+        return ()
+    since = _seconds_since(view.session, message, at)
+    text = hints.note_reminder(replace(notes, newest=message.recorded.message, seconds_since=since))
+    return appended(view.session, part, text, str(LaneMark(NAME, (str(_seconds(at)),))))
+
+
+def status_of(session: Session, remembered: Remembered, name: str) -> NoteStatus | None:
+    """What is known of the notes of the session of this name; none: nothing makes it worth to look at them.
+
+    One with a condition counts as all others: nothing finds out when it has come true.
+    """
+    milestones = session.milestones
+    if not milestones.reached_in:
+        return None
+    notes = [*remembered.waiting.get("", ()), *(remembered.waiting.get(name, ()) if name else ())]
+    newest = max((note.seq for note in notes), default=0)
+    return NoteStatus(
+        deferred=len(notes),
+        triggered_in=milestones.reached_in,
+        is_read=milestones.read_at > newest and _is_shown(session, milestones.read),
+    )
+
+
+def _is_shown(session: Session, part: str) -> bool:
+    """Whether a part is served as it is."""
+    return session.conversation.place(part) >= max(1, session.cut) and session.plan.is_whole(part)
+
+
+def rebase(_: View) -> Change:
+    """What was said stays said."""
+    return Change()
+
+
+def _is_open(session: Session, message: Message, triggered_in: str) -> bool:
+    """Whether notes are still to be looked at: at the first message of a person that is sent after that one."""
+    for one in backwards(session.conversation, message.ordinal):
+        if one.recorded.message == triggered_in:
+            return True
+        if written(session, one) and was_sent(session, one):
+            return False
+    return False
+
+
+def _seconds_since(session: Session, message: Message, at: datetime) -> float | None:
+    """Since the step of the newest reminder whose message is still there; none: there is none."""
+    for one in islice(backwards(session.conversation, message.ordinal), MAX_BACK):
+        mark = mark_of(session.plan.ends.get(written(session, one)), NAME)
+        if mark:
+            return _seconds(at) - int(mark.detail)
+    return None
+
+
+def _seconds(at: datetime) -> int:
+    return int(at.timestamp())
+
+
+LANE = Lane(NAME, spares_firm=spares_firm, extend=extend, rebase=rebase, modes=MODES, order=210)

@@ -1,0 +1,31 @@
+"""What stands before a text as it is served: the tag by which an agent names it, and the marker of a pause."""
+
+import re
+
+from schemas.plan import PrefixText, ReplaceOutput, ReplaceText
+from services.domain.texts.placeholders import TAG
+from services.plan.lanes.base import View
+from services.plan.lanes.temporal import marked, marker_for
+
+SHOWS_TAGS = frozenset({"primary"})
+"""The modes whose agent has the tool to drop by tag; tags that an agent cannot use only confuse it."""
+_PREFIX = re.compile(r"^(?:§\d+§ )?(?:<!-- \+[^>\n]* -->\n)?")
+
+
+def tag(number: int) -> str:
+    return f"{TAG.text(number=number)} "
+
+
+def prefix_of(view: View, name: str) -> str:
+    """What a text or an output is served with before it, now or if it is served for the first time."""
+    match view.edit_of(name):
+        case PrefixText(text=text):
+            return text
+        case ReplaceText(text=text) | ReplaceOutput(text=text):
+            found = _PREFIX.match(text)
+            return found[0] if found else ""
+        case _:
+            part = view.session.conversation.parts[name]
+            message = view.session.conversation.messages[part.recorded.message]
+            shown = tag(part.number) if part.number and view.mode in SHOWS_TAGS else ""
+            return shown + (marker_for(view, message) if marked(view, message) == name else "")

@@ -1,0 +1,222 @@
+"""The lane that tells an agent, behind what is new, how much old tool output it could drop."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Literal
+
+import msgspec
+
+from schemas.plan import AnyEdit, AppendText
+from services.domain.conversation import Message, Part
+from services.domain.texts.markup import element, escaped
+from services.domain.tools.names import RECEIPTS, TODO_LISTS, is_ours, plain
+from services.plan.lanes.base import Change, Lane, View, spares_firm
+from services.plan.lanes.prefix import SHOWS_TAGS
+from services.plan.lanes.turns import appended, backwards, has_reduced, newest_written, written
+from services.plan.session.costs import heads
+from services.plan.session.lane_marks import LaneMark
+from services.plan.session.reclaim import NUDGE, OUTPUTS, Nudge, worth
+from services.plan.session.state import Session, served_tokens
+
+NAME = NUDGE
+MODES = SHOWS_TAGS
+
+Level = Literal["gentle", "firm", "urgent", "notice"]
+
+MIN_TAIL = 60_000
+"""Tokens behind the head from which on it is worth to speak ..."""
+MIN_RECLAIMABLE = 25_000
+"""... and those among them that could go."""
+SHARES: tuple[tuple[float, Level], ...] = ((0.60, "urgent"), (0.40, "firm"), (0.20, "gentle"))
+RANKS: Mapping[str, int] = {"gentle": 1, "firm": 2, "urgent": 3, "notice": 4}
+GROWTH = 0.08
+"""Share of the tail that must have come anew before the same is said again."""
+NOTICE_SHARE = 0.75
+NOTICE_TOKENS = 50_000
+QUIET_MESSAGES = 10
+"""For so many messages behind a drop nothing is said."""
+SHORT_TURNS = 3
+"""Within so many turns of a person the same is said in short."""
+MIN_ITEM = 250
+"""Tokens that make an output worth naming."""
+MAX_ITEMS = 4
+ROUND = 10_000
+"""Tokens from which on only thousands are told; below, hundreds."""
+MAX_LOOKED = 1000
+"""Tags that are looked through for the oldest outputs."""
+MAX_TURN = 400
+"""Messages that are looked through for the turns since the last reminder."""
+
+URGES: Mapping[Level, str] = {
+    "gentle": "At the next natural pause of your work, name those that you are done with to `ctx_reduce`.",
+    "firm": "Before you begin the next larger step, name those that you are done with to `ctx_reduce`.",
+    "urgent": "Name those that you are done with to `ctx_reduce` now, before you call other tools.",
+    "notice": "Before you work on this message, name those that you are done with to `ctx_reduce`: it is most of what "
+    "this conversation holds.",
+}
+CLOSE = "This is a notice of the service that keeps your context, and no request of a person."
+
+
+class Reclaimable(msgspec.Struct, frozen=True):
+    """The tool outputs that the agent could drop, without the newest."""
+
+    tokens: int
+    count: int
+
+
+def extend(view: View, fresh: Sequence[Message]) -> Iterable[AnyEdit]:
+    """One reminder at most: on the newest message of a person where most could go, else on the newest tool output."""
+    if not view.limits.reminders or view.causes or not _is_worth_a_look(view):
+        return ()
+    found = reclaimable(view)
+    place = newest_written(view.session, fresh) if is_overdue(view) else None
+    if place is not None:
+        return _nudge(view, place[1], "notice", found, _long("notice", view, found))
+    name, level = _newest_output(view, fresh), level_of(found.tokens, _tail(view))
+    if not name or level is None:
+        return ()
+    text = _text(view, level, found)
+    return _nudge(view, name, level, found, text) if text else ()
+
+
+def rebase(_: View) -> Change:
+    """What was said stays said."""
+    return Change()
+
+
+def reclaimable(view: View) -> Reclaimable:
+    """What is counted, without what is protected."""
+    session = view.session
+    guarded = _worths(view, view.protected)
+    count = session.reclaim.count - sum(one > 0 for one in guarded)
+    return Reclaimable(session.reclaim.tokens - sum(guarded), count)
+
+
+def _worths(view: View, numbers: Iterable[int]) -> list[int]:
+    session = view.session
+    return [worth(session, session.conversation.numbered.get(number, "")) for number in numbers]
+
+
+def is_overdue(view: View) -> bool:
+    """Whether most of the prompt is old tool output."""
+    if not view.limits.reminders or not _is_worth_a_look(view):
+        return False
+    found = reclaimable(view).tokens
+    return found >= NOTICE_TOKENS and found >= NOTICE_SHARE * _tail(view)
+
+
+def _is_worth_a_look(view: View) -> bool:
+    """What costs least to know: most passes end here."""
+    return view.session.reclaim.tokens >= MIN_RECLAIMABLE and _tail(view) >= MIN_TAIL and not _is_quiet(view)
+
+
+def level_of(found: int, tail: int) -> Level | None:
+    """How urgent it is that so many tokens of a tail could go; none: not at all."""
+    if tail < MIN_TAIL or found < MIN_RECLAIMABLE:
+        return None
+    return next((level for share, level in SHARES if found >= share * tail), None)
+
+
+def _tail(view: View) -> int:
+    """Estimated tokens of what is served behind the head."""
+    return served_tokens(view.session) - heads(view.session.plan)
+
+
+def _is_quiet(view: View) -> bool:
+    """Whether the agent has just dropped something."""
+    session = view.session
+    newest = islice(backwards(session.conversation, session.conversation.last_ordinal + 1), QUIET_MESSAGES)
+    return any(has_reduced(session, message) for message in newest)
+
+
+def _newest_output(view: View, fresh: Sequence[Message]) -> str:
+    """The last output among what is new, unless it is one that comes back dropped; empty: there is none."""
+    session = view.session
+    for message in reversed(fresh):
+        for name, part in reversed(tuple(session.conversation.sent_parts(message))):
+            if part.recorded.kind in OUTPUTS and part.recorded.status == "completed":
+                return name if worth(session, name) else ""
+    return ""
+
+
+def _text(view: View, level: Level, found: Reclaimable) -> str:
+    """What is said at this level now; empty: nothing, since it was said before and little came anew."""
+    last = view.session.reclaim.nudge
+    if last is None or not view.session.conversation.place(last.part) or RANKS[level] > RANKS.get(last.level, 0):
+        return _long(level, view, found)
+    if _growth(view, last) < max(MIN_RECLAIMABLE, GROWTH * _tail(view)):
+        return ""
+    return _short(found) if _is_recent(view, last) else _long(level, view, found)
+
+
+def _growth(view: View, last: Nudge) -> int:
+    """Tokens that could go and that were not there, or were protected, when the last reminder was made."""
+    count = view.limits.protected_tags
+    came = last.since + sum(_worths(view, range(max(1, last.number - count + 1), last.number + 1)))
+    return came - sum(_worths(view, view.protected))
+
+
+def _is_recent(view: View, last: Nudge) -> bool:
+    """Whether a person has said less than a few things since then."""
+    session = view.session
+    since = session.conversation.place(last.part)
+    turns = 0
+    for message in islice(backwards(session.conversation, session.conversation.last_ordinal + 1), MAX_TURN):
+        if message.ordinal <= since:
+            break
+        turns += written(session, message) != ""
+    return turns < SHORT_TURNS
+
+
+def _nudge(view: View, part: str, level: Level, found: Reclaimable, text: str) -> tuple[AppendText, ...]:
+    shown = f"\n\n{element('instruction', text, name='old_tool_outputs')}"
+    return appended(view.session, part, shown, str(LaneMark(NAME, (level, str(found.tokens)))))
+
+
+def _long(level: Level, view: View, found: Reclaimable) -> str:
+    items = "\n".join(_item(view.session, part) for part in _oldest(view))
+    listed = f"\nThe oldest:\n{items}" if items else ""
+    return f"{_sum(found)} could leave this conversation. {URGES[level]}{listed}\n{CLOSE}"
+
+
+def _short(found: Reclaimable) -> str:
+    return f"{_sum(found)} could still be dropped with `ctx_reduce`. {CLOSE}"
+
+
+def _sum(found: Reclaimable) -> str:
+    return f"{found.count:,} older tool outputs, about {_about(found.tokens)} tokens,"
+
+
+def _item(session: Session, part: Part) -> str:
+    tool = escaped(part.recorded.tool) or "tool"
+    return f"- tag {part.number}: {tool}, about {_about(worth(session, part.recorded.part))} tokens"
+
+
+def _about(count: int) -> str:
+    """The number without digits that say nothing."""
+    return f"{round(count, -3 if count >= ROUND else -2):,}"
+
+
+def _oldest(view: View) -> Iterator[Part]:
+    return islice(_named(view), MAX_ITEMS)
+
+
+def _named(view: View) -> Iterator[Part]:
+    """Outputs worth naming, the oldest first."""
+    session = view.session
+    guarded = view.protected
+    first = session.reclaim.oldest
+    for number in range(first, min(first + MAX_LOOKED, session.conversation.last_number + 1)):
+        name = session.conversation.numbered.get(number, "")
+        if number not in guarded and worth(session, name) >= MIN_ITEM:
+            part = session.conversation.parts[name]
+            if not _is_steering(part.recorded.tool):
+                yield part
+
+
+def _is_steering(tool: str) -> bool:
+    """Whether the tool steers the work itself: its answers are cleaned up in another way."""
+    return plain(tool) in TODO_LISTS | RECEIPTS or is_ours(tool)
+
+
+LANE = Lane(NAME, spares_firm=spares_firm, extend=extend, rebase=rebase, modes=MODES, order=190)

@@ -1,0 +1,173 @@
+"""What the lanes want of a rebase, put together and weighed."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import msgspec
+
+from schemas.plan import AnyEdit, AppendText, OmitArc, PartContent, SetHead, Target, Withdraw, target
+from services.domain.limits import Prices
+from services.plan.lanes import Change, Lane, View
+from services.plan.lanes.base import finders_of
+from services.plan.lanes.index import Index, in_order, indexed
+from services.plan.planner.economics import Economics, forecast, weigh
+from services.plan.planner.signatures import void_thinking
+from services.plan.planner.texts import guarded, needed
+from services.plan.provider_rules.check import new_faults
+from services.plan.provider_rules.signed_thinking import boundary, first_place
+from services.plan.session.costs import before_cut, cost, heads
+from services.plan.session.lane_marks import joined, lanes_of
+from services.plan.session.state import Session, served_tokens, with_edits
+
+replace = msgspec.structs.replace
+
+
+class Collected(msgspec.Struct, frozen=True):
+    """The edits of a rebase with what they are worth."""
+
+    edits: tuple[AnyEdit, ...] = ()
+    dropped: tuple[int, ...] = ()
+    held: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    """Parts whose text must be known first; the rest is empty then."""
+    index: Index = Index()
+    """What the lanes looked at: of the same session it need not be made again."""
+    economics: Economics = Economics(0, 0, 0, 0.0)
+    after: Session = Session()
+    """The session with these edits in force."""
+    has_more: bool = False
+    """Whether it changes what the model is told, and not only how much: the head."""
+
+
+def collect(view: View, lanes: Sequence[Lane], prices: Prices) -> Collected:
+    """Ask every lane, in order. Each is told how much is still to be reclaimed."""
+    working = [lane for lane in lanes if lane.works(view)]
+    view = view if view.index.placed else replace(view, index=indexed(view.session, finders_of(working)))
+    faults: list[str] = []
+    needs = needed(view, working, faults)
+    if needs:
+        return Collected(needs=needs, faults=tuple(faults), index=view.index)
+    changes, after = _asked(view, working, faults)
+    edits = last_wins([edit for change in changes for edit in change.edits])
+    refused = new_faults(view.session, edits)
+    if refused:  # some lane's edits do not go together with the others': find those that do
+        edits, changes = _without_faults(view, working, changes)
+        after = with_edits(view.session, edits)
+    silenced = _silenced(view, lanes)
+    if silenced:
+        after = with_edits(after, silenced)
+        edits = last_wins([*edits, *silenced])
+    thinking = void_thinking(view, edits, after)
+    if thinking:
+        after = with_edits(after, thinking)
+        edits = last_wins([*edits, *thinking])
+    first = first_place(view.session, edits) or 0
+    return Collected(
+        edits=edits,
+        dropped=tuple(dict.fromkeys(number for change in changes for number in change.dropped)),
+        held=tuple(reason for change in changes for reason in change.held),
+        faults=(*faults, *refused),
+        economics=_economics(view, edits, after, prices, first),
+        after=after,
+        has_more=any(isinstance(edit, SetHead) for edit in edits),
+    )
+
+
+def _asked(view: View, lanes: Sequence[Lane], faults: list[str]) -> tuple[list[Change], Session]:
+    """What each lane wants, told what those before it have decided and how much is still to be reclaimed."""
+    changes: list[Change] = []
+    for lane in lanes:
+        change = guarded(lane.name, faults, partial(lane.rebase, view), Change())
+        changes.append(change)
+        if change.edits:
+            session = with_edits(view.session, change.edits)
+            is_cut_anew = session.cut != view.session.cut
+            view = replace(
+                view,
+                session=session,
+                index=indexed(session, finders_of(lanes)) if is_cut_anew else view.index,
+                target=_left(view.target, change),
+                excess=_left(view.excess, change),
+                made=(*view.made, change),
+            )
+    return changes, view.session
+
+
+def _left(wanted: int, change: Change) -> int:
+    """What is still to be reclaimed; nothing where nothing was wanted, whatever a change adds."""
+    return max(0, wanted - change.reclaimed) if wanted else 0
+
+
+def _silenced(view: View, lanes: Sequence[Lane]) -> tuple[Withdraw, ...]:
+    """What lanes have told that do not speak in this mode: it was not known then who leads the session."""
+    silent = {lane.name for lane in lanes if view.mode not in lane.modes}
+    if not silent or boundary(view.session):
+        return ()
+    appended = [edit for edit in view.session.plan.ends.values() if lanes_of(edit) <= silent]
+    names = sorted((str(target(edit)), edit.by, edit.lane) for edit in appended)
+    return tuple(Withdraw(what=what, by=by, lane=lane) for what, by, lane in names)
+
+
+def _without_faults(
+    view: View, lanes: Sequence[Lane], changes: Sequence[Change]
+) -> tuple[tuple[AnyEdit, ...], list[Change]]:
+    """Take the lanes' edits in order, without those of lanes that a provider would refuse."""
+    edits: tuple[AnyEdit, ...] = ()
+    kept: list[Change] = []
+    for _, change in zip(lanes, changes, strict=True):
+        together = last_wins([*edits, *change.edits])
+        if not new_faults(view.session, together):
+            edits = together
+            kept.append(change)
+    return edits, kept
+
+
+def _economics(view: View, edits: Sequence[AnyEdit], after: Session, prices: Prices, first: int) -> Economics:
+    if not edits:
+        return Economics(0, 0, 0, 0.0)
+    session = view.session
+    reclaimed = served_tokens(session) - served_tokens(after)
+    calls = max(1, session.calls.count, session.conversation.count // 2)  # of an imported session no step is known
+    steps = forecast(session.calls.count, reclaimed, session.conversation.tokens / calls)
+    return weigh(reclaimed, _rewritten(view, first, after), steps, prices)
+
+
+def _rewritten(view: View, first: int, after: Session) -> int:
+    """Tokens that were sent before, from this message on, as they are served then; or all tokens but the others."""
+    kept = view.session.step.kept if view.session.step else 0
+    placed = view.index.placed if after.cut == view.session.cut else in_order(after)
+    messages = [one.message for one in placed]
+    sent = [message for message in messages if first <= message.ordinal <= kept]
+    if 2 * len(sent) < len(messages):
+        return cost(after.conversation, after.plan, sent) + (0 if first else _beginning(after))
+    others = [message for message in messages if not first <= message.ordinal <= kept]
+    others_cost = cost(after.conversation, after.plan, others)
+    return max(0, served_tokens(after) - others_cost - (_beginning(after) if first else 0))
+
+
+def _beginning(session: Session) -> int:
+    """Tokens before the first message behind the cut: the heads, and what is kept."""
+    return heads(session.plan) + before_cut(session.conversation, session.plan)
+
+
+def last_wins(edits: Sequence[AnyEdit]) -> tuple[AnyEdit, ...]:
+    """One edit for each target: the last. An omitted arc takes the other edits of its parts with it.
+
+    What several lanes want to append to one part is appended together.
+    """
+    by_target: dict[Target, AnyEdit] = {}
+    for edit in edits:
+        key = target(edit)
+        before = by_target.get(key)
+        if isinstance(edit, AppendText) and isinstance(before, AppendText) and before != edit:
+            lane, by = joined(before.lane, edit.lane), (*before.by, *edit.by)
+            by_target[key] = replace(edit, text=before.text + edit.text, lane=lane, by=by)
+        else:
+            by_target[key] = edit
+    for edit in edits:
+        if isinstance(edit, OmitArc):
+            for part in edit.parts:
+                if part != edit.part:
+                    by_target.pop(PartContent(part), None)
+    return tuple(by_target.values())

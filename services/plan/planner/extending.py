@@ -1,0 +1,73 @@
+"""What the lanes want of messages that no call has sent before."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import msgspec
+
+from schemas.plan import AnyEdit, target
+from services.domain.conversation import Message
+from services.plan.lanes import Lane, View
+from services.plan.lanes.base import nothing_read
+from services.plan.planner.compose import last_wins
+from services.plan.planner.texts import guarded, read
+from services.plan.provider_rules.check import STRUCTURAL, new_faults
+from services.plan.provider_rules.signed_thinking import place
+from services.plan.session.state import Session
+
+
+class Extension(msgspec.Struct, frozen=True):
+    """Edits of messages that no call has sent before."""
+
+    edits: tuple[AnyEdit, ...] = ()
+    faults: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    """Parts whose text must be known first; there are no edits then."""
+
+
+def beginning(view: View, lanes: Sequence[Lane]) -> Extension:
+    """What those lanes want that read new messages for it: it is known before the rest is decided."""
+    readers = [lane for lane in lanes if lane.reads is not nothing_read]
+    if not readers:
+        return Extension()
+    faults: list[str] = []
+    needs = read(view, readers, _new_messages(view.session), faults)
+    if needs:
+        return Extension(faults=tuple(faults), needs=needs)
+    made = _extended(view, readers)
+    return Extension(made.edits, (*faults, *made.faults))
+
+
+def extension(view: View, lanes: Sequence[Lane]) -> Extension:
+    """What the other lanes want of new messages."""
+    return _extended(view, [lane for lane in lanes if lane.reads is nothing_read])
+
+
+def _extended(view: View, lanes: Sequence[Lane]) -> Extension:
+    """What the lanes want of new messages. What a provider would refuse is left out, and so is what was sent before."""
+    session = view.session
+    kept = session.step.kept if session.step else 0
+    fresh = _new_messages(session)
+    edits: list[AnyEdit] = []
+    faults: list[str] = []
+    for lane in lanes:
+        wanted: tuple[AnyEdit, ...] = guarded(lane.name, faults, partial(_wanted, lane, view, fresh), ())
+        for edit in wanted:
+            if kept and place(session, edit) <= kept:
+                faults.append(f"the lane {lane.name} wanted to edit {target(edit)}, which was sent before")
+            else:
+                edits.append(edit)
+    refused = new_faults(session, edits)
+    if refused:
+        edits = [edit for edit in edits if not isinstance(edit, STRUCTURAL)]
+    return Extension(last_wins(edits), (*faults, *refused))
+
+
+def _new_messages(session: Session) -> list[Message]:
+    """Those that no call has sent before."""
+    kept = session.step.kept if session.step else 0
+    return list(session.conversation.after(max(kept, session.cut - 1)))
+
+
+def _wanted(lane: Lane, view: View, fresh: Sequence[Message]) -> tuple[AnyEdit, ...]:
+    return tuple(lane.extend(view, fresh)) if lane.works(view) else ()

@@ -1,0 +1,295 @@
+"""The pass: from a session's state to the next revision of its plan, or to none."""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import msgspec
+
+from schemas.events import Event, PlanExtended, PlanRebased
+from schemas.plan import AnyEdit, CutBefore, PartContent, Restore, SetHead, Target, Withdraw, target
+from services.domain.limits import Prices
+from services.domain.window import prompt_tokens, window
+from services.plan.lanes import LANES, Lane, View, eviction, head
+from services.plan.lanes.base import emptying
+from services.plan.lanes.index import Index
+from services.plan.planner.causes import LATE, Causes, causes, is_declined
+from services.plan.planner.compose import Collected, collect, last_wins
+from services.plan.planner.economics import prices_of
+from services.plan.planner.extending import Extension, beginning, extension
+from services.plan.planner.full_turns import FULL, blinds, is_the_harness_s, is_to_be_told
+from services.plan.planner.pages import revisions_of
+from services.plan.planner.signatures import thinking_causes
+from services.plan.planner.worth import is_worth_it, may_be_worth_it
+from services.plan.provider_rules.check import new_faults
+from services.plan.provider_rules.signed_thinking import boundary, place
+from services.plan.session.revisions import SETTINGS
+from services.plan.session.state import Session, served_tokens, with_edits
+from services.plan.session.waits import ANSWERED
+
+STUCK = (
+    "The prompt is longer than the model takes, and nothing more can be taken out of it. "
+    "Summarise the session in your harness, take a larger model, or go on in a new session."
+)
+
+NOTHING_TO_FLUSH = (
+    "The flush found nothing that can leave the prompt now. What is queued and kept leaves it with a later rebase."
+)
+
+SHORT_PERCENT = 95.0
+"""Of the window: from here on a person is told that history cannot be compressed."""
+UNCOMPRESSED = (
+    "History cannot be compressed ({code}), and the prompt fills {percent:.0f} % of the model's window. "
+    "Annals goes on trying, and drops what it can."
+)
+
+replace = msgspec.structs.replace
+
+
+class Pass(msgspec.Struct, frozen=True):
+    """The outcome of a pass."""
+
+    kind: Literal["replay", "extend", "rebase"]
+    events: tuple[Event, ...] = ()
+    faults: tuple[str, ...] = ()
+    """What went wrong and was left out; the request goes on without it."""
+    needs: tuple[str, ...] = ()
+    """Parts whose text must be known to decide: decide again with these ..."""
+    index: Index = Index()
+    """... and with this, if it is the same session still."""
+    notices: tuple[str, ...] = ()
+    """What the person should know."""
+    is_full: bool = False
+    """Whether the prompt is longer than the model takes, and a running turn's signed thinking lets nobody make it
+    smaller but the harness, by compacting."""
+
+
+class _Waiting(msgspec.Struct, frozen=True):
+    """A rebase that is not made now."""
+
+    held: tuple[str, ...] = ()
+    """Causes to be remembered."""
+    declined: int = 0
+    kept: int = 0
+    """Estimated tokens that a rebase would keep."""
+    faults: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+def decide(view: View, lanes: Sequence[Lane] = LANES) -> Pass:
+    """Replay what is served already, extend it to what is new, or rebase it."""
+    made = _begun(replace(view, emptying=emptying(lanes)), lanes)
+    warnings = tuple(_warnings(view))
+    return replace(made, notices=(*warnings, *made.notices)) if warnings else made
+
+
+def _warnings(view: View) -> Iterator[str]:
+    """That history cannot be compressed while room is short: told once, at the first failure of several."""
+    step, usage, failing = view.session.step, view.session.usage.sample, view.session.failing
+    if step is None or usage is None or failing is None or failing.failures != 1:
+        return
+    percent = window(step, view.known, view.limits).percent(prompt_tokens(usage))
+    if percent >= SHORT_PERCENT:
+        yield UNCOMPRESSED.format(code=failing.code, percent=percent)
+
+
+def _begun(view: View, lanes: Sequence[Lane]) -> Pass:
+    """The pass, with what has to be read of new messages in force before it is weighed."""
+    session = view.session
+    if session.step is None or session.revisions.planned == session.step.step:
+        return Pass("replay")
+    first = beginning(view, lanes)
+    if first.needs:
+        return Pass("extend", needs=first.needs, faults=first.faults)
+    if first.edits:
+        view = replace(view, session=with_edits(session, first.edits), begun=first.edits)
+    made = _decided(view, lanes)
+    return replace(made, faults=tuple(dict.fromkeys([*first.faults, *made.faults]))) if first.faults else made
+
+
+def _decided(view: View, all_lanes: Sequence[Lane]) -> Pass:
+    session, limits, lanes = view.session, view.limits, all_lanes
+    if session.step is None:
+        return Pass("replay")
+    why = causes(session, limits, view.learned)
+    why = replace(why, forced=(*why.forced, *thinking_causes(view)), free=(*why.free, *_late(view, lanes, why)))
+    if not why.any:
+        return _extended(view, lanes, _Waiting(kept=why.kept))
+    bound = boundary(session)
+    if bound and not why.excess:
+        if why.forced:  # the harness changed what is behind the thinking: nothing before that may change with it
+            return _rebased(view, lanes, Causes(forced=why.forced), Collected(after=session))
+        return _extended(view, lanes, _Waiting(held=tuple(why.lasting), kept=why.kept))
+    if bound:
+        why = replace(why, free=())  # they wait for the end of the turn
+        view, lanes = replace(view, begin=bound), [lane for lane in lanes if lane.name == eviction.NAME]
+    elif view.coming is not None and not why.urgent:
+        return _with_settings(view, all_lanes, why)
+    return _weighed(view, all_lanes, lanes, why, bound)
+
+
+def _with_settings(view: View, lanes: Sequence[Lane], why: Causes) -> Pass:
+    """What the project has set meanwhile goes with a rebase that is due, and makes none that would not pay without."""
+    coming = view.coming
+    if coming is None:
+        raise ValueError("the project has set nothing since")
+    asked = replace(view, limits=coming.limits, memory=coming.memory, remembered=coming.remembered, coming=None)
+    now = causes(view.session, coming.limits, view.learned)
+    made = _weighed(asked, lanes, lanes, replace(why, settings=(SETTINGS,), tail=now.tail, kept=now.kept))
+    return made if made.kind == "rebase" else _weighed(view, lanes, lanes, why)
+
+
+def _weighed(view: View, all_lanes: Sequence[Lane], lanes: Sequence[Lane], why: Causes, bound: int = 0) -> Pass:
+    """The rebase that is due, if it is worth it; else what is new is added. `bound`: the first that may change."""
+    session, limits = view.session, view.limits
+    prices = prices_of(session.step, limits) if session.step else Prices()
+    is_free = (bool(why.free) or "overflow" in why.names) and not boundary(session)
+    asked = replace(
+        view, causes=frozenset(why.names), is_free=is_free, target=why.target, excess=why.excess, tail=why.tail
+    )
+    if not may_be_worth_it(asked, lanes, why):
+        return _extended(view, all_lanes, _declined(view, why, Collected()))
+    made = collect(asked, lanes, prices)
+    if made.needs:
+        return Pass("rebase", needs=made.needs, index=made.index, faults=made.faults)
+    if bound and blinds(session, made.edits):
+        return _full(view, all_lanes, why, made)
+    if why.forced or (made.edits and is_worth_it(view, why, made)):
+        return _rebased(view, all_lanes, why, made)
+    return _extended(view, all_lanes, _declined(view, why, made))
+
+
+def _late(view: View, lanes: Sequence[Lane], why: Causes) -> tuple[str, ...]:
+    """That the session began before anybody answered: it gets what it missed by one rebase, as soon as it can."""
+    found = next((lane for lane in lanes if lane.name == head.NAME), None)
+    asked = replace(view, causes=frozenset(why.names))
+    return (LATE,) if found is not None and head.is_late(asked, found) else ()
+
+
+def _full(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) -> Pass:
+    """What is new has to go unseen, unless the harness makes room."""
+    if is_the_harness_s(view.session, why):
+        return replace(_extended(view, lanes, _Waiting(kept=why.kept)), is_full=True)
+    told = _rebased(view, lanes, why, made)
+    return replace(told, notices=(*told.notices, FULL)) if is_to_be_told(view.session) else told
+
+
+def _declined(view: View, why: Causes, made: Collected) -> _Waiting:
+    """What it was weighed for need not be weighed again, unless the running turn has left little that may change."""
+    is_told = is_declined(view.session, view.limits, why.prompt)
+    is_stuck = "overflow" in why.names or (why.excess and not is_told)
+    notices = {STUCK: is_stuck, NOTHING_TO_FLUSH: "flush" in why.names}
+    return _Waiting(
+        held=tuple(cause for cause in why.names if cause in ANSWERED),
+        declined=why.prompt if why.pressure and not boundary(view.session) else 0,
+        kept=why.kept,
+        faults=made.faults,
+        notices=tuple(notice for notice, is_due in notices.items() if is_due),
+    )
+
+
+def _extended(view: View, lanes: Sequence[Lane], waiting: _Waiting) -> Pass:
+    """An extension is recorded even without edits: these messages are covered from now on."""
+    session = view.session
+    made = extension(view, lanes)
+    forgone = _forgone(session)
+    edits = (*forgone, *view.begun, *made.edits)
+    found = tuple(dict.fromkeys([*waiting.faults, *made.faults]))
+    held = [cause for cause in waiting.held if cause not in session.waits.held]
+    step = session.step
+    has_news = edits or held or waiting.declined
+    if step is None or (step.kept == step.last and not has_news):
+        return Pass("replay", faults=found, notices=waiting.notices)
+    after = served_tokens(with_edits(session, edits))
+    decision = PlanExtended(
+        revision=session.revision + 1,
+        step=step.step,
+        as_of=session.seq,
+        forgone=_names(forgone),
+        tokens_before=session.conversation.tokens,
+        tokens_after=after,
+        held=held,
+        declined=waiting.declined,
+        kept=waiting.kept,
+    )
+    decision = replace(decision, **head.to_be_recorded(view, edits).fields)
+    return Pass("extend", revisions_of(decision, edits), found, notices=waiting.notices)
+
+
+def _forgone(session: Session) -> tuple[AnyEdit, ...]:
+    """For what was sent without its newest edits: what it was sent with, or that it is as it was.
+
+    The call before this one went out with an older revision. Its messages stay as they were sent until a rebase.
+    A rebase among the revisions that were not served explains itself.
+    """
+    step = session.step
+    if step is None or step.served < 0:
+        return ()
+    unserved = session.revisions.behind(step.served)
+    if any(revision.causes for revision in unserved):
+        return ()
+    missed = {target(edit) for revision in unserved for edit in revision.edits if _was_sent(session, edit)}
+    served: dict[Target, AnyEdit] = {}
+    for number in range(step.served if missed else 0, 0, -1):
+        for edit in session.revisions.made[number].edits:
+            if target(edit) in missed:
+                served.setdefault(target(edit), edit)
+    return tuple(served.get(what) or _undone(what) for what in sorted(missed, key=str))
+
+
+def _names(forgone: Sequence[AnyEdit]) -> list[str]:
+    """The parts that they are about, and the other targets by their full names."""
+    targets = map(target, forgone)
+    return [what.part if isinstance(what, PartContent) else str(what) for what in targets]
+
+
+def _was_sent(session: Session, edit: AnyEdit) -> bool:
+    """Whether what this edit is about was sent already: the head stands before every list."""
+    kept = session.step.kept if session.step else 0
+    where = place(session, edit)
+    return 0 < where <= kept or (where == 0 and isinstance(edit, SetHead | CutBefore))
+
+
+def _undone(what: Target) -> AnyEdit:
+    return Restore(part=what.part) if isinstance(what, PartContent) else Withdraw(what=str(what))
+
+
+def _rebased(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) -> Pass:
+    """What is new and what changes, together. Edits that did not reach the harness yet come to it with this."""
+    session = view.session
+    prices = prices_of(session.step, view.limits) if session.step else Prices()
+    fresh = extension(replace(view, session=made.after), lanes)
+    changed = last_wins([*view.begun, *made.edits]) if view.begun else made.edits
+    edits = last_wins([*changed, *fresh.edits]) if fresh.edits else changed
+    refused = new_faults(session, edits) if fresh.edits else ()
+    if refused:  # each of them is sound alone: what is new is served as it is
+        fresh, edits = Extension((), (*fresh.faults, *refused)), changed
+    economics, after = made.economics, served_tokens(with_edits(made.after, fresh.edits))
+    notices = (STUCK,) if why.fitting and after > why.fitting else ()
+    decision = PlanRebased(
+        revision=session.revision + 1,
+        step=session.step.step if session.step else "",
+        as_of=session.seq,
+        causes=list(why.names),
+        dropped=list(made.dropped),
+        held=list(made.held),
+        tokens_before=served_tokens(session),
+        tokens_after=after,
+        tokens_held=session.conversation.tokens,
+        sample=why.sample,
+        used=why.used,
+        window=why.window,
+        window_source=why.window_source,
+        threshold=why.threshold,
+        reclaimed=economics.reclaimed,
+        rewritten=economics.rewritten,
+        steps=economics.steps,
+        break_even=0.0 if why.forced or why.free else round(economics.break_even, 2),
+        price=round(economics.price, 1),
+        expected=round(economics.steps * economics.reclaimed * prices.read - economics.price, 1),
+        followed=max(0, session.revisions.course.calls - 1),
+        came=round(session.revisions.course.net(prices), 1),
+        kept=why.kept,
+    )
+    decision = replace(decision, **head.to_be_recorded(view, edits).fields)
+    found = tuple(dict.fromkeys([*fresh.faults, *made.faults]))
+    return Pass("rebase", revisions_of(decision, edits), found, notices=notices)

@@ -1,0 +1,106 @@
+"""The revisions of a plan, and the prompts that were served with them."""
+
+from __future__ import annotations  # the persistent map cannot be subscripted at run time
+
+from datetime import datetime
+
+import msgspec
+
+from schemas.envelope import Envelope
+from schemas.events import PlanExtended, PlanRebased
+from schemas.plan import AnyEdit, Revision
+from services.domain.fold import Map
+from services.plan.session.course import Course
+
+SETTINGS = "settings"
+"""Of a rebase: what the project has set for itself in the meantime holds from here on. It causes none by itself."""
+
+replace = msgspec.structs.replace
+
+
+class Revisions(msgspec.Struct, frozen=True):
+    """What was planned."""
+
+    newest: int = 0
+    made: Map[int, Revision] = Map()
+    """Number -> revision; the first one is 1."""
+    planned: str = ""
+    """The step that the newest one was made for."""
+    served: int = 0
+    """The newest one that a model call is known to have gone out with."""
+    sent: int = 0
+    """Estimated tokens of what the newest call was served, if what was planned for it has reached the harness ..."""
+    held: int = 0
+    """... the revision that the harness is known to have held before that ..."""
+    unplanned: int = 0
+    """... the tokens of that call with this one, -1 where nobody knows them ..."""
+    whole: int = 0
+    """... and without any."""
+    course: Course = Course()
+    """The calls since the newest rebase."""
+    rebased_step: str = ""
+    """The step that the newest rebase was made for."""
+    rebased_at: datetime | None = None
+    """When the newest rebase was made: the call with it has written the provider's cache anew."""
+    settings: int = 0
+    """The position up to which the newest rebase that took in what the project has set knows of that."""
+    latched: str = ""
+    """The usage sample that triggered a rebase already."""
+
+    def behind(self, base: int) -> tuple[Revision, ...]:
+        """The revisions behind this one, in order."""
+        return tuple(self.made[number] for number in range(base + 1, self.newest + 1))
+
+    def gone_out(self, served: int) -> int:
+        """Estimated tokens of what the newest call went out with, where that was this revision; -1: nobody knows.
+
+        A revision below 0 is not known: then what was planned is presumed to have reached the harness.
+        """
+        if served < 0 or served == self.newest:
+            return self.sent
+        return self.unplanned if served == self.held else -1
+
+    def is_rebase_lost(self, served: int) -> bool:
+        """Whether the newest call went out with a revision before the newest rebase."""
+        return served >= 0 and any(revision.causes for revision in self.behind(served))
+
+
+def opened(revisions: Revisions, served: int, prompt: int, whole: int) -> Revisions:
+    """A model is called with a prompt of so many tokens; `whole`: without any plan.
+
+    `served`: the revision that the call before went out with; -1: not known.
+    """
+    is_behind, before = 0 <= served < revisions.newest, revisions.gone_out(served)
+    return replace(
+        revisions,
+        served=served if served >= 0 else revisions.served,
+        sent=prompt,
+        held=served if is_behind else revisions.newest,
+        unplanned=(before + whole - revisions.whole if before >= 0 else -1) if is_behind else prompt,
+        whole=whole,
+        course=revisions.course.after(prompt),
+    )
+
+
+def planned(
+    revisions: Revisions, event: PlanExtended | PlanRebased, envelope: Envelope, made: tuple[AnyEdit, ...], prompt: int
+) -> Revisions:
+    """The next revision, with these edits, under which the prompt has so many tokens."""
+    causes = tuple(event.causes) if isinstance(event, PlanRebased) else ()
+    revisions = replace(
+        revisions,
+        newest=event.revision,
+        made=revisions.made.insert(event.revision, Revision(event.revision, made, causes)),
+        planned=event.step,
+        sent=prompt,
+    )
+    if isinstance(event, PlanExtended):
+        return replace(revisions, course=revisions.course.keeping(event.kept, prompt))
+    return replace(
+        revisions,
+        course=Course.behind(event),
+        rebased_step=event.step,
+        rebased_at=envelope.at,
+        settings=event.as_of if SETTINGS in event.causes else revisions.settings,
+        latched=event.sample or revisions.latched,
+    )

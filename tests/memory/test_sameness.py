@@ -1,0 +1,39 @@
+"""When two sentences say the same, and when one speaks against another."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.memory.sameness import sentence_key, speaks_against
+from tests.memory import sentence_pairs as pairs
+
+
+@pytest.mark.parametrize(("one", "other"), pairs.SEEN_DIFFERENT + pairs.UNSEEN_DIFFERENT)
+def test_numbers_names_negations_and_order_make_two_sentences(one: str, other: str) -> None:
+    assert sentence_key(one) != sentence_key(other)
+
+
+@pytest.mark.parametrize(("one", "other"), pairs.SEEN_SAME + pairs.UNSEEN_SAME)
+def test_case_punctuation_and_words_that_say_nothing_make_none(one: str, other: str) -> None:
+    assert sentence_key(one) == sentence_key(other)
+    assert not speaks_against(one, other)
+
+
+@pytest.mark.parametrize(("one", "other"), pairs.UNSEEN_AGAINST)
+def test_another_word_in_one_place_speaks_against_a_sentence(one: str, other: str) -> None:
+    assert speaks_against(one, other)
+    assert speaks_against(other, one)
+
+
+@pytest.mark.parametrize(("one", "other"), pairs.UNSEEN_BESIDE)
+def test_to_say_more_or_of_something_else_does_not(one: str, other: str) -> None:
+    assert not speaks_against(one, other)
+    assert not speaks_against(other, one)
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_whatever_is_compared_the_two_ways_agree(one: str, other: str) -> None:
+    assert not speaks_against(one, one)
+    assert sentence_key(one) == sentence_key(f" ({one}\n) .")
+    if sentence_key(one) == sentence_key(other):
+        assert not speaks_against(one, other)

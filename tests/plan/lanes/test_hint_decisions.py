@@ -1,0 +1,42 @@
+from datetime import UTC, datetime, timedelta
+
+from schemas.asks import Hit, Hits
+from services.plan.lanes.hint_decisions import decided, hits_of, skipped, too_short
+
+NOW = datetime(2026, 3, 7, tzinfo=UTC)
+
+
+def hit(name: str, score: float, source: str = "memory", days: int = 3) -> Hit:
+    return Hit(source=source, id=name, score=score, fragment=f"text of {name}", at=NOW - timedelta(days=days))
+
+
+def test_what_fits_well_enough_is_told_as_the_lane_shows_it() -> None:
+    found = Hits(hits=(hit("a", 0.7), hit("c" * 40, 0.9, "commit"), hit("m1", 1.0, "message")))
+    hint = decided("m1", found, 0.6, NOW)
+    assert ("hint", 0.9, ["c" * 40, "a"]) == (hint.decision, hint.score, hint.ids)
+    shown = hits_of(hint)
+    assert [("text of " + "c" * 40, "c" * 40, "3d ago"), ("text of a", "", "")] == [
+        (one.text, one.sha, one.age) for one in shown
+    ]
+    assert {"m1"} == {one.message for one in shown}
+
+
+def test_nothing_rides_along_with_what_fits() -> None:
+    found = Hits(hits=(hit("a", 0.9), hit("b", 0.59), hit("c", 0.6)))
+    assert ["a", "c"] == decided("m1", found, 0.6, NOW).ids
+
+
+def test_the_message_itself_is_no_news() -> None:
+    assert "empty" == decided("m1", Hits(hits=(hit("m1", 1.0, "message"),)), 0.6, NOW).reason
+    assert "error" == decided("m1", Hits(error="the disk is full"), 0.6, NOW).reason
+
+
+def test_what_does_not_fit_is_kept_with_how_well_it_did() -> None:
+    hint = decided("m1", Hits(hits=(hit("a", 0.59),)), 0.6, NOW)
+    assert ("skip", "below_threshold", 0.59) == (hint.decision, hint.reason, hint.score)
+    assert () == hits_of(hint) == hits_of(None) == hits_of(skipped("m1", "late"))
+
+
+def test_a_few_letters_are_not_looked_for() -> None:
+    assert too_short("§12§ go on", 20)
+    assert not too_short("why does the crane stop at noon?", 20)
