@@ -47,6 +47,8 @@ class PlanExtended(Event, frozen=True):
     """... for each line the message that showed the error; empty: the line is about a file ..."""
     left_open_at: list[int] = []
     """... and the position of the log with that output; 0: the line is about a file."""
+    memories: list[str] = []
+    """The memories that the head of the project shows from here on; recorded where this plan sets that head."""
 
 
 class PlanRebased(Event, frozen=True):
@@ -107,6 +109,8 @@ class PlanRebased(Event, frozen=True):
     """... for each line the message that showed the error; empty: the line is about a file ..."""
     left_open_at: list[int] = []
     """... and the position of the log with that output; 0: the line is about a file."""
+    memories: list[str] = []
+    """The memories that the head of the project shows from here on; recorded where this plan sets that head."""
 
 
 EVENTS: tuple[type[Event], ...] = (PlanExtended, PlanRebased)

@@ -10,10 +10,10 @@ from schemas.envelope import Actor
 from schemas.subjects import Address
 from services.desk.activity import Activity
 from services.desk.adoption import Adoption
-from services.desk.beginnings import Beginnings
 from services.desk.core.commands import decide_on_book, rule_of
 from services.desk.core.trust import trust_of
 from services.desk.deciding import decided
+from services.desk.first_heads import FirstHeads
 from services.desk.kin import Kin, kin_of
 from services.desk.past import book_at
 from services.desk.project_names import ProjectNames
@@ -49,7 +49,7 @@ class Books:
         sessions = Sessions(reader, evolve, Book(), kit.settings.loop.sessions, knows_causes=True)
         self._books = Aggregate(kit, sessions, guard=WRITTEN, catches_up=True)
         self.adoption = Adoption(kit, self._books, self.names)
-        self._beginnings = Beginnings(kit.reader)
+        self._first_heads = FirstHeads(kit.reader)
         self._profile = profile_of(kit.settings.memory)
         self._activity = Activity(kit.reader, timedelta(days=kit.settings.memory.dormant_after_days))
         self.settings = OwnSettings(kit, self.names)
@@ -96,9 +96,9 @@ class Books:
         """Decide what the desk has found itself, once for each `cause`. Where no memory is kept nothing is decided."""
         if not await self.remembers(project):
             return
-        began = await self._beginnings.of(Address(project, session))
+        head = await self._first_heads.of(Address(project, session))
         context = BookContext(
-            Actor("room", self._kit.room), "desk", at, cause, session, began=began, profile=self._profile
+            Actor("room", self._kit.room), "desk", at, cause, session, head=head, profile=self._profile
         )
 
         async def judge(draft: Draft[Book]) -> str:
@@ -147,7 +147,7 @@ class Books:
             is_enabled=self.is_enabled,
             memory_enabled=await self.remembers(address.project),
             now=datetime.now(UTC),
-            began=await self._beginnings.of(Address(address.project, kin.root)) if trust != "person" else None,
+            head=await self._first_heads.of(Address(address.project, kin.root)) if trust != "person" else None,
             profile=self._profile,
             dormant=tuple(await self._activity.rests(address.project)) if isinstance(command, MemoryExpire) else (),
         )

@@ -18,6 +18,8 @@ from schemas.events import (
     MessageRecorded,
     NativeCompacted,
     PartRecorded,
+    PlanExtended,
+    PlanRebased,
     SessionForked,
     SessionOpened,
     StepOpened,
@@ -332,6 +334,22 @@ async def test_what_a_session_was_shown_at_its_first_call_it_does_not_show_anew(
     (memory,) = (await folded(desk)).memories.values()
     assert 2 == memory.seen  # the person means it; what an agent writes to its sub-agent counts for nothing
     assert [[], []] == [one.reasons for one in await judged(desk)]
+
+
+@pytest.mark.parametrize(
+    "plan", [PlanExtended(revision=1, step="1", as_of=10), PlanRebased(revision=1, step="1", as_of=10, causes=["late"])]
+)
+@pytest.mark.parametrize(("shows_it", "seen"), [(True, 1), (False, 2)])
+async def test_what_an_agent_repeats_counts_unless_a_plan_recorded_it_as_shown(
+    desk: Bus, plan: PlanExtended | PlanRebased, *, shows_it: bool, seen: int
+) -> None:
+    write = MemoryWrite(text="Always run the tests first.", category="PROJECT_RULES")
+    await send(desk, write, "first")
+    (name,) = (await folded(desk)).memories
+    made = replace(plan, memories=[name] if shows_it else [])
+    await tell(desk, [StepOpened(step="1", mode="primary"), made], Address("harbour", "s1"))
+    await send(desk, write, "again", actor=AGENT, address=Address("harbour", "s1"))
+    assert seen == (await folded(desk)).memories[name].seen
 
 
 async def test_a_subagents_work_counts_for_the_session_that_started_it(desk: Bus) -> None:

@@ -9,7 +9,7 @@ from services.plan.lanes.hints import Hit, NoteStatus
 from services.plan.lanes.skeletons import KEPT
 from tests.helpers.harness import SHOWN, Call, Harness, attached, ran, replace, text_part, thought, with_picture
 from tests.helpers.historian_sessions import sealed
-from tests.helpers.project_documents import Project, seeing, written
+from tests.helpers.project_documents import Project, written
 from tests.helpers.tool_calls import IDLE, called
 
 LIMITS = Limits(
@@ -54,12 +54,13 @@ def play(lanes: Sequence[Lane], able: tuple[Capability, ...], last: Sequence[Lan
     That is decided by the lanes `last`.
     """
     project = Project(ARCHITECTURE="# Rooms\nThey meet in the log.\n")
-    harness = Harness(LIMITS, [seeing(lane, project) for lane in lanes])
+    harness = Harness(LIMITS, lanes)
+    harness.seen = project.seen
     able = (*able, "caches_exact_prefix")  # without a cache every long prompt is made smaller at once
     harness.capabilities, harness.context_limit = able, 10**6
     project.session = harness
     calls = [*beginning(harness), *middle(harness), ending(harness, project), after_a_pause(harness)]
-    harness.lanes = [seeing(lane, project) for lane in last]
+    harness.lanes = last
     turn_over(harness)
     return harness, [*calls, harness.step()]
 

@@ -1,7 +1,7 @@
 """A harness, the log and the responder's core in memory: what an adapter would tell, hold and serve."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 
@@ -155,6 +155,8 @@ class Harness:
         """Every message that was ever told."""
         self.origin: Harness | None = None
         """The session that this one was copied from."""
+        self.seen: Callable[[View], View] = lambda view: view
+        """Adds what is known of the project to what a pass is decided on."""
         self.predecessor = Predecessor()
         """What was found of the session before this one."""
         self.compacts = False
@@ -204,6 +206,7 @@ class Harness:
     def fork(self, before: str = "") -> "Harness":
         """A copy with all messages, or with those before this one, under other ids."""
         copy = Harness(self.limits, self.lanes)
+        copy.seen = self.seen
         copy.names, copy.now, copy.origin, copy.capabilities = f"{self.names}f", self.now, self, self.capabilities
         copied = list(takewhile(lambda message: message.message != before, self.messages))
         for message in copied:
@@ -338,7 +341,8 @@ class Harness:
 
     def _decide(self, state: Session) -> Pass:
         """Decide, with the texts that a lane wants to see."""
-        return self._decided(View(state, self.limits, learned=self.shared, predecessor=self.predecessor))
+        view = View(state, self.limits, learned=self.shared, predecessor=self.predecessor)
+        return self._decided(self.seen(view))
 
     def _decided(self, view: View) -> Pass:
         state = view.session

@@ -62,8 +62,8 @@ class _Play:
         self._transcript = transcript
         self._window = window
         self._project = Project(ARCHITECTURE=LINES, STRUCTURE=LINES)
-        seeing = {lane.name: lane for lane in self._project.lanes()}
-        self._harness = Harness(limits, [seeing.get(lane.name, lane) for lane in LANES])
+        self._harness = Harness(limits, LANES)
+        self._harness.seen = self._project.seen
         self._harness.mode = transcript.seen.mode
         self._harness.context_limit = window
         self._harness.capabilities = ABLE

@@ -1,7 +1,6 @@
 """A project whose documents and memory change, and the lanes of a session that sees them."""
 
 import hashlib
-from collections.abc import Sequence
 
 from schemas.codec import wrap
 from schemas.envelope import Actor
@@ -11,7 +10,7 @@ from schemas.subjects import Address
 from services.domain.limits import Limits, Memory
 from services.memory.remembered import Remembered, evolve
 from services.plan.head.documents import Document
-from services.plan.lanes import DROPS, TAGS, Lane, View, head, memory_notices, notices
+from services.plan.lanes import DROPS, TAGS, View, head, memory_notices, notices
 from services.plan.lanes.hints import Hit, NoteStatus
 from tests.helpers.harness import ADDRESS, LIMITS, Harness, replace
 
@@ -78,28 +77,19 @@ class Project:
             hits=self.hits,
         )
 
-    def lanes(self) -> Sequence[Lane]:
-        """The lanes of the head, which see this project, among others."""
-
-        return (TAGS, DROPS, *(seeing(lane, self) for lane in (head.LANE, notices.LANE, memory_notices.LANE)))
-
-
-def seeing(lane: Lane, project: Project) -> Lane:
-    """The lane with what is known of the project before its eyes."""
-    return replace(
-        lane,
-        rebase=lambda view: lane.rebase(project.seen(view)),
-        extend=lambda view, fresh: lane.extend(project.seen(view), fresh),
-    )
-
 
 def written(name: str, text: str, category: str = "CONSTRAINTS", *, origin: str = "other") -> MemoryWritten:
     """Something that a person has told the project's memory, by default in another session."""
     return MemoryWritten(memory=name, category=category, text=text, trust="person", origin=origin)
 
 
+LANES_OF_HEADS = (TAGS, DROPS, head.LANE, notices.LANE, memory_notices.LANE)
+"""What shows a project to a session, among the lanes that number and drop."""
+
+
 def session(project: Project, limits: Limits = LIMITS) -> Harness:
-    project.session = Harness(limits, project.lanes())
+    project.session = Harness(limits, LANES_OF_HEADS)
+    project.session.seen = project.seen
     return project.session
 
 

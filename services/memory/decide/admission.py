@@ -18,11 +18,10 @@ from services.domain.senders import PEOPLE
 from services.memory.book import Book
 from services.memory.decide.answers import REPORT, told_judgement
 from services.memory.decide.candidate import Candidate
-from services.memory.decide.context import BookContext
+from services.memory.decide.context import BookContext, FirstHead
 from services.memory.decide.naming import candidate_id, memory_id
 from services.memory.decide.policy import action_of
 from services.memory.decide.risks import held_where_risky
-from services.memory.decide.showing import no_sighting
 from services.memory.decide.words import gate_verdict, rejecting
 from services.memory.entry import Judgement, Memory
 from services.memory.gate.verdict import Verdict, is_report
@@ -86,13 +85,35 @@ def _events(book: Book, candidate: Candidate, twin: Memory | None, context: Book
         return _refused(book, candidate)
     if twin is None:
         return _entered(book, candidate, context, action)
-    if reason := no_sighting(book, candidate, twin, context):
+    if reason := _no_sighting(candidate, twin, context):
         return (candidate.judged("absorbed", twin.id, (reason,)),)
     if twin.is_active:
         return _absorbed(candidate, twin, context, action)
     if twin.status == "pending" or (twin.status == "expired" and _may_hold(candidate, twin, action)):
         return _waiting(book, candidate, twin, context, action)
     return candidate.judged("absorbed", twin.id, (twin.status,)), _sighting(candidate, twin)
+
+
+def _no_sighting(candidate: Candidate, twin: Memory, context: BookContext) -> str:
+    """Why a candidate is no evidence for the memory that has its words: `shown` or `reread`; empty: it is.
+
+    What a session repeats of what it was shown is no new sighting. People repeat what they mean, whatever they saw.
+    """
+    if candidate.trust in PEOPLE:
+        return ""
+    if _was_read(candidate, twin):
+        return "reread"
+    return "shown" if twin.is_active and _was_shown(twin, context.head) else ""
+
+
+def _was_read(candidate: Candidate, twin: Memory) -> bool:
+    """Whether it was read off messages that it was read off before: their history is made anew."""
+    evidence = set(candidate.evidence)
+    return any(one.session == candidate.origin and not evidence.isdisjoint(one.evidence) for one in twin.sources)
+
+
+def _was_shown(twin: Memory, head: FirstHead | None) -> bool:
+    return head is not None and (twin.id in head.memories or twin.facts[0] > head.position)
 
 
 def _reasons(book: Book, candidate: Candidate) -> tuple[str, ...]:

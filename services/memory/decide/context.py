@@ -18,11 +18,12 @@ class Refusal(Exception):
     """Why a command cannot be granted, as the end of a sentence, with what would be right."""
 
 
-class Began(msgspec.Struct, frozen=True):
-    """The first model call of a session."""
+class FirstHead(msgspec.Struct, frozen=True):
+    """What a session was shown of the memory at its head, before it could report any of it itself."""
 
-    seq: int
-    at: datetime
+    position: int
+    """The position of the log up to which the head knows the memory; the session has notices of what changed later."""
+    memories: frozenset[str] = frozenset()
 
 
 class BookContext(msgspec.Struct, frozen=True):
@@ -47,10 +48,10 @@ class BookContext(msgspec.Struct, frozen=True):
     dormant: tuple[tuple[datetime, datetime], ...] = ()
     """Spans in which nobody worked on the project, each behind its days of grace, as far as they have ended."""
 
-    began: Began | None = None
-    """The first call of the session that it comes from, where that is shown the memory."""
+    head: FirstHead | None = None
+    """The first head of the session that it comes from, where that is shown the memory."""
     profile: Profile = COMPACT
-    """How much of the memory it is shown then."""
+    """How much of the memory a new session is shown."""
 
     @property
     def sender(self) -> str:

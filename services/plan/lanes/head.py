@@ -1,6 +1,6 @@
 """The lane that puts what is known of the project at the head of a prompt: rewritten by rebases and by nothing else."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from schemas.plan import AnyEdit, SetHead
 from services.domain.conversation import Message
@@ -92,13 +92,19 @@ def predecessor(view: View) -> Predecessor:
     return found.without(view.remembered.book.quarantines)
 
 
-def to_be_recorded(view: View, edits: Iterable[AnyEdit]) -> Predecessor:
-    """What the first plan of a session records of the one before it, where the head among these edits shows that."""
-    if view.session.revision or not any(
-        isinstance(edit, SetHead) and edit.slot == SLOT and edit.text for edit in edits
-    ):
-        return Predecessor()
-    return predecessor(view)
+def recorded_fields(view: View, edits: Iterable[AnyEdit]) -> Mapping[str, object]:
+    """The fields in which a plan records what the head among these edits shows; none where there is no such edit.
+
+    The memories that stand in it, so that the desk knows what a session was shown; and at the first plan of a session
+    what the session before it left open.
+    """
+    heads = [edit for edit in edits if isinstance(edit, SetHead) and edit.slot == SLOT and edit.text]
+    if not heads:
+        return {}
+    shown_facts = frozenset(position for edit in heads for position in edit.by)
+    book = view.remembered.book
+    memories = sorted(one.id for one in book.memories.values() if not shown_facts.isdisjoint((one.seq, *one.facts)))
+    return {"memories": memories, **({} if view.session.revision else predecessor(view).fields)}
 
 
 def _wanted(view: View) -> SetHead:

@@ -14,7 +14,10 @@ MAX_EDITS = 2500
 MAX_BYTES = 256 * 1024
 """... and their bytes, unless a single one is longer."""
 ONCE = frozenset(
-    {"forgone", "held", "inherited", "queued", "dropped", "predecessor", "left_open", "left_open_in", "left_open_at"}
+    {
+        *("forgone", "held", "inherited", "queued", "dropped"),
+        *("predecessor", "left_open", "left_open_in", "left_open_at", "memories"),
+    }
 )
 """What the first of several revisions alone records."""
 

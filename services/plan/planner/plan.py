@@ -211,7 +211,7 @@ def _extended(view: View, lanes: Sequence[Lane], waiting: _Waiting) -> Pass:
         declined=waiting.declined,
         kept=waiting.kept,
     )
-    decision = replace(decision, **head.to_be_recorded(view, edits).fields)
+    decision = replace(decision, **head.recorded_fields(view, edits))
     return Pass("extend", revisions_of(decision, edits), found, notices=waiting.notices)
 
 
@@ -290,6 +290,6 @@ def _rebased(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) ->
         came=round(session.revisions.course.net(prices), 1),
         kept=why.kept,
     )
-    decision = replace(decision, **head.to_be_recorded(view, edits).fields)
+    decision = replace(decision, **head.recorded_fields(view, edits))
     found = tuple(dict.fromkeys([*fresh.faults, *made.faults]))
     return Pass("rebase", revisions_of(decision, edits), found, notices=notices)

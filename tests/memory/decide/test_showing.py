@@ -4,12 +4,10 @@ import pytest
 
 from schemas.commands import MemoryPropose, MemoryWrite
 from schemas.events import MemoryJudged, MemoryReinforced
-from services.memory.decide.context import Began
-from services.memory.rendering import COMPACT, Profile
+from services.memory.decide.context import FirstHead
 from tests.helpers.memory_books import DAY, NOON, Desk
 
 TEXT = "Always run `make check` before a commit."
-NOTHING = Profile(tokens=0)
 
 
 def remembered() -> Desk:
@@ -20,10 +18,11 @@ def remembered() -> Desk:
 
 
 def again(
-    desk: Desk, trust: str = "agent", *, began: int = 2, profile: Profile = COMPACT, session: str = "s2"
+    desk: Desk, trust: str = "agent", *, known_to: int = 2, shows_it: bool = True, session: str = "s2"
 ) -> list[object]:
     command = MemoryWrite(text=TEXT, category="PROJECT_RULES")
-    decision = desk.say(command, trust, session, at=NOON + DAY, began=Began(began, NOON), profile=profile)
+    head = FirstHead(known_to, frozenset({desk.only().id} if shows_it else ()))
+    decision = desk.say(command, trust, session, at=NOON + DAY, head=head)
     assert decision.ok
     return [*desk.made]
 
@@ -38,13 +37,13 @@ def test_what_stood_in_the_head_of_the_session_is_no_sighting() -> None:
 
 def test_what_came_to_hold_since_the_session_began_was_told_to_it() -> None:
     desk = remembered()
-    assert 1 == len(again(desk, began=1))
+    assert 1 == len(again(desk, known_to=1, shows_it=False))
 
 
 def test_what_found_no_room_in_the_head_is_seen_again() -> None:
     desk = remembered()
     assert [MemoryReinforced] == [
-        type(one) for one in again(desk, profile=NOTHING) if not isinstance(one, MemoryJudged)
+        type(one) for one in again(desk, shows_it=False) if not isinstance(one, MemoryJudged)
     ][-1:]
     assert 2 == desk.only().seen
 

@@ -30,7 +30,7 @@ from services.plan.head.history import state_in
 from services.plan.lanes import DROPS, TAGS, Lane, history
 from services.plan.session.state import served_tokens
 from tests.helpers.harness import ADDRESS, Call, Harness, edits_of, fold, folds, is_sound, ran, text_part
-from tests.helpers.project_documents import Project, seeing
+from tests.helpers.project_documents import Project
 from tests.helpers.random_sessions import AROUND, Act, Story, as_bytes, play, wildly
 from tests.helpers.tool_calls import called
 
@@ -121,10 +121,12 @@ def stated(call: Call) -> list[str]:
     return [*state_in(shown(call))]
 
 
-def begun(lanes: Sequence[Lane] = (HISTORY, TAGS, DROPS)) -> Harness:
+def begun(project: Project | None = None, *, lanes: Sequence[Lane] = (HISTORY, TAGS, DROPS)) -> Harness:
     """A session whose agent has edited a file and seen a test fail, and that is partly compressed."""
     harness = talking()
     harness.lanes = lanes
+    if project is not None:
+        harness.seen, project.session = project.seen, harness
     edit = called("edit", {"filePath": "src/a.py", "oldString": "a", "newString": "b"}, call="e")
     harness.assistant(text_part("I take it. [Decision: use ULIDs]"), edit)
     failing(harness)
@@ -206,8 +208,7 @@ def test_state_is_told_anew_with_more_history_and_where_the_cache_is_lost() -> N
 
 def test_memories_that_were_asked_for_and_wait_are_told_to_their_own_session() -> None:
     project = Project()
-    harness = begun((seeing(HISTORY, project), TAGS, DROPS))
-    project.session = harness
+    harness = begun(project)
     for name, trust, origin in (
         ("m1", "agent", ADDRESS.session),
         ("m2", "tool_output", ADDRESS.session),
@@ -234,8 +235,7 @@ def test_what_would_steer_who_reads_it_is_not_said_again() -> None:
 @pytest.mark.parametrize(("kind", "value"), [("session", ADDRESS.session), ("message", "m14")])
 def test_at_the_next_rebase_nothing_is_quoted_of_what_was_taken_back(kind: str, value: str) -> None:
     project = Project()
-    harness = begun((seeing(HISTORY, project), TAGS, DROPS))
-    project.session = harness
+    harness = begun(project)
     assert STATED == stated(harness.step())
     project.remembers(MemoryQuarantined(kind=kind, value=value))
     harness.user("go on")

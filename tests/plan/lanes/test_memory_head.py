@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from schemas.events import MemoryArchived, MemoryPinned, MemoryReinforced, MemoryRevised
+from schemas.events import MemoryArchived, MemoryPinned, MemoryReinforced, MemoryRevised, PlanRebased
 from schemas.inbox import Mode
 from schemas.plan import SetHead
 from services.domain.limits import Memory
@@ -66,6 +66,32 @@ def test_at_the_first_step_the_memory_stands_behind_the_documents() -> None:
     position = project.remembered.book.seq
     made = next(edit for edit in edits_of(call.made) if isinstance(edit, SetHead))
     assert (made.by, made.lane) == ((project.documents[0].seq, position), f"head:{position}")
+
+
+def recorded(harness: Harness) -> list[str]:
+    """The memories that the plan of the next call records as shown."""
+    harness.user("hello")
+    return [name for event in harness.step().made.events for name in event.memories]
+
+
+def test_a_plan_records_the_memories_that_its_head_shows_and_no_later_one_repeats_it() -> None:
+    project, harness = remembering(RULE, OTHER)
+    project.remembers(MemoryArchived(memory="m0"))
+    assert ["m1"] == recorded(harness)
+    assert [] == recorded(harness)
+    project.remembers(written("m2", "Dates are always stored in UTC."))
+    assert rebased(harness)
+    (rebase,) = [event for _, event in harness.log if isinstance(event, PlanRebased)]
+    assert ["m1", "m2"] == rebase.memories
+
+
+def test_a_plan_records_nothing_of_what_found_no_room_at_the_head() -> None:
+    project, harness = remembering(*many(200))
+    project.memory = Memory(compact_tokens=300)
+    found = recorded(harness)
+    assert 0 < len(found) < 200
+    text = harness.step().text[0]
+    assert {*found} == {one.id for one in project.remembered.shelf if f"\n- {one.text}\n" in text}
 
 
 def test_what_is_shown_names_the_fact_by_which_it_reads_so() -> None:

@@ -15,7 +15,7 @@ from services.plan.lanes.hints import Hit, NoteStatus, note_reminder, search_hin
 from services.plan.session.state import with_edits
 from tests.helpers.adding import BIG, STORIES, Story, edits_by, is_steady, play, wildly
 from tests.helpers.harness import Call, Harness, attached, edits_of, ran, replace, text_part
-from tests.helpers.project_documents import Project, seeing
+from tests.helpers.project_documents import Project
 from tests.helpers.random_sessions import Moment, as_bytes
 from tests.helpers.tool_calls import after_a_pause, called
 
@@ -39,9 +39,8 @@ def finding(project: Project, name: str) -> None:
 
 def begun(project: Project, *lanes: Lane) -> Harness:
     """A session whose first message was sent and answered."""
-    harness = Harness(
-        Limits(protected_tags=1, min_reclaim=1), (TAGS, DROPS, *(seeing(lane, project) for lane in lanes))
-    )
+    harness = Harness(Limits(protected_tags=1, min_reclaim=1), (TAGS, DROPS, *lanes))
+    harness.seen = project.seen
     harness.user("why does the build fail?")
     harness.step()
     harness.assistant(text_part("I will see."))

@@ -13,7 +13,7 @@ from services.plan.lanes.base import Coming
 from services.plan.planner.plan import Pass
 from services.plan.session.state import Session
 from tests.helpers.harness import LIMITS, Harness, ran, replace, thought
-from tests.helpers.project_documents import Project, headed
+from tests.helpers.project_documents import LANES_OF_HEADS, Project, headed
 
 SHORT, LONG = "y = 2", "A line of it.\n" * 2_600
 """5 and 9,100 tokens."""
@@ -25,7 +25,8 @@ class Setting(Harness):
     def __init__(self, file: str = SHORT, limits: Limits = LIMITS) -> None:
         project = Project()
         project.documents = (Document("door.py", "d", file, 1), Document("ARCHITECTURE.md", "a", "# Rooms", 2))
-        super().__init__(limits, project.lanes())
+        super().__init__(limits, LANES_OF_HEADS)
+        self.seen = project.seen
         self.coming: Limits | None = None
         self.user("go")
         self.step()
@@ -35,7 +36,7 @@ class Setting(Harness):
         if known and self.coming is not None:
             limits = self.coming
         coming = Coming(self.coming, Memory(), Remembered()) if self.coming is not None and not known else None
-        return self._decided(View(state, limits, learned=self.shared, coming=coming))
+        return self._decided(self.seen(View(state, limits, learned=self.shared, coming=coming)))
 
     def sets(self, **values: object) -> None:
         self.coming = replace(self.limits, **values)
