@@ -184,6 +184,8 @@ class ProjectSettingsAsk(Ask, frozen=True):
     NAME: ClassVar[str] = "settings"
 
     project: str
+    is_of_name: bool = False
+    """Only what was set under this very name, also where it leads to another project."""
 
 
 class ProjectSettingsReply(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -52,6 +52,10 @@ class Aliases(msgspec.Struct, frozen=True):
         for name in self.led.get(project, ()):
             yield from self._below(name)
 
+    def newest(self, project: str) -> str:
+        """The name that came last to a project; empty: none did."""
+        return next(reversed(self.led.get(project, ())), "")
+
     def title(self, project: str) -> str:
         """What a person has called a project, as last given; empty: nothing."""
         given = (name for name in reversed(self.led.get(project, ())) if self.leads[name].how == "given")

@@ -581,6 +581,10 @@ export interface ProjectsAsk {}
  */
 export interface ProjectSettingsAsk {
   project: string;
+  /**
+   * Only what was set under this very name, also where it leads to another project.
+   */
+  is_of_name?: boolean;
 }
 /**
  * What do these texts mean, as vectors? Asked by rooms. Without texts the reply only names the model.

@@ -133,7 +133,7 @@ def _renamed(aliases: Aliases, project: str, name: str, *, exists: bool) -> Deci
 
 
 def _separated(aliases: Aliases, project: str, former: str) -> Decision:
-    name = former or _newest(aliases, project)
+    name = former or aliases.newest(project)
     known = aliases.leads.get(name)
     if known is None:
         what = f"{echo(former)} leads to no project" if former else f"no name leads to {project}"
@@ -143,11 +143,6 @@ def _separated(aliases: Aliases, project: str, former: str) -> Decision:
     ends = "" if known.how == "given" else ": its memory is what it was, and what came since stays where it was written"
     text = f"{name} is {known.leads_to} no longer{ends}."
     return Decision(ok=True, text=text, events=(AliasRemoved(alias=name, leads_to=known.leads_to),))
-
-
-def _newest(aliases: Aliases, project: str) -> str:
-    """The name that came last to a project; empty: none did."""
-    return next(reversed(aliases.led.get(project, ())), "")
 
 
 def _refused(reason: str) -> Decision:

@@ -16,7 +16,13 @@ from schemas.view_asks import ProjectList, ProjectsAsk, ProjectSummary
 from services.domain.aliases import Aliases
 from services.edges.memory.command import name_of_person, person_endpoint, refused
 from services.edges.memory.place import PATIENCE, NoProject, aliases_of, project_meant
-from services.edges.project.own_settings import SharedSettings, settings, shared_settings
+from services.edges.project.own_settings import (
+    SeparateSettings,
+    SharedSettings,
+    separate_settings,
+    settings,
+    shared_settings,
+)
 from services.edges.terminal import write, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.kit.commands import send
@@ -145,22 +151,32 @@ async def _decide(bus: Bus, options: argparse.Namespace, here: Path) -> int:
     known = await _entries(bus, aliases)
     actor = Actor("person", name_of_person())
     command = _command(options, known)
-    shared = None
+    changed: SharedSettings | SeparateSettings | None = None
     if isinstance(command, ProjectMerge):
-        shared = await shared_settings(bus, name, aliases.project(command.former))
+        changed = await shared_settings(bus, name, aliases.project(command.former))
+    elif isinstance(command, ProjectSeparate):
+        changed = await _separated(bus, aliases, command.former or aliases.newest(name))
     answer = await send(bus, Address(name), command, name=f"person-{uuid4()}", actor=actor)
     if options.json:
-        settled = {"settings": _as_json(shared)} if shared is not None and answer.ok else {}
+        settled = {"settings": _as_json(changed)} if changed is not None and answer.ok else {}
         write_json({"ok": answer.ok, "text": answer.text, "seq": answer.seq, **settled})
     if not answer.ok:
         return refused(answer.text)
     if not options.json:
-        write("\n".join([answer.text, *(shared.lines if shared is not None else ())]))
+        write("\n".join([answer.text, *(changed.lines if changed is not None else ())]))
     return 0
 
 
-def _as_json(shared: SharedSettings) -> Mapping[str, object]:
-    return {"project": shared.project, "own": shared.own, "changes": shared.changes}
+async def _separated(bus: Bus, aliases: Aliases, former: str) -> SeparateSettings | None:
+    """What becomes of the settings of a project that is separated; None where it is no merge that is undone."""
+    alias = aliases.leads.get(former)
+    if alias is None or alias.how == "given":
+        return None
+    return await separate_settings(bus, aliases.project(former), former)
+
+
+def _as_json(changed: SharedSettings | SeparateSettings) -> Mapping[str, object]:
+    return {"project": changed.project, "own": changed.own, "changes": changed.changes}
 
 
 def _command(options: argparse.Namespace, known: Iterable[ListedProject]) -> Command:

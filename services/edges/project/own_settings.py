@@ -86,6 +86,35 @@ async def shared_settings(bus: Bus, project: str, former: str) -> SharedSettings
     return SharedSettings(project, former, kept, changes)
 
 
+class SeparateSettings(msgspec.Struct, frozen=True):
+    """The settings that apply to a project once it is one of its own again."""
+
+    project: str
+    """The one that was separated."""
+    own: Values
+    """What it sets for itself."""
+    changes: Mapping[str, ChangedSetting]
+    """What becomes of the settings that it had with the other one."""
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """The same for a person."""
+        whose = (
+            f"those that were applied from the .annals/config.toml of {self.project} apply to it"
+            if self.own
+            else f"nothing is applied in {self.project}, so that the installation's apply to it"
+        )
+        yield f"Settings: {whose} again. {'For it that changes:' if self.changes else 'Nothing changes by that.'}"
+        yield from (f"  {name}: {_value(one.now)} -> {_value(one.then)}" for name, one in self.changes.items())
+
+
+async def separate_settings(bus: Bus, project: str, separated: str) -> SeparateSettings:
+    """What the undo of their merge would make of the settings of `separated`; ask before it. Raises `NoProject`."""
+    (shared, installation, _), (own, _, _) = await _read(bus, project), await _read(bus, separated, is_of_name=True)
+    changes = {name: ChangedSetting(now, then) for name, now, then in _changed(shared, own, installation)}
+    return SeparateSettings(separated, own, changes)
+
+
 async def settings(bus: Bus, options: argparse.Namespace, here: Path) -> int:
     """Run `show`, `apply` or `clear`; its exit status."""
     present = await _present(bus, options.project, here)
@@ -122,9 +151,9 @@ async def _present(bus: Bus, named: str, here: Path) -> PresentSettings:
     return PresentSettings(project, seq, own, installation, settings_file(here))
 
 
-async def _read(bus: Bus, project: str) -> tuple[Values, Values, int]:
+async def _read(bus: Bus, project: str, *, is_of_name: bool = False) -> tuple[Values, Values, int]:
     """What a project sets for itself, what its installation has, and where in the log it was set."""
-    question = ProjectSettingsAsk(project)
+    question = ProjectSettingsAsk(project, is_of_name)
     reply = msgspec.json.decode(
         await bus.request(ask(question.NAME, project), encode(question), PATIENCE), type=ProjectSettingsReply
     )

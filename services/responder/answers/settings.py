@@ -19,8 +19,10 @@ def _open(context: Context) -> Callable[[ProjectSettingsAsk], Awaitable[ProjectS
     installation = encode(own_values(settings.plan, settings.history, settings.memory)).decode()
 
     async def answer(question: ProjectSettingsAsk) -> ProjectSettingsReply:
-        aliases = await context.cache.state(ALIASES, GLOBAL)
-        subject = Address(aliases.project(question.project)).log(SettingsApplied.TYPE)
+        name = question.project
+        if not question.is_of_name:
+            name = (await context.cache.state(ALIASES, GLOBAL)).project(name)
+        subject = Address(name).log(SettingsApplied.TYPE)
         newest = await context.kit.reader.last(subject)  # whoever has just set something sees it
         event = decode_event(newest) if newest is not None else None
         own = settings_of(event) if isinstance(event, SettingsApplied) else {}

@@ -187,3 +187,44 @@ async def test_a_merge_of_projects_without_settings_of_their_own_says_that_nothi
     await worked_in(bus, REMOTE, "/srv/fork")
     merged = (await run("project", "merge", REMOTE, "--project", f"git-{checkout.sha(1)}")).out
     assert "the installation's apply to both. Nothing changes by that." in merged
+
+
+@pytest.mark.broker
+async def test_the_undo_of_a_merge_says_which_settings_apply_again(bus: Bus, run: Ran, checkout: Checkout) -> None:
+    name = f"git-{checkout.sha(1)}"
+    write(checkout.folder, GOOD)
+    assert 0 == (await run(*SETTINGS, "apply")).status
+    await worked_in(bus, REMOTE, "/srv/fork")
+    assert 0 == (await run("project", "merge", REMOTE, "--project", name)).status
+    undone = (await run("project", "undo", REMOTE)).out
+    assert (
+        f"nothing is applied in {REMOTE}, so that the installation's apply to it again. For it that changes:" in undone
+    )
+    assert "\n  plan.key_files: src/core.py -> none\n  plan.context: full -> balanced" in undone
+
+
+@pytest.mark.broker
+async def test_the_undo_of_a_merge_restores_the_settings_that_were_applied(
+    bus: Bus, run: Ran, checkout: Checkout
+) -> None:
+    name = f"git-{checkout.sha(1)}"
+    write(checkout.folder, '[plan]\ncontext = "full"\n')
+    assert 0 == (await run(*SETTINGS, "apply")).status
+    await worked_in(bus, REMOTE, "/srv/fork")
+    assert 0 == (await run("project", "merge", name, "--project", REMOTE)).status
+    undone = (await run("project", "undo", "--project", REMOTE, "--json")).json
+    settings = {"project": name, "own": {"plan.context": "full"}}
+    assert {**settings, "changes": {"plan.context": {"now": "balanced", "then": "full"}}} == undone["settings"]
+
+
+@pytest.mark.broker
+async def test_an_undo_that_changes_no_settings_says_so_and_that_of_a_name_says_nothing_of_them(
+    bus: Bus, run: Ran, checkout: Checkout
+) -> None:
+    name = f"git-{checkout.sha(1)}"
+    await worked_in(bus, REMOTE, "/srv/fork")
+    assert 0 == (await run("project", "merge", REMOTE, "--project", name)).status
+    undone = (await run("project", "undo", REMOTE)).out
+    assert "the installation's apply to it again. Nothing changes by that." in undone
+    assert 0 == (await run("project", "rename", "shop", "--project", name)).status
+    assert "Settings:" not in (await run("project", "undo", "shop")).out
