@@ -107,6 +107,9 @@ FOREIGN = (
 )
 
 
+UNKNOWN_ANSWER = "Nothing was found. Nothing is known of this: "
+
+
 class Asking:
     """A searcher that a session asks, which has some messages before it."""
 
@@ -141,7 +144,7 @@ async def asking(bus: Bus, tmp_path: Path) -> AsyncIterator[Asking]:
 
 async def test_what_nobody_knows_is_answered_so_and_what_somebody_knows_is_found(asking: Asking) -> None:
     answers = {query: await asking(query) for query in UNKNOWN}
-    unknown = [query for query, found in answers.items() if found.text.startswith("Nothing is known of this: ")]
+    unknown = [query for query, found in answers.items() if found.text.startswith(UNKNOWN_ANSWER)]
     assert 45 <= len(unknown), {query: found.text for query, found in answers.items() if query not in unknown}
     assert all(not answers[query].hits for query in unknown)
     missed = [
@@ -152,7 +155,7 @@ async def test_what_nobody_knows_is_answered_so_and_what_somebody_knows_is_found
 
 async def test_in_no_language_and_no_spelling_anything_is_made_up(asking: Asking) -> None:
     for query in FOREIGN:
-        assert (await asking(query)).text.startswith("Nothing is known of this: ")
+        assert (await asking(query)).text.startswith(UNKNOWN_ANSWER)
 
 
 async def test_scores_are_shown_in_order_and_junk_is_not_listed(asking: Asking) -> None:
@@ -169,10 +172,18 @@ async def test_what_stands_in_the_prompt_is_said_to_stand_there(asking: Asking) 
     assert found.text.startswith('It stands in your prompt: message 5 ("All workers share one lock file')
     assert () == found.hits
     assert ["m5"] == [hit.id for hit in found.in_prompt]
-    assert (await asking("how tall is a giraffe", session="s1")).text.startswith("Nothing is known of this")
+    assert (await asking("how tall is a giraffe", session="s1")).text.startswith(UNKNOWN_ANSWER)
     asking.served = Served(messages=("m8",), memories=("mem1",))
     text = (await asking("who may approve deployments", session="s1")).text
     assert text.startswith("It stands in your prompt: ")
     assert "message 8" in text
     assert "the memory mem1" in text
     assert "m5" in [hit.id for hit in (await asking("lock file shared between workers", session="s1")).hits]
+
+
+async def test_a_search_that_nobody_waits_for_long_does_not_look_for_what_stands_in_the_prompt(asking: Asking) -> None:
+    asking.served = Served(messages=("m5",))
+    query = "lock file shared between workers"
+    assert (await asking(query, session="s1")).in_prompt
+    found = await asking(query, session="s1", deadline_ms=10_000)
+    assert ((), ()) == (found.hits, found.in_prompt)

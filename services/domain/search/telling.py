@@ -37,7 +37,7 @@ def told(query: str, found: Hits, now: datetime, asker: str = "") -> str:
     elif not found.hits and not found.searched:
         lines = [f'Nothing could be searched for "{what}".']
     elif not found.hits:
-        lines = [f'Nothing is known of this: "{what}". {where}']
+        lines = [f'Nothing was found. Nothing is known of this: "{what}". {where}']
     else:
         count = "1 result" if len(found.hits) == 1 else f"{len(found.hits)} results"
         lines = [f'{count} for "{what}". {where}', *_lines(found.hits, now, asker)]
