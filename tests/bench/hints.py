@@ -1,7 +1,8 @@
 """How many hints come too late, over recorded sessions that are played as their harness would have reported them.
 
 A harness publishes what a person wrote and asks for the plan of the call right behind it: that is the least time that
-a search can have. Calls between two messages of a person are not made, since no hint can come with them.
+a search can have. Calls between two messages of a person are not made, since no hint can come with them. A person takes
+minutes to answer, so that the session up to there is in the index with its vectors before their message is published.
 """
 
 import asyncio
@@ -14,22 +15,29 @@ from pathlib import Path
 import msgspec
 import uvloop
 
+from schemas.asks import IndexPosition, IndexPositionAsk
+from schemas.codec import encode
 from schemas.events import HintDecided
 from schemas.inbox import MessageSeen, StepSeen
-from schemas.subjects import Address
+from schemas.subjects import Address, ask
+from services.domain.search.rows import BY_NAME
 from services.edges.client.adapter import Adapter
 from services.edges.client.outbox import Outbox
 from services.edges.client.readers import read
 from services.edges.client.transcript import Transcript
-from services.kit.bus import Bus, LogReader
+from services.kit.bus import Bus, LogReader, Unreachable
+from services.kit.index_place import folder_of, read_current, read_position
 from services.kit.logs import configure
+from services.kit.vectors import Tables, VectorsError
 from tests.bench.installations import installation
-from tests.helpers.installation import settle
+from tests.helpers.installation import settle, until
 
 LATE = ("late", "timeout", "error")
 """Reasons that a decision has where the search was not done when the message was sent."""
 UNSEARCHED = "too_short"
 PATIENCE, POLL = 10.0, 0.02
+FILLED_WITHIN = 300.0
+"""Seconds that the vectors of a whole session may take."""
 
 
 class HintTimes(msgspec.Struct, frozen=True):
@@ -49,16 +57,16 @@ class HintTimes(msgspec.Struct, frozen=True):
 
 async def played(sessions: Iterable[Transcript]) -> HintTimes:
     """Play sessions in the order of their beginnings, those of one directory in one project."""
-    async with installation() as (_, bus):
+    async with installation() as (running, bus):
         outbox = Outbox(bus)
         for transcript in sorted(sessions, key=lambda one: str(one.messages[0].at)):
             project = Path(transcript.seen.directory or "none").name.lower() or "none"
-            await _play(bus, outbox, Address(project, transcript.session), transcript)
+            await _play(bus, outbox, Address(project, transcript.session), transcript, running.data)
         await outbox.close()
         return await _decided(bus)
 
 
-async def _play(bus: Bus, outbox: Outbox, address: Address, transcript: Transcript) -> None:
+async def _play(bus: Bus, outbox: Outbox, address: Address, transcript: Transcript, data: Path) -> None:
     adapter = Adapter(bus, outbox, "opencode", address)
     now = datetime.now(UTC)
     await adapter.publish("session", now, transcript.seen)
@@ -69,11 +77,50 @@ async def _play(bus: Bus, outbox: Outbox, address: Address, transcript: Transcri
         await adapter.saw(*messages[:index])
         await outbox.flushed()
         await settle(bus)
+        await indexed(bus, data)
         at = datetime.now(UTC)
         written = messages[index] = msgspec.structs.replace(message, at=at)
         step = StepSeen(step=f"s{index}", mode="primary", model="unknown", context_limit=200_000)
         await adapter.step(step, [*messages[:index], written], at)
         await _until_decided(bus, address, written.message)
+
+
+async def indexed(bus: Bus, data: Path) -> None:
+    """Wait until the index in this data directory holds all of the log, with all vectors."""
+    head = await LogReader(bus).head()
+    question = encode(IndexPositionAsk(head))
+
+    async def is_read() -> bool:
+        try:
+            reply = await bus.request(ask(IndexPositionAsk.NAME), question, 5.0)
+        except Unreachable:
+            return False
+        return msgspec.json.decode(reply, type=IndexPosition).through >= head
+
+    async def is_filled() -> bool:
+        return not await _without_vectors(data)
+
+    await until(is_read, "the index holds all of the log")
+    await until(is_filled, "all rows of the index have vectors", patience=FILLED_WITHIN)
+
+
+async def _without_vectors(data: Path) -> int:
+    """The rows of the index that wait for their vectors; 1 where it cannot be read now."""
+    current = read_current(data)
+    if current is None:
+        return 1
+    if not current.dimensions:
+        return 0
+    folder = folder_of(data) / current.set
+    try:
+        tables = await Tables.open(folder)
+        try:
+            names = [name for kind, name in read_position(folder).tables.items() if kind not in BY_NAME]
+            return sum([await (await tables.table(name)).count("vector is null") for name in names])
+        finally:
+            tables.close()
+    except VectorsError:
+        return 1
 
 
 def _is_of_person(message: MessageSeen) -> bool:
