@@ -19,6 +19,7 @@ from services.kit.data_directory import Unusable, refuse_unusable
 from services.kit.endpoint import find
 from services.kit.logs import configure, logger
 from services.kit.room import Kit, Room
+from services.kit.unfolded import UNFOLDED
 from services.kit.watchdog import Watchdog
 from services.settings import Settings, load
 
@@ -110,6 +111,7 @@ def _health(room: Room, bus: Bus, watchdog: Watchdog) -> dict[str, object]:
         **report,
         "connected": bus.connected,
         "silent_seconds": round(silence, 1),
+        "unfolded": UNFOLDED.health,
         "ok": bus.connected and silence < SILENT and bool(report.get("ok", True)),
     }
 

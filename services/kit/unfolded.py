@@ -8,6 +8,8 @@ from schemas.envelope import Envelope
 
 MOST = 10_000
 """The newest of them that are counted."""
+REPORTED = 5
+"""The newest of them that the health of a room names."""
 
 
 class UnfoldedFacts:
@@ -29,6 +31,11 @@ class UnfoldedFacts:
     def newest(self, count: int) -> Iterator[tuple[int, str]]:
         """The last positions with their types, the newest first."""
         return islice(sorted(self._types.items(), reverse=True), count)
+
+    @property
+    def health(self) -> dict[str, object]:
+        """How many there are, and position and type of the newest ones, for the health of a room."""
+        return {"count": len(self), "newest": [list(one) for one in self.newest(REPORTED)]}
 
 
 UNFOLDED = UnfoldedFacts()

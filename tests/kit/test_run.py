@@ -11,7 +11,7 @@ from urllib.request import urlopen
 import pytest
 
 from schemas.codec import encode
-from schemas.events import Event, SessionOpened, SessionRenamed
+from schemas.events import Event, MessageListed, SessionOpened, SessionRenamed
 from schemas.inbox import Inbound, SessionSeen
 from schemas.streams import IN, LOG
 from schemas.subjects import Address
@@ -105,6 +105,20 @@ async def test_health_and_metrics_answer(broker: Broker, bus: Bus, tmp_path: Pat
         assert 'annals_events_appended_total{room="tagger",type="session.opened"} 3.0' in await get(port, "/metrics")
         broker.stop()
         await until(lambda: _is_ill(port))
+        process.process.send_signal(signal.SIGTERM)
+        assert 0 == await process.ends()
+
+
+async def test_the_health_of_a_room_names_the_facts_that_it_could_not_fold(bus: Bus, tmp_path: Path) -> None:
+    listed = MessageListed(messages=["m", "n"], ordinals=[1])
+    await Appender(bus).append(wrapped([listed], address=Address("harbour", "s0")), {})
+    async with room("tagger", tmp_path) as process:
+        port = (await process.logs("open"))["port"]
+        assert {"count": 0, "newest": []} == json.loads(await get(port, "/healthz"))["unfolded"]
+        await see(bus, 1)
+        await until(lambda: opened(bus))
+        health = json.loads(await get(port, "/healthz"))
+        assert (True, {"count": 1, "newest": [[1, MessageListed.TYPE]]}) == (health["ok"], health["unfolded"])
         process.process.send_signal(signal.SIGTERM)
         assert 0 == await process.ends()
 
