@@ -10,13 +10,14 @@ import math
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import Generic, TypeVar
 
 from schemas.envelope import Actor, Envelope
 from schemas.events import Event
-from schemas.subjects import Address
+from schemas.subjects import Address, BadSubject, parse_log
 from services.domain import guards
 from services.domain.draft import Draft
 from services.domain.envelopes import envelope
@@ -89,6 +90,17 @@ class Aggregate(Generic[S]):
             await self._renew(entry)
             return entry.state
 
+    def heard(self, subject: str) -> None:
+        """Another room published a fact on this subject: the next decision on its address is made on what it wrote.
+
+        Nobody has to report it, since a decision that misses it is refused. But each refusal costs a decision, an
+        append, and the append of those that went out with it.
+        """
+        with suppress(BadSubject):  # whoever published there wrote nothing that a decision could miss
+            entry = self._sessions.held(parse_log(subject)[0])
+            if entry is not None:
+                entry.is_behind = True
+
     async def handle(
         self,
         address: Address,
@@ -152,7 +164,8 @@ class Aggregate(Generic[S]):
                 one.handled = one.handled or error
 
     async def _attempt(self, entry: Entry[S], group: Sequence[Waiting[S, R]]) -> None:
-        if self._catches_up:
+        if self._catches_up or entry.is_behind:
+            entry.is_behind = False  # what is heard while it is read counts for the next decision
             await self._sessions.catch_up(entry)
         while group := [one for one in group if not one.is_done]:
             base = entry.base()

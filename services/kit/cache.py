@@ -76,6 +76,8 @@ class Entry(Generic[S]):
         self.causes: OrderedDict[str, Precedent] = OrderedDict()
         """Commands whose facts are all in the log, oldest first; at most `most_causes` of them."""
         self._most_causes = most_causes
+        self.is_behind = False
+        """Whether others were heard to write to this address since it was read."""
         self.loading = False
         self.missed = 0
         """The newest position that was fed while the entry was being loaded: the load goes on until it has that."""

@@ -8,6 +8,7 @@ import msgspec
 from schemas.codec import decode_inbound
 from schemas.envelope import Actor
 from schemas.events import (
+    EVENTS,
     Event,
     adapter,
     call,
@@ -77,6 +78,9 @@ NOUNS = (
     step,
 )
 """The modules of events of which the tagger writes all."""
+WRITTEN = tuple(event for noun in NOUNS for event in noun.EVENTS)
+OTHERS = sorted({event.TYPE.partition(".")[0] for event in EVENTS if event not in WRITTEN})
+"""The nouns of the facts that other rooms write: one to a session makes what the tagger decides on it stale."""
 
 
 class Tagger:
@@ -84,7 +88,7 @@ class Tagger:
 
     NAME: ClassVar[str] = "tagger"
     READS: ClassVar[tuple[type[Event], ...]] = ()
-    WRITES: ClassVar[tuple[type[Event], ...]] = tuple(event for noun in NOUNS for event in noun.EVENTS)
+    WRITES: ClassVar[tuple[type[Event], ...]] = WRITTEN
 
     async def open(self, kit: Kit) -> None:
         self._actor = Actor("room", kit.room)
@@ -95,6 +99,8 @@ class Tagger:
         handler = CommandHandler(address=_address, read=self._read, decide=_decide, finish=self._finish)
         self._loop = Loop(kit, IN, handler, self._sessions)
         await asyncio.to_thread(mask, WARMING)
+        for noun in OTHERS:
+            await kit.bus.follow(f"log.*.*.*.{noun}.*", self._sessions.heard)
         await self._loop.open()
 
     async def idle(self) -> bool:

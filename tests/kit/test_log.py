@@ -20,6 +20,7 @@ from services.kit.bus.append import FEW
 from services.kit.bus.log import READ_BATCH, SLICE
 from tests.helpers.broker_world import HARBOUR, connected, facts, stored, titles, wrapped
 from tests.helpers.poison import UNREADABLE
+from tests.helpers.sent_requests import Sent
 from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.broker
@@ -186,6 +187,40 @@ async def test_a_conflicting_decision_does_not_hurt_those_it_went_out_with(bus: 
     assert titles(2) == await facts(bus, before)
     assert titles(1) == await facts(bus, HARBOUR)
     assert titles(FEW + 1) == await facts(bus, after)
+
+
+async def test_stale_decisions_do_not_have_the_others_written_one_after_another(bus: Bus) -> None:
+    """Each alone would cost as many writes as the whole group, and hold up who comes behind for as long."""
+    appender = Appender(bus)
+    many = [Address("harbour", f"s{number}") for number in range(12)]
+    stale = many[3:9:5]
+    for where in stale:
+        await appender.append(wrapped(titles(1), {}, where), {})
+    sent = Sent(bus)
+    results = await asyncio.gather(
+        *(appender.append(wrapped(titles(3, start=1), {}, where), {where.log_filter: 0}) for where in many),
+        return_exceptions=True,
+    )
+    assert [where in stale for where in many] == [isinstance(one, Conflict) for one in results]
+    assert (2, 0) == (sent.counts["batch"], sent.counts["fact"])
+    for where, seqs in zip(many, results, strict=True):
+        if isinstance(seqs, list):
+            assert titles(3, start=1) == await facts(bus, where)
+            assert seqs == [one.envelope.seq for one in await read(bus, 0, where.log_filter)]
+        else:
+            assert titles(1) == await facts(bus, where)
+
+
+async def test_what_is_in_the_log_already_does_not_hurt_those_it_went_out_with(bus: Bus) -> None:
+    """What makes it stale cannot be read where it expects nothing: then each goes out alone."""
+    appender = Appender(bus)
+    many = [Address("harbour", f"s{number}") for number in range(6)]
+    await appender.append(wrapped(titles(3), {}, many[2]), {})
+    results = await asyncio.gather(
+        *(appender.append(wrapped(titles(3), {}, where), {}) for where in many), return_exceptions=True
+    )
+    assert [number == 2 for number in range(6)] == [isinstance(one, Conflict) for one in results]
+    assert all([titles(3) == await facts(bus, where) for where in many])
 
 
 async def test_a_decision_that_nobody_waits_for_any_more_does_not_hurt_those_it_went_out_with(bus: Bus) -> None:
