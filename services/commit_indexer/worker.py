@@ -34,6 +34,7 @@ class CommitIndexer:
     """Records the commits of projects' repositories, and which sessions name them."""
 
     NAME: ClassVar[str] = "commit_indexer"
+    GIVES_WAY: ClassVar[bool] = True
     READS: ClassVar[tuple[type[Event], ...]] = (
         ProjectIdentified,
         ProjectMerged,

@@ -67,6 +67,7 @@ class Historian:
     """Compresses what is old in a session, before room is short, and never in its way."""
 
     NAME: ClassVar[str] = "historian"
+    GIVES_WAY: ClassVar[bool] = True
     READS: ClassVar[tuple[type[Event], ...]] = (
         SessionOpened,
         SessionForked,

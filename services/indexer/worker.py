@@ -48,6 +48,7 @@ class Indexer:
     """Writes the index of search from the log."""
 
     NAME: ClassVar[str] = "indexer"
+    GIVES_WAY: ClassVar[bool] = True
     READS: ClassVar[tuple[type[Event], ...]] = (
         SessionOpened,
         SessionForked,

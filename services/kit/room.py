@@ -27,7 +27,10 @@ class Kit(msgspec.Struct, frozen=True):
 
 
 class Room(Protocol):
-    """A worker. `READS` and `WRITES` are all the event types it touches; each type has one writer."""
+    """A worker. `READS` and `WRITES` are all the event types it touches; each type has one writer.
+
+    One with `GIVES_WAY = True` does nothing that a model call waits for: it runs at a lower priority.
+    """
 
     NAME: ClassVar[str]
     READS: ClassVar[tuple[type[Event], ...]]

@@ -18,6 +18,7 @@ from services.kit.bus import Appender, BrokerError, Bus, LogReader, Unreachable
 from services.kit.data_directory import Unusable, refuse_unusable
 from services.kit.endpoint import find
 from services.kit.logs import configure, logger
+from services.kit.priority import give_way
 from services.kit.room import Kit, Room
 from services.kit.unfolded import UNFOLDED
 from services.kit.watchdog import Watchdog
@@ -72,6 +73,8 @@ async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool,
     stop = asyncio.Event()
     watchdog = Watchdog(settings.loop.hung_after)
     watches = [asyncio.create_task(one) for one in (watchdog.watch(), _until_orphaned(parent, stop))]
+    if getattr(room_class, "GIVES_WAY", False):
+        watches.append(asyncio.create_task(give_way()))
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     endpoint = find(settings)
