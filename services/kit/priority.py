@@ -5,8 +5,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-LOWERED = 10
-"""The priority of a room that gives way, as `nice` counts: about a tenth of the share of one that does not."""
+LOWERED = 5
+"""The priority of a room that gives way, as `nice` counts: a third of the share of one that does not."""
 GROUP = Path("/proc/self/autogroup")
 THREADS = Path("/proc/self/task")
 ATTEMPTS, PAUSE = 50, 0.2
