@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from services.edges.connect.harnesses import names as harness_names
+from services.edges.erase import arguments as erase
 from services.edges.memory import arguments as memory
 from services.edges.project import arguments as project
 from services.edges.search import arguments as search
@@ -72,6 +73,7 @@ def parser() -> argparse.ArgumentParser:
     search.add_to(_add(commands, "search", "find messages, memories, notes, history and commits of a project"))
     search.add_show_to(_add(commands, "show", "print the messages of a session, or a range of them"))
     search.add_explain_to(_add(commands, "explain", "print why the prompt of a model call looks as it does"))
+    erase.add_to(_add(commands, "erase", "take something out of all stores, the log too, while the rooms are stopped"))
     _add_sql(_add(commands, "sql", "query the views in SQL, over a copy that is seconds old"))
     _add_benches(_add(commands, "bench", "write results for a scorer to judge"))
     for room in rooms.ROOMS:

@@ -173,6 +173,14 @@ def _sql(options: argparse.Namespace) -> int:
     return asyncio.run(sql(options, _settings()))
 
 
+def _erase(options: argparse.Namespace) -> int:
+    from services.edges.erase.command import erase  # noqa: PLC0415
+    from services.kit.logs import configure  # noqa: PLC0415
+
+    configure("erase", level="error", as_json=False)
+    return asyncio.run(erase(options, _settings()))
+
+
 def _demo(options: argparse.Namespace) -> int:
     from services.edges.client.demo import demo  # noqa: PLC0415
 
@@ -281,6 +289,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "show": _show,
     "explain": _explain,
     "sql": _sql,
+    "erase": _erase,
 }
 
 if __name__ == "__main__":

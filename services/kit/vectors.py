@@ -170,6 +170,22 @@ class Table:
         query = query.where(where) if where else query
         return await (query if limit is None else query.limit(limit)).to_arrow()
 
+    async def rows_with(self, needles: Sequence[str]) -> int:
+        """How many rows hold one of these texts in a column, of all versions that are on the disk."""
+        found = 0
+        for version in await self._versions():
+            await self._table.checkout(version)
+            async for batch in await self._table.query().to_batches():
+                texts = [column.to_pylist() for column, field in zip(batch.columns, batch.schema, strict=True)
+                         if not pa.types.is_fixed_size_list(field.type)]  # fmt: skip
+                rows = ("\n".join(map(_said, row)) for row in zip(*texts, strict=True))
+                found += sum(any(needle in row for needle in needles) for row in rows)
+        await self._table.checkout_latest()  # type: ignore[no-untyped-call]
+        return found
+
+    async def _versions(self) -> list[int]:
+        return [one["version"] for one in await self._table.list_versions()]  # type: ignore[no-untyped-call]
+
     async def at(self, places: Sequence[int], columns: Sequence[str]) -> pa.Table:
         """The rows at these places, in this order: the quickest way to a row. A place holds for one version only."""
         found = await self._table.take_row_ids(list(places)).select(list(columns)).with_row_id().to_arrow()
@@ -227,6 +243,10 @@ class Table:
     async def _arrow(self, rows: Columns) -> pa.Table:
         shape = await self._table.schema()
         return pa.table({name: pa.array(rows[name], shape.field(name).type) for name in shape.names if name in rows})
+
+
+def _said(value: object) -> str:
+    return "\n".join(map(_said, value)) if isinstance(value, list) else str(value)
 
 
 def _kind(name: str, **settings: object) -> Any:  # noqa: ANN401 - its list of kinds lacks one

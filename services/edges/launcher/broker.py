@@ -74,10 +74,12 @@ def binary() -> str:
 class Broker:
     """One server process. It keeps its port and its passwords over restarts."""
 
-    def __init__(self, data: Path, *, port: int, max_payload: int) -> None:
+    def __init__(self, data: Path, *, port: int, max_payload: int, is_alone: bool = False) -> None:
+        """`is_alone`: for one command that may do anything, with a port and a password that nobody else learns."""
         self._data = data
+        self._is_alone = is_alone
         self._max_payload = max_payload
-        known = read(data)
+        known = None if is_alone else read(data)
         kept = known.passwords if known else {}
         self._passwords = {user: kept.get(user) or secrets.token_urlsafe(24) for user in USERS}
         self._port = port or (_port_of(known) if known else free_port())
@@ -113,7 +115,8 @@ class Broker:
         try:
             note(self._data, self._process.pid)  # before all else: whoever comes after a kill must find it
             await self._ready()
-            write(self._data, Written(self.url, self._passwords, self._process.pid))
+            if not self._is_alone:
+                write(self._data, Written(self.url, self._passwords, self._process.pid))
         except BaseException:
             self.stop()
             raise
@@ -148,7 +151,7 @@ class Broker:
             "authorization": {
                 "users": [
                     {"user": user, "password": self._passwords[user], "permissions": permissions}
-                    for user, permissions in PERMISSIONS.items()
+                    for user, permissions in ({"room": {}} if self._is_alone else PERMISSIONS).items()
                 ]
             },
         }

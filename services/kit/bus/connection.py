@@ -179,12 +179,22 @@ class Bus:
                 await asyncio.wait(running, timeout=GRACE)
 
     async def ensure(self) -> None:
-        """Make the streams and buckets that are missing; those that exist stay as they are."""
-        await layout.ensure(self.js)
+        """Make the streams and buckets that are missing; those that exist stay as they are.
+
+        Raises `Unreachable` where an erasure was cut off.
+        """
+        try:
+            await layout.ensure(self.js)
+        except layout.HalfErased as error:
+            raise Unreachable(str(error)) from error
         log = await layout.log(self.js)
         for mark in (await marks(self.client, (log.end,))).values():
             self.trail.note(mark.seq, mark.id, mark.stored)
         self._created = log.created
+
+    async def make_log(self) -> None:
+        """Make the log where it is missing, for an erasure that fills it."""
+        await layout.ensure_log(self.js)
 
     async def consumer(
         self,
@@ -235,6 +245,14 @@ class Bus:
         except NotFoundError:
             return 0
         return int(floor.stream_seq or 0) if floor is not None else 0
+
+    async def settled_by_all(self, stream: str) -> int:
+        """The position up to which all consumers of a stream have acknowledged everything; 0 where it has none."""
+        try:
+            consumers = await self.js.consumers_info(stream)
+        except NotFoundError:
+            return 0
+        return min((int(one.ack_floor.stream_seq or 0) if one.ack_floor else 0 for one in consumers), default=0)
 
     async def newest(self, stream: str, filters: Sequence[str] = ()) -> int:
         """The position of the newest message on these subjects, or of all; 0: there is none."""

@@ -10,9 +10,25 @@ from nats.js.errors import APIError, BucketNotFoundError, NotFoundError
 from schemas.streams import BUCKETS, LOG, STREAMS, Bucket, Stream
 
 STREAM_NAME_IN_USE = 10058
+COPY = "LOG_COPY"
+"""The copy of the log that an erasure makes, and deletes when it has ended."""
+
+
+class HalfErased(ConnectionError):
+    """An erasure was cut off, and the log may not be whole; says what ends it."""
+
+
+async def refuse_half_erased(js: JetStreamContext) -> None:
+    """Raise `HalfErased` where an erasure has not ended: what is written now would stand where its facts belong."""
+    try:
+        await js.stream_info(COPY)
+    except NotFoundError:
+        return
+    raise HalfErased("an erasure of this log was cut off; run the same `annals erase` again, which ends it")
 
 
 async def ensure(js: JetStreamContext) -> None:
+    await refuse_half_erased(js)
     for stream in STREAMS:
         await _ensure_stream(js, stream)
     for bucket in BUCKETS:
@@ -34,6 +50,10 @@ async def log(js: JetStreamContext) -> Log:
     except NotFoundError:
         return Log(None, 0)
     return Log(info.created, info.state.last_seq)
+
+
+async def ensure_log(js: JetStreamContext) -> None:
+    await _ensure_stream(js, LOG)
 
 
 async def _ensure_stream(js: JetStreamContext, stream: Stream) -> None:

@@ -21,14 +21,14 @@ SLICE = 0.001
 """Seconds that a reader of the log, with what it makes of it, keeps the loop before others have a turn."""
 
 
-def _into(arrived: "asyncio.Queue[Msg]") -> Callable[[Msg], Awaitable[None]]:
+def into(arrived: "asyncio.Queue[Msg]") -> Callable[[Msg], Awaitable[None]]:
     async def put(message: Msg) -> None:
         arrived.put_nowait(message)
 
     return put
 
 
-async def _next(arrived: "asyncio.Queue[Msg]") -> Msg:
+async def arrived_next(arrived: "asyncio.Queue[Msg]") -> Msg:
     """The next message; most are there already, so that nobody has to be woken for each."""
     if not arrived.empty():
         return arrived.get_nowait()
@@ -75,12 +75,12 @@ class LogReader:
         client = self._bus.client
         inbox = client.new_inbox()
         arrived: asyncio.Queue[Msg] = asyncio.Queue()
-        sub = await client.subscribe(inbox, cb=_into(arrived), pending_msgs_limit=-1, pending_bytes_limit=-1)
+        sub = await client.subscribe(inbox, cb=into(arrived), pending_msgs_limit=-1, pending_bytes_limit=-1)
         request = json.dumps({"seq": start, "batch": READ_BATCH, "next_by_subj": subject_filter}).encode()
         try:
             await client.publish(f"$JS.API.DIRECT.GET.{LOG.name}", request, reply=inbox)
             while True:
-                message = await _next(arrived)
+                message = await arrived_next(arrived)
                 headers = message.headers or {}
                 if SEQUENCE not in headers:  # the end; a status alone says nothing: what is stored may have one
                     return

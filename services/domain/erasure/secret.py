@@ -1,0 +1,86 @@
+"""A secret in all the spellings in which stores hold it, and what is put in their place."""
+
+import base64
+import json
+from collections.abc import Iterator, Mapping
+from urllib.parse import quote
+
+from schemas.subjects import BadSubject, identifier, parse_log, token
+from services.domain.texts.placeholders import MASKED
+
+MASK = MASKED.text(kind="erased")
+SHORTEST = 8
+"""Characters: masking every occurrence of less would tear other words apart."""
+LEVELS = 4
+"""How often a text may be escaped: JSON in a tool's input, in an edit, in a fact, in a line of a spool."""
+SEXTET, OCTET, ALIGNMENTS = 6, 8, 3
+
+Masks = Mapping[bytes, bytes]
+"""By what stands in a store: what is put in its place. The longest first, so that no part is replaced before it."""
+
+
+class TooShort(ValueError):
+    """A text that is too short to be masked everywhere; says what is long enough."""
+
+
+def spellings(secret: str) -> Masks:
+    """The secret as it stands in plain text, escaped in JSON up to `LEVELS` times, in addresses, and in base64.
+
+    Raises `TooShort`.
+    """
+    if len(secret) < SHORTEST:
+        raise TooShort(
+            f"the secret has {len(secret)} characters, and masking so few would tear other words apart; "
+            f"give at least {SHORTEST}"
+        )
+    masks = {text.encode(): MASK.encode() for text in _texts(secret)}
+    masks |= {core: b"A" * len(core) for core in _cores(secret.encode())}  # which stays base64
+    return dict(sorted(masks.items(), key=lambda pair: -len(pair[0])))
+
+
+def _texts(secret: str) -> set[str]:
+    """As it stands after each escaping: letters may become escapes at any of them, a slash at the first alone."""
+    newest = {secret, secret.replace("/", "\\/")}
+    found = {*newest, quote(secret), quote(secret, safe="")}
+    for _ in range(LEVELS):
+        newest = {json.dumps(text, ensure_ascii=is_ascii)[1:-1] for text in newest for is_ascii in (False, True)}
+        found |= newest
+    return found
+
+
+def _cores(secret: bytes) -> Iterator[bytes]:
+    """What of its base64 depends on the secret alone, wherever in a longer text it begins."""
+    for offset in range(ALIGNMENTS):
+        begin = -(-offset * OCTET // SEXTET)
+        end = (offset + len(secret)) * OCTET // SEXTET
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            yield encode(bytes(offset) + secret)[begin:end]
+
+
+def masked(data: bytes, masks: Masks) -> bytes:
+    """The data with each spelling replaced; the very same bytes where there is none."""
+    for old, new in masks.items():
+        if old in data:
+            data = data.replace(old, new)
+    return data
+
+
+def masked_subject(subject: str, masks: Masks) -> str:
+    """A subject whose ids are masked, as those in its message are; one of the log gets the shard that this makes."""
+    tokens = subject.split(".")
+    plain = [_masked_token(one, masks) for one in tokens]
+    if plain == tokens:
+        return subject
+    if tokens[0] != "log":
+        return ".".join(plain)
+    address, event_type = parse_log(".".join(plain))
+    return address.log(event_type)
+
+
+def _masked_token(one: str, masks: Masks) -> str:
+    try:
+        plain = identifier(one)
+        changed = masked(plain.encode(), masks).decode()
+        return one if changed == plain else token(changed)
+    except BadSubject:
+        return one

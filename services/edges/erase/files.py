@@ -1,0 +1,164 @@
+"""The files of an installation on this machine, as far as they may hold what is to be erased."""
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from services.domain.erasure.secret import Masks, masked
+from services.kit.bus import Unreachable
+from services.kit.duck import DuckError, open_to_read
+from services.kit.files import write_whole
+from services.kit.git import GitFailed, git
+from services.kit.git_environment import environment
+from services.kit.index_place import folder_of
+from services.kit.vectors import Tables, VectorsError
+
+STORES = ("jetstream", "views", "index", "mirrors")
+"""What is no plain file: each has a way of its own."""
+PROGRAMS = ("adapters", "models")
+"""What comes from outside, and holds nothing that anybody has said."""
+KEPT_VIEWS = "log-breaks.json"
+PIECE = 1024 * 1024
+MEMORY = "512MB"
+AT_ONCE = 256
+"""Rows that are read together."""
+
+
+def spools() -> Path:
+    """Where the plugins of harnesses on this machine store what waits, and the plans that they hold."""
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "annals"
+
+
+def plain_files(data: Path) -> Iterator[Path]:
+    """Files that are masked in place: spools, plans of plugins, log lines, and what else is no store."""
+    yield from (path for path in _files(data) if path.relative_to(data).parts[0] not in {*STORES, *PROGRAMS})
+    yield from _files(spools())
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    yield from (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
+
+
+def mask_file(path: Path, masks: Masks) -> bool:
+    """Mask a file in place; whether it held anything."""
+    data = path.read_bytes()
+    clean = masked(data, masks)
+    if clean == data:
+        return False
+    write_whole(path, clean, durable=True)
+    return True
+
+
+def files_with(data: Path, masks: Masks) -> list[Path]:
+    """Every file below the data directory and of the plugins that holds a spelling of it, in its bytes."""
+    return [path for path in (*_files(data), *_files(spools())) if holds(path, masks)]
+
+
+def holds(path: Path, masks: Masks) -> bool:
+    """Whether a spelling stands in the bytes of a file, or in its name."""
+    if any(one in os.fsencode(path.name) for one in masks):
+        return True
+    overlap, tail = max(map(len, masks)) - 1, b""
+    try:
+        with path.open("rb") as file:
+            while piece := file.read(PIECE):
+                if any(one in tail + piece for one in masks):
+                    return True
+                tail = (tail + piece)[-overlap:]
+    except FileNotFoundError:
+        return False
+    return False
+
+
+def rows_of_views(data: Path, masks: Masks) -> int:
+    """Rows of all tables of all views in which it stands, as DuckDB reads them; a file that it cannot read counts."""
+    return sum(_rows_of_file(path, masks) for path in sorted((data / "views").glob("*.duckdb*")) if _is_database(path))
+
+
+def _is_database(path: Path) -> bool:
+    return path.is_file() and not path.name.endswith(".wal")
+
+
+def _rows_of_file(path: Path, masks: Masks) -> int:
+    needles, found = _texts(masks), 0
+    try:
+        with closing(open_to_read(path, memory_limit=MEMORY)) as db:
+            for name, columns in db.execute(_COLUMNS).fetchall():
+                asked = db.execute(f"select {columns} from {name}")
+                while rows := asked.fetchmany(AT_ONCE):
+                    found += sum(any(one in _said(row) for one in needles) for row in rows)
+    except DuckError:
+        return found + 1
+    return found
+
+
+_COLUMNS = """
+select format('"{}"."{}"', schema_name, table_name), string_agg(format('"{}"', column_name), ', ')
+from duckdb_columns() where not internal and (data_type like '%VARCHAR%' or data_type like '%JSON%') group by all
+"""
+"""Each table, with its columns that hold texts."""
+
+
+def _said(value: object) -> str:
+    """All texts of a value, one for each line."""
+    if isinstance(value, dict):
+        return _said([*value, *value.values()])
+    return "\n".join(map(_said, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _texts(masks: Masks) -> list[str]:
+    return [spelling.decode() for spelling in masks]
+
+
+async def rows_of_index(data: Path, masks: Masks) -> int:
+    """Rows of all versions of all tables of all indexes in which it stands, as LanceDB reads them."""
+    folder = folder_of(data)
+    found = 0
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path.is_dir():
+            found += await _rows_of_set(path, _texts(masks))
+    return found
+
+
+async def _rows_of_set(folder: Path, needles: Sequence[str]) -> int:
+    """A set that cannot be read counts as one row."""
+    try:
+        tables = await Tables.open(folder)
+        with closing(tables):
+            return sum([await (await tables.table(name)).rows_with(needles) for name in await tables.names()])
+    except VectorsError:
+        return 1
+
+
+def drop_made_of_log(data: Path) -> None:
+    """Delete views and index, whose files keep what was deleted in them. Rooms make both anew from the log."""
+    shutil.rmtree(folder_of(data), ignore_errors=True)
+    for path in (data / "views").glob("*"):
+        if path.name != KEPT_VIEWS:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+async def mirrors_with(data: Path, masks: Masks) -> list[Path]:
+    """Mirrors of remotes in which a commit holds it, as git reads them; one that git cannot read counts."""
+    return [path for path in sorted((data / "mirrors").glob("*.git")) if await _is_in_history(path, masks)]
+
+
+async def _is_in_history(mirror: Path, masks: Masks) -> bool:
+    try:
+        said = await git(mirror, environment(os.environ), "log", "--all", "--format=%an%n%ae%n%cn%n%ce%n%B%n%D")
+    except GitFailed:
+        return True
+    return masked(said, masks) != said
+
+
+def drop_mirror(mirror: Path) -> None:
+    shutil.rmtree(mirror, ignore_errors=True)
+
+
+def refuse_foreign(data: Path) -> None:
+    """Raise `Unreachable` where a file of this data directory cannot be written by this user."""
+    foreign = next((path for path in _files(data) if not os.access(path, os.R_OK | os.W_OK)), None)
+    if foreign is not None:
+        raise Unreachable(f"{foreign} cannot be read and written by this user; run this as the user who owns it")

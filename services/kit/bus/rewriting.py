@@ -1,0 +1,266 @@
+"""What the broker stores, made anew: a stream is copied, deleted and filled from its copy, at the same positions.
+
+The copy is whole before the stream is deleted, and stays until the stream is whole again: cut off anywhere, it is known
+from both which part was done. Nothing else writes to the broker meanwhile, which whoever calls this sees to.
+"""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any, NamedTuple
+
+from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
+from nats.js import api
+from nats.js.api import PubAck
+from nats.js.errors import APIError, NotFoundError
+
+from schemas.streams import LOG, Bucket
+from services.kit.bus.connection import Bus, Unreachable
+from services.kit.bus.layout import COPY
+from services.kit.bus.log import arrived_next, into
+from services.kit.bus.marks import SEQUENCE, STORED, SUBJECT
+
+PREFIX = "copy."
+POSITIONS = "annals-positions"
+"""The metadata of the copy in which the consumers of the log stand, with how far each had come."""
+AT_ONCE = 200
+PAGE = 128
+_OF_BROKER = {SEQUENCE, SUBJECT, STORED, "Nats-Stream", "Nats-Num-Pending", "Nats-Last-Sequence"}
+"""The headers that the broker adds to what it sends."""
+
+
+class StoredMessage(NamedTuple):
+    """One message of a stream."""
+
+    seq: int
+    subject: str
+    data: bytes
+    headers: bytes
+    """Its own, as JSON."""
+
+
+Rewrite = Callable[[StoredMessage], tuple[str, bytes]]
+"""What a message becomes: its subject and its data."""
+
+
+class NotAllowed(Unreachable):
+    """The broker does not let this user delete what it stores; says who may."""
+
+
+async def end_of(bus: Bus, stream: str) -> int:
+    """The newest position of a stream; 0 where there is none."""
+    try:
+        return int((await bus.js.stream_info(stream)).state.last_seq)
+    except NotFoundError:
+        return 0
+
+
+async def stored(bus: Bus, stream: str, after: int = 0) -> AsyncGenerator[StoredMessage, None]:
+    """All that a stream holds behind a position, in order. Close it where you end earlier."""
+    end = await end_of(bus, stream)
+    while after < end:
+        before = after
+        async with aclosing(_page(bus, stream, after + 1)) as page:
+            async for message in page:
+                after = message.seq
+                yield message
+        if after == before:
+            return
+
+
+async def _page(bus: Bus, stream: str, start: int) -> AsyncGenerator[StoredMessage, None]:
+    inbox, arrived = bus.client.new_inbox(), asyncio.Queue[Msg]()
+    sub = await bus.client.subscribe(inbox, cb=into(arrived), pending_msgs_limit=-1, pending_bytes_limit=-1)
+    request = json.dumps({"seq": start, "batch": PAGE, "next_by_subj": ">"}).encode()
+    try:
+        await bus.client.publish(f"$JS.API.DIRECT.GET.{stream}", request, reply=inbox)
+        while True:
+            message = await arrived_next(arrived)
+            headers = message.headers or {}
+            if SEQUENCE not in headers:
+                return
+            own = {name: value for name, value in headers.items() if name not in _OF_BROKER}
+            yield StoredMessage(int(headers[SEQUENCE]), headers[SUBJECT], message.data, json.dumps(own).encode())
+    except (NatsError, TimeoutError) as error:
+        raise Unreachable(f"the stream {stream} could not be read: {str(error) or type(error).__name__}") from error
+    finally:
+        await sub.unsubscribe()
+
+
+async def refuse_unless_allowed(bus: Bus) -> None:
+    """Raise `NotAllowed` where this user may not delete, before anything is begun. It deletes nothing: there is no 0."""
+    try:
+        await bus.js.delete_msg(LOG.name, 0)
+    except APIError:
+        return
+    except (NatsError, TimeoutError) as error:
+        raise NotAllowed(
+            "the broker does not let this user delete what it stores, as rooms may not; run this with a broker of its "
+            "own on the same store, as deploy/README.md describes"
+        ) from error
+
+
+async def is_read(bus: Bus) -> bool:
+    """Whether rooms are connected: somebody waits for the next message of the log."""
+    try:
+        return any(one.num_waiting for one in await bus.js.consumers_info(LOG.name))
+    except NotFoundError:
+        return False
+
+
+async def end_what_was_begun(bus: Bus) -> bool:
+    """End a rewriting that was cut off; whether there was one that had to be ended."""
+    copied = await end_of(bus, COPY)
+    if await end_of(bus, LOG.name) < copied:
+        await refill(bus)
+        return True
+    if copied:
+        await _restore(bus)
+    await _delete(bus, COPY)
+    return False
+
+
+async def copy_log(bus: Bus, rewrite: Rewrite) -> int:
+    """Copy the log rewritten; how many facts differ from what they were."""
+    await _delete(bus, COPY)
+    positions = await _positions(bus)
+    await bus.js.add_stream(
+        api.StreamConfig(
+            name=COPY, subjects=[f"{PREFIX}>"], storage=api.StorageType.FILE, allow_direct=True,
+            metadata={POSITIONS: json.dumps(positions)},
+        )
+    )  # fmt: skip
+    writer, changed = _Writer(bus), 0
+    async with aclosing(stored(bus, LOG.name)) as log:
+        async for message in log:
+            subject, data = rewrite(message)
+            changed += (subject, data) != (message.subject, message.data)
+            await writer.write(message.seq, PREFIX + subject, data)
+    await writer.finish()
+    return changed
+
+
+async def delete_log(bus: Bus) -> None:
+    """Delete the log, of which there is a whole copy. Raises `Unreachable` where there is none."""
+    if await end_of(bus, COPY) < await end_of(bus, LOG.name):
+        raise Unreachable("the copy of the log is not whole, so that the log was not deleted; run the erasure again")
+    await _delete(bus, LOG.name)
+
+
+async def refill(bus: Bus) -> None:
+    """Make the log anew from its copy, from where it ends; then give its consumers back how far they were."""
+    await bus.make_log()
+    writer = _Writer(bus)
+    async with aclosing(stored(bus, COPY, await end_of(bus, LOG.name))) as copy:
+        async for message in copy:
+            await writer.write(message.seq, message.subject.removeprefix(PREFIX), message.data)
+    await writer.finish()
+    await _restore(bus)
+    await _delete(bus, COPY)
+
+
+class _Writer:
+    """Writes to a stream, many at once, each at the position that it had."""
+
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+        self._waiting: list[asyncio.Future[PubAck]] = []
+
+    async def write(self, seq: int, subject: str, data: bytes) -> None:
+        expected = {api.Header.EXPECTED_LAST_SEQUENCE.value: str(seq - 1)}
+        self._waiting.append(await self._bus.js.publish_async(subject, data, headers=expected))
+        if len(self._waiting) == AT_ONCE:
+            await self.finish()
+
+    async def finish(self) -> None:
+        try:
+            for acknowledged in self._waiting:
+                await acknowledged
+        except (NatsError, TimeoutError) as error:
+            raise Unreachable(
+                f"the broker did not take a fact at its position ({str(error) or type(error).__name__}); nothing is lost, "
+                "run the erasure again"
+            ) from error
+        finally:
+            self._waiting.clear()
+
+
+async def _positions(bus: Bus) -> list[Mapping[str, Any]]:
+    return [
+        {"name": one.name, "config": one.config.as_dict(), "floor": one.ack_floor.stream_seq if one.ack_floor else 0}
+        for one in await bus.js.consumers_info(LOG.name)
+    ]
+
+
+async def _restore(bus: Bus) -> None:
+    """Give the log the consumers that it had, each where it was: rooms go on, and do nothing once more."""
+    metadata = (await bus.js.stream_info(COPY)).config.metadata or {}
+    there = {one.name: one for one in await bus.js.consumers_info(LOG.name)}
+    for one in json.loads(metadata.get(POSITIONS, "[]")):
+        known = there.get(one["name"])
+        if known is None:
+            await bus.js.add_consumer(LOG.name, api.ConsumerConfig.from_response(one["config"]))
+        is_behind = known is None or not known.ack_floor or not known.ack_floor.stream_seq
+        if is_behind and one["floor"]:
+            await bus.js.reset_consumer(LOG.name, one["name"], seq=one["floor"] + 1)
+
+
+async def _delete(bus: Bus, stream: str) -> None:
+    try:
+        await bus.js.delete_stream(stream)
+    except NotFoundError:
+        return
+
+
+async def remove(bus: Bus, stream: str, seqs: Iterable[int]) -> None:
+    """Delete messages so that their bytes are overwritten, too."""
+    for seq in seqs:
+        await bus.js.delete_msg(stream, seq)
+
+
+class RewrittenBodies:
+    """The long bodies of one bucket."""
+
+    def __init__(self, bus: Bus, bucket: Bucket) -> None:
+        self._bus = bus
+        self._bucket = bucket
+        self._stream = f"OBJ_{bucket.name}"
+
+    async def each(self) -> AsyncGenerator[tuple[str, bytes], None]:
+        """The name and the content of each."""
+        store = await self._bus.js.object_store(self._bucket.name)
+        try:
+            names = [str(entry.name) for entry in await store.list(ignore_deletes=True)]
+        except NotFoundError:
+            return
+        for name in names:
+            try:
+                yield name, (await store.get(name)).data or b""
+            except NotFoundError:
+                continue
+
+    async def put(self, body: bytes) -> str:
+        """Store a body under the name that its content gives it."""
+        name = hashlib.sha256(body).hexdigest()
+        store = await self._bus.js.object_store(self._bucket.name)
+        try:
+            await store.get_info(name)
+        except NotFoundError:
+            await store.put(name, body)
+        return name
+
+    async def remove(self, names: Sequence[str]) -> None:
+        """Delete bodies. Their pieces are overwritten first: deleting a body only makes them unreachable."""
+        store = await self._bus.js.object_store(self._bucket.name)
+        subjects = {f"$O.{self._bucket.name}.C.{(await store.get_info(name)).nuid}" for name in names}
+        pieces = [one.seq async for one in stored(self._bus, self._stream) if one.subject in subjects]
+        await remove(self._bus, self._stream, pieces)
+        for name in names:
+            await store.delete(name)
+
+    async def pieces_with(self, is_found: Callable[[StoredMessage], bool]) -> Sequence[int]:
+        """Positions of pieces that no body has any more, or of what is known of bodies, in which something is found."""
+        return [one.seq async for one in stored(self._bus, self._stream) if is_found(one)]
