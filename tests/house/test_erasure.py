@@ -4,8 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -33,37 +32,37 @@ from tests.helpers.waiting import PATIENCE
 pytestmark = [pytest.mark.house, pytest.mark.broker]
 
 WORDS_ONLY = Embed(provider="off")
-SECRET = 'quayé/"kestrel"\\77'
+WORD = 'quayé/"kestrel"\\77'
 """It is written in another way in each store, and no rule masks it."""
 LONG = "crane " * 60_000
 
 
 async def planted(bus: Bus, data: Path, state: Path) -> None:
     """A session that says the secret in every kind of place, and what was left of it beside the broker."""
-    reference = await Bodies(bus, INBOUND_BODIES).put(f"{LONG} {SECRET} {LONG}")
+    reference = await Bodies(bus, INBOUND_BODIES).put(f"{LONG} {WORD} {LONG}")
     session = await begun(bus, "opencode", "leaky")
-    await session.says(f"the word is {SECRET}, for the quay")
-    command = json.dumps({"command": f"echo {SECRET}"})
-    ran = PartSeen("", "tool", tool="bash", call="c", input=command, output=f"it is {SECRET}\n", status="completed")
+    await session.says(f"the word is {WORD}, for the quay")
+    command = json.dumps({"command": f"echo {WORD}"})
+    ran = PartSeen("", "tool", tool="bash", call="c", input=command, output=f"it is {WORD}\n", status="completed")
     await session.says_parts("assistant", (ran,))
     await session.says_parts("assistant", (msgspec.structs.replace(ran, output="", output_ref=reference),))
-    text = f"# Harbour\nThe word is {SECRET}."
+    text = f"# Harbour\nThe word is {WORD}."
     await session.report(DocumentSeen("README.md", sha256(text.encode()).hexdigest(), text))
     await session.step(())
-    await done(bus, MemoryWrite(text=f"The word of the quay is {SECRET}.", category="CONSTRAINTS"))
+    await done(bus, MemoryWrite(text=f"The word of the quay is {WORD}.", category="CONSTRAINTS"))
     await done(bus, MemoryWrite(text="The quay has a red crane.", category="CONSTRAINTS"))
-    await done(bus, NoteWrite(text=f"ask for {SECRET}"))
+    await done(bus, NoteWrite(text=f"ask for {WORD}"))
     await session.step(())
     await session.says("and on")
     await session.step(())
-    await bus.js.publish(f"dead.{'tagger'}", f'{{"text": {json.dumps(SECRET)}}}'.encode())
+    await bus.js.publish("dead.tagger", f'{{"text": {json.dumps(WORD)}}}'.encode())
     await settle(bus)
     await indexed(bus)
     spool = state / "annals" / "opencode" / "spool" / "1-abc.jsonl"
     spool.parent.mkdir(parents=True)
-    inner = json.dumps({"text": SECRET}, ensure_ascii=False)
+    inner = json.dumps({"text": WORD}, ensure_ascii=False)
     spool.write_text(json.dumps({"subject": "in.opencode.a.b", "id": "1", "data": inner}, ensure_ascii=False) + "\n")
-    (data / "house.log").write_text(f"a line with {SECRET}\n")
+    (data / "house.log").write_text(f"a line with {WORD}\n")
 
 
 async def indexed(bus: Bus) -> None:
@@ -82,7 +81,7 @@ class Leaky(NamedTuple):
     state: Path
     log: Sequence[tuple[int, str, bytes]]
 
-    def erase(self, *arguments: str, secret: str = SECRET) -> "subprocess.CompletedProcess[str]":
+    def erase(self, *arguments: str, secret: str = WORD) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
             [sys.executable, "-m", "services.edges.cli", "erase", "secret", "-", *arguments],
             env={**os.environ, "ANNALS_DATA": str(self.data), "XDG_STATE_HOME": str(self.state)},
@@ -98,16 +97,17 @@ async def all_facts(bus: Bus) -> list[tuple[int, str, bytes]]:
 
 
 @pytest.fixture
-async def leaky(installation: InstallationFactory, tmp_path: Path) -> AsyncIterator[Leaky]:
+async def leaky(installation: InstallationFactory, tmp_path: Path) -> Leaky:
     data, state = tmp_path / "data", tmp_path / "state"
     async with installation(data, ROOMS, embed=WORDS_ONLY) as running:
         bus = await connect(running)
         await planted(bus, data, state)
         log = await all_facts(bus)
         await bus.close()
-    yield Leaky(data, state, log)
+    return Leaky(data, state, log)
 
 
+@pytest.mark.soak
 async def test_a_secret_is_shown_then_erased_everywhere_and_the_rooms_go_on(
     leaky: Leaky, installation: InstallationFactory, tmp_path: Path
 ) -> None:
@@ -155,7 +155,6 @@ async def assert_all_else_is_as_it_was(running: Installation, leaky: Leaky, else
     await session.step(())
     assert 0 == await bus.messages(DEAD.name)
     await bus.close()
-    assert datetime.now(UTC)
 
 
 async def test_a_running_installation_and_a_short_secret_are_refused_in_a_sentence(
@@ -164,7 +163,7 @@ async def test_a_running_installation_and_a_short_secret_are_refused_in_a_senten
     leaky = Leaky(tmp_path, tmp_path / "state", ())
     async with installation(tmp_path, ()):
         busy = leaky.erase("--yes")
-    short = leaky.erase(secret="seven77")
+    short = leaky.erase(secret="seven77")  # noqa: S106 - of this test
     assert (1, 1) == (busy.returncode, short.returncode)
     assert "annals down" in busy.stderr
     assert "at least 8" in short.stderr

@@ -12,7 +12,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "source",
         nargs="?",
         choices=("-",),
-        default="",
+        default=None,
         metavar="-",
         help="read the secret from standard input; without it, from the variable SECRET, or else a prompt asks for it",
     )

@@ -40,7 +40,7 @@ async def erase(options: argparse.Namespace, settings: Settings) -> int:
     """Do what these arguments ask for; the exit status is 1 where it was refused, or something is left."""
     try:
         secret = _secret(options.source)
-        async with _stopped(settings) as store:
+        async with stopped_store(settings) as store:
             return await _erase_secret(store, settings, secret, is_meant=options.yes)
     except Busy:
         write_error("an installation runs here, and erasing needs it stopped: run `annals down`, then this again")
@@ -49,7 +49,7 @@ async def erase(options: argparse.Namespace, settings: Settings) -> int:
     return 1
 
 
-def _secret(source: str) -> str:
+def _secret(source: str | None) -> str:
     """The secret, which never stands in the arguments of a command: others see these, and shells keep them."""
     if source == "-":
         return sys.stdin.read().removesuffix("\n").removesuffix("\r")
@@ -76,7 +76,7 @@ class StoppedStore(NamedTuple):
 
 
 @asynccontextmanager
-async def _stopped(settings: Settings) -> AsyncIterator[StoppedStore]:
+async def stopped_store(settings: Settings) -> AsyncIterator[StoppedStore]:
     """A broker that nobody else uses: one of this command alone, or the one of a team while its rooms are stopped."""
     nats = settings.nats
     if nats.url:

@@ -91,9 +91,9 @@ async def _page(bus: Bus, stream: str, start: int) -> AsyncGenerator[StoredMessa
 
 
 async def refuse_unless_allowed(bus: Bus) -> None:
-    """Raise `NotAllowed` where this user may not delete, before anything is begun. It deletes nothing: there is no 0."""
+    """Raise `NotAllowed` where this user may not delete, before anything is done. It deletes nothing itself."""
     try:
-        await bus.js.delete_msg(LOG.name, 0)
+        await bus.js.delete_msg(LOG.name, 0)  # a position that no log has
     except APIError:
         return
     except (NatsError, TimeoutError) as error:
@@ -181,8 +181,8 @@ class _Writer:
                 await acknowledged
         except (NatsError, TimeoutError) as error:
             raise Unreachable(
-                f"the broker did not take a fact at its position ({str(error) or type(error).__name__}); nothing is lost, "
-                "run the erasure again"
+                f"the broker did not take a fact at its position ({str(error) or type(error).__name__}); nothing "
+                "is lost, run the erasure again"
             ) from error
         finally:
             self._waiting.clear()

@@ -1,0 +1,183 @@
+"""An erasure is cut off at each stage, and within the long ones: begun again, it ends as if nothing had been."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from schemas.events import SessionRenamed
+from schemas.streams import BODIES, DEAD, IN, LOG
+from services.domain.erasure.secret import MASK
+from services.edges.erase.secret import SecretErasure
+from services.edges.launcher.broker import Broker
+from services.edges.launcher.leftover import end_leftover
+from services.kit.bus import Appender, Bodies, Unreachable
+from services.kit.duck import Duck
+from tests.helpers.accounts import MAX_PAYLOAD
+from tests.helpers.broker_world import HARBOUR, connected, stored, wrapped
+
+pytestmark = [pytest.mark.broker, pytest.mark.own_broker]
+
+WORD = 'kestrel/"77"'
+FACTS, MARKED, SETTLED = 450, range(0, 450, 9), 300
+
+CHILD = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from services.edges.erase.command import stopped_store
+from services.edges.erase.secret import SecretErasure
+from services.kit.bus import rewriting
+from services.settings import Settings
+
+def fall():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+async def main(data, secret, stages, writes):
+    settings = Settings(data=Path(data))
+    async with stopped_store(settings) as store:
+        write, left = rewriting._Writer.write, [writes]
+        async def counted(self, *message):
+            await write(self, *message)
+            left[0] -= 1
+            if not left[0]:
+                fall()
+        for number, (_, stage) in enumerate(SecretErasure(store.bus, settings.data, secret).stages):
+            if number == stages:
+                if not writes:
+                    fall()
+                rewriting._Writer.write = counted
+            await stage()
+
+asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])))
+"""
+STAGES = len(SecretErasure(None, Path(), WORD).stages)  # type: ignore[arg-type] # which are only counted
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Iterator[Path]:
+    place = tmp_path / "data"
+    yield place
+    end_leftover(place)
+
+
+async def planted(data: Path) -> list[tuple[int, str, bytes]]:
+    """A stopped store of streams, bodies and views in which the word stands; what the log holds."""
+    server = Broker(data, port=0, max_payload=MAX_PAYLOAD)
+    await server.start()
+    try:
+        bus = await connected(server)
+        await bus.ensure()
+        reference = await Bodies(bus, BODIES).put(f"{'long ' * 40_000}{WORD}")
+        titles = [f"{WORD} {number}" if number in MARKED else f"title {number}" for number in range(FACTS - 1)]
+        events = [SessionRenamed(title=title) for title in (*titles, reference)]
+        for start in range(0, FACTS, 150):
+            await Appender(bus).append(wrapped(events[start : start + 150]), {})
+        await bus.publish(HARBOUR.inbound("opencode"), json.dumps({"text": WORD}).encode(), "1")
+        await bus.js.publish("dead.tagger", WORD.encode(), headers={"Annals-Reason": WORD})
+        for stream, seq in ((IN.name, 1), (LOG.name, SETTLED)):
+            await bus.consumer(stream, "reader", ack_wait=30, max_ack_pending=10)
+            await bus.rewind(stream, "reader", seq + 1)
+        log = [(one.seq, one.subject, one.data) for one in await stored(bus, LOG.name)]
+        await bus.close()
+    finally:
+        server.stop()
+    (data / "views").mkdir()
+    duck = Duck(data / "views" / "views-1.duckdb", memory_limit="100MB")
+    await duck.write(lambda db: db.execute("create table said as select ? as text", [f"so {WORD}"]) and None)
+    await duck.close()
+    return log
+
+
+def erase(data: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "services.edges.cli", "erase", "secret", *arguments],
+        env={**os.environ, "ANNALS_DATA": str(data), "XDG_STATE_HOME": str(data / "state"), "SECRET": WORD},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def cut_off(data: Path, stages: int, writes: int = 0) -> None:
+    """Begin an erasure, and kill it after so many stages, or after so many facts that the next one writes."""
+    fallen = subprocess.run(
+        [sys.executable, "-c", CHILD, str(data), WORD, str(stages), str(writes)], capture_output=True, check=False
+    )
+    assert -signal.SIGKILL == fallen.returncode, fallen.stderr.decode()
+
+
+async def assert_erased(data: Path, before: list[tuple[int, str, bytes]]) -> None:
+    server = Broker(data, port=0, max_payload=MAX_PAYLOAD)
+    await server.start()
+    try:
+        bus = await connected(server)
+        await bus.ensure()
+        log = [(one.seq, one.subject, one.data) for one in await stored(bus, LOG.name)]
+        assert SETTLED == await bus.settled(LOG.name, "reader")
+        assert (0, 0) == (await bus.messages(IN.name), await bus.messages(DEAD.name))
+        reference = json.loads(log[-1][2])["data"]["title"]
+        assert (await Bodies(bus, BODIES).get(reference)).endswith(f"long {MASK}")
+        await bus.close()
+    finally:
+        server.stop()
+    escaped = json.dumps(WORD)[1:-1].encode()
+    assert log[:-1] == [(seq, subject, fact.replace(escaped, MASK.encode())) for seq, subject, fact in before[:-1]]
+
+
+async def test_a_secret_is_shown_and_then_erased(data: Path) -> None:
+    before = await planted(data)
+    shown = erase(data)
+    assert 0 == shown.returncode, shown.stderr
+    for line in (
+        f"log        {len(MARKED)} facts at 1 addresses: {len(MARKED)} of session",
+        "IN         1 messages",
+        "DEAD       1 messages",
+        "bodies     1 long bodies",
+        "views      1 rows",
+    ):
+        assert line in shown.stdout
+    done = erase(data, "--yes")
+    assert 0 == done.returncode, done.stdout + done.stderr
+    await assert_erased(data, before)
+
+
+async def test_an_erasure_that_was_cut_off_without_a_log_is_ended_by_another(data: Path) -> None:
+    await assert_it_is_ended(data, 6)
+
+
+async def assert_it_is_ended(data: Path, stages: int) -> None:
+    before = await planted(data)
+    cut_off(data, stages)
+    done = erase(data, "--yes")
+    assert 0 == done.returncode, done.stdout + done.stderr
+    await assert_erased(data, before)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("stages", range(STAGES))
+async def test_so_is_one_that_was_cut_off_before_any_stage(data: Path, stages: int) -> None:
+    await assert_it_is_ended(data, stages)
+
+
+@pytest.mark.parametrize("stage", [pytest.param(4, marks=pytest.mark.soak), 6])
+async def test_no_room_starts_on_a_log_that_is_half_written(data: Path, stage: int) -> None:
+    before = await planted(data)
+    cut_off(data, stage, writes=300)
+    end_leftover(data)
+    server = Broker(data, port=0, max_payload=MAX_PAYLOAD)
+    await server.start()
+    try:
+        bus = await connected(server)
+        with pytest.raises(Unreachable, match="annals erase"):
+            await bus.ensure()
+        await bus.close()
+    finally:
+        server.stop()
+    done = erase(data, "--yes")
+    assert 0 == done.returncode, done.stdout + done.stderr
+    await assert_erased(data, before)
