@@ -17,7 +17,7 @@ from services.edges.launcher.leftover import end_leftover
 from services.edges.launcher.run import Busy, owned
 from services.edges.terminal import write, write_error, write_note
 from services.kit.bus import BrokerError, Bus, Unreachable
-from services.kit.bus.rewriting import is_read, refuse_unless_allowed
+from services.kit.bus.rewriting import is_half_done, is_read, refuse_unless_allowed
 from services.settings import Settings
 
 VARIABLE = "SECRET"
@@ -116,6 +116,10 @@ async def _erase_secret(store: StoppedStore, settings: Settings, secret: str, *,
     if not is_meant:
         for line in lines_of(await erasure.look()):
             write(line)
+        if await is_half_done(store.bus):
+            write_note(
+                "An erasure was cut off, so that some of the log may stand in its copy alone; --yes ends it first."
+            )
         write_note("Nothing was changed; with --yes it is masked everywhere, in the prompts that showed it, too.")
         return 0
     await erasure.refuse_unworked()

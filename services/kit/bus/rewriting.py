@@ -111,6 +111,11 @@ async def is_read(bus: Bus) -> bool:
         return False
 
 
+async def is_half_done(bus: Bus) -> bool:
+    """Whether a rewriting was cut off, and waits to be ended."""
+    return bool(await end_of(bus, COPY))
+
+
 async def end_what_was_begun(bus: Bus) -> bool:
     """End a rewriting that was cut off; whether there was one that had to be ended."""
     copied = await end_of(bus, COPY)

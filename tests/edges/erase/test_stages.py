@@ -146,6 +146,25 @@ async def test_a_secret_is_shown_and_then_erased(data: Path) -> None:
     await assert_erased(data, before)
 
 
+async def test_what_no_room_has_worked_is_not_deleted(data: Path) -> None:
+    server = Broker(data, port=0, max_payload=MAX_PAYLOAD)
+    for is_erased in (False, True):
+        if is_erased:
+            refused = erase(data, "--yes")
+            assert 1 == refused.returncode
+            assert "1 messages of harnesses hold it that no room has worked yet" in refused.stderr
+        await server.start()
+        try:
+            bus = await connected(server)
+            await bus.ensure()
+            if not is_erased:
+                await bus.publish(HARBOUR.inbound("opencode"), WORD.encode(), "1")
+            assert 1 == await bus.messages(IN.name)
+            await bus.close()
+        finally:
+            server.stop()
+
+
 async def test_an_erasure_that_was_cut_off_without_a_log_is_ended_by_another(data: Path) -> None:
     await assert_it_is_ended(data, 6)
 
@@ -153,6 +172,7 @@ async def test_an_erasure_that_was_cut_off_without_a_log_is_ended_by_another(dat
 async def assert_it_is_ended(data: Path, stages: int) -> None:
     before = await planted(data)
     cut_off(data, stages)
+    assert ("cut off" in erase(data).stderr) == (stages in {5, 6})
     done = erase(data, "--yes")
     assert 0 == done.returncode, done.stdout + done.stderr
     await assert_erased(data, before)
