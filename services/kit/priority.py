@@ -22,17 +22,24 @@ async def give_way() -> None:
     """
     with suppress(OSError):  # a system that does not let a process lower itself runs it as all others
         _lower_threads()
-    if os.getsid(0) != os.getpid() or not GROUP.exists():
+    if os.getsid(0) != os.getpid():
         return
     for _ in range(ATTEMPTS):
-        try:
+        if _lower_group():
+            return
+        await asyncio.sleep(PAUSE)
+
+
+def _lower_group() -> bool:
+    """Lower the session of this process, where the system groups sessions; whether nothing is left to try."""
+    try:
+        if GROUP.exists():
             GROUP.write_text(str(LOWERED))
-        except BlockingIOError:
-            await asyncio.sleep(PAUSE)
-        except OSError:
-            return
-        else:
-            return
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _lower_threads() -> None:

@@ -28,7 +28,7 @@ ended.set()
 def ran(*, as_session: bool) -> list[str]:
     """What a process says of its priorities that gives way."""
     command = [sys.executable, "-c", SCRIPT]
-    done = subprocess.run(  # noqa: S603 - our own program
+    done = subprocess.run(
         command, start_new_session=as_session, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2]
     )
     return done.stdout.split("\n")

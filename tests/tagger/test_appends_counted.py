@@ -1,4 +1,4 @@
-"""How often the tagger appends what it has decided, while other rooms write to the session as well. No clock is read."""
+"""How often the tagger appends what it has decided, while other rooms write to the session, too. No clock."""
 
 import pytest
 
