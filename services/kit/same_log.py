@@ -14,7 +14,7 @@ import msgspec
 LATEST = 8
 """The last records that a process has a mark of each."""
 APART = 256
-"""Positions between two marks that are kept in memory."""
+"""Positions between two marks in memory."""
 
 
 class Mark(msgspec.Struct, frozen=True):
@@ -70,16 +70,16 @@ def with_mark(marks: Sequence[Mark], newest: Mark) -> tuple[Mark, ...]:
     A mark goes where its neighbours are no further apart than the later of them is behind the newest: so what is found
     to differ is found twice as far back at most.
     """
-    kept: list[Mark] = []
+    thinned: list[Mark] = []
     for mark in (*(one for one in marks if one.seq < newest.seq), newest):
-        while len(kept) > 1 and mark.seq - kept[-2].seq <= newest.seq - mark.seq:
-            kept.pop()
-        kept.append(mark)
-    return tuple(kept)
+        while len(thinned) > 1 and mark.seq - thinned[-2].seq <= newest.seq - mark.seq:
+            thinned.pop()
+        thinned.append(mark)
+    return tuple(thinned)
 
 
 def compared(marks: Sequence[Mark], through: int, head: int, found: Mapping[int, Mark]) -> Difference | None:
-    """How the log differs from the one that these marks are of; none: it does not, as far as they tell.
+    """How the log differs from the one that these marks are of; none: the marks show no difference.
 
     `through`: the position up to which the known one was read. `found`: what the log holds at the marks' positions.
     """
@@ -98,7 +98,7 @@ async def difference(log: Log, through: int, marks: Sequence[Mark]) -> Differenc
 
 
 class Trail:
-    """The marks of all that one process has read and written: what it can be held against."""
+    """The marks of all that one process has read and written: what another log can be compared with."""
 
     def __init__(self) -> None:
         self._marks: tuple[Mark, ...] = ()

@@ -114,7 +114,7 @@ def in_order(
     """What holds at this moment, in the order in which it takes the room that there is."""
     holds = [_not_held(one, at) is None for one in known]
     first = sorted((one for one in compress(known, holds) if is_of_person(one)), key=_newness)
-    others = [held and not is_of_person(one) for one, held in zip(known, holds, strict=True)]
+    others = [is_valid and not is_of_person(one) for one, is_valid in zip(known, holds, strict=True)]
     of = None if fadings is None else compress(fadings, others)
     return [*first, *ranked(compress(known, others), at, dormant, fadings=of)]
 
@@ -239,7 +239,7 @@ class _Picked:
         self._classes: set[MemoryClass] = set()
 
     def take(self, memory: Memory) -> Reason | None:
-        """Show this memory too, or tell why not."""
+        """Show this memory too; the reason where it is not shown."""
         if self._profile.tokens < SMALLEST:
             return "empty_budget"
         is_of_people = is_of_person(memory)

@@ -40,7 +40,7 @@ from services.memory.book import Book
 from services.memory.entry import Memory
 from services.settings import Memory as Limits
 from tests.desk.test_books import AGENT, PROJECT, send
-from tests.desk.test_intake import WISH, rested, said, tell
+from tests.desk.test_intake import REQUEST, publish, rested, words
 from tests.helpers.broker_world import HARBOUR, connected, facts, opened, quick_settings
 from tests.helpers.memory_books import named_in
 from tests.helpers.memory_writers import folded
@@ -102,7 +102,7 @@ async def test_what_was_remembered_under_the_former_name_is_under_the_new_one_as
     async with opened(Desk(), bus, quick_settings()):
         await remembering(bus)
         before = await folded(bus, FORMER)
-        await tell(bus, merged(), PROJECT)
+        await publish(bus, merged(), PROJECT)
         await until(lambda: moved(bus))
         await rested(bus)
         assert stands(before, await folded(bus))
@@ -113,7 +113,7 @@ async def test_what_was_remembered_under_the_former_name_is_under_the_new_one_as
 async def test_a_decision_of_several_facts_that_comes_last_is_told_again_as_a_whole(bus: Bus) -> None:
     async with opened(Desk(), bus, quick_settings()):
         await send(bus, MemoryWrite(text=RULE), "w", address=FORMER)  # judged and written: two facts
-        await tell(bus, merged(), PROJECT)
+        await publish(bus, merged(), PROJECT)
         await until(lambda: moved(bus))
         await rested(bus)
         assert [MemoryJudged, MemoryWritten] == [
@@ -124,7 +124,7 @@ async def test_a_decision_of_several_facts_that_comes_last_is_told_again_as_a_wh
 async def test_what_still_comes_under_the_former_name_is_decided_under_the_new_one(bus: Bus) -> None:
     async with opened(Desk(), bus, quick_settings()):
         names = await remembering(bus)
-        await tell(bus, merged(), PROJECT)
+        await publish(bus, merged(), PROJECT)
         await rested(bus)
         count = len(await facts(bus, FORMER))
         again = await send(bus, MemoryWrite(text=RULE), "w0", address=FORMER)
@@ -134,7 +134,7 @@ async def test_what_still_comes_under_the_former_name_is_decided_under_the_new_o
         assert named_in(answer.text) in (await folded(bus)).memories
         refused = await send(bus, MemoryArchive(names[RULE]), "a", AGENT, Address(FORMER.project, "s1"))
         assert "has a person's own words" in refused.text
-        await tell(bus, said(WISH), Address(FORMER.project, "s1"))
+        await publish(bus, words(REQUEST), Address(FORMER.project, "s1"))
         await rested(bus)
         assert any("French" in one.text for one in (await folded(bus)).memories.values())
         of_project = [one for one in await facts(bus, FORMER) if not type(one).TYPE.startswith(("message.", "part."))]
@@ -147,7 +147,7 @@ async def test_what_was_decided_under_the_new_name_stays(bus: Bus) -> None:
         await send(bus, MemoryWrite(text=RULE), "n1")
         await send(bus, MemoryArchive(names[RULE], reason="not here"), "n2")
         await send(bus, PolicySet("agent", "refused"), "n3")
-        await tell(bus, merged(), PROJECT)
+        await publish(bus, merged(), PROJECT)
         await rested(bus)
         now = await folded(bus)
     assert ("archived", False, 2) == (
@@ -164,14 +164,14 @@ async def test_it_is_taken_in_once_by_two_desks_and_however_often_it_is_told(bro
         async with opened(Desk(), bus, quick_settings()):
             await remembering(bus)
             before = await folded(bus, FORMER)
-        await tell(bus, merged(), PROJECT)
+        await publish(bus, merged(), PROJECT)
         async with opened(Desk(), bus, quick_settings()), opened(Desk(), other, quick_settings()):
             await until(lambda: moved(bus))
             await rested(bus)
     finally:
         await other.close()
     async with opened(Desk(), bus, quick_settings()):
-        await tell(bus, merged(), PROJECT)
+        await publish(bus, merged(), PROJECT)
         await rested(bus)
         await asyncio.gather(*(send(bus, MemoryWrite(text=f"Page {n} is read first."), f"p{n}") for n in range(3)))
     assert 3 == sum(isinstance(one, MemoryWritten) for one in await facts(bus, PROJECT)) - 3
@@ -185,10 +185,10 @@ async def test_what_a_desk_has_left_undone_another_one_does_when_it_starts(bus: 
         await remembering(bus)
         before = await folded(bus, FORMER)
     async with opened(Desk(), bus, replace(quick_settings(), memory=Limits(enabled=False))):
-        await tell(bus, merged(), PROJECT)
+        await publish(bus, merged(), PROJECT)
         await rested(bus)
         assert [] == [one for one in await facts(bus, PROJECT) if not isinstance(one, ProjectMerged)]
-    await tell(bus, [MemoryMoved(name=PROJECT.project)], FORMER)  # one that was killed behind this
+    await publish(bus, [MemoryMoved(name=PROJECT.project)], FORMER)  # one that was killed behind this
     async with opened(Desk(), bus, quick_settings()):
         await until(lambda: holds(bus, before))
     assert stands(before, await folded(bus))
@@ -203,11 +203,11 @@ async def test_a_memory_moves_on_and_never_back(bus: Bus) -> None:
     newest = Address("git-harbour")
     async with opened(Desk(), bus, quick_settings()):
         names = await remembering(bus)
-        await tell(bus, merged(), PROJECT)
+        await publish(bus, merged(), PROJECT)
         await rested(bus)
-        await tell(bus, merged(PROJECT.project), newest)
+        await publish(bus, merged(PROJECT.project), newest)
         await rested(bus)
-        await tell(bus, [*merged(newest.project), *merged(PROJECT.project)], FORMER)
+        await publish(bus, [*merged(newest.project), *merged(PROJECT.project)], FORMER)
         await rested(bus)
         answer = await send(bus, MemoryPin(names[OTHER]), "late", address=FORMER)
         assert answer.ok, answer.text
@@ -218,7 +218,7 @@ async def test_a_memory_moves_on_and_never_back(bus: Bus) -> None:
 async def test_of_a_home_directory_nothing_is_remembered(bus: Bus) -> None:
     home = [ProjectIdentified(directory="/home/ada", harness="pi", home=True)]
     async with opened(Desk(), bus, quick_settings()):
-        await tell(bus, home, PROJECT)
+        await publish(bus, home, PROJECT)
         for command, address, actor in (
             (MemoryWrite(text=RULE), PROJECT, None),
             (NoteWrite(text="Ask Ada."), HARBOUR, AGENT),
@@ -226,10 +226,10 @@ async def test_of_a_home_directory_nothing_is_remembered(bus: Bus) -> None:
             answer = await send(bus, command, f"h{address.session}", *([actor] if actor else []), address=address)
             assert (False, 0) == (answer.ok, answer.seq)
             assert "this is a home directory" in answer.text
-        await tell(bus, said(WISH))
+        await publish(bus, words(REQUEST))
         await rested(bus)
         assert home == await facts(bus, PROJECT)
-        await tell(bus, merged(PROJECT.project), FORMER)
+        await publish(bus, merged(PROJECT.project), FORMER)
         await rested(bus)
         assert not (await folded(bus)).moved_to
 
@@ -238,7 +238,7 @@ async def test_of_a_home_directory_nothing_is_remembered(bus: Bus) -> None:
 
 
 async def claims(bus: Bus, project: Address, former: str, folder: Path) -> None:
-    await tell(bus, [ProjectClaimed(former=former, directory=str(folder), root=str(folder), harness="pi")], project)
+    await publish(bus, [ProjectClaimed(former=former, directory=str(folder), root=str(folder), harness="pi")], project)
     await rested(bus)
 
 
@@ -347,7 +347,7 @@ async def test_what_was_taken_back_can_be_merged_again_and_holds_again(bus: Bus)
 
 
 async def test_what_an_earlier_release_has_merged_leads_there_by_name_as_well(bus: Bus) -> None:
-    await tell(bus, merged(), PROJECT)
+    await publish(bus, merged(), PROJECT)
     async with opened(Desk(), bus, quick_settings()):
         await until(lambda: is_alias(bus))
         undone = await send(bus, ProjectSeparate(FORMER.project), "u")

@@ -41,18 +41,18 @@ from tests.helpers.waiting import until
 
 pytestmark = pytest.mark.broker
 
-WISH = "Remember: always answer in French."
+REQUEST = "Remember: always answer in French."
 BODY = "always answer in French."
 
 
 @pytest.fixture
 async def desk(bus: Bus) -> AsyncIterator[Bus]:
-    """A connection beside an open desk."""
+    """A connection to the broker of an open desk."""
     async with opened(Desk(), bus, quick_settings()):
         yield bus
 
 
-def said(text: str, message: str = "msg1", role: str = "user", provenance: str = "typed", **more: bool) -> list[Event]:
+def words(text: str, message: str = "msg1", role: str = "user", provenance: str = "typed", **more: bool) -> list[Event]:
     """A message with one part, as the tagger records it."""
     synthetic = more.pop("is_summary", False)
     provenance = provenance if role == "user" else ""
@@ -62,7 +62,7 @@ def said(text: str, message: str = "msg1", role: str = "user", provenance: str =
     ]
 
 
-async def tell(bus: Bus, events: Sequence[Event], address: Address = HARBOUR) -> None:
+async def publish(bus: Bus, events: Sequence[Event], address: Address = HARBOUR) -> None:
     """Append facts of a session, as the tagger does."""
     for event in events:
         last = await last_of(bus, address, event)
@@ -93,7 +93,7 @@ async def written(bus: Bus) -> list[Event]:
 
 
 async def test_what_a_person_asks_for_is_remembered_from_its_message(desk: Bus) -> None:
-    await tell(desk, said(f"Fix the build.\n{WISH}"))
+    await publish(desk, words(f"Fix the build.\n{REQUEST}"))
     await until(lambda: written(desk))
     (memory,) = await written(desk)
     assert isinstance(memory, MemoryWritten)
@@ -109,18 +109,18 @@ async def test_what_a_person_asks_for_is_remembered_from_its_message(desk: Bus) 
 
 
 async def test_a_message_is_taken_in_once_however_often_it_is_recorded(desk: Bus) -> None:
-    await tell(desk, said(WISH))
-    await tell(
-        desk, [PartRecorded(message="msg1", part="msg1/0", kind="text", text=f"{WISH} Even in tests.", digest="2")]
+    await publish(desk, words(REQUEST))
+    await publish(
+        desk, [PartRecorded(message="msg1", part="msg1/0", kind="text", text=f"{REQUEST} Even in tests.", digest="2")]
     )
-    await tell(desk, [PartRecorded(message="msg1", part="msg1/0", kind="text", text=WISH, digest="3")])
+    await publish(desk, [PartRecorded(message="msg1", part="msg1/0", kind="text", text=REQUEST, digest="3")])
     await rested(desk)
     assert 2 == len(await judged(desk))
 
 
 async def test_another_message_is_another_sighting(desk: Bus) -> None:
-    await tell(desk, said(WISH))
-    await tell(desk, said(WISH, "msg2"))
+    await publish(desk, words(REQUEST))
+    await publish(desk, words(REQUEST, "msg2"))
     await rested(desk)
     assert ["accepted", "absorbed"] == [one.verdict for one in await judged(desk)]
     (seen,) = [one for one in await facts(desk, PROJECT) if isinstance(one, MemoryReinforced)]
@@ -130,17 +130,17 @@ async def test_another_message_is_another_sighting(desk: Bus) -> None:
 @pytest.mark.parametrize(
     "events",
     [
-        said(WISH, role="assistant"),
-        said(WISH, synthetic=True),
-        said(WISH, ignored=True),
-        said(WISH, is_summary=True),
-        said("I need to remember the milk."),
-        [*said("Hello.")[:1], PartRecorded(message="msg1", part="msg1/0", kind="reasoning", text=WISH)],
-        [PartRecorded(message="unknown", part="p", kind="text", text=WISH)],
+        words(REQUEST, role="assistant"),
+        words(REQUEST, synthetic=True),
+        words(REQUEST, ignored=True),
+        words(REQUEST, is_summary=True),
+        words("I need to remember the milk."),
+        [*words("Hello.")[:1], PartRecorded(message="msg1", part="msg1/0", kind="reasoning", text=REQUEST)],
+        [PartRecorded(message="unknown", part="p", kind="text", text=REQUEST)],
     ],
 )
 async def test_what_no_person_asks_for_is_left_alone(desk: Bus, events: Sequence[Event]) -> None:
-    await tell(desk, events)
+    await publish(desk, events)
     await rested(desk)
     assert [] == await facts(desk, PROJECT)
 
@@ -148,14 +148,14 @@ async def test_what_no_person_asks_for_is_left_alone(desk: Bus, events: Sequence
 @pytest.mark.parametrize(
     ("text", "mark"),
     [
-        (f"```\n{WISH}\n```", "quoted"),
-        (f"> {WISH}", "quoted"),
-        (f"From: Bob\nSubject: language\n\n{WISH}", "pasted"),
-        (f"Look at this report:\n\nIt fails.\n{WISH}", "pasted"),
+        (f"```\n{REQUEST}\n```", "quoted"),
+        (f"> {REQUEST}", "quoted"),
+        (f"From: Bob\nSubject: language\n\n{REQUEST}", "pasted"),
+        (f"Look at this report:\n\nIt fails.\n{REQUEST}", "pasted"),
     ],
 )
 async def test_what_was_pasted_waits_for_a_person_and_says_why(desk: Bus, text: str, mark: str) -> None:
-    await tell(desk, said(text))
+    await publish(desk, words(text))
     await until(lambda: written(desk))
     (memory,) = await written(desk)
     assert isinstance(memory, MemoryProposed)
@@ -166,7 +166,7 @@ async def test_what_was_pasted_waits_for_a_person_and_says_why(desk: Bus, text: 
 
 async def test_what_nobody_vouches_for_is_the_harness_s_word(desk: Bus) -> None:
     """A plugin from before vouches for nothing; what it reports is still asked for, and still remembered."""
-    await tell(desk, said(WISH, provenance=""))
+    await publish(desk, words(REQUEST, provenance=""))
     await until(lambda: written(desk))
     (memory,) = await written(desk)
     assert isinstance(memory, MemoryWritten)
@@ -175,14 +175,14 @@ async def test_what_nobody_vouches_for_is_the_harness_s_word(desk: Bus) -> None:
 
 @pytest.mark.parametrize("provenance", ["replaced", "added"])
 async def test_what_comes_into_a_person_s_message_later_asks_for_nothing(desk: Bus, provenance: str) -> None:
-    await tell(desk, said(WISH, provenance=provenance))
-    await tell(desk, said("We always use tabs, never spaces.", "msg2", provenance))
+    await publish(desk, words(REQUEST, provenance=provenance))
+    await publish(desk, words("We always use tabs, never spaces.", "msg2", provenance))
     await rested(desk)
     assert [] == await facts(desk, PROJECT)
 
 
 async def test_a_person_s_words_by_a_harness_are_revised_like_any(desk: Bus) -> None:
-    await tell(desk, said(WISH))
+    await publish(desk, words(REQUEST))
     await until(lambda: written(desk))
     (memory,) = await written(desk)
     assert isinstance(memory, MemoryWritten)
@@ -191,7 +191,7 @@ async def test_a_person_s_words_by_a_harness_are_revised_like_any(desk: Bus) -> 
 
 
 async def test_what_only_looks_like_a_request_is_rejected_with_its_reason(desk: Bus) -> None:
-    await tell(desk, said("Please do not remember that I like tabs in code."))
+    await publish(desk, words("Please do not remember that I like tabs in code."))
     await until(lambda: judged(desk))
     (verdict,) = await judged(desk)
     assert ("rejected", ["negated_request"], "request:en") == (verdict.verdict, verdict.reasons, verdict.rule)
@@ -199,26 +199,28 @@ async def test_what_only_looks_like_a_request_is_rejected_with_its_reason(desk: 
 
 async def test_a_message_of_another_life_of_the_desk_is_known_by_the_log(broker: Broker, bus: Bus) -> None:
     """The desk ends between a message and its text."""
-    message, part = said(WISH)
+    message, part = words(REQUEST)
     for event in (message, part):
         connection = await connected(broker)
         async with opened(Desk(), connection, quick_settings()):
-            await tell(bus, [event])
+            await publish(bus, [event])
             await rested(bus)
         await connection.close()
     assert 1 == len(await written(bus))
 
 
 @pytest.mark.parametrize("provenance", ["typed", ""])
-@pytest.mark.parametrize("text", [WISH, "Remember that the staging database is called harbour_two.", "Never use tabs."])
+@pytest.mark.parametrize(
+    "text", [REQUEST, "Remember that the staging database is called harbour_two.", "Never use tabs."]
+)
 async def test_what_an_agent_writes_to_its_sub_agent_is_not_remembered(desk: Bus, text: str, provenance: str) -> None:
     child, grandchild = Address("harbour", "child"), Address("harbour", "grandchild")
-    await tell(desk, [SessionOpened(harness="h", mode="subagent", parent="s1")], child)
-    await tell(desk, [SessionOpened(harness="h", mode="subagent", parent="child")], grandchild)
+    await publish(desk, [SessionOpened(harness="h", mode="subagent", parent="s1")], child)
+    await publish(desk, [SessionOpened(harness="h", mode="subagent", parent="child")], grandchild)
     for session in (child, grandchild):
-        await tell(desk, said(text, provenance=provenance), session)
-    await tell(
-        desk, [StepOpened(step="1", mode="subagent"), *said(text, provenance=provenance)], Address("harbour", "x")
+        await publish(desk, words(text, provenance=provenance), session)
+    await publish(
+        desk, [StepOpened(step="1", mode="subagent"), *words(text, provenance=provenance)], Address("harbour", "x")
     )
     await rested(desk)
     assert [] == await facts(desk, PROJECT)
@@ -226,29 +228,29 @@ async def test_what_an_agent_writes_to_its_sub_agent_is_not_remembered(desk: Bus
 
 async def test_a_copy_of_a_session_is_no_sighting(desk: Bus) -> None:
     copy = Address("harbour", "copy")
-    await tell(desk, said(WISH))
-    await tell(desk, [SessionForked(origin="s1")], copy)
-    await tell(desk, said(WISH, "copied"), copy)
-    await tell(desk, said("Remember: never push to main.", "new"), copy)
+    await publish(desk, words(REQUEST))
+    await publish(desk, [SessionForked(origin="s1")], copy)
+    await publish(desk, words(REQUEST, "copied"), copy)
+    await publish(desk, words("Remember: never push to main.", "new"), copy)
     await rested(desk)
     assert ["accepted", "accepted"] == [one.verdict for one in await judged(desk)]
 
 
 async def test_a_secret_in_a_request_is_masked(desk: Bus) -> None:
-    await tell(desk, said(f"Remember: the deploy token is token={SECRET}"))
+    await publish(desk, words(f"Remember: the deploy token is token={SECRET}"))
     await until(lambda: written(desk))
-    kept = [one.data for one in await stored(desk, LOG.name) if one.subject.startswith(PROJECT.log_prefix)]
-    assert [] == [data for data in kept if SECRET.encode() in data]
+    recorded = [one.data for one in await stored(desk, LOG.name) if one.subject.startswith(PROJECT.log_prefix)]
+    assert [] == [data for data in recorded if SECRET.encode() in data]
 
 
 async def test_where_no_memory_is_kept_nothing_is_taken_in_not_even_later(broker: Broker, bus: Bus) -> None:
     async with opened(Desk(), bus, replace(quick_settings(), memory=Memory(enabled=False))):
-        await tell(bus, said(WISH))
+        await publish(bus, words(REQUEST))
         await rested(bus)
     assert [] == await facts(bus, PROJECT)
     connection = await connected(broker)
     async with opened(Desk(), connection, quick_settings()):
-        await tell(bus, said("Remember: never push to main.", "msg2"))
+        await publish(bus, words("Remember: never push to main.", "msg2"))
         await until(lambda: written(bus))
     await connection.close()
     assert 1 == len(await judged(bus))
@@ -267,7 +269,7 @@ def ran(command: str, exit_code: int | None = 0, **more: str) -> list[Event]:
 @pytest.mark.parametrize(
     ("events", "rule", "text"),
     [
-        (said(REASON, role="assistant"), "decision", REASON),
+        (words(REASON, role="assistant"), "decision", REASON),
         (ran("make check"), "command", "The work is checked with `make check`."),
     ],
 )
@@ -275,10 +277,10 @@ async def test_what_a_session_shows_holds_when_another_one_shows_it_too(
     desk: Bus, events: Sequence[Event], rule: str, text: str
 ) -> None:
     for _ in range(2):
-        await tell(desk, events)
+        await publish(desk, events)
         await rested(desk)
         assert [("held", rule)] == [(one.verdict, one.rule) for one in await judged(desk)]
-    await tell(desk, events, Address("harbour", "s2"))
+    await publish(desk, events, Address("harbour", "s2"))
     await rested(desk)
     assert ["held", "accepted"] == [one.verdict for one in await judged(desk)]
     (memory,) = (await folded(desk)).memories.values()
@@ -292,13 +294,13 @@ async def test_what_a_session_shows_holds_when_another_one_shows_it_too(
 
 async def test_a_rule_that_a_person_may_have_pasted_waits_however_often_it_comes(desk: Bus) -> None:
     for session in ("s1", "s2", "s3"):
-        await tell(desk, said(f"Here is the readme:\n\n{RULE}"), Address("harbour", session))
+        await publish(desk, words(f"Here is the readme:\n\n{RULE}"), Address("harbour", session))
     await rested(desk)
     assert [(RULE, "pending")] == [(one.text, one.status) for one in (await folded(desk)).memories.values()]
 
 
 async def test_a_rule_that_a_person_types_holds_at_once_in_their_own_words(desk: Bus) -> None:
-    await tell(desk, said(f"hm, ok. {RULE} Can you fix the first one now?"))
+    await publish(desk, words(f"hm, ok. {RULE} Can you fix the first one now?"))
     await rested(desk)
     (memory,) = (await folded(desk)).memories.values()
     assert (RULE, "active", "person_by_harness") == (memory.text, memory.status, memory.trust)
@@ -308,10 +310,10 @@ async def test_a_rule_that_a_person_types_holds_at_once_in_their_own_words(desk:
 @pytest.mark.parametrize(
     "events",
     [
-        said(f"{RULE[:-1]}?"),
-        said(RULE, role="assistant"),
-        said(REASON),
-        said(f"> {RULE}"),
+        words(f"{RULE[:-1]}?"),
+        words(RULE, role="assistant"),
+        words(REASON),
+        words(f"> {RULE}"),
         ran("make check", 1),
         ran("make check", None),
         ran("make check", status="error"),
@@ -319,17 +321,17 @@ async def test_a_rule_that_a_person_types_holds_at_once_in_their_own_words(desk:
     ],
 )
 async def test_what_shows_nothing_lasting_is_left_alone(desk: Bus, events: Sequence[Event]) -> None:
-    await tell(desk, events)
+    await publish(desk, events)
     await rested(desk)
     assert {"sentence", "decision", "command"}.isdisjoint(one.rule for one in await judged(desk) if not one.reasons)
 
 
 async def test_what_a_session_was_shown_at_its_first_call_it_does_not_show_anew(desk: Bus) -> None:
     await send(desk, MemoryWrite(text="Always run the tests first.", category="PROJECT_RULES"))
-    asks = said("Remember: always run the tests first.", "m1")
-    await tell(desk, [StepOpened(step="1", mode="primary"), *asks], Address("harbour", "s1"))
+    asks = words("Remember: always run the tests first.", "m1")
+    await publish(desk, [StepOpened(step="1", mode="primary"), *asks], Address("harbour", "s1"))
     child = Address("harbour", "s2")
-    await tell(desk, [SessionOpened(harness="h", mode="subagent", parent="s1"), *asks], child)
+    await publish(desk, [SessionOpened(harness="h", mode="subagent", parent="s1"), *asks], child)
     await rested(desk)
     (memory,) = (await folded(desk)).memories.values()
     assert 2 == memory.seen  # the person means it; what an agent writes to its sub-agent counts for nothing
@@ -347,7 +349,7 @@ async def test_what_an_agent_repeats_counts_unless_a_plan_recorded_it_as_shown(
     await send(desk, write, "first")
     (name,) = (await folded(desk)).memories
     made = replace(plan, memories=[name] if shows_it else [])
-    await tell(desk, [StepOpened(step="1", mode="primary"), made], Address("harbour", "s1"))
+    await publish(desk, [StepOpened(step="1", mode="primary"), made], Address("harbour", "s1"))
     await send(desk, write, "again", actor=AGENT, address=Address("harbour", "s1"))
     assert seen == (await folded(desk)).memories[name].seen
 
@@ -355,8 +357,8 @@ async def test_what_an_agent_repeats_counts_unless_a_plan_recorded_it_as_shown(
 async def test_a_subagents_work_counts_for_the_session_that_started_it(desk: Bus) -> None:
     for number in range(2):
         child = Address("harbour", f"child{number}")
-        await tell(desk, [SessionOpened(harness="h", mode="subagent", parent="s1")], child)
-        await tell(desk, [*said(RULE), *ran("make check")], child)
+        await publish(desk, [SessionOpened(harness="h", mode="subagent", parent="s1")], child)
+        await publish(desk, [*words(RULE), *ran("make check")], child)
     await rested(desk)
     assert [("held", "command", "s1")] == [(one.verdict, one.rule, one.origin) for one in await judged(desk)]
 
@@ -371,8 +373,8 @@ def summary(*lines: str) -> str:
 async def compacted(bus: Bus, text: str, message: str = "sum1") -> list[MemoryJudged]:
     """What becomes of a summary; those judgements that are new."""
     before = len(await judged(bus))
-    await tell(bus, said(text, message, "assistant", is_summary=True))
-    await tell(bus, [NativeCompacted()])
+    await publish(bus, words(text, message, "assistant", is_summary=True))
+    await publish(bus, [NativeCompacted()])
     await rested(bus)
     return (await judged(bus))[before:]
 
@@ -407,13 +409,13 @@ async def test_one_wrong_line_voids_a_summary(desk: Bus) -> None:
 
 async def test_the_same_summary_again_is_judged_once(desk: Bus) -> None:
     await compacted(desk, summary(NEW))
-    await tell(desk, [NativeCompacted(summary="sum1")])
+    await publish(desk, [NativeCompacted(summary="sum1")])
     await rested(desk)
     assert 1 == len(await judged(desk))
 
 
 async def test_a_summary_that_does_not_come_is_given_up(desk: Bus) -> None:
-    await tell(desk, [NativeCompacted(), *said("Hello.", "m", "assistant"), NativeCompacted(summary="never")])
+    await publish(desk, [NativeCompacted(), *words("Hello.", "m", "assistant"), NativeCompacted(summary="never")])
     await rested(desk)
     assert [] == await facts(desk, PROJECT)
 
@@ -493,7 +495,7 @@ async def test_two_desks_judge_each_message_once(broker: Broker, bus: Bus) -> No
     count = 60
     try:
         async with opened(Desk(), bus, quick_settings()), opened(Desk(), other, quick_settings()):
-            wishes = [said(f"Remember: read page {number} first.", f"msg{number}") for number in range(count)]
+            wishes = [words(f"Remember: read page {number} first.", f"msg{number}") for number in range(count)]
             await asyncio.gather(
                 *(
                     Appender(bus).append(wrapped(one, {"x": n}, Address("harbour", f"s{n}")), {})
@@ -520,7 +522,7 @@ async def test_a_desk_that_is_killed_takes_in_everything_once(bus: Bus, tmp_path
         for number in range(count):
             await Appender(bus).append(
                 wrapped(
-                    said(f"Remember: read page {number} first.", "msg1"), {"x": 1}, Address("harbour", f"s{number}")
+                    words(f"Remember: read page {number} first.", "msg1"), {"x": 1}, Address("harbour", f"s{number}")
                 ),
                 {},
             )

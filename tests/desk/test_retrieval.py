@@ -23,7 +23,7 @@ from services.kit.bus import Bus
 from services.memory.book import Book
 from services.memory.decide.adopting import adopted
 from tests.desk.test_books import PROJECT, send
-from tests.desk.test_intake import rested, tell
+from tests.desk.test_intake import publish, rested
 from tests.helpers.broker_world import HARBOUR, facts, opened, quick_settings
 
 NOW = datetime(2026, 3, 7, tzinfo=UTC)
@@ -68,9 +68,9 @@ async def written(bus: Bus) -> str:
 async def retrievals(bus: Bus, events: list[Event], copy: list[Event] | None = None) -> list[MemoryRetrieved]:
     """What is noted when this was recorded, and then in a copy of the session."""
     async with opened(Desk(), bus, quick_settings()):
-        await tell(bus, events)
+        await publish(bus, events)
         if copy is not None:
-            await tell(bus, [SessionForked(origin=HARBOUR.session), *copy], Address(HARBOUR.project, "s2"))
+            await publish(bus, [SessionForked(origin=HARBOUR.session), *copy], Address(HARBOUR.project, "s2"))
         await rested(bus)
     assert not [one for one in await facts(bus, PROJECT) if isinstance(one, MemoryReinforced)]
     return [one for one in await facts(bus, PROJECT) if isinstance(one, MemoryRetrieved)]
@@ -99,7 +99,9 @@ async def test_nothing_else_is_a_retrieval(bus: Bus, written: str, more: dict[st
 async def test_a_search_of_a_sub_agent_is_one_of_the_session_that_started_it(bus: Bus, written: str) -> None:
     child = Address(HARBOUR.project, "s3")
     async with opened(Desk(), bus, quick_settings()):
-        await tell(bus, [SessionOpened(harness="pi", mode="subagent", parent="s1"), *searched(answer(written))], child)
+        await publish(
+            bus, [SessionOpened(harness="pi", mode="subagent", parent="s1"), *searched(answer(written))], child
+        )
         await rested(bus)
     (found,) = [one for one in await facts(bus, PROJECT) if isinstance(one, MemoryRetrieved)]
     assert "s1" == found.origin

@@ -28,27 +28,27 @@ async def running(provider: Provider, tmp_path_factory: pytest.TempPathFactory) 
 
 
 @pytest.fixture
-def kept(running: Connected) -> Path:
+def file(running: Connected) -> Path:
     path = running.oc.workspace / "keep.txt"
     path.write_text(WORDS)
     return path
 
 
 @pytest.mark.parametrize("copied", [COPY, f"\n  {COPY}\n", f'"{COPY}"', "§2§", "[truncated §2§]"])
-async def test_a_copied_placeholder_overwrites_no_file(running: Connected, kept: Path, copied: str) -> None:
+async def test_a_copied_placeholder_overwrites_no_file(running: Connected, file: Path, copied: str) -> None:
     conversation, on = await Conversation.open(running.oc, running.provider, "Copy"), Calls(running.oc)
     await conversation.send("Read it.", calls(on.read("keep.txt")), Reply(text="Read."))
     await conversation.send("Mend it.", calls(on.write("keep.txt", copied)), Reply(text="Mended."))
 
-    assert WORDS == text_of(kept)
-    (said,) = await conversation.outputs("write")
-    assert "The call was not made" in said
-    assert "`ctx_expand`" in said
+    assert WORDS == text_of(file)
+    (output,) = await conversation.outputs("write")
+    assert "The call was not made" in output
+    assert "`ctx_expand`" in output
     sent = running.provider.of(conversation.session)[-1]
     assert any("The call was not made" in output for output in sent.outputs.values())
 
 
-async def test_every_tool_is_looked_at_and_every_depth(running: Connected, kept: Path) -> None:
+async def test_every_tool_is_looked_at_and_every_depth(running: Connected, file: Path) -> None:
     conversation, on = await Conversation.open(running.oc, running.provider, "Tools"), Calls(running.oc)
     await conversation.send("Read it.", calls(on.read("keep.txt")), Reply(text="Read."))
     copies = (
@@ -62,10 +62,10 @@ async def test_every_tool_is_looked_at_and_every_depth(running: Connected, kept:
 
     refused = [status for _, status in (await conversation.tools())[1:]]
     assert ["error"] * len(copies) == refused
-    assert WORDS == text_of(kept)
+    assert WORDS == text_of(file)
 
 
-async def test_a_call_that_speaks_of_placeholders_is_made(running: Connected, kept: Path) -> None:
+async def test_a_call_that_speaks_of_placeholders_is_made(running: Connected, file: Path) -> None:
     conversation, on = await Conversation.open(running.oc, running.provider, "Speaks"), Calls(running.oc)
     text = f"# Placeholders\n\n`{COPY}` stands for what left the prompt.\n"
     await conversation.send(
@@ -78,4 +78,4 @@ async def test_a_call_that_speaks_of_placeholders_is_made(running: Connected, ke
     assert [] == [tool for tool, status in await conversation.tools() if status == "error"]
     assert text == text_of(running.oc.workspace / "docs/placeholders.md")
     assert COPY == text_of(running.oc.workspace / "said.txt")
-    assert WORDS == text_of(kept)
+    assert WORDS == text_of(file)

@@ -67,13 +67,13 @@ def _at(envelope: Envelope, seq: int) -> Envelope:
 NUMBERS = count()
 
 
-class Teller:
+class LogWriter:
     """Appends facts to a broker's log."""
 
     def __init__(self, bus: Bus) -> None:
         self._appender = Appender(bus)
 
-    async def tell(self, *events: Event, address: Address = HARBOUR) -> int:
+    async def append(self, *events: Event, address: Address = HARBOUR) -> int:
         """The position of the last of these facts."""
         wrapped = []
         for event in events:

@@ -33,7 +33,7 @@ from services.settings import Embed, Settings
 from services.settings import Index as Limits
 from tests.helpers.accounts import Accounts
 from tests.helpers.broker_world import connected, opened
-from tests.helpers.indexed_sessions import Teller, answered, listed, message, removed, rows_of
+from tests.helpers.indexed_sessions import LogWriter, answered, listed, message, removed, rows_of
 from tests.helpers.search_rows import row
 from tests.helpers.surroundings import surroundings
 from tests.helpers.waiting import until
@@ -50,16 +50,16 @@ def settings_of(folder: Path, **changes: Any) -> Settings:  # noqa: ANN401 - set
 
 async def a_session(bus: Bus, chance: random.Random, length: int, name: str = "m") -> None:
     """Messages that come, with outputs of tools, are given places, are said anew and are removed."""
-    tell = Teller(bus).tell
+    append = LogWriter(bus).append
     for number in range(length):
         text = " ".join(f"w{chance.randint(0, 99)}" for _ in range(chance.randint(1, 120)))
-        await tell(*message(f"{name}{number}", text, chance.choice(["user", "assistant"])))
+        await append(*message(f"{name}{number}", text, chance.choice(["user", "assistant"])))
         if chance.random() < 0.3:
-            await tell(*answered(f"{name}{number}", f"{text} E{chance.randint(10, 99)}"))
+            await append(*answered(f"{name}{number}", f"{text} E{chance.randint(10, 99)}"))
         if chance.random() < 0.5:
-            await tell(listed(number + 1, f"{name}{number}"))
+            await append(listed(number + 1, f"{name}{number}"))
         if chance.random() < 0.15:
-            await tell(removed(f"{name}{chance.randint(0, number)}"))
+            await append(removed(f"{name}{chance.randint(0, number)}"))
 
 
 async def rebuilt(bus: Bus, folder: Path) -> Sequence[Mapping[str, Any]]:
@@ -168,16 +168,16 @@ def _through(folder: Path) -> int:
 
 async def test_a_full_disk_is_told_and_heals(bus: Bus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(projector, "RETRY_PAUSE", 0.05)
-    tell, indexer = Teller(bus).tell, Indexer()
+    append, indexer = LogWriter(bus).append, Indexer()
     long = [random.Random(number).randbytes(30_000).hex() for number in range(3)]
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     async with opened(indexer, bus, settings_of(tmp_path)), quiet():
-        await tell(*message("m1", "before"))
+        await append(*message("m1", "before"))
         await until(indexer.idle)
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))  # no file may be longer: the disk is full
         try:
             for number, text in enumerate(long):
-                await tell(*message(f"n{number}", text))
+                await append(*message(f"n{number}", text))
             await until(lambda: indexer.health()["failure"])
             assert indexer.health()["ok"] is False
             assert ["before"] == [row["text"] for row in await rows_of(tmp_path)]
@@ -236,10 +236,10 @@ async def test_without_an_embedder_rows_are_written_and_filled_when_it_is_there_
     bus: Bus, tmp_path: Path, model: FakeModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(filler, "SHORTEST_PAUSE", 0.05)
-    tell, indexer = Teller(bus).tell, Indexer()
+    append, indexer = LogWriter(bus).append, Indexer()
     model.error = "the model is on holiday"
     async with opened(indexer, bus, settings_of(tmp_path, embed=Embed())):
-        await tell(*message("m1", "one"))
+        await append(*message("m1", "one"))
         await until(lambda: indexer.health().get("vectors_failure"))
         assert ("the model is on holiday", True) == (
             indexer.health()["vectors_failure"],
@@ -255,18 +255,18 @@ async def test_without_an_embedder_rows_are_written_and_filled_when_it_is_there_
 async def test_another_model_has_an_index_of_its_own_beside_the_old_one(
     bus: Bus, tmp_path: Path, model: FakeModel
 ) -> None:
-    tell, indexer = Teller(bus).tell, Indexer()
+    append, indexer = LogWriter(bus).append, Indexer()
     async with opened(indexer, bus, settings_of(tmp_path, embed=Embed())):
-        await tell(*message("m1", LONG))
+        await append(*message("m1", LONG))
         await until(indexer.idle)
         model.name, model.dimensions = "b", 8
-        await tell(*message("m2", "two"))
+        await append(*message("m2", "two"))
         await until(lambda: read_current(tmp_path) == Current(set_name("b"), "b", 8))
         await until(indexer.idle)
         assert [8, 8] == [len(row["vector"]) for row in await rows_of(tmp_path, columns=("vector",))]
         model.name, model.dimensions = "a", 4
         asked = len(model.asked)
-        await tell(*message("m3", "three"))
+        await append(*message("m3", "three"))
         await until(lambda: read_current(tmp_path) == Current(set_name("a"), "a", 4))
         await until(indexer.idle)
         assert [LONG, "two", "three"] == [row["text"] for row in await rows_of(tmp_path)]
@@ -283,11 +283,11 @@ async def test_vectors_that_come_late_are_dropped(tmp_path: Path) -> None:
 @pytest.mark.parametrize("damage", ["table", "position", "older"])
 async def test_an_index_that_is_damaged_is_made_anew(bus: Bus, tmp_path: Path, damage: str) -> None:
     settings, folder = settings_of(tmp_path), tmp_path / "index" / set_name()
-    await Teller(bus).tell(*message("m1", "one"))
+    await LogWriter(bus).append(*message("m1", "one"))
     async with opened(indexer := Indexer(), bus, settings):
         await until(indexer.idle)
         shutil.copytree(folder, tmp_path / "copy")
-        await Teller(bus).tell(*message("m1", "one"), *message("m2", "two"))
+        await LogWriter(bus).append(*message("m1", "one"), *message("m2", "two"))
         await until(indexer.idle)
     if damage == "table":
         shutil.rmtree(folder / "message.lance")
@@ -303,13 +303,13 @@ async def test_an_index_that_is_damaged_is_made_anew(bus: Bus, tmp_path: Path, d
 
 @pytest.mark.parametrize("length", [1, 5], ids=["shorter", "longer"])
 async def test_an_index_of_another_log_is_made_anew(bus: Bus, accounts: Accounts, tmp_path: Path, length: int) -> None:
-    await Teller(bus).tell(*message("m1", "one"), *message("m2", "two"))
+    await LogWriter(bus).append(*message("m1", "one"), *message("m2", "two"))
     async with opened(indexer := Indexer(), bus, settings_of(tmp_path)):
         await until(indexer.idle)
     other = await connected(await accounts.take())
     await other.ensure()
     for number in range(length):
-        await Teller(other).tell(*message(f"other{number}", f"other {number}"))
+        await LogWriter(other).append(*message(f"other{number}", f"other {number}"))
     async with opened(indexer := Indexer(), other, settings_of(tmp_path)):
         await until(indexer.idle)
     await other.close()
@@ -325,19 +325,19 @@ def holding(folder: Path, needle: bytes) -> list[str]:
 
 
 async def test_at_rest_nothing_that_was_removed_is_left_on_the_disk(bus: Bus, tmp_path: Path) -> None:
-    tell, indexer = Teller(bus).tell, Indexer()
+    append, indexer = LogWriter(bus).append, Indexer()
     gone, answer = "the-code-of-the-safe", "the-key-of-the-lighthouse"
     limits = Limits(rest=0.2, linger=0.0)
     async with opened(indexer, bus, settings_of(tmp_path, index=limits)):
-        await tell(*message("m1", "one"), *message("m2", gone), *message("m3", "three " * 90))
-        await tell(*answered("m2", f"{gone} {answer}"), *answered("m3", "E4711"))
+        await append(*message("m1", "one"), *message("m2", gone), *message("m3", "three " * 90))
+        await append(*answered("m2", f"{gone} {answer}"), *answered("m3", "E4711"))
         await until(indexer.idle)
         assert holding(tmp_path, gone.encode())
         assert holding(tmp_path, answer.encode())
-        await tell(removed("m2"))
+        await append(removed("m2"))
         await until(indexer.idle)
         await until(lambda: not holding(tmp_path, gone.encode()) and not holding(tmp_path, answer.encode()))
-        await tell(*message("m4", "four"))
+        await append(*message("m4", "four"))
         await until(indexer.idle)
     assert {"one", "four", ("three " * 90).strip()} == {row["text"] for row in await rows_of(tmp_path)}
     position = read_position(folder_of(tmp_path) / set_name())
@@ -349,21 +349,21 @@ async def test_at_rest_nothing_that_was_removed_is_left_on_the_disk(bus: Bus, tm
 async def test_what_is_removed_is_taken_off_the_sets_of_other_models_too(
     bus: Bus, tmp_path: Path, model: FakeModel
 ) -> None:
-    tell, indexer = Teller(bus).tell, Indexer()
+    append, indexer = LogWriter(bus).append, Indexer()
     gone = b"the-code-of-the-safe"
     settings = settings_of(tmp_path, embed=Embed(), index=Limits(rest=0.5, linger=0.0))
     async with opened(indexer, bus, settings):
-        await tell(*message("m1", "one"), *message("m2", gone.decode()))
+        await append(*message("m1", "one"), *message("m2", gone.decode()))
         await until(indexer.idle)
         model.name, model.dimensions = "b", 8
-        await tell(*message("m3", "three"))
+        await append(*message("m3", "three"))
         await until(lambda: read_current(tmp_path) == Current(set_name("b"), "b", 8))
         await until(indexer.idle)
         assert holding(tmp_path / "index" / set_name("a"), gone)
-        await tell(removed("m2"))
+        await append(removed("m2"))
         await until(lambda: not holding(tmp_path, gone))
         model.name, model.dimensions = "a", 4
-        await tell(*message("m4", "four"))
+        await append(*message("m4", "four"))
         await until(lambda: read_current(tmp_path) == Current(set_name("a"), "a", 4))
         await until(indexer.idle)
         assert ["one", "three", "four"] == [row["text"] for row in await rows_of(tmp_path)]
@@ -389,9 +389,9 @@ async def test_a_set_of_before_that_lacks_a_kind_keeps_nothing_from_being_erased
 
 
 async def test_a_row_that_is_there_twice_is_noticed_and_the_index_made_anew(bus: Bus, tmp_path: Path) -> None:
-    tell, indexer = Teller(bus).tell, Indexer()
+    append, indexer = LogWriter(bus).append, Indexer()
     async with opened(indexer, bus, settings_of(tmp_path, index=Limits(rest=0.3, linger=0.0))):
-        await tell(*message("m1", "one"))
+        await append(*message("m1", "one"))
         await until(indexer.idle)
         assert indexer.work is not None
         damaged = indexer.work.index
@@ -407,11 +407,11 @@ async def test_a_row_that_is_there_twice_is_noticed_and_the_index_made_anew(bus:
 @pytest.mark.soak
 @pytest.mark.usefixtures("model")
 async def test_a_large_table_is_given_its_indexes_by_a_process_of_its_own(bus: Bus, tmp_path: Path) -> None:
-    tell, indexer = Teller(bus).tell, Indexer()
+    append, indexer = LogWriter(bus).append, Indexer()
     limits = Limits(rest=0.3, linger=0.0, index_rows=256)
     async with opened(indexer, bus, settings_of(tmp_path, embed=Embed(), index=limits)):
         for number in range(300):
-            await tell(*message(f"m{number}", f"text {number} {LONG}"))
+            await append(*message(f"m{number}", f"text {number} {LONG}"))
         await until(indexer.idle)
         assert indexer.work is not None
         table = indexer.work.index.table("message")
@@ -420,7 +420,7 @@ async def test_a_large_table_is_given_its_indexes_by_a_process_of_its_own(bus: B
             return {"key", "vector"} <= set(await table.indexes())
 
         await until(has_indexes)
-        await tell(*message("late", "late"), removed("m7"))
+        await append(*message("late", "late"), removed("m7"))
         await until(indexer.idle)
         assert 300 == len(await rows_of(tmp_path))
         assert [True] * 300 == await filled(tmp_path)

@@ -38,7 +38,7 @@ def _changed(own: Values, wanted: Values, installation: Values) -> Iterator[tupl
 
 
 class PresentSettings(msgspec.Struct, frozen=True):
-    """What a project sets for itself, beside the installation's and its file's."""
+    """What a project sets for itself, next to the installation's and its file's."""
 
     project: str
     seq: int
@@ -81,9 +81,9 @@ class SharedSettings(msgspec.Struct, frozen=True):
 
 async def shared_settings(bus: Bus, project: str, former: str) -> SharedSettings:
     """What a merge of these two would make of their settings; ask before it is made. Raises `NoProject`."""
-    (kept, installation, _), (lost, _, _) = await _read(bus, project), await _read(bus, former)
-    changes = {name: ChangedSetting(now, then) for name, now, then in _changed(lost, kept, installation)}
-    return SharedSettings(project, former, kept, changes)
+    (lasting, installation, _), (ended, _, _) = await _read(bus, project), await _read(bus, former)
+    changes = {name: ChangedSetting(now, then) for name, now, then in _changed(ended, lasting, installation)}
+    return SharedSettings(project, former, lasting, changes)
 
 
 class SeparateSettings(msgspec.Struct, frozen=True):

@@ -107,8 +107,8 @@ def described(one: Explained) -> str:
     """What an edit does, in a sentence's beginning."""
     edit, where = one.edit, _where(one)
     match edit:
-        case CutBefore(kept=kept):
-            stays = f" but {_count(len(kept), 'part')}" if kept else ""
+        case CutBefore(kept=parts):
+            stays = f" but {_count(len(parts), 'part')}" if parts else ""
             return f"left out: all before message {one.ordinal}{stays}"
         case SetHead(slot=slot, text=text):
             what = HEADS.get(slot, f"slot {slot}")

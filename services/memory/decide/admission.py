@@ -16,7 +16,7 @@ from schemas.events import Event, MemoryJudged, MemoryProposed, MemoryReinforced
 from services.domain.decision import Decision
 from services.domain.senders import PEOPLE
 from services.memory.book import Book
-from services.memory.decide.answers import REPORT, told_judgement
+from services.memory.decide.answers import REPORT, judgement_answer
 from services.memory.decide.candidate import Candidate
 from services.memory.decide.context import BookContext, FirstHead
 from services.memory.decide.naming import candidate_id, memory_id
@@ -46,7 +46,7 @@ def admit(book: Book, candidate: Candidate, context: BookContext) -> Decision:
     if twin is not None and any(source.session in candidate.family for source in twin.sources):
         return Decision(ok=True, text=f"{twin.id} was seen before this session became a copy of another one.")
     events = partial(_events, book, candidate, twin, context)
-    return judged_once(book, candidate.id, context, events, said=candidate.text)
+    return judged_once(book, candidate.id, context, events, words=candidate.text)
 
 
 def _weighed(candidate: Candidate) -> Candidate:
@@ -61,19 +61,19 @@ def _weighed(candidate: Candidate) -> Candidate:
 
 
 def judged_once(
-    book: Book, name: str, context: BookContext, judge: Callable[[], Events], *, said: str = ""
+    book: Book, name: str, context: BookContext, judge: Callable[[], Events], *, words: str = ""
 ) -> Decision:
     """Judge the candidate of this id, unless it was judged before; of what was cut short write the rest."""
     known = book.candidates.get(name)
     is_cut = known is not None and context.cause in book.unfinished
     if known is not None and not is_cut:
-        return told_judgement(book, known, seq=known.seq, said=said)
+        return judgement_answer(book, known, seq=known.seq, words=words)
     events = judge()
     if not events:
-        return told_judgement(book, Judgement("exhausted", "", MOST_ATTEMPTS, 0, ("policy",)))
+        return judgement_answer(book, Judgement("exhausted", "", MOST_ATTEMPTS, 0, ("policy",)))
     judged, *rest = events
     judgement = Judgement(judged.verdict, judged.memory, judged.attempt, 0, tuple(judged.reasons))
-    return told_judgement(book, judgement, events=rest if is_cut else events, said=said)
+    return judgement_answer(book, judgement, events=rest if is_cut else events, words=words)
 
 
 def _events(book: Book, candidate: Candidate, twin: Memory | None, context: BookContext) -> Events:

@@ -18,22 +18,22 @@ _REJECTED = {
     "policy": "candidates of this trust are refused in this project; a person can change that (policy.set)",
 }
 REPORT = "report"
-"""What a person asked for and what only tells how the work stands: it is taken in, and does not go before others."""
+"""What a person asked for and what only reports the state of the work: it is taken in with little weight."""
 _NOT_DURABLE = "say in one sentence what will hold in later sessions, and not what happens now"
 
 
-def told_judgement(
-    book: Book, judgement: Judgement, *, events: Sequence[Event] = (), seq: int | None = None, said: str = ""
+def judgement_answer(
+    book: Book, judgement: Judgement, *, events: Sequence[Event] = (), seq: int | None = None, words: str = ""
 ) -> Decision:
     """A decision on a candidate with its answer. It is granted where the text is in the book now, or waits there.
 
-    `said`: its words, of which a refusal quotes those that it is about.
+    `words`: those of the candidate, of which a refusal quotes the ones that it is about.
     """
-    text = _text(book, judgement, said)
+    text = _text(book, judgement, words)
     return Decision(ok=not text.startswith("Nothing"), text=text, events=tuple(events), seq=seq)
 
 
-def _text(book: Book, judgement: Judgement, said: str) -> str:
+def _text(book: Book, judgement: Judgement, words: str) -> str:
     name, reasons = judgement.memory, judgement.reasons
     match judgement.verdict:
         case "accepted" if REPORT in reasons:
@@ -60,14 +60,14 @@ def _text(book: Book, judgement: Judgement, said: str) -> str:
             last = " This was the last attempt." if judgement.verdict == "exhausted" else ""
             return f"Nothing was remembered at attempt {judgement.attempt}: {_REJECTED['policy']}.{last}"
         case _:
-            return f"Nothing was remembered: {rejection(reasons, said)}."
+            return f"Nothing was remembered: {rejection(reasons, words)}."
 
 
-def rejection(reasons: Sequence[str], said: str = "") -> str:
+def rejection(reasons: Sequence[str], words: str = "") -> str:
     """The reasons of a gate as the end of a sentence, with the words that each is about, and what would be right."""
     known = [_REJECTED[reason] for reason in reasons if reason in _REJECTED]
     others = [reason for reason in reasons if reason not in _REJECTED]
     if others:
-        named = [f'"{quote(said, reason)}" ({reason})' if said else reason for reason in others]
+        named = [f'"{quote(words, reason)}" ({reason})' if words else reason for reason in others]
         known.append(f"it does not read as something lasting: {', '.join(named)}; {_NOT_DURABLE}")
     return "; ".join(known)

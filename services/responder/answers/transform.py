@@ -87,7 +87,7 @@ class Transformer:
         self._new_sessions = NewSessions(kit, cache) if new_sessions is None else new_sessions
         self._hinting = hinting
         self._bodies = Bodies(kit.bus, BODIES)
-        self._documents_held: dict[tuple[str, str], Document] = {}
+        self._texts_read: dict[tuple[str, str], Document] = {}
         """Project and path -> the newest version that was read: documents and key files are few and small."""
         self._own_limits: dict[str, tuple[Mapping[str, object], OwnLimits]] = {}
         """Project -> what it had set when it was asked for last, and what holds with it."""
@@ -117,7 +117,7 @@ class Transformer:
                 with attempt:
                     handled = await self._advance(entry.address, entry.state, ask.step, deadline)
         except (Conflict, Unreachable) as error:
-            return Plan("failed", revision=entry.state.revision, reason=f"the plan could not be kept: {error}")
+            return Plan("failed", revision=entry.state.revision, reason=f"the plan could not be stored: {error}")
         state, made = handled.state, handled.result
         if made is None:
             self._queue.count(ask.NAME, "expired")
@@ -200,25 +200,25 @@ class Transformer:
 
     def _with(self, project: str, settings: Mapping[str, object]) -> OwnLimits:
         """The limits with these settings: made once as long as they hold, since many paths may have to be read."""
-        held = self._own_limits.get(project)
-        if held is None or held[0] is not settings:
+        limits = self._own_limits.get(project)
+        if limits is None or limits[0] is not settings:
             memory = self._kit.settings.memory
-            held = settings, OwnLimits(with_own(self._limits, settings), with_own(memory, settings))
-            self._own_limits[project] = held
-        return held[1]
+            limits = settings, OwnLimits(with_own(self._limits, settings), with_own(memory, settings))
+            self._own_limits[project] = limits
+        return limits[1]
 
     async def _documents(self, project: str, own: Iterable[OwnLimits]) -> tuple[Document, ...]:
         """What may stand at the head, with the texts: these are read once for each version."""
         known = await self._cache.state(DOCUMENTS, Address(project))
         found = []
         for one in known.among(path for limits, _ in own for path in at_the_head(limits)):
-            held = self._documents_held.get((project, one.path))
-            if held is None or held.seq != one.seq:
+            document = self._texts_read.get((project, one.path))
+            if document is None or document.seq != one.seq:
                 text = await self._document(one) if one.digest else ""
-                held = Document(one.path, one.digest, text or "", one.seq)
+                document = Document(one.path, one.digest, text or "", one.seq)
                 if text is not None:
-                    self._documents_held[project, one.path] = held
-            found.append(held)
+                    self._texts_read[project, one.path] = document
+            found.append(document)
         return tuple(found)
 
     async def _remembered(self, project: str, own: OwnLimits) -> Remembered:
@@ -236,7 +236,7 @@ class Transformer:
         return event.text if isinstance(event, DocumentCaptured) else None
 
     async def _origin(self, address: Address, state: Session) -> Session | None:
-        """The session that this one is a copy of, until its own plan tells what it takes over."""
+        """The session that this one is a copy of, until its own plan records what it takes over."""
         if not state.heritage.copied or state.revision:
             return None
         return await self._cache.state(SESSION, Address(address.project, state.heritage.origin))
@@ -255,7 +255,7 @@ class Transformer:
         return (await self._body(reference) or "") if reference else (event.output or event.text)
 
     async def _body(self, reference: str) -> str | None:
-        """A long text; none where it is kept no more: a plan is made without it."""
+        """A long text; none where it is stored no more: a plan is made without it."""
         try:
             return await self._bodies.get(reference)
         except Missing as error:
@@ -280,7 +280,7 @@ def _reply(state: Session, made: Pass, base: int, newest: int) -> Plan:
 
 
 def _notices(made: Pass) -> Iterator[str]:
-    """What the person should know, and what one who asked for a flush is told of it."""
+    """What the person should know, and the answer to one who asked for a flush."""
     yield from made.notices
     for event in made.events:
         if isinstance(event, PlanRebased) and "flush" in event.causes:

@@ -20,7 +20,7 @@ from services.responder.worker import Responder
 from services.searcher.worker import Searcher
 from services.settings import Limits, Settings
 from tests.helpers.broker_world import facts, opened, quick_settings
-from tests.helpers.indexed_sessions import Teller
+from tests.helpers.indexed_sessions import LogWriter
 from tests.helpers.memory_sessions import Harness, done, rooms
 from tests.helpers.person_commands import Ran, person_settings
 from tests.helpers.search_index import MadeIndex
@@ -135,8 +135,8 @@ async def test_a_name_that_there_is_not_ends_in_1_with_the_one_that_is_meant(
     opened_session = SessionOpened(harness="pi", mode="primary")
     calls = [StepOpened(step=f"call-{number}") for number in range(3)]
     async with opened(responder := Responder(), bus, quick_settings(tmp_path)):
-        await Teller(bus).tell(opened_session, *calls, address=TIDES)
-        await Teller(bus).tell(opened_session, address=Address("harbour", "ses_without"))
+        await LogWriter(bus).append(opened_session, *calls, address=TIDES)
+        await LogWriter(bus).append(opened_session, address=Address("harbour", "ses_without"))
         await until(responder.idle)
         for arguments, reason in (
             ((f"{SESSION}s",), f"there is no session {SESSION}s in the project harbour: did you mean {SESSION}?"),

@@ -18,7 +18,7 @@ from services.responder.worker import Responder
 from services.searcher.worker import Searcher
 from services.settings import Nats, Settings
 from tests.helpers.broker_world import opened, quick_settings, wrapped
-from tests.helpers.indexed_sessions import Teller, listed, message
+from tests.helpers.indexed_sessions import LogWriter, listed, message
 from tests.helpers.person_commands import Ran, person_settings
 from tests.helpers.search_index import MadeIndex
 from tests.helpers.search_rows import message_row, row
@@ -124,7 +124,7 @@ async def test_a_name_that_there_is_not_ends_in_1_with_the_one_that_is_meant(
     house: MadeIndex, bus: Bus, run: Ran
 ) -> None:
     await house.write([*ROWS, message_row("The pilots' tide table", "m7", "ses_0ld41Tide", ordinal=1, seq=5)])
-    await Teller(bus).tell(SessionOpened(harness="pi", mode="primary"), address=Address("lighthouse", "ses_1"))
+    await LogWriter(bus).append(SessionOpened(harness="pi", mode="primary"), address=Address("lighthouse", "ses_1"))
     for arguments, reason in (
         (
             ("--session", "ses_0ld41Tdie"),
@@ -172,13 +172,13 @@ async def test_where_no_house_runs_a_sentence_says_so(
 
 
 async def test_a_session_is_shown_as_a_whole_or_a_range_of_it(house: MadeIndex, bus: Bus, run: Ran) -> None:
-    address, tell = Address("harbour", "ses_0ld41"), Teller(bus).tell
+    address, append = Address("harbour", "ses_0ld41"), LogWriter(bus).append
     await house.write(ROWS)
-    await tell(SessionOpened(harness="pi", mode="primary", title="Tides"), address=address)
+    await append(SessionOpened(harness="pi", mode="primary", title="Tides"), address=address)
     names = [f"m{number}" for number in range(300)]
     for name in names:
-        await tell(*message(name, f"This is {name}\n\n  - " + "and it is long " * 40), address=address)
-    await tell(listed(1, *names), *message("last", "Nobody numbers this", "assistant"), address=address)
+        await append(*message(name, f"This is {name}\n\n  - " + "and it is long " * 40), address=address)
+    await append(listed(1, *names), *message("last", "Nobody numbers this", "assistant"), address=address)
     whole = await run("ses_0ld41", "--project", "harbour", command="show")
     assert (0, "") == (whole.status, whole.error)
     assert whole.out.startswith('Session ses_0ld41 "Tides". Messages 1-')
