@@ -52,7 +52,9 @@ from services.desk.schedule import Schedule
 from services.domain.addressing import check_address
 from services.domain.aliases import Aliases
 from services.domain.decision import CommandContext
+from services.domain.finding import echo
 from services.domain.guards import WRITTEN
+from services.domain.misread import misread
 from services.domain.project_settings import ProjectSettings, with_own
 from services.domain.secrets import mask
 from services.domain.senders import sender_of
@@ -67,6 +69,9 @@ _commands = {command.TYPE: msgspec.json.Decoder(command) for command in COMMANDS
 
 
 S = TypeVar("S")
+FAILED = (
+    "Nothing was written: the desk failed at this command. Its log lines say why; `annals doctor` says where they are."
+)
 WRITES_BY_ITSELF: tuple[type[Event], ...] = (AliasProposed, MemoryMoved, MemoryRetrieved)
 """The events that no command leads to: what names are claimed, what moves with a name, what searches have shown."""
 Decider = Callable[[Address, CommandMessage, Command], Awaitable[Answer]]
@@ -136,7 +141,9 @@ class Desk:
             message = replace(message, actor=sender_of(address, user, message.actor))
         except (BadSubject, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             metrics.OUTCOMES.labels(self._kit.room, "refused").inc()
-            return encode(Answer(ok=False, text=f"This command cannot be read: {error}. See commands.schema.json."))
+            return encode(
+                Answer(ok=False, text=f"This command cannot be read: {misread(error)}. Send it again as it must be.")
+            )
         try:
             answer = await self._handle(address, message, command)
         except Conflict:
@@ -144,8 +151,8 @@ class Desk:
         except Unreachable as error:
             answer = Answer(ok=False, text=f"Nothing was written: {error}. Try again.")
         except Exception as error:  # the sender must not wait for an answer that never comes
-            self._kit.log.exception("a command failed", subject=subject)
-            answer = Answer(ok=False, text=f"Nothing was written: {type(error).__name__}: {error}.")
+            self._kit.log.exception("a command failed", subject=subject, reason=type(error).__name__)
+            answer = Answer(ok=False, text=FAILED)
         metrics.OUTCOMES.labels(self._kit.room, "done" if answer.ok else "refused").inc()
         return encode(answer)
 
@@ -180,5 +187,5 @@ class Desk:
 def _command(command_type: str, message: CommandMessage) -> Command:
     decoder = _commands.get(command_type)
     if decoder is None:
-        raise BadSubject(f"{command_type!r} is not one of {', '.join(sorted(_commands))}")
+        raise BadSubject(f"there is no command {echo(command_type)}, only {', '.join(sorted(_commands))}")
     return decoder.decode(mask(bytes(message.data).decode()))

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from services.edges.argument_types import CommandParser, seconds, whole_number
 from services.edges.connect.harnesses import names as harness_names
 from services.edges.erase import arguments as erase
 from services.edges.memory import arguments as memory
@@ -15,7 +16,7 @@ ARMS = ("full", "bm25", "dense", "rrf", "minmax")
 
 def parser() -> argparse.ArgumentParser:
     """Everything that can be asked for, each command by its name."""
-    whole = argparse.ArgumentParser(prog="annals", description="The shared memory of a team's coding agents.")
+    whole: argparse.ArgumentParser = CommandParser(prog="annals", description="The shared memory of a team's coding agents.")
     commands = whole.add_subparsers(required=True, metavar="COMMAND", dest="command")
     up = _add(commands, "up", "start the broker and all rooms, until Ctrl-C")
     up.add_argument(
@@ -44,13 +45,19 @@ def parser() -> argparse.ArgumentParser:
     replay.add_argument("--json", action="store_true", help="print one JSON object")
     replay.add_argument("--steps", type=Path, metavar="FILE", help="leave one JSON line for each model call there")
     replay.add_argument("--agent", choices=("tidy", "none"), default="tidy", help="whether the agent drops old outputs")
-    replay.add_argument("--at-once", type=int, default=4, help="sessions played at the same time")
-    replay.add_argument("--limit", type=int, default=0, help="context window in tokens, where a recording names none")
+    replay.add_argument("--at-once", type=whole_number(1, 64), default=4, help="sessions played at the same time")
     replay.add_argument(
-        "--deadline", type=int, default=0, help="milliseconds to wait for a plan; 0: as long as it takes"
+        "--limit", type=whole_number(), default=0, help="context window in tokens, where a recording names none"
     )
     replay.add_argument(
-        "--overhead", type=int, default=9_000, metavar="N", help="tokens of tools and system prompt in each prompt"
+        "--deadline", type=whole_number(), default=0, help="milliseconds to wait for a plan; 0: as long as it takes"
+    )
+    replay.add_argument(
+        "--overhead",
+        type=whole_number(),
+        default=9_000,
+        metavar="N",
+        help="tokens of tools and system prompt in each prompt",
     )
     replay.add_argument("--log", type=Path, metavar="FILE", help="append what the rooms print to this file")
     replay.add_argument(
@@ -69,7 +76,7 @@ def parser() -> argparse.ArgumentParser:
     doctor = _add(commands, "doctor", "look whether the installation and its harnesses are well, and print what to do")
     doctor.add_argument("--json", action="store_true", help="print one JSON object for each finding")
     health = _add(commands, "health", "ask a room on this machine whether it is well")
-    health.add_argument("--port", type=int, required=True)
+    health.add_argument("--port", type=whole_number(1, 65_535, "a port"), required=True)
     search.add_to(_add(commands, "search", "find messages, memories, notes, history and commits of a project"))
     search.add_show_to(_add(commands, "show", "print the messages of a session, or a range of them"))
     search.add_explain_to(_add(commands, "explain", "print why the prompt of a model call looks as it does"))
@@ -106,8 +113,8 @@ def _add_setup(setup: argparse.ArgumentParser) -> None:
 
 def _add_sql(sql: argparse.ArgumentParser) -> None:
     sql.add_argument("query", metavar="QUERY", help="one SELECT; `-` reads it from standard input")
-    sql.add_argument("--rows", type=int, default=1000, metavar="N", help="at most so many rows")
-    sql.add_argument("--seconds", type=float, default=5.0, metavar="S", help="at most so long")
+    sql.add_argument("--rows", type=whole_number(1), default=1000, metavar="N", help="at most so many rows")
+    sql.add_argument("--seconds", type=seconds, default=5.0, metavar="S", help="at most so long")
     form = sql.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one JSON object")
     form.add_argument("--csv", action="store_true", help="print comma-separated values")
@@ -119,7 +126,7 @@ def _add_benches(bench: argparse.ArgumentParser) -> None:
     carryover.add_argument("cases", type=Path, metavar="CASES", help="JSON: the sessions and where they are cut")
     carryover.add_argument("transcripts", type=Path, metavar="TRANSCRIPTS", help="folder of neutral transcripts")
     carryover.add_argument("out", type=Path, metavar="OUT", help="where to leave one JSON line for each case")
-    carryover.add_argument("--budget", type=int, default=4000, metavar="N", help="tokens of each text")
+    carryover.add_argument("--budget", type=whole_number(1), default=4000, metavar="N", help="tokens of each text")
     found = _add(about, "search", "ask sets of questions of an installation that has read their documents")
     found.add_argument("sets", nargs="+", type=Path, metavar="SET", help="files of documents and questions, or folders")
     found.add_argument("out", type=Path, metavar="OUT", help="where to leave one JSON line for each question")

@@ -13,10 +13,12 @@ from schemas.ask import Ask
 from schemas.codec import encode
 from schemas.subjects import Address, BadSubject, parse_ask
 from services.domain.addressing import check_address
+from services.domain.misread import misread
 from services.kit import metrics
 from services.kit.bus import Unreachable
 from services.kit.room import Kit
 
+LOGS = "its log lines say why, and `annals doctor` says where they are"
 A = TypeVar("A", bound=Ask)
 R = TypeVar("R")
 
@@ -65,14 +67,14 @@ class AskHandler(Generic[A, R]):
         try:
             reply = await self._answer(self._read(subject, data))
         except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError, RecursionError, BadSubject) as error:
-            return failed(f"not a question for {subject}: {error}; see asks.schema.json"), "refused"
+            return failed(f"this question cannot be read: {misread(error)}; ask again with what it takes"), "refused"
         except Declined as error:
             return failed(str(error)), error.status
         except Unreachable as error:
             return failed(str(error)), "failed"
         except Exception as error:
             self._kit.log.exception("a question could not be answered", subject=subject)
-            return failed(f"{type(error).__name__}: {error}"), "failed"
+            return failed(f"{self._ask.NAME} could not be answered, {self._kit.room} failed; {LOGS}"), "failed"
         return reply, getattr(reply, "status", "error" if getattr(reply, "error", "") else "ok")
 
     def _read(self, subject: str, data: bytes) -> A:

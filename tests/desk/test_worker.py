@@ -128,7 +128,7 @@ async def test_a_command_that_cannot_be_read_is_answered_with_what_would_be_righ
     answer = await ask(desk, UNREADABLE[kind])
     assert (False, 0) == (answer.ok, answer.seq)
     assert answer.text.startswith("This command cannot be read: ")
-    assert answer.text.endswith(". See commands.schema.json.")
+    assert answer.text.endswith(". Send it again as it must be.")
     assert [] == await drops(desk)
 
 

@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from services.edges.argument_types import whole_number
+
 KINDS = ("session", "message", "run", "actor")
 """What all memories that came of it can be taken back of."""
 
@@ -18,7 +20,11 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         if reads:
             action.add_argument("--session", default="", help="as the head of this session shows it")
             action.add_argument(
-                "--as-of", type=_position, default=0, metavar="SEQ", help="as it was at this position of the log"
+                "--as-of",
+                type=whole_number(1, what="a position of the log"),
+                default=0,
+                metavar="SEQ",
+                help="as it was at this position of the log",
             )
         return action
 
@@ -72,13 +78,6 @@ def add_notes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--session", default="", help="only those of this session")
     parser.add_argument("--status", default="", help="active, which is the default, or dismissed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-
-
-def _position(text: str) -> int:
-    position = int(text)
-    if position < 1:
-        raise argparse.ArgumentTypeError(f"{position} is no position of the log: the first fact is at 1")
-    return position
 
 
 def _named(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:

@@ -25,7 +25,7 @@ from services.edges.memory.exchange import (
     restored,
     sentences,
 )
-from services.edges.memory.place import PATIENCE, NoProject, project_meant
+from services.edges.memory.place import PATIENCE, NoProject, check_session, project_meant
 from services.edges.memory.readings import VIEWS, NotFound, printed, question
 from services.edges.memory.review import review
 from services.edges.terminal import write, write_error, write_file, write_json
@@ -45,6 +45,8 @@ async def memory(options: argparse.Namespace, settings: Settings, here: Path) ->
         bus = await Bus.connect(endpoint.url, "memory", user=endpoint.user, password=endpoint.password, wait=PATIENCE)
         try:
             project = await project_meant(bus, options.project, here)
+            if session := _session_named(options):
+                await check_session(bus, project, session)
             return await _action(options)(bus, options, project)
         finally:
             await bus.close()
@@ -52,6 +54,13 @@ async def memory(options: argparse.Namespace, settings: Settings, here: Path) ->
         return refused(str(error))
     except UnicodeEncodeError:
         return refused("what you have given is no Unicode text: leave out the bytes that are none")
+
+
+def _session_named(options: argparse.Namespace) -> str:
+    """The session that the arguments name, which must be there; empty: none."""
+    if options.action == "quarantine":
+        return str(options.value) if options.kind == "session" and not options.undo else ""
+    return str(getattr(options, "session", ""))
 
 
 def _action(options: argparse.Namespace) -> Callable[[Bus, argparse.Namespace, str], Awaitable[int]]:

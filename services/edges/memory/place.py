@@ -2,20 +2,33 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from pathlib import Path
 
 import msgspec
 
+from schemas.asks import SessionAsk, SessionReport
 from schemas.codec import encode
 from schemas.envelope import Actor, Envelope
 from schemas.events import AliasAdded, AliasProposed, AliasRemoved, Event
 from schemas.subjects import ask
-from schemas.view_asks import AliasesAsk, ProjectAliases, ProjectAt, ProjectAtAsk
+from schemas.view_asks import (
+    AliasesAsk,
+    ProjectAliases,
+    ProjectAt,
+    ProjectAtAsk,
+    ProjectList,
+    ProjectsAsk,
+    ProjectSummary,
+)
 from services.domain.aliases import Aliases, evolve
+from services.domain.finding import echo
 from services.kit.bus import Bus, Unreachable
 from services.kit.project_name import beginning, is_of, name_of
 
 PATIENCE = 10.0
+MOST_LIKE, SHORTEST = 3, 4
+"""Names that are proposed where there is none of a name, and characters of a name that is completed."""
 _NEVER = datetime.fromtimestamp(0, UTC)
 
 
@@ -50,9 +63,43 @@ async def project_meant(bus: Bus, name: str, here: Path) -> str:
     if not name:
         return await project_at(bus, here, Path.home())
     try:
-        return (await aliases_of(bus)).project(name)
+        aliases = await aliases_of(bus)
+        project, known = aliases.project(name), {one.project for one in await projects_of(bus)}
     except (NoProject, Unreachable):
         return name  # who is asked next says what is wrong, or knows that project without the views
+    if not known or project in {*known, *map(aliases.project, (*known, *aliases.led))}:
+        return project
+    raise NoProject(unknown_project(name, [*known, *aliases.leads]))
+
+
+def unknown_project(name: str, known: Sequence[str]) -> str:
+    """That there is no such project, and which are called nearly the same."""
+    begun = [one for one in known if len(name) >= SHORTEST and one.startswith(name)]
+    like = list(dict.fromkeys(begun or get_close_matches(name, known, MOST_LIKE)))[:MOST_LIKE]
+    meant = f"did you mean {' or '.join(like)}?" if like else "`annals project list` shows what there is"
+    return f"there is no project {echo(name)}: {meant}"
+
+
+async def projects_of(bus: Bus) -> tuple[ProjectSummary, ...]:
+    """The projects under all names that were reported. Raises `NoProject` where the views do not answer."""
+    reply = msgspec.json.decode(
+        await bus.request(ask(ProjectsAsk.NAME), encode(ProjectsAsk()), PATIENCE), type=ProjectList
+    )
+    if reply.error:
+        raise NoProject(f"the projects cannot be read ({reply.error}): try again in a moment")
+    return reply.projects
+
+
+async def check_session(bus: Bus, project: str, session: str) -> None:
+    """Raise `NoProject` where a session is named that the project does not have."""
+    question = SessionAsk(project, session)
+    try:
+        found = await bus.request(ask(question.NAME, project), encode(question), PATIENCE)
+    except Unreachable:
+        return  # who is asked next says what is wrong
+    reply = msgspec.json.decode(found, type=SessionReport)
+    if reply.error:
+        raise NoProject(reply.error)
 
 
 async def aliases_of(bus: Bus) -> Aliases:

@@ -7,15 +7,14 @@ from uuid import uuid4
 
 import msgspec
 
-from schemas.codec import encode
 from schemas.commands import Command, ProjectMerge, ProjectRename, ProjectSeparate
 from schemas.envelope import Actor
 from schemas.events import AliasProposed
-from schemas.subjects import Address, BadSubject, ask
-from schemas.view_asks import ProjectList, ProjectsAsk, ProjectSummary
+from schemas.subjects import Address, BadSubject
+from schemas.view_asks import ProjectSummary
 from services.domain.aliases import Aliases
 from services.edges.memory.command import name_of_person, person_endpoint, refused
-from services.edges.memory.place import PATIENCE, NoProject, aliases_of, project_meant
+from services.edges.memory.place import PATIENCE, NoProject, aliases_of, project_meant, projects_of, unknown_project
 from services.edges.project.own_settings import (
     SeparateSettings,
     SharedSettings,
@@ -83,7 +82,7 @@ async def _read(bus: Bus, options: argparse.Namespace, here: Path) -> int:
         name = aliases.project(_whole(options.project, found)) or await project_meant(bus, "", here)
         entry = next((one for one in found if one.name == name), None)
         if entry is None and options.project:
-            return refused(f"there is no project {options.project}; `annals project list` shows what there is")
+            return refused(unknown_project(options.project, [one.name for one in found]))
         found = [entry or ListedProject(name, aliases.title(name), 0, "", (), {})]
         waiting = [one for one in waiting if aliases.project(one.leads_to) == name]
     if options.json:
@@ -96,13 +95,8 @@ async def _read(bus: Bus, options: argparse.Namespace, here: Path) -> int:
 
 async def _entries(bus: Bus, aliases: Aliases) -> list[ListedProject]:
     """The projects, that in which something happened last first."""
-    reply = msgspec.json.decode(
-        await bus.request(ask(ProjectsAsk.NAME), encode(ProjectsAsk()), PATIENCE), type=ProjectList
-    )
-    if reply.error:
-        raise NoProject(f"the projects cannot be read ({reply.error}): try again in a moment")
     known: dict[str, list[ProjectSummary]] = {}
-    for one in reply.projects:
+    for one in await projects_of(bus):
         known.setdefault(aliases.project(one.project), []).append(one)
     for name in aliases.led:
         known.setdefault(aliases.project(name), [])

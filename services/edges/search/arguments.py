@@ -1,16 +1,18 @@
 """The arguments of `annals search`, `annals show` and `annals explain`."""
 
 import argparse
-from datetime import datetime
 from difflib import get_close_matches
 from typing import get_args
 
 from schemas.tools import Source
+from services.domain.finding import echo
+from services.edges.argument_types import moment, whole_number
 
 LAST = 10**9
 """A number that no session's messages reach."""
-MOST_EDITS, MOST_DIGITS = 1000, 4
-"""Edits of one explanation, which is one message of the broker, and the digits of that number."""
+MOST_EDITS = 1000
+"""Edits of one explanation, which is one message of the broker."""
+MOST_HITS = 200
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -26,9 +28,11 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         help="memory, message, compartment, note, commit or output",
     )
     parser.add_argument("--session", action="append", default=[], help="only what was said in this session")
-    parser.add_argument("--since", type=datetime.fromisoformat, metavar="DATE", help="only what is not older")
-    parser.add_argument("--until", type=datetime.fromisoformat, metavar="DATE", help="only what is not newer")
-    parser.add_argument("--limit", type=int, default=10, metavar="N", help="at most so many, up to 200")
+    parser.add_argument("--since", type=moment, metavar="DATE", help="only what is not older")
+    parser.add_argument("--until", type=moment, metavar="DATE", help="only what is not newer")
+    parser.add_argument(
+        "--limit", type=whole_number(1, MOST_HITS), default=10, metavar="N", help="at most so many, up to 200"
+    )
     parser.add_argument("--by-session", action="store_true", help="of each session only what fits best")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -56,15 +60,15 @@ def add_explain_to(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--part", default="", metavar="ID", help="only what was done to this part")
     parser.add_argument("--tags", action="store_true", help="with the edits that only show the number of a text")
-    parser.add_argument("--limit", type=_limit, default=50, metavar="N", help="at most so many edits, up to 1000")
+    parser.add_argument(
+        "--limit",
+        type=whole_number(1, MOST_EDITS, "a number of edits"),
+        default=50,
+        metavar="N",
+        help="at most so many edits, up to 1000",
+    )
     parser.add_argument("--project", default="", help="another project than that of this folder")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-
-
-def _limit(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS and 1 <= int(text) <= MOST_EDITS):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of edits: give one from 1 to {MOST_EDITS}")
-    return int(text)
 
 
 def _source(text: str) -> str:
@@ -72,18 +76,22 @@ def _source(text: str) -> str:
     if text not in known:
         like = get_close_matches(text, known, 1)
         meant = f"did you mean {like[0]}?" if like else f"there are {', '.join(known)}"
-        raise argparse.ArgumentTypeError(f"there is no source {text!r}: {meant}")
+        raise argparse.ArgumentTypeError(f"there is no source {echo(text)}: {meant}")
     return text
 
 
 def _range(text: str) -> tuple[int, int]:
     first, dash, last = text.strip().partition("-")
-    if not first.isdecimal() or not (last.isdecimal() or not last):
-        raise argparse.ArgumentTypeError(f"{text!r} is no range of messages: give one such as 12, 3-9 or 40-")
+    if not _is_number(first) or not (_is_number(last) or not last):
+        raise argparse.ArgumentTypeError(f"{echo(text)} is no range of messages: give one such as 12, 3-9 or 40-")
     start = int(first)
     end = int(last) if last else LAST if dash else start
     if not 1 <= start <= end <= LAST:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no range: messages are numbered from 1, and the first comes first"
+            f"{echo(text)} is no range: messages are numbered from 1, and the first comes first"
         )
     return start, end
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= len(str(LAST))

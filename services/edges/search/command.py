@@ -5,7 +5,6 @@ They print what is known of a project, what was said in a session, and why a pro
 
 import argparse
 from collections.abc import Awaitable, Callable
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,7 +14,6 @@ from schemas.ask import Ask
 from schemas.asks import ExpandAsk, Expanded, ExplainAsk, Explanation, Hits, SearchAsk, Status, StatusAsk
 from schemas.codec import encode
 from schemas.subjects import BadSubject, ask
-from schemas.view_asks import ProjectList, ProjectsAsk
 from services.edges.memory.command import person_endpoint, refused
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
 from services.edges.search.explanation import as_text
@@ -25,7 +23,6 @@ from services.settings import Settings
 
 R = TypeVar("R")
 
-MOST_LIKE = 3
 STATUS_WAIT = 1.0
 """Seconds that the responder has to tell how long the log is."""
 
@@ -110,27 +107,11 @@ async def _search(bus: Bus, options: argparse.Namespace, project: str) -> int:
     found = await _answer(bus, _question(options, project, await _head(bus)), project, Hits)
     if options.session and set(options.session) <= set(found.unknown):
         return refused(next(one for one in found.degraded if found.unknown[0][:80] in one))
-    if options.project and not (found.hits or found.error) and (reason := await _unknown(bus, project)):
-        return refused(reason)
     if options.json:
         write_json({"hits": [], **msgspec.to_builtins(found)})  # who reads them need not ask whether there are any
     elif found.text:
         write(found.text)
     return refused(found.error) if found.error else 0
-
-
-async def _unknown(bus: Bus, project: str) -> str:
-    """That there is no project of this name, and which are called nearly the same; empty: there is, or nobody knows."""
-    try:
-        reply = await bus.request(ask(ProjectsAsk.NAME), encode(ProjectsAsk()), STATUS_WAIT)
-        known = [one.project for one in msgspec.json.decode(reply, type=ProjectList).projects]
-    except (Unreachable, msgspec.DecodeError, msgspec.ValidationError):
-        return ""
-    if not known or project in known:
-        return ""
-    like = get_close_matches(project, known, MOST_LIKE)
-    meant = f"did you mean {' or '.join(like)}?" if like else "nothing was ever recorded under that name"
-    return f"there is no project {project}: {meant}"
 
 
 async def _head(bus: Bus) -> int:

@@ -46,6 +46,11 @@ def _taken_back(book: Book, command: MemoryQuarantine, reason: str) -> Decision:
     known = book.quarantines.get(source_key(command.kind, command.value))
     if known is not None and not {memory.id for memory in members} - set(known.memories):
         return Decision(ok=True, text=f"Nothing to do: {_told(command, len(known.memories))}")
+    if not members and command.kind != "session":
+        raise Refusal(
+            f"nothing that is remembered came of the {command.kind} {echo(command.value)}; `annals memory show ID` names "
+            "what a memory came of"
+        )
     names = {memory.id for memory in members}
     restored = [one.id for one in _ordered(book) if one.status == "superseded" and _is_freed(book, one, names)]
     event = MemoryQuarantined(

@@ -34,6 +34,12 @@ async def session_meant(context: Context, project: str, name: str) -> str:
     raise UnknownSession(unknown_session(project, name, begun or get_close_matches(name, known)))
 
 
+async def nearest(context: Context, project: str, name: str) -> UnknownSession | None:
+    """The refusal of a name that no session has, with those that are called nearly so; None: there is none like it."""
+    like = get_close_matches(name, await _sessions(context, project))
+    return UnknownSession(unknown_session(project, name, like)) if like else None
+
+
 def unknown_session(project: str, name: str, like: Sequence[str]) -> str:
     """That there is no such session, and which are called nearly the same."""
     bounded = escaped(unposed(name)[:LONGEST_NAME])

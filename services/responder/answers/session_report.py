@@ -16,7 +16,8 @@ from services.plan.planner.causes import cache_left
 from services.plan.planner.outlook import outlook
 from services.plan.session.session_activity import SessionActivity
 from services.plan.session.state import Session, served_tokens
-from services.responder.answers.base import LONG, Context, Question, in_force, session_of, settings_of
+from services.responder.answers.base import LONG, Context, Question, UnknownSession, in_force, session_of, settings_of
+from services.responder.answers.session_names import nearest
 from services.responder.projections.learned_limits import LEARNED_LIMITS
 
 ORIGINS: Mapping[Source, str] = {
@@ -200,7 +201,10 @@ def _count(number: int) -> str:
 
 def _open(context: Context) -> Callable[[SessionAsk], Awaitable[SessionReport]]:
     async def answer(ask: SessionAsk) -> SessionReport:
-        session = await session_of(context.cache, ask)
+        try:
+            session = await session_of(context.cache, ask)
+        except UnknownSession as error:
+            raise await nearest(context, ask.project, ask.session) or error from None
         learned = await context.cache.state(LEARNED_LIMITS, GLOBAL)
         lag = await context.kit.reader.head() - context.projector.read_through
         own = in_force(await settings_of(context.cache, ask.project), session)

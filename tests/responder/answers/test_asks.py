@@ -143,7 +143,7 @@ async def test_what_is_no_question_is_answered_with_what_would_be_right(
     assert rooms
     for name in (SessionAsk.NAME, CompactionContextAsk.NAME, ClientManifestAsk.NAME):
         reply = await bus.request(ask(name, "harbour"), b'{"project":7}', PATIENCE)
-        assert "see asks.schema.json" in msgspec.json.decode(reply)["error"]
+        assert "ask again with what it takes" in msgspec.json.decode(reply)["error"]
 
 
 async def test_a_warm_answer_is_quick(bus: Bus, rooms: tuple[Tagger, Responder]) -> None:

@@ -71,7 +71,7 @@ async def test_what_is_no_question_is_answered_with_what_would_be_right() -> Non
     async def answer(_: CompactionContextAsk) -> CompactionContext:
         return CompactionContext("never")
 
-    assert "see asks.schema.json" in (await reply(served(answer), b'{"project":7}')).error
+    assert "`project` must be a text, and is a whole number" in (await reply(served(answer), b'{"project":7}')).error
 
 
 async def test_what_no_message_carries_is_answered_with_what_to_do() -> None:

@@ -1,0 +1,68 @@
+"""What arguments of a command may be: each a function for `argparse` whose refusals say what would be right."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from math import isfinite
+from typing import NoReturn
+
+from services.domain.finding import echo
+
+MOST_DIGITS = 16
+"""Digits of a number in JSON that every reader takes as it is."""
+LARGEST = 2**53 - 1
+MOST_CHARACTERS = 300
+"""Characters of an error of `argparse`, which may repeat all that was given."""
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser whose errors are bounded, and name the help of the command that was meant."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print what is wrong, with where the right words stand, and end with the exit status 2."""
+        short = message if len(message) <= MOST_CHARACTERS else f"{message[:MOST_CHARACTERS]}…"
+        printed = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in short)
+        self.print_usage(sys.stderr)
+        self.exit(2, f"{self.prog}: error: {printed}; `{self.prog} --help` shows what there is\n")
+
+
+def whole_number(least: int = 0, most: int = LARGEST, what: str = "a whole number") -> Callable[[str], int]:
+    """The type of an argument that is a whole number within these bounds."""
+
+    def read(text: str) -> int:
+        digits = text.strip()
+        is_number = digits.isascii() and digits.isdecimal() and len(digits) <= MOST_DIGITS
+        if not (is_number and least <= int(digits) <= most):
+            bound = f"from {least} on" if most >= LARGEST else f"from {least} to {most}"
+            raise argparse.ArgumentTypeError(f"{echo(text)} is not {what}: give one {bound}")
+        return int(digits)
+
+    return read
+
+
+def seconds(text: str) -> float:
+    """The type of an argument that is a time in seconds, longer than nothing and no longer than an hour."""
+    try:
+        found = float(text) if text.isascii() and "_" not in text else 0.0
+    except ValueError:
+        found = 0.0
+    if not (isfinite(found) and 0 < found <= HOUR):
+        raise argparse.ArgumentTypeError(f"{echo(text)} is no time: give seconds, such as 5 or 0.5, {HOUR} at most")
+    return found
+
+
+HOUR = 3600
+
+
+def moment(text: str) -> datetime:
+    """The type of an argument that is a day or a time; one without a zone is in UTC."""
+    try:
+        found = datetime.fromisoformat(text)
+        found = found if found.tzinfo else found.replace(tzinfo=UTC)
+        found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise argparse.ArgumentTypeError(
+            f"{echo(text)} is no day or time that there is: give one such as 2026-01-31 or 2026-01-31T18:00"
+        ) from None
+    return found
