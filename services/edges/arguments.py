@@ -16,7 +16,8 @@ ARMS = ("full", "bm25", "dense", "rrf", "minmax")
 
 def parser() -> argparse.ArgumentParser:
     """Everything that can be asked for, each command by its name."""
-    whole: argparse.ArgumentParser = CommandParser(prog="annals", description="The shared memory of a team's coding agents.")
+    about = "The shared memory of a team's coding agents."
+    whole: argparse.ArgumentParser = CommandParser(prog="annals", description=about)
     commands = whole.add_subparsers(required=True, metavar="COMMAND", dest="command")
     up = _add(commands, "up", "start the broker and all rooms, until Ctrl-C")
     up.add_argument(

@@ -183,10 +183,11 @@ def _erase(options: argparse.Namespace) -> int:
 
 def _demo(options: argparse.Namespace) -> int:
     from services.edges.client.demo import demo  # noqa: PLC0415
+    from services.edges.output_file import UnwritableFile  # noqa: PLC0415
 
     try:
         return demo(options.chart, _settings())
-    except ConnectionError as error:
+    except (UnwritableFile, ConnectionError) as error:
         return _failed(error)
 
 

@@ -72,7 +72,7 @@ class AskHandler(Generic[A, R]):
             return failed(str(error)), error.status
         except Unreachable as error:
             return failed(str(error)), "failed"
-        except Exception as error:
+        except Exception:
             self._kit.log.exception("a question could not be answered", subject=subject)
             return failed(f"{self._ask.NAME} could not be answered, {self._kit.room} failed; {LOGS}"), "failed"
         return reply, getattr(reply, "status", "error" if getattr(reply, "error", "") else "ok")

@@ -18,7 +18,6 @@ from schemas.events import MemoryJudged, ProjectIdentified, SessionOpened
 from services.desk.worker import Desk
 from services.edges.arguments import parser
 from services.edges.cli import main
-from services.edges.launcher.broker import Broker
 from services.embedder.worker import Embedder
 from services.kit import rooms
 from services.kit.bus import Appender, Bus, LogReader
@@ -98,8 +97,9 @@ def asked(leaf: Leaf) -> bool:
     return leaf.words[0] not in BEGINS
 
 
+@pytest.mark.usefixtures("house")
 async def test_every_command_refuses_every_wrong_argument_in_a_sentence(
-    house: None, bus: Bus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    bus: Bus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong: list[str] = []
     log = LogReader(bus)
@@ -113,12 +113,7 @@ async def test_every_command_refuses_every_wrong_argument_in_a_sentence(
                 what.append("wrote something, and says that it did not")
             if found.status == 0 and argument.dest in NAMES and value.strip():
                 what.append(f"takes what is not there: {found.out[:80]!r}")
-            if found.status == 0 and argument.type in (int, float):
-                what.append("takes what is no number")
             wrong += [f"annals {' '.join(leaf.words)}: {argument.dest} {name}: {one}" for one in what]
-
-                f"{time.time():.2f} {leaf.words} {argument.dest} {name} {found.status!r:.300} {what}\n"
-            )
     assert not wrong, "\n".join(wrong)
 
 
@@ -130,7 +125,6 @@ def test_every_command_that_begins_something_refuses_wrong_arguments_first(
     wrong: list[str] = []
     for turn, leaf in enumerate(one for one in LEAVES if not asked(one)):
         for name, argument, value in spread(leaf, tmp_path, turn, whole=WHOLE):
-
             found = ended(line(leaf, tmp_path, (argument, value)), capsys)
             what = faults(*found, (value,))
             wrong += [f"annals {' '.join(leaf.words)}: {argument.dest} {name}: {one}" for one in what]

@@ -39,7 +39,7 @@ TEXTS = {
     "not a number": "nan",
     "infinite": "inf",
     "hexadecimal": "0x10",
-    "wide digits": "１２",
+    "wide digits": "\uff11\uff12",
     "superscript": "²",
     "range turned around": "9-3",
     "range of nothing": "0-0",
@@ -66,14 +66,14 @@ PATHS = {
     "NUL": lambda folder: folder / "nul\x00.json",
     "no Unicode": lambda folder: folder / "broken\udcff.json",
     "too long": lambda folder: folder / ("n" * 5_000),
-    "device": lambda folder: Path("/dev/null"),
+    "device": lambda _: Path("/dev/null"),
 }
 """What somebody may name in the place of any file."""
 
 CODE = re.compile(
     r"Traceback|\w(?:Error|Exception)\b|Error\(|Exception\(|msgspec|nats:(?!//)|asyncio|structlog|pydantic|argparse|"
-    r"\b(?:services|schemas)\.\w|\bErrno\b|<class|object at 0x|invalid \w+ value|Expected `|Object (?:missing|contains)|"
-    r"\bNoneType\b|File \"|level=|\[(?:error|warning) +\]"
+    r"\b(?:services|schemas)\.\w|\bErrno\b|<class|object at 0x|invalid \w+ value|Expected `|"
+    r"Object (?:missing|contains)|\bNoneType\b|File \"|level=|\[(?:error|warning) +\]"
 )
 """Names of code, and what only somebody who writes it can read."""
 
@@ -100,11 +100,12 @@ class Leaf(NamedTuple):
 
 def leaves(parser: argparse.ArgumentParser, words: tuple[str, ...] = ()) -> Iterator[Leaf]:
     """Every command below a parser. One with commands of its own is no leaf."""
-    below = next((one for one in parser._actions if isinstance(one, argparse._SubParsersAction)), None)
+    choices = [one.choices for one in parser._actions]  # noqa: SLF001 - as above
+    below = next((one for one in choices if isinstance(one, dict)), None)
     if below is None:
         yield Leaf(words, parser)
         return
-    for name, inner in below.choices.items():
+    for name, inner in below.items():
         yield from leaves(inner, (*words, name))
 
 

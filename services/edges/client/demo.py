@@ -13,6 +13,7 @@ from schemas.codec import encode
 from schemas.subjects import ask
 from services.edges import styling
 from services.edges.client.chart import chart
+from services.edges.output_file import check_writable
 from services.edges.client.player import Session
 from services.edges.client.readers import read
 from services.edges.client.replay import Options, borrowed_installation, calls, play, progress
@@ -27,7 +28,11 @@ ANSWER = 30.0
 
 
 def demo(where: Path, settings: Settings) -> int:
-    """Play, print, draw; the exit status is 1 if any prefix changed without a reason."""
+    """Play, print, draw; the exit status is 1 if any prefix changed without a reason.
+
+    Raises `UnwritableFile` where no chart can be written there.
+    """
+    check_writable(where, (".svg", ".png"))
     configure("demo", level="warning", as_json=False)
     return uvloop.run(_demo(styling.console(), where, settings))
 

@@ -128,7 +128,8 @@ async def borrowed_installation(settings: Settings, log: Path | None = None) -> 
     """
     if settings.nats.url:
         endpoint = find(settings)
-        bus = await Bus.connect(endpoint.url, "replay", user=endpoint.user, password=endpoint.password)
+        login, wait = {"user": endpoint.user, "password": endpoint.password}, settings.nats.wait
+        bus = await Bus.connect(endpoint.url, "replay", **login, wait=wait)
         await _ready(bus)
         yield bus
         await bus.close()

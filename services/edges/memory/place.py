@@ -1,6 +1,7 @@
 """Which project a person means: that of the repository where they stand, or where a harness has worked in there."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
@@ -22,11 +23,12 @@ from schemas.view_asks import (
     ProjectSummary,
 )
 from services.domain.aliases import Aliases, evolve
-from services.domain.finding import echo
 from services.kit.bus import Bus, Unreachable
 from services.kit.project_name import beginning, is_of, name_of
 
 PATIENCE = 10.0
+LONGEST_NAME = 80
+"""Characters of a name that nothing is called by, as it is repeated."""
 MOST_LIKE, SHORTEST = 3, 4
 """Names that are proposed where there is none of a name, and characters of a name that is completed."""
 _NEVER = datetime.fromtimestamp(0, UTC)
@@ -69,6 +71,9 @@ async def project_meant(bus: Bus, name: str, here: Path) -> str:
         return name  # who is asked next says what is wrong, or knows that project without the views
     if not known or project in {*known, *map(aliases.project, (*known, *aliases.led))}:
         return project
+    with suppress(NoProject):  # a repository has its name before a harness has worked in it
+        if project == await project_at(bus, here, Path.home()):
+            return project
     raise NoProject(unknown_project(name, [*known, *aliases.leads]))
 
 
@@ -76,8 +81,12 @@ def unknown_project(name: str, known: Sequence[str]) -> str:
     """That there is no such project, and which are called nearly the same."""
     begun = [one for one in known if len(name) >= SHORTEST and one.startswith(name)]
     like = list(dict.fromkeys(begun or get_close_matches(name, known, MOST_LIKE)))[:MOST_LIKE]
-    meant = f"did you mean {' or '.join(like)}?" if like else "`annals project list` shows what there is"
-    return f"there is no project {echo(name)}: {meant}"
+    meant = (
+        f"did you mean {' or '.join(like)}?"
+        if like
+        else "nothing was ever recorded under that name; `annals project list` shows what there is"
+    )
+    return f"there is no project {name[:LONGEST_NAME]}: {meant}"
 
 
 async def projects_of(bus: Bus) -> tuple[ProjectSummary, ...]:

@@ -48,8 +48,8 @@ def _taken_back(book: Book, command: MemoryQuarantine, reason: str) -> Decision:
         return Decision(ok=True, text=f"Nothing to do: {_told(command, len(known.memories))}")
     if not members and command.kind != "session":
         raise Refusal(
-            f"nothing that is remembered came of the {command.kind} {echo(command.value)}; `annals memory show ID` names "
-            "what a memory came of"
+            f"nothing that is remembered came of the {command.kind} {echo(command.value)}; `annals memory show ID` "
+            "names what a memory came of"
         )
     names = {memory.id for memory in members}
     restored = [one.id for one in _ordered(book) if one.status == "superseded" and _is_freed(book, one, names)]

@@ -126,6 +126,7 @@ async def test_a_project_is_called_by_the_name_that_a_person_gave_it(bus: Bus, r
     assert f"{ROOT}, called shop" in (await run("project", "show", "--project", "shop")).out
     assert 0 == (await run("memory", "write", RULE, "--project", "shop")).status
     assert await remembers(run, ROOT)
+    await worked_in(bus, REMOTE, "/srv/fork")
     taken = await run("project", "rename", ROOT, "--project", REMOTE)
     assert (1, True) == (taken.status, "no name for a project" in taken.error)
 
