@@ -178,6 +178,7 @@ class Desk:
             day=datetime.now(UTC).date().isoformat(),
             history=with_own(settings.history, own).enabled,
             is_history_own="history.enabled" in own,
+            has_models=bool(settings.model.chain),
             protected=settings.plan.protected_tags,
             daily_tokens=settings.model.daily_tokens,
             daily_usd=settings.model.daily_usd,

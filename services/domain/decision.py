@@ -28,6 +28,8 @@ class CommandContext(msgspec.Struct, frozen=True):
     """Whether history is compressed."""
     is_history_own: bool = False
     """Whether the project itself says so."""
+    has_models: bool = True
+    """Whether a model is set that could be asked."""
     protected: int = 0
     """How many of the newest tags are not dropped before newer ones have come."""
     daily_tokens: int = 0

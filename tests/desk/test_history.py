@@ -6,7 +6,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from schemas.commands import Command, HistoryOrder, HistoryRebuild, HistoryRescore
-from schemas.events import HistoryOrdered, SessionOpened, StepOpened
+from schemas.events import HistoryOrdered, MessageListed, SessionOpened, StepOpened
 from schemas.subjects import Address
 from services.desk.core.commands import decide, misplaced
 from services.desk.core.history import LAST_ORDINAL, parse_range
@@ -113,3 +113,21 @@ def test_any_text_that_is_not_refused_is_a_range(text: str) -> None:
     except BadRange:
         return
     assert 1 <= first <= last <= LAST_ORDINAL
+
+
+def test_what_no_model_can_judge_is_not_ordered() -> None:
+    for state in (BEGUN, Session()):
+        refused = decide(state, HistoryRescore(), CommandContext(has_models=False))
+        assert (False, ()) == (refused.ok, refused.events)
+        assert "ANNALS_MODEL__CHAIN" in refused.text
+    assert decide(BEGUN, HistoryOrder(), CommandContext(has_models=False)).ok
+
+
+def test_a_range_outside_the_session_is_not_ordered() -> None:
+    listed = MessageListed(messages=["m1", "m2"], ordinals=[1, 2])
+    state = given(evolve, BEGUN, listed).state
+    for range_ in ("12-80", "2-3", "3-3"):
+        refused = decide(state, HistoryRebuild(range_), CommandContext())
+        assert (False, ()) == (refused.ok, refused.events)
+        assert "this session has 2 messages" in refused.text
+    assert decide(state, HistoryRebuild("1-2"), CommandContext()).ok

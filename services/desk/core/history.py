@@ -20,6 +20,8 @@ class Standing(Enum):
     OFF = "off"
     OFF_HERE = "off here"
     """By the project's own settings."""
+    NO_MODEL = "no model"
+    """It is compressed by rules alone: no model is set."""
 
 
 REFUSED = {
@@ -29,8 +31,17 @@ REFUSED = {
 }
 
 
-def order(command: HistoryOrder | HistoryRebuild | HistoryRescore, standing: Standing) -> Decision:
-    """Order it, or refuse what nobody would do. To give a rebuild up is never refused."""
+NO_MODEL = (
+    "Nothing was ordered: no model is set that could judge history, which rules alone compress; name one in "
+    "ANNALS_MODEL__CHAIN."
+)
+
+
+def order(command: HistoryOrder | HistoryRebuild | HistoryRescore, standing: Standing, newest: int = 0) -> Decision:
+    """Order it, or refuse what nobody would do. To give a rebuild up is never refused.
+
+    `newest`: the number of the session's newest message; 0: it is not known.
+    """
     if isinstance(command, HistoryRebuild) and command.range.strip().lower() == STOP:
         text = "A rebuild that waits or is under way is given up, and what it has made; otherwise nothing changes."
         return Decision(ok=True, text=text, events=(HistoryOrdered(order="abandon"),))
@@ -44,7 +55,9 @@ def order(command: HistoryOrder | HistoryRebuild | HistoryRescore, standing: Sta
             text = f"All history that can be compressed will be, {when}."
             return Decision(ok=True, text=text, events=(HistoryOrdered(order="wrapup"),))
         case HistoryRebuild(range=named):
-            return _rebuild(named.strip(), when)
+            return _rebuild(named.strip(), when, newest)
+        case HistoryRescore() if standing is Standing.NO_MODEL:
+            return Decision(ok=False, text=NO_MODEL)
         case HistoryRescore():
             text = (
                 f"A model (ANNALS_MODEL__CHAIN) will judge anew, {when}, how long each part of the compressed history "
@@ -53,12 +66,17 @@ def order(command: HistoryOrder | HistoryRebuild | HistoryRescore, standing: Sta
             return Decision(ok=True, text=text, events=(HistoryOrdered(order="rescore"),))
 
 
-def _rebuild(named: str, when: str) -> Decision:
+def _rebuild(named: str, when: str, newest: int) -> Decision:
     """Of a range, or of everything."""
     try:
         first, last = parse_range(named) if named else (0, 0)
     except BadRange as error:
         return Decision(ok=False, text=f"Nothing was ordered: {error}.")
+    if newest and last > newest:
+        reason = (
+            f"this session has {newest} messages, so that {first}-{last} is not in it: name a range within 1-{newest}"
+        )
+        return Decision(ok=False, text=f"Nothing was ordered: {reason}.")
     which = f"Messages {first}-{last}, out to the bounds of their compartments," if first else "All compressed history"
     text = f"{which} will be made anew {when}. What is there now holds until then."
     return Decision(ok=True, text=text, events=(HistoryOrdered(order="rebuild", first=first, last=last),))

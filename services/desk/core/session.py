@@ -4,7 +4,7 @@ import msgspec
 
 from schemas.commands import DropQueue, FlushRequest, HistoryOrder, HistoryRebuild, HistoryRescore
 from schemas.envelope import Envelope
-from schemas.events import DropRequested, Event, FlushRequested, HistoryOrdered, StepOpened
+from schemas.events import DropRequested, Event, FlushRequested, HistoryOrdered, MessageListed, StepOpened
 from services.desk.core import history, tags
 from services.desk.core.tags import Tags
 from services.domain.command import AddressKind, command
@@ -19,6 +19,8 @@ class Session(msgspec.Struct, frozen=True):
     tags: Tags = Tags()
     has_begun: bool = False
     """Whether it has made a model call."""
+    newest: int = 0
+    """The highest number of a message; 0: none is listed."""
 
 
 def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
@@ -26,6 +28,8 @@ def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
         case StepOpened():
             return session if session.has_begun else replace(session, has_begun=True)
         case _:
+            if isinstance(event, MessageListed) and (newest := max(event.ordinals, default=0)) > session.newest:
+                session = replace(session, newest=newest)
             held = tags.evolve(session.tags, event, envelope)
             return session if held is session.tags else replace(session, tags=held)
 
@@ -39,26 +43,28 @@ def drop(session: Session, command: DropQueue, context: CommandContext) -> Decis
 @command(FlushRequest, on=Session, writes=(FlushRequested,))
 def flush(_: Session, command: FlushRequest, __: CommandContext) -> Decision:
     """Have everything that waits applied at the next model call."""
-    text = "Everything that waits will be applied at the next model call."
+    text = "What waits is applied at the next model call; where nothing waits, nothing changes. /ctx-status shows it."
     return Decision(ok=True, text=text, events=(FlushRequested(reason=command.reason),))
 
 
 @command(HistoryOrder, on=Session, writes=(HistoryOrdered,), address=AddressKind.SESSION)
 def order(session: Session, command: HistoryOrder, context: CommandContext) -> Decision:
     """Have all history compressed that can be."""
-    return history.order(command, _standing(session, context))
+    return history.order(command, _standing(session, context), session.newest)
 
 
 @command(HistoryRebuild, on=Session, writes=(HistoryOrdered,), address=AddressKind.SESSION)
 def rebuild(session: Session, command: HistoryRebuild, context: CommandContext) -> Decision:
     """Have compressed history made anew, or give that up."""
-    return history.order(command, _standing(session, context))
+    return history.order(command, _standing(session, context), session.newest)
 
 
 @command(HistoryRescore, on=Session, writes=(HistoryOrdered,), address=AddressKind.SESSION)
 def rescore(session: Session, command: HistoryRescore, context: CommandContext) -> Decision:
     """Have a model judge anew how long each part of the history is worth keeping."""
-    return history.order(command, _standing(session, context))
+    standing = _standing(session, context)
+    has_none = not context.has_models and standing not in history.REFUSED
+    return history.order(command, history.Standing.NO_MODEL if has_none else standing)
 
 
 def _standing(session: Session, context: CommandContext) -> history.Standing:

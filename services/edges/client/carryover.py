@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from schemas.events import CompartmentSealed
+from services.domain.misread import misread
 from services.domain.texts.content import Piece, RecordedMessage
 from services.domain.transcript.reader import read
 from services.edges.client.readers import neutral
@@ -35,7 +36,12 @@ class _Case(msgspec.Struct):
 
 def carryover(cases: Path, transcripts: Path, out: Path, budget: int) -> int:
     """Write one JSON line {case, text} for each case; the exit status."""
-    wanted = msgspec.json.decode(cases.read_bytes(), type=list[_Case])
+    try:
+        wanted = msgspec.json.decode(cases.read_bytes(), type=list[_Case])
+    except (OSError, ValueError, RecursionError) as error:
+        why = (error.strerror or "it is damaged") if isinstance(error, OSError) else misread(error)
+        write_error(f"{cases} cannot be read as a list of cases: {why}; name another")
+        return 1
     missing = sorted({one.session for one in wanted if not _file(transcripts, one.session)})
     if missing:
         write_error(f"{transcripts} has no session {missing[0]}: name the folder of neutral transcripts.")

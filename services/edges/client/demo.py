@@ -13,11 +13,11 @@ from schemas.codec import encode
 from schemas.subjects import ask
 from services.edges import styling
 from services.edges.client.chart import chart
-from services.edges.output_file import check_writable
 from services.edges.client.player import Session
 from services.edges.client.readers import read
 from services.edges.client.replay import Options, borrowed_installation, calls, play, progress
 from services.edges.client.report import report, table
+from services.edges.output_file import check_writable
 from services.edges.terminal import printable
 from services.kit.bus import Bus
 from services.kit.logs import configure

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from services.domain.misread import misread
+
 ENDINGS = (".json", ".json.gz")
 
 
@@ -63,8 +65,9 @@ def _read(path: Path) -> Set:
         raw = path.read_bytes()
         data = gzip.decompress(raw) if path.name.endswith(".gz") else raw
         return msgspec.json.decode(data, type=Set)
-    except (OSError, EOFError, msgspec.DecodeError, msgspec.ValidationError) as error:
-        raise Unreadable(f"{path} cannot be read as a set of documents and questions: {error}") from error
+    except (OSError, EOFError, ValueError, RecursionError) as error:
+        why = (error.strerror or "it is damaged") if isinstance(error, OSError) else misread(error)
+        raise Unreadable(f"{path} cannot be read as a set of documents and questions: {why}; name another") from error
 
 
 FORMS = (
