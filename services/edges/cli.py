@@ -5,6 +5,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from errno import ENAMETOOLONG
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words and words[0] in rooms.ROOMS:
         return _room(words[0], words[1:])
     options = parser().parse_args(words)
+    if strange := next(filter(_is_no_path, vars(options).values()), None):
+        write_error(f"{str(strange)[:SHOWN]!a} can be the name of no file here: name another")
+        return 2
     return COMMANDS[options.command](options)
+
+
+SHOWN = 80
+"""Characters of a wrong path that are repeated."""
+
+
+def _is_no_path(value: object) -> bool:
+    """Whether a path, or one of several, is such that the system knows no file of that name, there or not."""
+    if isinstance(value, list):
+        return any(map(_is_no_path, value))
+    try:
+        if isinstance(value, Path):
+            value.lstat()
+    except (ValueError, OSError) as error:
+        return not isinstance(error, OSError) or error.errno == ENAMETOOLONG
+    return False
 
 
 def _room(name: str, arguments: Sequence[str]) -> int:

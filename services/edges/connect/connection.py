@@ -10,6 +10,7 @@ from services.edges.connect.findings import Finding, doubtful, ill, well
 from services.edges.connect.written import STARTS
 
 WHERE = ("broker", "url")
+STARTS_IT = "the adapter starts the installation where it does not run"
 
 
 class Plugged(Protocol):
@@ -113,7 +114,7 @@ def judge_start(seen: Connection) -> Iterator[Finding]:
         case False:
             yield well("start", "the adapter starts no installation: a person or a service does")
         case {"command": [str() as program, *_]} if program in seen.programs:
-            yield well("start", "the adapter starts the installation where it does not run")
+            yield well("start", STARTS_IT)
         case {"command": [program, *_]}:
             finding = f"the adapter would start the installation with {program}, which cannot be run"
             yield doubtful("start", finding, seen.again)

@@ -9,10 +9,11 @@ import msgspec
 from schemas.view_asks import LastAdapter
 from services.edges.connect import harnesses, installation, probe
 from services.edges.connect.base import Harness
-from services.edges.connect.connection import Adapter, Reported
-from services.edges.connect.findings import Finding, doubtful, is_well
+from services.edges.connect.connection import STARTS_IT, Adapter, Reported
+from services.edges.connect.findings import Finding, doubtful, is_well, well
 from services.edges.connect.repository import judge_repository
 from services.edges.connect.vectors import judge_vectors
+from services.edges.launcher.run import current
 from services.edges.styling import console, styled
 from services.edges.terminal import write_json
 from services.settings import Problem, Settings
@@ -42,7 +43,8 @@ async def doctor(
 async def examine(settings: Settings, environment: Mapping[str, str], here: Path) -> tuple[Finding, ...]:
     seen = await probe.look(settings)
     is_silent = bool(seen.connected.error or seen.asked.error)
-    findings = [*installation.judge(seen), *installation.judge_disk(probe.disk(settings))]
+    first = installation.judge(seen)
+    findings = [*installation.judge_disk(probe.disk(settings))]
     findings += await judge_repository(settings.commits, here)
     findings += [] if seen.connected.error else await judge_vectors(settings)
     there = present(environment, here)
@@ -52,7 +54,16 @@ async def examine(settings: Settings, environment: Mapping[str, str], here: Path
             lambda one, reported: tuple(one.judge(settings, reported)), harness, _reported(last)
         )
         findings += judged if len(there) == 1 else (_of(harness, finding) for finding in judged)
-    return tuple(findings)
+    if seen.connected.error and not settings.nats.url and not current(settings.data):
+        starter = next((one.title for one in there if _starts_it(one, findings, there)), "")
+        first = (well("installation", f"it does not run; {starter} will start it"),) if starter else first
+    return (*first, *findings)
+
+
+def _starts_it(harness: Harness, findings: Sequence[Finding], there: Sequence[Harness]) -> bool:
+    """Whether a harness will start the installation, by what was found of it."""
+    mine = [one for one in findings if len(there) == 1 or one.what.startswith(f"{harness.name}: ")]
+    return is_well(mine) and any(one.finding == STARTS_IT for one in mine)
 
 
 def present(environment: Mapping[str, str], here: Path) -> tuple[Harness, ...]:

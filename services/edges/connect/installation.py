@@ -255,6 +255,14 @@ def _round_trips(seen: Seen) -> Iterator[Finding]:
     if seen.harness.error:
         yield ill("user harness", *_split(seen.harness.error))
         return
+    if not seen.harness.text:
+        yield doubtful(
+            "user harness",
+            "its password is not known here, so that nothing was published or commanded as a harness does",
+            "run `annals doctor` where a harness runs, too; in the container of a room this is as it should be",
+        )
+        yield _trip("asked", seen.asked, "the responder answers", "see the findings on the responder")
+        return
     yield _trip("published", seen.inbound, "what a harness publishes is kept", f"{REFUSED}: {AFRESH}")
     if seen.taken.text or seen.taken.error:
         yield _trip("read", seen.taken, "the tagger has read it", "see the findings on the tagger")

@@ -25,6 +25,7 @@ from services.edges.connect.installation import Disk, Kept, Running, Seen, Timed
 from services.edges.launcher.room_status import RoomStatus, read_status
 from services.edges.launcher.run import OTHERS, current
 from services.kit.bus import BrokerError, Bus, Lag, TooLarge, Unreachable
+from services.kit.bus.connection import NotAdmitted
 from services.kit.endpoint import FILE, Endpoint, find, read
 from services.settings import Settings
 
@@ -141,6 +142,11 @@ async def _round_trips(stack: AsyncExitStack, bus: Bus, seen: Seen, settings: Se
     begun = time.perf_counter()
     try:
         harness = await _connect(stack, _as_harness(settings))
+    except NotAdmitted as error:
+        if not settings.nats.url or settings.nats.user == "harness":
+            return msgspec.structs.replace(seen, harness=Timed(error=str(error)))
+        status, asked = await _timed(lambda: _ask(bus))  # a container of a room has no password of harnesses
+        return msgspec.structs.replace(seen, status=status, asked=asked)
     except Unreachable as error:
         return msgspec.structs.replace(seen, harness=Timed(error=str(error)))
     connected = Timed("connected", _since(begun))
