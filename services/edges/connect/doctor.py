@@ -13,9 +13,9 @@ from services.edges.connect.connection import STARTS_IT, Adapter, Reported
 from services.edges.connect.findings import Finding, doubtful, is_well, well
 from services.edges.connect.repository import judge_repository
 from services.edges.connect.vectors import judge_vectors
-from services.edges.launcher.run import current
 from services.edges.styling import console, styled
 from services.edges.terminal import write_json
+from services.kit.endpoint import read
 from services.settings import Problem, Settings
 
 COLOURS = {"PASS": "green", "WARN": "yellow", "FAIL": "bold red"}
@@ -54,7 +54,7 @@ async def examine(settings: Settings, environment: Mapping[str, str], here: Path
             lambda one, reported: tuple(one.judge(settings, reported)), harness, _reported(last)
         )
         findings += judged if len(there) == 1 else (_of(harness, finding) for finding in judged)
-    if seen.connected.error and not settings.nats.url and not current(settings.data):
+    if seen.connected.error and not settings.nats.url and read(settings.data) is None:
         starter = next((one.title for one in there if _starts_it(one, findings, there)), "")
         first = (well("installation", f"it does not run; {starter} will start it"),) if starter else first
     return (*first, *findings)
