@@ -60,7 +60,7 @@ from services.domain.secrets import mask
 from services.domain.senders import sender_of
 from services.kit import metrics
 from services.kit.aggregate import Aggregate
-from services.kit.bus import Conflict, Unreachable
+from services.kit.bus import Conflict, TooLarge, Unreachable
 from services.kit.room import Kit
 from services.memory.book import Book
 
@@ -150,6 +150,8 @@ class Desk:
             answer = Answer(ok=False, text="Nothing was written: others kept writing to this place. Try again.")
         except Unreachable as error:
             answer = Answer(ok=False, text=f"Nothing was written: {error}. Try again.")
+        except TooLarge as error:
+            answer = Answer(ok=False, text=f"Nothing was written: {error}. Send less of it.")
         except Exception as error:  # the sender must not wait for an answer that never comes
             self._kit.log.exception("a command failed", subject=subject, reason=type(error).__name__)
             answer = Answer(ok=False, text=FAILED)

@@ -135,7 +135,7 @@ async def test_a_command_that_cannot_be_read_is_answered_with_what_would_be_righ
 async def test_an_unknown_command_is_answered_with_the_known_ones(desk: Bus) -> None:
     answer = await ask(desk, encode(CommandMessage("w1", NOON, AGENT, msgspec.Raw(b"{}"))), "tea.make")
     assert not answer.ok
-    assert "'tea.make' is not one of drop.queue, flush.request" in answer.text
+    assert "there is no command 'tea.make', only " in answer.text
 
 
 async def test_a_subject_that_is_no_command_is_answered(desk: Bus) -> None:
@@ -243,7 +243,7 @@ async def patient_send(bus: Bus, command: Command, name: str) -> Answer:
 async def test_a_command_that_is_too_long_to_be_written_is_answered(desk: Bus) -> None:
     answer = await send(desk, FlushRequest("x" * (desk.max_payload - 300)))
     assert not answer.ok
-    assert answer.text.startswith("Nothing was written: TooLarge: a flush.requested of ")
+    assert answer.text.startswith("Nothing was written: a flush.requested of ")
 
 
 async def test_a_command_whose_handling_breaks_is_answered(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,7 +253,9 @@ async def test_a_command_whose_handling_breaks_is_answered(bus: Bus, monkeypatch
     monkeypatch.setattr("services.desk.worker.decide", broken)
     async with opened(Desk(), bus, quick_settings()):
         answer = await send(bus, DropQueue("3"))
-    assert Answer(ok=False, text="Nothing was written: ZeroDivisionError: by no tags.") == answer
+    assert not answer.ok
+    assert answer.text.startswith("Nothing was written: the desk failed at this command.")
+    assert "ZeroDivisionError" not in answer.text
 
 
 async def test_without_a_desk_a_command_fails_at_once(bus: Bus) -> None:
