@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from services.domain.erasure.facts import Structural
 from services.domain.erasure.secret import TooShort
 from services.edges.erase import files
 from services.edges.erase.secret import Found, SecretErasure
@@ -17,7 +18,7 @@ from services.edges.launcher.leftover import end_leftover
 from services.edges.launcher.run import Busy, owned
 from services.edges.terminal import write, write_error, write_note
 from services.kit.bus import BrokerError, Bus, Unreachable
-from services.kit.bus.rewriting import is_half_done, is_read, refuse_unless_allowed
+from services.kit.bus.rewriting import end_what_was_begun, is_half_done, is_read, refuse_unless_allowed
 from services.settings import Settings
 
 VARIABLE = "SECRET"
@@ -44,7 +45,7 @@ async def erase(options: argparse.Namespace, settings: Settings) -> int:
             return await _erase_secret(store, settings, secret, is_meant=options.yes)
     except Busy:
         write_error("an installation runs here, and erasing needs it stopped: run `annals down`, then this again")
-    except (TooShort, Unreachable, BrokerError, OSError) as error:
+    except (TooShort, Structural, Unreachable, BrokerError, OSError) as error:
         write_error(str(error) or type(error).__name__)
     return 1
 
@@ -52,7 +53,8 @@ async def erase(options: argparse.Namespace, settings: Settings) -> int:
 def _secret(source: str | None) -> str:
     """The secret, which never stands in the arguments of a command: others see these, and shells keep them."""
     if source == "-":
-        return sys.stdin.read().removesuffix("\n").removesuffix("\r")
+        given = sys.stdin.buffer.read().decode(errors="surrogateescape")
+        return given.removesuffix("\n").removesuffix("\r")
     if given := os.environ.get(VARIABLE):
         return given
     if sys.stdin.isatty():
@@ -122,7 +124,10 @@ async def _erase_secret(store: StoppedStore, settings: Settings, secret: str, *,
             )
         write_note("Nothing was changed; with --yes it is masked everywhere, in the prompts that showed it, too.")
         return 0
+    if await is_half_done(store.bus):
+        await end_what_was_begun(store.bus)  # so that all of the log is there to be looked at
     await erasure.refuse_unworked()
+    await erasure.refuse_structural()
     for done, stage in erasure.stages:
         await stage()
         write(done)

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import msgspec
 
-from schemas.streams import BODIES, BUCKETS, DEAD, IN, INBOUND_BODIES, LOG
+from schemas.streams import BODIES, BUCKETS, DEAD, IN, INBOUND_BODIES, LOG, STREAMS
 from schemas.subjects import BadSubject, parse_log
+from services.domain.erasure.facts import Addresses, refuse_word_of_language, rewritten
 from services.domain.erasure.secret import Masks, masked, masked_subject, spellings
 from services.edges.erase import files
 from services.kit.bus import Bus, Unreachable
+from services.kit.bus.layout import COPY
 from services.kit.bus.rewriting import (
+    POSITIONS,
     RewrittenBodies,
     StoredMessage,
     copy_log,
@@ -22,7 +25,10 @@ from services.kit.bus.rewriting import (
     remove,
     stored,
 )
+from services.kit.rooms import ROOMS
 
+NAMES = (*(one.name for one in STREAMS), *(one.name for one in BUCKETS), COPY, POSITIONS)
+"""What streams and buckets are called."""
 Stage = Callable[[], Awaitable[None]]
 
 
@@ -113,6 +119,15 @@ class SecretErasure:
                 "until `annals status` shows that nothing waits, then `annals down` and this again"
             )
 
+    async def refuse_structural(self) -> None:
+        """Raise `Structural` where what is no text would have to be masked, before anything is changed."""
+        refuse_word_of_language(self._masks, (*ROOMS, *NAMES))
+        addresses = Addresses()
+        async with aclosing(stored(self._bus, LOG.name)) as log:
+            async for message in log:
+                subject, _ = rewritten(message.subject, message.data, self._masks, {})
+                addresses.add(message.subject, subject)
+
     @property
     def stages(self) -> Sequence[tuple[str, Stage]]:
         """All that is to be done, in order; each may be done again."""
@@ -150,8 +165,7 @@ class SecretErasure:
         await copy_log(self._bus, self._rewritten)
 
     def _rewritten(self, message: StoredMessage) -> tuple[str, bytes]:
-        data = masked(message.data, {**self._masks, **self._renamed})
-        return masked_subject(message.subject, self._masks), data
+        return rewritten(message.subject, message.data, self._masks, self._renamed)
 
     async def _delete(self) -> None:
         await delete_log(self._bus)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -93,10 +94,10 @@ async def planted(data: Path) -> list[tuple[int, str, bytes]]:
     return log
 
 
-def erase(data: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+def erase(data: Path, *arguments: str, secret: str = WORD) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-m", "services.edges.cli", "erase", "secret", *arguments],
-        env={**os.environ, "ANNALS_DATA": str(data), "XDG_STATE_HOME": str(data / "state"), "SECRET": WORD},
+        env={**os.environ, "ANNALS_DATA": str(data), "XDG_STATE_HOME": str(data / "state"), "SECRET": secret},
         capture_output=True,
         text=True,
         check=False,
@@ -144,6 +145,23 @@ async def test_a_secret_is_shown_and_then_erased(data: Path) -> None:
     done = erase(data, "--yes")
     assert 0 == done.returncode, done.stdout + done.stderr
     await assert_erased(data, before)
+
+
+async def test_what_is_no_text_is_refused_before_anything_is_changed(data: Path) -> None:
+    await planted(data)
+    views = {path: path.read_bytes() for path in (data / "views").iterdir()}
+    for secret, words in (
+        ("recorded", "a part of 'part.recorded'|a word that the log itself is written with"),
+        ("2026-03-07", "its moment|a number, a moment"),
+        ("title 10\udcff", "not text in UTF-8"),
+        ("[masked:e", "takes the place of secrets"),
+        (" " * 9, "nothing but blanks"),
+    ):
+        refused = erase(data, "--yes", secret=secret)
+        assert 1 == refused.returncode, refused.stdout
+        assert re.search(words, refused.stderr), refused.stderr
+        assert "Traceback" not in refused.stderr
+    assert views == {path: path.read_bytes() for path in (data / "views").iterdir()}
 
 
 async def test_what_no_room_has_worked_is_not_deleted(data: Path) -> None:
