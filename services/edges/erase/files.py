@@ -141,13 +141,15 @@ def drop_made_of_log(data: Path) -> None:
 
 
 async def mirrors_with(data: Path, masks: Masks) -> list[Path]:
-    """Mirrors of remotes in which a commit holds it, as git reads them; one that git cannot read counts."""
+    """Mirrors of remotes that hold it in a commit, a tag or the name of a file; one that git cannot read counts."""
     return [path for path in sorted((data / "mirrors").glob("*.git")) if await _is_in_history(path, masks)]
 
 
 async def _is_in_history(mirror: Path, masks: Masks) -> bool:
     try:
-        said = await git(mirror, environment(os.environ), "log", "--all", "--format=%an%n%ae%n%cn%n%ce%n%B%n%D")
+        surroundings = environment(os.environ)
+        said = await git(mirror, surroundings, "cat-file", "--batch-all-objects", "--batch")  # those no branch has, too
+        said += await git(mirror, surroundings, "for-each-ref", "--format=%(refname)")
     except GitFailed:
         return True
     return masked(said, masks) != said
