@@ -113,8 +113,8 @@ class Store:
         self._searched[project] = now
         known = self._stored.get(project)
         age = now - known.at if known else at_most
-        if known is None or known.through < through or age >= at_most:
-            return await self._looked_after(project)
+        if known is None or known.through < through or age >= at_most or self.through < known.through:
+            return await self._looked_after(project)  # an index that has read less was made anew, of another log maybe
         if age >= OLD / 2 and project not in self._refreshing:
             task = asyncio.create_task(self._refresh(project, is_urgent=at_most <= OLD))
             self._refreshing[project] = task

@@ -13,6 +13,7 @@ from schemas.events import (
     CompartmentSealed,
     HistoryAdvanced,
     HistoryFailed,
+    HistoryOrdered,
     HistoryReplaced,
     HistoryRequested,
     SpendRefused,
@@ -23,11 +24,11 @@ from services.desk.worker import Desk
 from services.edges.launcher.broker import Broker
 from services.historian.core.scoring_prompt import SEEDS
 from services.historian.worker import Historian
-from services.kit.bus import Bus
+from services.kit.bus import Appender, Bus
 from services.kit.commands import send
 from tests.harness.provider import Provider as Server
 from tests.harness.provider import Reply, Request, Script, overflow
-from tests.helpers.broker_world import HARBOUR, PERSON, connected, facts, opened
+from tests.helpers.broker_world import HARBOUR, PERSON, connected, facts, opened, wrapped
 from tests.helpers.compressed_sessions import (
     Session,
     append,
@@ -170,10 +171,12 @@ async def test_a_judge_that_cannot_be_trusted_changes_nothing(
     assert [] == await of(bus, CompartmentRescored)
 
 
-async def test_without_a_model_the_order_fails_and_the_session_goes_on(bus: Bus, session: Session) -> None:
+async def test_without_a_model_an_order_is_refused_and_one_from_before_fails(bus: Bus, session: Session) -> None:
     await with_parts(bus, 2)
     async with opened(Desk(), bus, settings()), opened(Historian(), bus, settings()):
-        await order(bus)
+        answer = await send(bus, HARBOUR, HistoryRescore(), name="judge", actor=PERSON)
+        assert (False, True) == (answer.ok, "name one in ANNALS_MODEL__CHAIN" in answer.text)
+        await Appender(bus).append(wrapped([HistoryOrdered(order="rescore")]), {})
         await until(lambda: ended(bus))
         assert [("no_model", 0)] == await failures(bus)
         assert "name one in ANNALS_MODEL__CHAIN" in await reason(bus)

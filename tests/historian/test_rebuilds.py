@@ -173,7 +173,7 @@ async def test_a_range_that_was_cut_off_goes_on_behind_what_is_made_of_it(
 async def test_a_range_behind_what_is_compressed_is_refused(bus: Bus, session: Session) -> None:
     before = await compressed(bus, session)
     async with opened(historian := Historian(), bus, settings()):
-        await rebuild(bus, f"{before[-1][1] + 1}-{before[-1][1] + 9}")
+        await rebuild(bus, f"{before[-1][1] + 1}-{before[-1][1] + 4}")
         await until(lambda: wrote(bus, HistoryFailed))
         await until(historian.idle)
     (failed,) = await of(bus, HistoryFailed)

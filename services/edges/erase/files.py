@@ -38,7 +38,9 @@ def plain_files(data: Path) -> Iterator[Path]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    yield from (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
+    """Each file below a folder; what a broker deletes meanwhile is passed over."""
+    found = (Path(place) / name for place, _, names in os.walk(folder) for name in names)
+    yield from (path for path in sorted(found) if path.is_file() and not path.is_symlink())
 
 
 def mask_file(path: Path, masks: Masks) -> bool:
@@ -161,6 +163,6 @@ def drop_mirror(mirror: Path) -> None:
 
 def refuse_foreign(data: Path) -> None:
     """Raise `Unreachable` where a file of this data directory cannot be written by this user."""
-    foreign = next((path for path in _files(data) if not os.access(path, os.R_OK | os.W_OK)), None)
+    foreign = next((one for one in _files(data) if one.exists() and not os.access(one, os.R_OK | os.W_OK)), None)
     if foreign is not None:
         raise Unreachable(f"{foreign} cannot be read and written by this user; run this as the user who owns it")

@@ -13,7 +13,7 @@ from schemas.codec import encode
 from schemas.events import DocumentCaptured, SessionRenamed
 from schemas.subjects import Address
 from schemas.view_asks import SqlAsk
-from services.kit.asks import AskHandler
+from services.kit.asks import LOGS, AskHandler
 from services.kit.bus import Unreachable
 from services.kit.logs import logger
 from services.kit.turns import Turns
@@ -31,7 +31,8 @@ ASKED = encode(CompactionContextAsk("p", "s"))
 
 def served(answer: Any, turns: Turns | None = None) -> AskHandler[CompactionContextAsk, CompactionContext]:  # noqa: ANN401 - any that answers
     """A question that is answered so."""
-    context = cast("Context", SimpleNamespace(kit=SimpleNamespace(log=logger(), bus=SimpleNamespace(max_payload=1000))))
+    kit = SimpleNamespace(room="responder", log=logger(), bus=SimpleNamespace(max_payload=1000))
+    context = cast("Context", SimpleNamespace(kit=kit))
     return handler_of(
         Question(CompactionContextAsk, lambda _: answer, lambda reason: CompactionContext(error=reason), turns), context
     )
@@ -57,7 +58,7 @@ def test_projections_are_found_by_their_place_with_their_scope() -> None:
     [
         (UnknownSession("there is no session s"), "there is no session s"),
         (Unreachable("the broker is away"), "the broker is away"),
-        (KeyError("x"), "KeyError: 'x'"),
+        (KeyError("x"), f"brief could not be answered, responder failed; {LOGS}"),
     ],
 )
 async def test_whatever_goes_wrong_is_an_answer(error: Exception, reason: str) -> None:

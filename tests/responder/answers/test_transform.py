@@ -87,7 +87,7 @@ async def test_a_plan_that_is_refused_is_not_made_anew(
         harness = await begun(bus, "pi", "one")
         unsteady = Unsteady(monkeypatch, 2, error=Unreachable)
         plan = await harness.asks(serving)
-        assert ("failed", "the plan could not be kept: the broker fails") == (plan.status, plan.reason)
+        assert ("failed", "the plan could not be stored: the broker fails") == (plan.status, plan.reason)
         assert 1 == unsteady.left
 
 
