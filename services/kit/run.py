@@ -73,8 +73,6 @@ async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool,
     stop = asyncio.Event()
     watchdog = Watchdog(settings.loop.hung_after)
     watches = [asyncio.create_task(one) for one in (watchdog.watch(), _until_orphaned(parent, stop))]
-    if getattr(room_class, "GIVES_WAY", False):
-        watches.append(asyncio.create_task(give_way()))
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     endpoint = find(settings)
@@ -87,6 +85,8 @@ async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool,
         room = room_class()
         kit = Kit(room_class.NAME, bus, LogReader(bus), Appender(bus), settings, stack, logger())
         await room.open(kit)
+        if getattr(room_class, "GIVES_WAY", False):  # not before: while it is opened, others wait for what it will do
+            watches.append(asyncio.create_task(give_way()))
         try:
             server, port = metrics.serve(settings.http.host, settings.http.port, lambda: _health(room, bus, watchdog))
         except OSError as error:
