@@ -3,14 +3,13 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from services.domain.search.rows import BY_NAME, KINDS, Kind
 from services.kit.index_place import Current, Position, folder_of, read_current, read_position
 from services.kit.logs import Logger
-from services.kit.same_log import Log, difference
 from services.kit.vectors import Table, Tables, VectorsError
 from services.searcher import filling
 from services.searcher.copying import copy
@@ -55,27 +54,11 @@ class Store:
         self._quiet = asyncio.Event()
         self._quiet.set()
         self.current: Current | None = None
-        self._foreign: Mapping[str, str] = {}
-        """The tables of an index that was made from another log: one that is made anew has others."""
 
     @property
     def through(self) -> int:
         """The position of the log up to which the index has read."""
-        return self._position().through
-
-    async def compare(self, log: Log) -> None:
-        """Search nothing of an index that was made from another log, until the indexer has made it anew."""
-        if await self._opened() is None:
-            return
-        position = self._position()
-        marks = position.marks or [one for one in [position.newest] if one.seq]
-        if await difference(log, position.through, marks) is not None:
-            self._foreign = position.tables
-
-    def _position(self) -> Position:
-        """How far the set that is searched is; nothing where it was made from another log."""
-        position = read_position(self._folder) if self.current else Position()
-        return Position() if position.tables == self._foreign else position
+        return read_position(self._folder).through if self.current else 0
 
     async def read_through(self) -> int:
         """The same, after a look at whether an index, or another one, is searched by now. Raises `VectorsError`."""
@@ -106,7 +89,7 @@ class Store:
         """Open what the first search would have to open."""
         with contextlib.suppress(*VectorsError):  # that search meets the same error, and tells it
             if await self._opened():
-                for name in (await asyncio.to_thread(self._position)).tables.values():
+                for name in (await asyncio.to_thread(read_position, self._folder)).tables.values():
                     await self._table(name)
 
     @contextlib.contextmanager
@@ -130,8 +113,8 @@ class Store:
         self._searched[project] = now
         known = self._stored.get(project)
         age = now - known.at if known else at_most
-        if known is None or known.through < through or age >= at_most or self.through < known.through:
-            return await self._looked_after(project)  # an index that has read less was made anew, of another log maybe
+        if known is None or known.through < through or age >= at_most:
+            return await self._looked_after(project)
         if age >= OLD / 2 and project not in self._refreshing:
             task = asyncio.create_task(self._refresh(project, is_urgent=at_most <= OLD))
             self._refreshing[project] = task
@@ -189,7 +172,7 @@ class Store:
         if tables is None:
             return Project({}, time.monotonic())
         known = self._stored.get(project, Project({})).kinds
-        position = await asyncio.to_thread(self._position)
+        position = await asyncio.to_thread(read_position, self._folder)
         found: dict[Kind, StoredShelf] = {}
         try:
             for kind in KINDS:
