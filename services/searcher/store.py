@@ -3,13 +3,14 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from services.domain.search.rows import BY_NAME, KINDS, Kind
 from services.kit.index_place import Current, Position, folder_of, read_current, read_position
 from services.kit.logs import Logger
+from services.kit.same_log import Log, difference
 from services.kit.vectors import Table, Tables, VectorsError
 from services.searcher import filling
 from services.searcher.copying import copy
@@ -46,11 +47,26 @@ class Store:
         self._quiet = asyncio.Event()
         self._quiet.set()
         self.current: Current | None = None
+        self._foreign: Mapping[str, str] = {}
+        """The tables of an index that was made from another log: one that is made anew has others."""
 
     @property
     def through(self) -> int:
         """The position of the log up to which the index has read."""
-        return read_position(self._folder).through if self.current else 0
+        return self._position().through
+
+    async def compare(self, log: Log) -> None:
+        """Search nothing of an index that was made from another log, until the indexer has made it anew."""
+        if await self._opened() is None:
+            return
+        position = self._position()
+        if position.marks and await difference(log, position.through, position.marks) is not None:
+            self._foreign = position.tables
+
+    def _position(self) -> Position:
+        """How far the set that is searched is; nothing where it was made from another log."""
+        position = read_position(self._folder) if self.current else Position()
+        return Position() if position.tables == self._foreign else position
 
     async def read_through(self) -> int:
         """The same, after a look at whether an index, or another one, is searched by now. Raises `VectorsError`."""
@@ -81,7 +97,7 @@ class Store:
         """Open what the first search would have to open."""
         with contextlib.suppress(*VectorsError):  # that search meets the same error, and tells it
             if await self._opened():
-                for name in (await asyncio.to_thread(read_position, self._folder)).tables.values():
+                for name in (await asyncio.to_thread(self._position)).tables.values():
                     await self._table(name)
 
     @contextlib.contextmanager
@@ -133,7 +149,7 @@ class Store:
         if tables is None:
             return Project({}, time.monotonic())
         known = self._stored.get(project, Project({})).kinds
-        position = await asyncio.to_thread(read_position, self._folder)
+        position = await asyncio.to_thread(self._position)
         found: dict[Kind, StoredShelf] = {}
         try:
             for kind in KINDS:

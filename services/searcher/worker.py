@@ -67,6 +67,7 @@ class Searcher:
         self._kit = kit
         self._store = Store(kit.settings.data, kit.settings.search.projects, kit.log)
         kit.stack.callback(self._store.close)
+        await self._store.compare(kit.reader)
         written = ConfirmedWrites(kit.reader)
         self._searching = Searching(kit, self._store, written)
         self.searches = Queue(SEARCHES)

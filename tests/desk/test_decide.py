@@ -217,7 +217,7 @@ def test_a_command_repeated_is_granted_and_writes_nothing() -> None:
 
 
 def test_a_flush_is_granted_with_its_reason() -> None:
-    text = "What waits is applied at the next model call; where nothing waits, nothing changes. /ctx-status shows it."
+    text = "Everything that waits will be applied at the next model call."
     granted = Decision(ok=True, text=text, events=(FlushRequested(reason="tidy"),))
     assert granted == decide(Session(), FlushRequest("tidy"), CommandContext())
 

@@ -164,7 +164,7 @@ async def test_a_question_that_has_no_answer_gets_a_sentence(bus: Bus, broker: B
         (known,) = (await names(bus)).values()
         assert "there is no session gone" in (await asked(bus, "why", id=known, session="gone")).error
         unread = await bus.request(ask("memory", HARBOUR.project), b'{"project": "harbour", "view": "x"}', PATIENCE)
-        assert "not a question" in msgspec.json.decode(unread, type=MemoryReply).error
+        assert "this question cannot be read" in msgspec.json.decode(unread, type=MemoryReply).error
 
 
 async def test_an_agent_is_reminded_of_its_notes_after_a_commit(bus: Bus, broker: Broker, tmp_path: Path) -> None:

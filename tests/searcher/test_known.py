@@ -179,11 +179,3 @@ async def test_what_stands_in_the_prompt_is_said_to_stand_there(asking: Asking) 
     assert "message 8" in text
     assert "the memory mem1" in text
     assert "m5" in [hit.id for hit in (await asking("lock file shared between workers", session="s1")).hits]
-
-
-async def test_a_search_that_nobody_waits_for_long_does_not_look_for_what_stands_in_the_prompt(asking: Asking) -> None:
-    asking.served = Served(messages=("m5",))
-    query = "lock file shared between workers"
-    assert (await asking(query, session="s1")).in_prompt
-    found = await asking(query, session="s1", deadline_ms=10_000)
-    assert ((), ()) == (found.hits, found.in_prompt)

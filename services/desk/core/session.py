@@ -43,7 +43,7 @@ def drop(session: Session, command: DropQueue, context: CommandContext) -> Decis
 @command(FlushRequest, on=Session, writes=(FlushRequested,))
 def flush(_: Session, command: FlushRequest, __: CommandContext) -> Decision:
     """Have everything that waits applied at the next model call."""
-    text = "What waits is applied at the next model call; where nothing waits, nothing changes. /ctx-status shows it."
+    text = "Everything that waits will be applied at the next model call."
     return Decision(ok=True, text=text, events=(FlushRequested(reason=command.reason),))
 
 
