@@ -47,6 +47,8 @@ class Store:
         self._quiet = asyncio.Event()
         self._quiet.set()
         self.current: Current | None = None
+        self._comparing = asyncio.Lock()
+        self._is_compared = False
         self._foreign: Mapping[str, str] = {}
         """The tables of an index that was made from another log: one that is made anew has others."""
 
@@ -56,12 +58,20 @@ class Store:
         return self._position().through
 
     async def compare(self, log: Log) -> None:
-        """Search nothing of an index that was made from another log, until the indexer has made it anew."""
-        if await self._opened() is None:
-            return
-        position = self._position()
-        if position.marks and await difference(log, position.through, position.marks) is not None:
-            self._foreign = position.tables
+        """Search nothing of an index that was made from another log, until the indexer has made it anew.
+
+        That is looked at once: a searcher that notices another log later begins anew.
+        """
+        with contextlib.suppress(*VectorsError):  # the search that follows meets the same error, and reports it
+            await self._compared(log)
+
+    async def _compared(self, log: Log) -> None:
+        async with self._comparing:
+            if not self._is_compared and await self._opened() is not None:
+                position = self._position()
+                if position.marks and await difference(log, position.through, position.marks) is not None:
+                    self._foreign = position.tables
+            self._is_compared = True
 
     def _position(self) -> Position:
         """How far the set that is searched is; nothing where it was made from another log."""

@@ -67,7 +67,6 @@ class Searcher:
         self._kit = kit
         self._store = Store(kit.settings.data, kit.settings.search.projects, kit.log)
         kit.stack.callback(self._store.close)
-        await self._store.compare(kit.reader)
         written = ConfirmedWrites(kit.reader)
         self._searching = Searching(kit, self._store, written)
         self.searches = Queue(SEARCHES)
@@ -103,6 +102,7 @@ class Searcher:
     async def _answer(self, ask: SearchAsk) -> Hits:
         try:
             async with self.searches.turn(f"ask.{ask.NAME}", until=time.monotonic() + TURN_WITHIN):
+                await self._store.compare(self._kit.reader)
                 return await self._searching.answer(asker(ask), ask)
         except Expired:
             return Hits(error=f"Not searched: others' searches took all of {TURN_WITHIN:g} s; ask again in a moment.")
