@@ -4,6 +4,7 @@ import asyncio
 import base64
 import os
 from collections import deque
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -35,6 +36,9 @@ class Outbox:
         self._waiting: deque[Outgoing] = deque(_read(spool))
         self._empty = asyncio.Event()
         self._more = asyncio.Event()
+        self._under_way: deque[asyncio.Task[int]] = deque()
+        """One for each of the oldest that wait, in their order."""
+        self._is_resting = False
         self._kept = len(self._waiting)
         """How many of those that wait are on disk, the oldest first; -1: the file holds others, too."""
         self._settle()
@@ -50,6 +54,7 @@ class Outbox:
         self._settle()
         if not self._bus.connected:
             self._keep(message)
+        self._send()
 
     async def flushed(self) -> None:
         """Wait until everything is with the broker."""
@@ -61,31 +66,57 @@ class Outbox:
         self._write()
 
     async def _send_for_ever(self) -> None:
-        while True:
-            await self._more.wait()
-            messages = list(self._waiting)[:WINDOW]
-            settled = await self._send(messages)
-            for _ in range(settled):
-                self._waiting.popleft()
-            if settled and self._kept:
-                self._kept = -1
-            self._settle()
-            if settled < len(messages):
-                self._write()
-                await asyncio.sleep(RETRY)
-            elif not self._waiting and self._kept:
-                self._write()
+        try:
+            while True:
+                await self._more.wait()
+                self._send()
+                if self._under_way and await self._is_settled(self._waiting[0], self._under_way[0]):
+                    self._forget_oldest()
+                else:
+                    await self._rest()
+        finally:
+            await self._end_sending()
 
-    async def _send(self, messages: list[Outgoing]) -> int:
-        """Publish them in order; how many were settled before the first that must be sent again."""
-        sent = [asyncio.create_task(self._bus.publish(one.subject, one.data, one.id)) for one in messages]
-        answers = await asyncio.gather(*sent, return_exceptions=True)
-        for index, (message, answer) in enumerate(zip(messages, answers, strict=True)):
-            if isinstance(answer, TooLarge):  # spooled while a broker with a higher limit was away
-                logger().error("a message is left out", id=message.id, reason=str(answer))
-            elif isinstance(answer, BaseException):
-                return index
-        return len(messages)
+    def _send(self) -> None:
+        """Have as many under way as may be at once, the oldest first; none after a failure, until all is tried again.
+
+        What is sent while the broker is away would arrive with its return, before what was lost on the way.
+        """
+        if self._bus.connected and not self._is_resting:
+            for message in islice(self._waiting, len(self._under_way), WINDOW):
+                publishing = self._bus.publish(message.subject, message.data, message.id)
+                self._under_way.append(asyncio.create_task(publishing))
+
+    async def _is_settled(self, message: Outgoing, publishing: asyncio.Task[int]) -> bool:
+        """Whether this message need not be sent again."""
+        (answer,) = await asyncio.gather(publishing, return_exceptions=True)
+        if isinstance(answer, TooLarge):  # spooled while a broker with a higher limit was away
+            logger().error("a message is left out", id=message.id, reason=str(answer))
+        return isinstance(answer, int | TooLarge)
+
+    def _forget_oldest(self) -> None:
+        self._waiting.popleft()
+        self._under_way.popleft()
+        if self._kept:
+            self._kept = -1
+        self._settle()
+        if not self._waiting and self._kept:
+            self._write()
+
+    async def _rest(self) -> None:
+        """After a failure: what was under way behind it is sent again, too; its ids make a second copy harmless."""
+        self._is_resting = True
+        await asyncio.gather(*self._under_way, return_exceptions=True)
+        self._under_way.clear()
+        self._write()
+        await asyncio.sleep(RETRY)
+        self._is_resting = False
+
+    async def _end_sending(self) -> None:
+        self._is_resting = True
+        for publishing in self._under_way:
+            publishing.cancel()
+        await asyncio.gather(*self._under_way, return_exceptions=True)
 
     def _settle(self) -> None:
         if self._waiting:

@@ -1,5 +1,6 @@
 """The outbox: what is said arrives once and in order, whatever the broker and the harness go through."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -52,6 +53,30 @@ async def test_letters_arrive_once_and_in_order(bus: Bus) -> None:
             box.put(message(word))
         await box.flushed()
     assert words == await arrived(bus)
+
+
+async def test_a_message_does_not_wait_for_the_confirmation_of_those_before(
+    bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client that sent a window and waited for all of it reported at the pace of the slowest answer."""
+    is_confirmed = asyncio.Event()
+    publish = bus.publish
+
+    async def slow(subject: str, data: bytes, message_id: str) -> int:
+        position = await publish(subject, data, message_id)
+        if data == b"slow":
+            await is_confirmed.wait()
+        return position
+
+    monkeypatch.setattr(bus, "publish", slow)
+    async with outbox(bus) as box:
+        box.put(message("slow"))
+        await until(lambda: _count(bus, 1))
+        box.put(message("next"))
+        await until(lambda: _count(bus, 2))
+        is_confirmed.set()
+        await box.flushed()
+    assert ["slow", "next"] == await arrived(bus)
 
 
 async def test_a_letter_put_twice_arrives_once(bus: Bus) -> None:
