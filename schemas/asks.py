@@ -9,7 +9,7 @@ from schemas.ask import Ask
 from schemas.inbox import Mode
 from schemas.numbers import Count, Wait
 from schemas.plan import AnyEdit, Revision
-from schemas.tools import Line, Source, Tool
+from schemas.tools import Line, Source, Tool, Verb
 from schemas.view_asks import VIEW_ASKS
 
 
@@ -299,6 +299,8 @@ class ClientManifestAsk(Ask, frozen=True):
 
     project: str = ""
     harness: str = ""
+    verbs: tuple[Verb, ...] = ()
+    """The verbs of calls that the adapter knows; none: `ask`, and `wish` for commands."""
 
 
 class ClientManifest(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -12,8 +12,9 @@ from schemas.inbox import Mode
 Source = Literal["memory", "message", "compartment", "note", "commit", "output"]
 """What can be found: what the project remembers, what was written in a message, a part of compressed history, a note,
 a commit."""
-Verb = Literal["wish", "ask"]
-"""Whether a call is a command on `do.*` or a question on `ask.*`."""
+Verb = Literal["command", "ask", "wish"]
+"""Whether a call is a command on `do.*` or a question on `ask.*`. Adapters that do not list `command` among the verbs
+that they know are sent `wish` for it."""
 
 
 class Target(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -75,7 +76,7 @@ class Action(msgspec.Struct, frozen=True):
     parameters: dict[str, object] = {}
     """JSON Schema of the parameters that the tool does not have without this action."""
     tool: str = MEMORY
-    verb: Verb = "wish"
+    verb: Verb = "command"
     subject: str = ""
     """The type of the command, which registering it fills in, or the name of the question."""
 
@@ -136,7 +137,7 @@ TOOLS_DECLARED: tuple[Tool, ...] = (
             "required": ["drop"],
             "additionalProperties": False,
         },
-        verb="wish",
+        verb="command",
         subject="drop.queue",
         takes_placeholders=True,
     ),
@@ -227,7 +228,7 @@ LINES: tuple[Line, ...] = (
     Line(
         name="ctx-wrapup",
         description="Compress all history of this session that can be compressed, now",
-        verb="wish",
+        verb="command",
         subject="history.order",
     ),
     Line(
@@ -236,20 +237,20 @@ LINES: tuple[Line, ...] = (
             "Make the compressed history of this session anew: all of it, or a range of messages such as 12-80; "
             "stop gives up what was begun"
         ),
-        verb="wish",
+        verb="command",
         subject="history.rebuild",
         argument="range",
     ),
     Line(
         name="ctx-rescore",
         description="Have the model of the settings judge anew how long each part of the compressed history is kept",
-        verb="wish",
+        verb="command",
         subject="history.rescore",
     ),
     Line(
         name="ctx-flush",
         description="Apply everything that waits to be dropped at the next model call",
-        verb="wish",
+        verb="command",
         subject="flush.request",
         argument="reason",
     ),

@@ -9,6 +9,8 @@ from schemas.commands import CommandMessage, MemoryWrite
 from schemas.inbox import Mode
 from schemas.offered import ACTIONS, TOOLS
 from schemas.tools import MEMORY, Tool
+from services.domain.limits import Limits, Memory
+from services.responder.answers.client_manifest import client_manifest
 from tests.adapter.conftest import Adapter
 from tests.adapter.played import Harness, Json
 
@@ -41,7 +43,7 @@ def test_an_action_goes_where_it_is_defined_to_without_its_name(adapter: Adapter
 
 def test_a_tool_without_actions_goes_to_its_subject_with_all_that_is_given(adapter: Adapter) -> None:
     route = routed(adapter, {"drop": "3-5", "action": "kept"}, tool=REDUCE)
-    assert {"to": {"verb": "wish", "subject": "drop.queue"}, "given": {"drop": "3-5", "action": "kept"}} == route
+    assert {"to": {"verb": "command", "subject": "drop.queue"}, "given": {"drop": "3-5", "action": "kept"}} == route
 
 
 @pytest.mark.parametrize(
@@ -85,6 +87,15 @@ def test_a_repeated_call_is_one_command_and_names_the_message_that_it_stands_in(
         command = msgspec.json.decode(msgspec.json.encode(sent), type=CommandMessage)
         assert ("s/c7", "agent", "build") == (command.id, command.actor.kind, command.actor.id)
         assert MemoryWrite("It is so.", "NAMING", message="m1") == msgspec.json.decode(command.data, type=MemoryWrite)
+
+
+def test_what_rooms_of_an_older_release_offer_is_a_command_too(harness: Harness) -> None:
+    older = next(tool for tool in client_manifest(Limits(), Memory(), ()).tools if tool.name == MEMORY)
+    harness.user("go")
+    harness.serve()
+    harness.answer({"text": "Kept as m1.", "ok": True})
+    assert "Kept as m1." == harness.call(older, "c7", action="write", text="It is so.", category="NAMING")
+    assert ["do.project.s.memory.write"] == harness.subjects
 
 
 def test_what_is_asked_is_answered_in_words(harness: Harness) -> None:

@@ -5,6 +5,7 @@ import json
 import msgspec
 
 from schemas.asks import ASKS
+from schemas.codec import encode
 from schemas.offered import ACTIONS, TOOLS
 from schemas.tools import LINES, MEMORY, Line, Target, Tool
 from services.desk.core.commands import COMMANDS
@@ -13,7 +14,7 @@ from services.domain.tokens import tokens
 from services.responder.answers.client_manifest import MANIFEST, client_manifest
 
 FIELDS = {
-    **{("wish", command.TYPE): command.__struct_fields__ for command in COMMANDS},
+    **{("command", command.TYPE): command.__struct_fields__ for command in COMMANDS},
     **{("ask", ask.NAME): ask.__struct_fields__ for ask in ASKS},
 }
 
@@ -47,6 +48,15 @@ def test_the_tool_of_the_memory_is_offered_where_memory_is_on() -> None:
     offered = {on: [tool.name for tool in client_manifest(Limits(), Memory(enabled=on)).tools] for on in (True, False)}
     assert MEMORY in offered[True]
     assert offered[False] == [name for name in offered[True] if name != MEMORY]
+
+
+def test_an_adapter_that_does_not_know_commands_is_sent_the_verb_of_older_releases() -> None:
+    older, newer = client_manifest(Limits(), Memory(), ()), client_manifest(Limits(), Memory(), ("command", "ask"))
+    assert encode(newer).replace(b'"verb":"command"', b'"verb":"wish"').replace(
+        newer.digest.encode(), older.digest.encode()
+    ) == encode(older)
+    assert b'"wish"' not in encode(newer)
+    assert newer == MANIFEST
 
 
 def test_a_sub_agent_reads_the_memory_and_leaves_notes() -> None:

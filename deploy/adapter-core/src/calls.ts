@@ -34,7 +34,7 @@ export async function call(
   given: Record<string, unknown>,
 ): Promise<string> {
   if (!service.broker.connected) return AWAY;
-  const isCommand = verb === "wish";
+  const isCommand = verb !== "ask";
   const question = isCommand
     ? { id: `${session}/${id}`, at: new Date().toISOString(), actor, data: message ? { ...given, message } : given }
     : { ...given, project, session: about || session, ...(about !== undefined && { asker: session }) };

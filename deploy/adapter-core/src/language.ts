@@ -5,6 +5,7 @@ import type { Inbound, MessageSeen as Message, PartSeen as Part, Plan, Revision,
 export type {
   Attachment,
   ClientManifest,
+  ClientManifestAsk,
   Line,
   Listed,
   Plan,

@@ -5,7 +5,7 @@ import { Broker } from "./broker.ts";
 import { nextToBundle } from "./bundle.ts";
 import { type Options, patience, stateDirectory } from "./endpoint.ts";
 import { readOwn, writeOwn } from "./files.ts";
-import type { ClientManifest } from "./language.ts";
+import type { ClientManifest, ClientManifestAsk } from "./language.ts";
 import { hasDied, launch } from "./launch.ts";
 import { Log } from "./log.ts";
 import { Outbox } from "./outbox.ts";
@@ -105,7 +105,7 @@ export class Service {
       const guide = await this.log.guarded("fetching the guide", () =>
         this.broker.request<ClientManifest>(
           ask("guide", ""),
-          { harness: this.identity.harness },
+          { harness: this.identity.harness, verbs: ["command", "ask"] } satisfies ClientManifestAsk,
           patience(this.options, GUIDE_TIMEOUT),
         ),
       );

@@ -637,6 +637,10 @@ export interface StatusAsk {}
 export interface ClientManifestAsk {
   project?: string;
   harness?: string;
+  /**
+   * The verbs of calls that the adapter knows; none: `ask`, and `wish` for commands.
+   */
+  verbs?: ("ask" | "command" | "wish")[];
 }
 /**
  * How does this session stand? For a person.
@@ -1633,7 +1637,7 @@ export interface Tool {
       [k: string]: unknown;
     };
   };
-  verb: "ask" | "wish";
+  verb: "ask" | "command" | "wish";
   /**
    * The type of a command (`drop.queue`), or the name of a question.
    */
@@ -1657,7 +1661,7 @@ export interface Tool {
  * Where one action of a tool goes.
  */
 export interface Target {
-  verb: "ask" | "wish";
+  verb: "ask" | "command" | "wish";
   subject: string;
   /**
    * The modes of a session in which it may be taken. A session that an agent has started is a `subagent` in any.
@@ -1670,7 +1674,7 @@ export interface Target {
 export interface Line {
   name: string;
   description: string;
-  verb: "ask" | "wish";
+  verb: "ask" | "command" | "wish";
   subject: string;
   /**
    * The field that takes what is typed behind the command; empty: nothing is.

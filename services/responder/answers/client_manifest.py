@@ -1,21 +1,24 @@
 """The answer to `ask.guide`: what adapters offer to models and people. The same settings make the same bytes."""
 
 import hashlib
-from collections.abc import Awaitable, Callable
-from typing import get_args
+from collections.abc import Awaitable, Callable, Collection
+from functools import cache
+from typing import TypeVar, get_args
 
-import msgspec
+from msgspec.structs import replace
 
 from schemas.asks import ClientManifest, ClientManifestAsk
 from schemas.codec import encode
 from schemas.inbox import Mode
 from schemas.offered import TOOLS
-from schemas.tools import LINES, MEMORY
+from schemas.tools import LINES, MEMORY, Line, Target, Tool, Verb
 from services.domain.limits import Limits, Memory
 from services.domain.texts.placeholders import only_placeholders
 from services.plan.head.documents import at_the_head
 from services.plan.lanes.cut_output import EXPANDS
 from services.responder.answers.base import Context, Question
+
+C = TypeVar("C", Line, Target, Tool)
 
 DOCUMENT_BYTES = 100 * 1024
 DATE = r"Today's date: [^\r\n]+"
@@ -94,11 +97,19 @@ REFUSALS: dict[Mode, str] = {
 """What an agent is told whose call has a placeholder in the place of an argument, by the mode of its session."""
 
 
-def client_manifest(limits: Limits, memory: Memory) -> ClientManifest:
-    """The manifest with these settings. Adapters send the files that may stand at the head, and no others."""
+def client_manifest(limits: Limits, memory: Memory, verbs: Collection[Verb] = get_args(Verb)) -> ClientManifest:
+    """The manifest with these settings. Adapters send the files that may stand at the head, and no others.
+
+    `verbs`: those that the adapter knows.
+    """
+    knows_commands = "command" in verbs
     made = ClientManifest(
-        tools=tuple(tool for tool in TOOLS if tool.name != MEMORY or memory.enabled),
-        lines=LINES,
+        tools=tuple(
+            tool if knows_commands else _with_older_verb(tool)
+            for tool in TOOLS
+            if tool.name != MEMORY or memory.enabled
+        ),
+        lines=LINES if knows_commands else tuple(map(_older, LINES)),
         system=GUIDANCE if limits.guidance else {},
         skip=(*SKIP, *limits.skip_prompts),
         date=DATE,
@@ -107,7 +118,16 @@ def client_manifest(limits: Limits, memory: Memory) -> ClientManifest:
         placeholders=only_placeholders(),
         refusals=REFUSALS,
     )
-    return msgspec.structs.replace(made, digest=hashlib.blake2b(encode(made), digest_size=8).hexdigest())
+    return replace(made, digest=hashlib.blake2b(encode(made), digest_size=8).hexdigest())
+
+
+def _with_older_verb(tool: Tool) -> Tool:
+    return replace(_older(tool), actions={name: _older(target) for name, target in tool.actions.items()})
+
+
+def _older(called: C) -> C:
+    """The same for an adapter that takes every verb but `wish` for a question."""
+    return replace(called, verb="wish") if called.verb == "command" else called
 
 
 MANIFEST = client_manifest(Limits(), Memory())
@@ -115,10 +135,12 @@ MANIFEST = client_manifest(Limits(), Memory())
 
 
 def _open(context: Context) -> Callable[[ClientManifestAsk], Awaitable[ClientManifest]]:
-    offered = client_manifest(context.limits, context.kit.settings.memory)
+    @cache
+    def offered(verbs: frozenset[Verb]) -> ClientManifest:
+        return client_manifest(context.limits, context.kit.settings.memory, verbs)
 
-    async def answer(_: ClientManifestAsk) -> ClientManifest:
-        return offered
+    async def answer(ask: ClientManifestAsk) -> ClientManifest:
+        return offered(frozenset(ask.verbs))
 
     return answer
 
