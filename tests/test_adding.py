@@ -1,108 +1,95 @@
-"""The recipes of `docs/adding.md`, applied to a copy of the repository, whose own checks must then pass."""
+"""The recipes of `docs/adding.md`: each fits the code, and a copy of the repository with all of them is sound."""
 
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "adding.md"
-RECIPE = re.compile(r"^## (?P<name>.+?)$(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
-BLOCK = re.compile(r"^```(?P<kind>\w+) (?P<file>\S+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
-PROMISE = re.compile(r"\*\*(?P<count>\d+) files? by hand\*\*(?:, (?P<shared>\d+) of them shared)?")
-CHECKS = re.compile(r"^    make check: (?P<tests>.+)$", re.MULTILINE)
-NOT_OF_A_COPY = ("--deselect", "tests/test_house.py::test_our_package_names_are_on_the_path_once")
-"""What a copy cannot pass: the packages of the original stay installed beside its own."""
+RECIPES = ROOT / "tests" / "recipes"
+ROW = re.compile(
+    r"^\| \[(?P<name>[^]]+)\]\(#\S+\) \| \[\S+\]\(\.\./tests/recipes/(?P<patch>\S+)\) \| (?P<count>\d+)",
+    re.MULTILINE,
+)
+CHANGED = re.compile(r"^\+\+\+ b/(?P<file>.+)$", re.MULTILINE)
+PURE = "not broker and not house and not harness and not soak and not recorded and not slow"
+NOT_OF_A_COPY = (
+    "--ignore=tests/adapter",
+    "--ignore=tests/harness",
+    "--ignore=tests/test_adding.py",
+    "--deselect=tests/test_house.py::test_our_package_names_are_on_the_path_once",
+)
+"""What a copy cannot pass: it has no Node packages, and those of the original stay installed beside its own."""
 
 pytestmark = pytest.mark.slow
 
 
 class Recipe(NamedTuple):
-    """One thing to add: the files that are written or changed by hand, and the tests that must pass then."""
+    """A change that adds one thing: how many files the page promises, and the patch."""
 
     name: str
-    text: str
+    promised: int
+    patch: Path
 
     @property
-    def blocks(self) -> list[re.Match[str]]:
-        return list(BLOCK.finditer(self.text))
-
-    @property
-    def files(self) -> set[str]:
-        return {block["file"] for block in self.blocks}
-
-    @property
-    def tests(self) -> list[str]:
-        found = CHECKS.search(self.text)
-        return found["tests"].split() if found else []
+    def files(self) -> list[str]:
+        return CHANGED.findall(self.patch.read_text("utf-8"))
 
 
-def recipes() -> Iterator[Recipe]:
-    for found in RECIPE.finditer(PAGE.read_text("utf-8")):
-        recipe = Recipe(found["name"], found["text"])
-        if recipe.blocks:
-            yield recipe
+PAGE = (ROOT / "docs" / "adding.md").read_text("utf-8")
+FOUND = [Recipe(row["name"], int(row["count"]), RECIPES / row["patch"]) for row in ROW.finditer(PAGE)]
 
 
-@pytest.fixture
-def copy(tmp_path: Path) -> Path:
-    """All files of the repository that git knows, in a folder of their own."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    for name in filter(None, listed.split("\0")):
-        if (ROOT / name).is_file():
-            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / name, tmp_path / name)
-    return tmp_path
+def test_the_page_names_each_recipe_once() -> None:
+    assert sorted(recipe.patch for recipe in FOUND) == sorted(RECIPES.iterdir())
 
 
-@pytest.mark.parametrize("recipe", list(recipes()), ids=lambda recipe: recipe.name)
-def test_a_recipe_takes_as_many_files_as_it_promises(recipe: Recipe) -> None:
-    promised = PROMISE.search(recipe.text)
-    assert promised is not None
-    assert int(promised["count"]) == len(recipe.files)
-    if promised["shared"]:
-        assert int(promised["shared"]) == len({block["file"] for block in recipe.blocks if block["kind"] == "diff"})
+@pytest.mark.parametrize("recipe", FOUND, ids=lambda recipe: recipe.name)
+def test_a_recipe_takes_as_many_files_as_the_page_promises(recipe: Recipe) -> None:
+    assert recipe.promised == len(recipe.files)
+
+
+def test_the_recipes_fit_the_code_one_after_the_other(tmp_path: Path) -> None:
+    copied(tmp_path, {file for recipe in FOUND for file in recipe.files})
+    for recipe in FOUND:
+        apply(tmp_path, recipe)
 
 
 @pytest.mark.soak
-def test_the_recipes_work_as_they_are_written(copy: Path) -> None:
-    """All in one copy: each on what those before it have left, and the checks over what they are together."""
-    tests = set[str]()
-    for recipe in recipes():
-        for block in recipe.blocks:
-            apply(copy, block)
-        assert recipe.tests, recipe.name
-        tests |= {*recipe.tests}
-    run(copy, "-m", "services.generate")
-    run(copy, "-m", "ruff", "check", "--no-cache", "schemas", "services", "tests")
-    run(copy, "-m", "ruff", "format", "--no-cache", "--check", "schemas", "services", "tests")
-    run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", *NOT_OF_A_COPY, "tests/test_house.py", *sorted(tests))
+@pytest.mark.timeout(1800)
+def test_a_copy_with_all_recipes_passes_its_checks(tmp_path: Path) -> None:
+    """What `make check` looks at, and all tests of pure code: a change of such a kind has to pass them, too."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    copied(tmp_path, set(filter(None, listed.split("\0"))))
+    for recipe in FOUND:
+        apply(tmp_path, recipe)
+    added = sorted(file for recipe in FOUND for file in recipe.files if file.startswith("tests/"))
+    run(tmp_path, "-m", "services.generate")
+    run(tmp_path, "-m", "ruff", "check", "--no-cache", "schemas", "services", "tests")
+    run(tmp_path, "-m", "ruff", "format", "--no-cache", "--check", "schemas", "services", "tests")
+    run(tmp_path, "-m", "mypy", "--cache-dir", os.devnull)
+    run(tmp_path, "-c", "from importlinter.cli import lint_imports; exit(lint_imports())")
+    run(tmp_path, "-m", "pytest", "-q", "-n", "2", "-m", PURE, *NOT_OF_A_COPY, "tests")
+    run(tmp_path, "-m", "pytest", "-q", *dict.fromkeys(added))
 
 
-def apply(copy: Path, block: re.Match[str]) -> None:
-    """Write a new file, or change one by a diff."""
-    file = copy / block["file"]
-    if block["kind"] != "diff":
-        assert not file.exists(), f"{block['file']} is there already: a recipe changes it by a diff"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(block["text"], "utf-8")
-        return
-    head = f"--- a/{block['file']}\n+++ b/{block['file']}\n"
-    ran = subprocess.run(
-        ["git", "apply", "--recount", "--unidiff-zero", "-"],
-        cwd=copy,
-        input=head + block["text"],
-        text=True,
-        capture_output=True,
-        check=False,
-    )
-    assert 0 == ran.returncode, f"{block['file']}: {ran.stderr}"
+def copied(to: Path, files: set[str]) -> None:
+    """Copy these files of the repository, as far as they are there."""
+    for name in files:
+        if (ROOT / name).is_file():
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, to / name)
+
+
+def apply(copy: Path, recipe: Recipe) -> None:
+    words = ["git", "apply", "-C1", str(recipe.patch)]
+    ran = subprocess.run(words, cwd=copy, capture_output=True, text=True, check=False)
+    assert 0 == ran.returncode, f"{recipe.patch.name} no longer fits; write it anew from a change:\n{ran.stderr}"
 
 
 def run(copy: Path, *words: str) -> None:

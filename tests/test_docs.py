@@ -13,6 +13,8 @@ PLACE = re.compile(r"`((?:schemas|services|deploy|tests|docs)/[\w./-]+)`")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
+EXAMPLE = re.compile(r"^## `(?P<package>[\w/]+)`$.*?^```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+
 BUILT = {"dist", "node_modules"}
 """Folders that are made, and not kept in git."""
 
@@ -44,6 +46,21 @@ def test_what_a_page_links_to_is_there(page: Path) -> None:
 def test_a_place_in_the_code_that_a_page_names_is_there(page: Path) -> None:
     named = {place.rstrip("/") for place in PLACE.findall(FENCE.sub("", page.read_text("utf-8")))}
     assert [] == sorted(place for place in named if not BUILT & {*Path(place).parts} and not (ROOT / place).exists())
+
+
+EXAMPLES = {
+    found["package"]: found["code"] for found in EXAMPLE.finditer((ROOT / "docs" / "packages.md").read_text("utf-8"))
+}
+
+
+def test_every_package_has_a_section_with_an_example() -> None:
+    packages = [folder.parent for folder in (ROOT / "services").glob("*/__init__.py")]
+    assert sorted(["schemas", *(str(package.relative_to(ROOT)) for package in packages)]) == sorted(EXAMPLES)
+
+
+@pytest.mark.parametrize("package", EXAMPLES)
+def test_the_example_of_a_package_runs(package: str) -> None:
+    exec(EXAMPLES[package], {"__name__": "example"})  # noqa: S102 - what our own page promises that a reader can run
 
 
 def test_every_marker_is_told() -> None:

@@ -4,8 +4,14 @@ from typing import ClassVar
 
 from schemas.events.base import Event
 
-CATEGORIES = ("PROJECT_RULES", "ARCHITECTURE", "CONSTRAINTS", "CONFIG_VALUES", "NAMING")
-"""What a fact, and with it a memory of the project, can be about."""
+CATEGORIES = {
+    "PROJECT_RULES": "when X, do Y",
+    "ARCHITECTURE": "a part works so, because",
+    "CONSTRAINTS": "limits from outside",
+    "CONFIG_VALUES": "key: value, no snapshot of a state",
+    "NAMING": "conventions, not lists",
+}
+"""What a fact, and with it a memory of the project, can be about, and how its sentence reads."""
 
 
 class FactExtracted(Event, frozen=True):
@@ -17,7 +23,7 @@ class FactExtracted(Event, frozen=True):
     """Its id: over the category and the text without case and spacing."""
     run: str
     category: str
-    """PROJECT_RULES, ARCHITECTURE, CONSTRAINTS, CONFIG_VALUES or NAMING."""
+    """One of `CATEGORIES`: PROJECT_RULES, ARCHITECTURE and so on."""
     text: str
     evidence: list[int] = []
     """Ordinals of the messages that show it."""

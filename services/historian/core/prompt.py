@@ -53,8 +53,7 @@ agreement, pacing, pasted logs, and ideas that came to nothing.
 Facts
 - What will still hold in the next session, told once, in the present tense, one rule each, at most 400 characters, \
 at most 20 of them. None is better than a doubtful one.
-- category: PROJECT_RULES (when X, do Y), ARCHITECTURE (a part works so, because), CONSTRAINTS (limits from outside), \
-CONFIG_VALUES (key: value, no snapshot of a state), NAMING (conventions, not lists).
+- category: {", ".join(f"{name} ({form})" for name, form in CATEGORIES.items())}.
 - evidence: the numbers of the messages that show it.
 
 events: only where the transcript clearly shows it. kind causal_incident (what broke and why; fields summary, symptom, \

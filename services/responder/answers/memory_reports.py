@@ -338,7 +338,7 @@ def _memory_lines(memories: Iterable[Memory], wanted: str) -> Iterator[_Line]:
 
 
 def _place(category: str) -> tuple[int, str]:
-    return (CATEGORIES.index(category), "") if category in CATEGORIES else (len(CATEGORIES), category)
+    return ([*CATEGORIES].index(category), "") if category in CATEGORIES else (len(CATEGORIES), category)
 
 
 def _marks(memory: Memory) -> str:
