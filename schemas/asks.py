@@ -9,6 +9,7 @@ from schemas.ask import Ask
 from schemas.inbox import Mode
 from schemas.numbers import Count, Wait
 from schemas.plan import AnyEdit, Revision
+from schemas.room_health import HealthAsk, UnfoldedFact
 from schemas.tools import Line, Source, Tool, Verb
 from schemas.view_asks import VIEW_ASKS
 
@@ -237,13 +238,6 @@ class SkippedRecord(msgspec.Struct, frozen=True):
     seq: int
     subject: str
     reason: str
-
-
-class UnfoldedFact(msgspec.Struct, frozen=True):
-    """A fact of the log that can be read, and that breaks a state: it is passed over there."""
-
-    seq: int
-    type: str
 
 
 class LogBreak(msgspec.Struct, frozen=True):
@@ -624,6 +618,8 @@ class Hits(msgspec.Struct, frozen=True, omit_defaults=True):
     """What could not be searched as it should have been, and why."""
     read_through: int = 0
     """The position of the log up to which all was searched."""
+    index_failure: str = ""
+    """Why the index cannot be written now, so that it may lack what the log has; empty: it can, as far as is known."""
     text: str = ""
     """The same for an agent to read."""
     error: str = ""
@@ -669,6 +665,8 @@ class IndexPosition(msgspec.Struct, frozen=True, omit_defaults=True):
     through: Count = 0
     """All up to this position is in the index."""
     error: str = ""
+    failure: str = ""
+    """Why the index cannot be written now; empty: it can."""
 
 
 ASKS: tuple[type[Ask], ...] = (
@@ -676,6 +674,7 @@ ASKS: tuple[type[Ask], ...] = (
     SearchAsk,
     ServedAsk,
     IndexPositionAsk,
+    HealthAsk,
     *VIEW_ASKS,
     EmbedAsk,
     ProbeAsk,

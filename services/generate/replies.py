@@ -4,17 +4,18 @@ from inspect import getmembers, isclass
 
 import msgspec
 
-from schemas import asks, view_asks
+from schemas import asks, room_health, view_asks
 from schemas.ask import Ask
 from services.generate.docstrings import summary
 
 
 def reply_to(ask: type[Ask]) -> type[msgspec.Struct]:
     words = f"The reply to `ask.{ask.NAME}`"
-    for _, candidate in (*getmembers(asks, isclass), *getmembers(view_asks, isclass)):
+    members = (member for module in (asks, room_health, view_asks) for member in getmembers(module, isclass))
+    for _, candidate in members:
         if issubclass(candidate, msgspec.Struct) and summary(candidate).startswith(words):
             return candidate
     raise LookupError(
-        f"no Struct of schemas/asks.py or schemas/view_asks.py says that it answers {ask.__name__}; begin its reply's "
-        f"docstring with {words!r}"
+        f"no Struct of schemas/asks.py, schemas/room_health.py or schemas/view_asks.py says that it answers "
+        f"{ask.__name__}; begin its reply's docstring with {words!r}"
     )

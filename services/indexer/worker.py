@@ -34,6 +34,7 @@ from schemas.events import (
     SessionForked,
     SessionOpened,
 )
+from services.domain.texts.bounds import beginning
 from services.indexer.work import PROMPT, Work
 from services.indexer.writer_lock import WriterLock
 from services.kit.asks import AskHandler, Declined
@@ -42,6 +43,8 @@ from services.kit.room import Kit
 
 AGAIN = 0.5
 """Seconds until the lock is asked for again."""
+MOST_SHOWN = 200
+"""Characters of an error that are reported."""
 
 
 class Indexer:
@@ -100,11 +103,13 @@ class Indexer:
         """Where the index is, what it lacks, and why."""
         work = self.work
         if work is None:
-            return {"ok": not self._failure, "waiting": True, "failure": self._failure}
+            failure = self._failure
+            return {"ok": not failure, "waiting": True, "failure": failure, "failures": _failures(failure)}
         failure = work.projector.failure or work.upkeep.failure
         return {
             "ok": not failure,
             "failure": failure,
+            "failures": _failures(failure),
             "set": work.index.current.set,
             "read_through": work.projector.read_through,
             "committed_through": work.index.committed,
@@ -115,10 +120,13 @@ class Indexer:
 
     async def _position(self, ask: IndexPositionAsk) -> IndexPosition:
         work = self.work
+        if work is None and self._failure:
+            return IndexPosition(failure=_shown(self._failure))
         if work is None:
             raise Declined("the index is being opened; ask again in a moment")
-        await work.projector.committed(ask.seq, ask.deadline_ms / 1000)
-        return IndexPosition(work.index.committed)
+        if not work.projector.failure:  # what cannot be written is not waited for
+            await work.projector.committed(ask.seq, ask.deadline_ms / 1000)
+        return IndexPosition(work.index.committed, failure=_shown(work.projector.failure))
 
     async def _for_ever(self) -> None:
         """Work, once nobody else does; and on another index, when there is another model."""
@@ -140,3 +148,12 @@ class Indexer:
                 self.work = None
                 await work.close()
             patience = 2.0
+
+
+def _failures(failure: str) -> list[str]:
+    return [f"the index cannot be written: {_shown(failure)}"] if failure else []
+
+
+def _shown(failure: str) -> str:
+    """The beginning of an error, in one line."""
+    return beginning(" ".join(failure.split()), MOST_SHOWN)

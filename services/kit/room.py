@@ -43,4 +43,8 @@ class Room(Protocol):
         """Whether nothing waits and nothing is in hand."""
 
     def health(self) -> dict[str, object]:
-        """What an operator wants to see; `ok` says whether the room can do its work."""
+        """What an operator wants to see; `ok` says whether the room can do its work.
+
+        Two more names mean the same in every room: `failures` lists in words what it cannot do now, and
+        `committed_through` is the position of the log up to which it has written what it makes of the log.
+        """

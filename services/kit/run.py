@@ -17,17 +17,15 @@ from services.kit.background import tell_unretrieved
 from services.kit.bus import Appender, BrokerError, Bus, LogReader, Unreachable
 from services.kit.data_directory import Unusable, refuse_unusable
 from services.kit.endpoint import find
+from services.kit.health import HealthReport
 from services.kit.logs import configure, logger
 from services.kit.priority import give_way
 from services.kit.room import Kit, Room
-from services.kit.unfolded import UNFOLDED
 from services.kit.watchdog import Watchdog
 from services.settings import Settings, load
 
 IDLE_POLL = 0.05
 ORPHAN_POLL = 1.0
-SILENT = 5.0
-"""Seconds without a sign of life after which a room is not well."""
 
 
 class Failed(RuntimeError):
@@ -87,12 +85,14 @@ async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool,
         await room.open(kit)
         if getattr(room_class, "GIVES_WAY", False):  # not before: while it is opened, others wait for what it will do
             watches.append(asyncio.create_task(give_way()))
+        report = HealthReport(kit, room, watchdog)
         try:
-            server, port = metrics.serve(settings.http.host, settings.http.port, lambda: _health(room, bus, watchdog))
+            server, port = metrics.serve(settings.http.host, settings.http.port, report.page)
         except OSError as error:
             raise Failed(f"ANNALS_HTTP__PORT cannot be had ({error}); set another, or 0 for a free one") from error
         stack.callback(server.server_close)
         stack.callback(server.shutdown)
+        await report.serve()
         kit.log.info("open", port=port)
         await (_until_idle(room, stop, kit) if until_idle else _until_stopped(stop, kit))
         kit.log.info("closing")
@@ -105,18 +105,6 @@ async def _until_orphaned(parent: int | None, stop: asyncio.Event) -> None:
     while parent in (None, os.getppid()):  # noqa: ASYNC110 - no signal reaches an orphan
         await asyncio.sleep(ORPHAN_POLL)
     stop.set()
-
-
-def _health(room: Room, bus: Bus, watchdog: Watchdog) -> dict[str, object]:
-    report, silence = room.health(), watchdog.silence
-    return {
-        "room": room.NAME,
-        **report,
-        "connected": bus.connected,
-        "silent_seconds": round(silence, 1),
-        "unfolded": UNFOLDED.health,
-        "ok": bus.connected and silence < SILENT and bool(report.get("ok", True)),
-    }
 
 
 async def _until_stopped(stop: asyncio.Event, kit: Kit) -> None:

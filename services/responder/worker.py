@@ -96,8 +96,10 @@ class Responder:
 
     def health(self) -> dict[str, object]:
         """Positions in the log, what is held in memory, and why the views are not written, if they are not."""
+        failure = self._projector.failure
         return {
-            "ok": not self._projector.failure,
+            "ok": not failure,
+            "failures": [f"the views cannot be written: {failure}"] if failure else [],
             "views_failure": self._projector.failure,
             "read_through": self._projector.read_through,
             "committed_through": self._files.committed,

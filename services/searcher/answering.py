@@ -10,7 +10,7 @@ from difflib import get_close_matches
 import msgspec
 import numpy as np
 
-from schemas.asks import Embedded, Hit, Hits, IndexPositionAsk, SearchAsk, Served, ServedAsk
+from schemas.asks import Embedded, Hit, Hits, IndexPosition, IndexPositionAsk, SearchAsk, Served, ServedAsk
 from schemas.codec import encode
 from schemas.subjects import ask as subject_of
 from schemas.tools import Source
@@ -99,6 +99,7 @@ class Searching:
             searched=tuple(dict.fromkeys(kind for reply in replies for kind in reply.searched)),
             degraded=tuple(dict.fromkeys(note for reply in replies for note in reply.degraded)),
             read_through=min(reply.read_through for reply in replies),
+            index_failure=next((reply.index_failure for reply in replies if reply.index_failure), ""),
         )
         return whole if whole.error else self._told(asker, ask.query[:MOST_CHARACTERS].strip(), whole)
 
@@ -107,7 +108,7 @@ class Searching:
         query, kinds, vector, served = prepared.query, prepared.kinds, prepared.vector, prepared.served
         degraded = list(prepared.degraded)
         try:
-            project = await self._shelves(asker.project, ask, degraded)
+            project, failure = await self._shelves(asker.project, ask, degraded)
         except VectorsError as error:
             return self._told(asker, query, Hits(degraded=(*degraded, f"the index cannot be read: {error}")))
         shelves = project.kinds
@@ -130,6 +131,10 @@ class Searching:
             known = {(one.stored.name, one.number) for one in found}
             found = [*found, *(one for one in others if (one.stored.name, one.number) not in known)]
         hits = await _hits(found, asked)
+        if not hits and not failure:  # nothing is found in an index that nobody could write, either
+            failure = await self._indexed(0, SERVED_TIMEOUT)
+        if failure:
+            degraded.append(f"the index cannot be written, and lacks what came behind {project.through}: {failure}")
         in_prompt = () if found or names else await self._in_prompt(wanted, asked)
         if ask.group:
             hits = _one_of_each_session(hits)
@@ -144,6 +149,7 @@ class Searching:
                 searched=tuple(stored.shelf.kind for stored in wanted),
                 degraded=tuple(degraded),
                 read_through=project.through,
+                index_failure=failure,
             ),
         )
 
@@ -211,14 +217,18 @@ class Searching:
         except BrokerError:
             return 0
 
-    async def _shelves(self, name: str, ask: SearchAsk, degraded: list[str]) -> Project:
-        """The shelves with all that was confirmed before the question, if that takes no longer than is bearable."""
+    async def _shelves(self, name: str, ask: SearchAsk, degraded: list[str]) -> tuple[Project, str]:
+        """The shelves with all that was confirmed before the question, if that takes no longer than is bearable.
+
+        With them comes why the index cannot be written: then nobody waits for it.
+        """
         deadline = time.monotonic() + min(PATIENCE, ask.deadline_ms / 1000 or PATIENCE)
         wanted = max(ask.min_seq, await self._position(name))
         project = await self._store.shelves(name, through=min(wanted, self._store.through))
+        failure = ""
         if project.through < wanted:
-            await self._indexed(wanted, deadline - time.monotonic())
-        while project.through < wanted:
+            failure = await self._indexed(wanted, deadline - time.monotonic())
+        while project.through < wanted and not failure:
             if await self._store.read_through() >= wanted:
                 project = await self._store.shelves(name, through=wanted)
             elif time.monotonic() > deadline:
@@ -226,13 +236,18 @@ class Searching:
                 break
             else:
                 await asyncio.sleep(POLL)
-        return project
+        return project, failure
 
-    async def _indexed(self, seq: int, seconds: float) -> None:
-        """Have the indexer write all up to this position without waiting for more, if it answers within the time."""
+    async def _indexed(self, seq: int, seconds: float) -> str:
+        """Have the indexer write all up to this position without waiting for more, if it answers within the time.
+
+        The reply is why it cannot write; empty: it can, or nobody answers.
+        """
         question = encode(IndexPositionAsk(seq, max(1, int(1000 * seconds))))
-        with contextlib.suppress(Unreachable):
-            await self._kit.bus.request(subject_of(IndexPositionAsk.NAME), question, max(POLL, seconds))
+        with contextlib.suppress(Unreachable, msgspec.DecodeError, msgspec.ValidationError):
+            reply = await self._kit.bus.request(subject_of(IndexPositionAsk.NAME), question, max(POLL, seconds))
+            return msgspec.json.decode(reply, type=IndexPosition).failure
+        return ""
 
     def _lacking(self, kinds: Sequence[Kind], shelves: dict[Kind, StoredShelf], vector: Embedded) -> Iterator[str]:
         current = self._store.current

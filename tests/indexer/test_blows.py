@@ -9,15 +9,16 @@ import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
 import structlog
 
-from schemas.asks import EmbedAsk, Embedded, EmbeddedText
+from schemas.asks import EmbedAsk, Embedded, EmbeddedText, Hits, SearchAsk
 from schemas.codec import encode
 from schemas.streams import LOG
+from schemas.subjects import ask
 from services.domain.search.rows import row_id
 from services.edges.launcher.broker import Broker
 from services.indexer import filler
@@ -29,6 +30,7 @@ from services.kit import projector
 from services.kit.bus import Bus, LogReader
 from services.kit.index_place import Current, folder_of, read_current, read_position, set_name, write_position
 from services.kit.logs import logger
+from services.searcher.worker import Searcher
 from services.settings import Embed, Settings
 from services.settings import Index as Limits
 from tests.helpers.accounts import Accounts
@@ -36,7 +38,7 @@ from tests.helpers.broker_world import connected, opened
 from tests.helpers.indexed_sessions import LogWriter, answered, listed, message, removed, rows_of
 from tests.helpers.search_rows import row
 from tests.helpers.surroundings import surroundings
-from tests.helpers.waiting import until
+from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.broker
 
@@ -180,12 +182,27 @@ async def test_a_full_disk_is_told_and_heals(bus: Bus, tmp_path: Path, monkeypat
                 await append(*message(f"n{number}", text))
             await until(lambda: indexer.health()["failure"])
             assert indexer.health()["ok"] is False
+            (failure,) = cast("list[str]", indexer.health()["failures"])
+            assert failure.startswith("the index cannot be written: ")
+            found = await searched(bus, "hovercraft", tmp_path)
+            assert ((), True) == (found.hits, bool(found.index_failure))
+            assert "Nothing was found. " not in found.text
+            assert "the index cannot be written" in found.text
+            found = await searched(bus, "before", tmp_path)
+            assert ("m1", True) == (found.hits[0].id, "the index cannot be written" in found.text)
             assert ["before"] == [row["text"] for row in await rows_of(tmp_path)]
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         await until(indexer.idle)
         await until(lambda: indexer.health()["ok"])
     assert ["before", *long] == [row["text"] for row in await rows_of(tmp_path)]
+
+
+async def searched(bus: Bus, words: str, data: Path) -> Hits:
+    """What a person finds, who waits for all that the log has."""
+    question = encode(SearchAsk("harbour", words, min_seq=await LogReader(bus).head()))
+    async with opened(Searcher(), bus, settings_of(data)):
+        return msgspec.json.decode(await bus.request(ask(SearchAsk.NAME, "harbour"), question, PATIENCE), type=Hits)
 
 
 @asynccontextmanager

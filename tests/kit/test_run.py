@@ -13,9 +13,11 @@ import pytest
 from schemas.codec import encode
 from schemas.events import Event, MessageListed, SessionOpened, SessionRenamed
 from schemas.inbox import Inbound, SessionSeen
+from schemas.room_health import RoomHealth, UnfoldedFact
 from schemas.streams import IN, LOG
 from schemas.subjects import Address
 from services.edges.launcher.broker import Broker
+from services.edges.launcher.room_health import healths
 from services.kit.background import begin
 from services.kit.bus import Appender, Bus, LogReader, Unreachable
 from services.kit.run import Failed, _until_stopped
@@ -119,6 +121,9 @@ async def test_the_health_of_a_room_names_the_facts_that_it_could_not_fold(bus: 
         await until(lambda: opened(bus))
         health = json.loads(await get(port, "/healthz"))
         assert (True, {"count": 1, "newest": [[1, MessageListed.TYPE]]}) == (health["ok"], health["unfolded"])
+        answered = await healths(bus, ("tagger", "desk"), PATIENCE)
+        newest = (UnfoldedFact(1, MessageListed.TYPE),)
+        assert {"tagger": RoomHealth("tagger", ok=True, unfolded=1, newest_unfolded=newest)} == answered
         process.process.send_signal(signal.SIGTERM)
         assert 0 == await process.ends()
 

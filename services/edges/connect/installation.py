@@ -7,8 +7,10 @@ from typing import Literal
 import msgspec
 
 from schemas.asks import Status
+from schemas.room_health import RoomHealth
 from schemas.streams import BUCKETS, STREAMS, Bucket, Stream
 from services.edges.connect.findings import Finding, doubtful, ill, well
+from services.edges.launcher.room_health import unfolding
 from services.kit.bus import Lag
 from services.kit.same_log import Difference
 
@@ -18,6 +20,7 @@ LATE = 1000
 """Messages that may wait without a word."""
 GIB = 1024**3
 LITTLE = 2 * GIB
+INDEXER = "indexer"
 TOO_LITTLE = GIB // 4
 START = "start the installation with `annals up --detach`"
 AFRESH = "make room, then `annals down` and `annals up`"
@@ -48,8 +51,12 @@ class Running(msgspec.Struct, frozen=True):
     """One room's process."""
 
     name: str
-    state: Literal["running", "gone", "stopped"]
+    state: Literal["running", "gone", "stopped", "elsewhere"]
+    """`elsewhere`: no process is known here, and the room answers."""
     restarts: int = 0
+    health: RoomHealth | None = None
+    """What it answers; None: it is not open, or was not asked."""
+    is_asked: bool = False
 
 
 class Disk(msgspec.Struct, frozen=True):
@@ -130,7 +137,7 @@ def _judge(seen: Seen) -> Iterator[Finding]:
     yield from _rooms(seen)
     yield from _reading(seen)
     yield from _log(seen.status)
-    yield from _unfolded(seen.status)
+    yield from _unfolded(seen)
     yield from _round_trips(seen)
 
 
@@ -176,18 +183,26 @@ def _bucket(bucket: Bucket, kept: Kept | None) -> Finding:
 def _rooms(seen: Seen) -> Iterator[Finding]:
     if seen.run:
         yield well("installation", f"it {seen.run}")
-    if not seen.rooms:
+    if all(room.state == "elsewhere" for room in seen.rooms):
         yield doubtful("rooms", "none was started from this data directory", "ignore this where they run elsewhere")
     for room in seen.rooms:
-        what = f"room {room.name}"
-        if room.state == "gone":
-            yield ill(what, "its process is gone", f"{LOGS}; {START} if that has ended")
-        elif room.state == "stopped":
-            yield ill(what, "its process is stopped and does nothing", "let it go on: `kill -CONT` with its pid")
-        elif room.restarts:
-            yield doubtful(what, f"it runs, and fell {room.restarts} times before", LOGS)
-        else:
-            yield well(what, "it runs")
+        yield _room(room)
+
+
+def _room(room: Running) -> Finding:
+    what = f"room {room.name}"
+    if room.state == "gone":
+        return ill(what, "its process is gone", f"{LOGS}; {START} if that has ended")
+    if room.state == "stopped":
+        return ill(what, "its process is stopped and does nothing", "let it go on: `kill -CONT` with its pid")
+    if room.health is not None and not room.health.ok:
+        failures = "; ".join(room.health.failures) or "it cannot do its work"
+        return ill(what, failures, f"see that its disk has room and can be written, and look again; {LOGS}")
+    if room.is_asked and room.health is None:
+        return doubtful(what, "it runs, and does not answer yet", f"look again in a while; if it stays so, {LOGS}")
+    if room.restarts:
+        return doubtful(what, f"it runs, and fell {room.restarts} times before", LOGS)
+    return well(what, "it runs" if room.state == "running" else "it answers")
 
 
 def _reading(seen: Seen) -> Iterator[Finding]:
@@ -200,6 +215,8 @@ def _reading(seen: Seen) -> Iterator[Finding]:
         yield doubtful("responder", "it builds its views anew", "wait: old plans are served until it is done")
     elif seen.status is not None:
         yield _lag("responder", seen.status.log_head - seen.status.committed_through, "facts are not in its views yet")
+    if seen.status is not None and (through := _index_through(seen)) is not None:
+        yield _lag("indexer", seen.status.log_head - through, "facts are not in its index yet")
     if seen.dead:
         reason = f", the last one because: {seen.dead_reason}" if seen.dead_reason else ""
         remedy = "read them with `nats stream view DEAD`; Annals-Reason says why, Annals-Sequence where from"
@@ -232,17 +249,20 @@ def _log(status: Status | None) -> Iterator[Finding]:
     )
 
 
-def _unfolded(status: Status | None) -> Iterator[Finding]:
-    """Whether the responder could use all facts that it has read."""
-    if status is None or not status.unfolded:
-        return
-    where = "; ".join(f"{one.seq}, {one.type}" for one in status.newest_unfolded)
-    yield doubtful(
-        "facts",
-        f"{status.unfolded:,} can be read and not be used since the responder began, the last ones at {where}",
-        "they are passed over, and what is served lacks what they say: look at one with `nats stream get LOG "
-        f"POSITION`. The responder has noted each error: {LOGS}",
-    )
+def _index_through(seen: Seen) -> int | None:
+    return next((one.health.committed_through for one in seen.rooms if one.name == INDEXER and one.health), None)
+
+
+def _unfolded(seen: Seen) -> Iterator[Finding]:
+    """Whether each room could use all facts that it has read."""
+    for health in unfolding(seen.status, {one.name: one.health for one in seen.rooms if one.health is not None}):
+        where = "; ".join(f"{one.seq}, {one.type}" for one in health.newest_unfolded)
+        yield doubtful(
+            "facts",
+            f"{health.unfolded:,} can be read and not be used since the {health.room} began, the last ones at {where}",
+            "they are passed over, and what the room makes of the log lacks what they say: look at one with `nats "
+            f"stream get LOG POSITION`. The {health.room} has noted each error: {LOGS}",
+        )
 
 
 def _lag(what: str, behind: int, waiting: str) -> Finding:

@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,11 +22,13 @@ from schemas.streams import BUCKETS, DEAD, IN, STREAMS
 from schemas.subjects import Address, ask
 from schemas.view_asks import LastAdapter, LastAdapterAsk
 from services.edges.connect.installation import Disk, Kept, Running, Seen, Timed
+from services.edges.launcher.room_health import healths
 from services.edges.launcher.room_status import RoomStatus, read_status
 from services.edges.launcher.run import OTHERS, current
 from services.kit.bus import BrokerError, Bus, Lag, TooLarge, Unreachable
 from services.kit.bus.connection import NotAdmitted
 from services.kit.endpoint import FILE, Endpoint, find, read
+from services.kit.rooms import ROOMS
 from services.settings import Settings
 
 Answered = TypeVar("Answered")
@@ -52,11 +54,20 @@ async def look(settings: Settings) -> Seen:
         how = run.line if run else ""
         seen = Seen(_bare(endpoint.url), connected, version=_version(bus), run=how, rooms=rooms)
         try:
+            seen = msgspec.structs.replace(seen, rooms=await _asked_rooms(bus, rooms))
             if settings.nats.user != "harness":
                 seen = await _streams(bus, seen)
             return await _round_trips(stack, bus, seen, settings) if seen.jetstream else seen
         except BrokerError as error:
             return Seen(seen.url, Timed(error=f"the broker fell silent ({str(error) or type(error).__name__})"))
+
+
+async def _asked_rooms(bus: Bus, rooms: Sequence[Running]) -> tuple[Running, ...]:
+    """The same rooms with what they answer, and those that answer from elsewhere."""
+    here = {one.name for one in rooms}
+    known = await healths(bus, dict.fromkeys((*here, *ROOMS)), PATIENCE)
+    asked = [msgspec.structs.replace(one, health=known.get(one.name), is_asked=True) for one in rooms]
+    return (*asked, *(Running(name, "elsewhere", health=one) for name, one in known.items() if name not in here))
 
 
 def disk(settings: Settings) -> Disk:

@@ -10,9 +10,11 @@ from rich.table import Table
 
 from schemas.asks import SessionStatus, Status, StatusAsk
 from schemas.codec import encode
+from schemas.room_health import RoomHealth
 from schemas.streams import DEAD, IN, LOG
 from schemas.subjects import ask
 from schemas.view_asks import HistoryRun, HistoryRuns, HistoryRunsAsk
+from services.edges.launcher.room_health import healths, unfolding
 from services.edges.launcher.room_status import RoomStatus, read_status
 from services.edges.launcher.run import Run, current
 from services.edges.styling import console, styled
@@ -24,6 +26,9 @@ from services.kit.same_log import Difference
 from services.settings import Settings
 
 ANSWER = 2.0
+"""Seconds for an answer of a room."""
+INDEXER = "indexer"
+NOT_WELL = "it does not say why it cannot do its work"
 
 
 class Room(msgspec.Struct, frozen=True):
@@ -34,6 +39,8 @@ class Room(msgspec.Struct, frozen=True):
     restarts: int = 0
     last_exit: int | None = None
     lag: Lag | None = None
+    health: RoomHealth | None = None
+    """What it answers; None: it is not open."""
 
 
 class Overview(msgspec.Struct, frozen=True):
@@ -63,7 +70,12 @@ async def show(settings: Settings, *, as_json: bool) -> int:
 
 
 def is_well(overview: Overview) -> bool:
-    return overview.responder is not None and all(room.running is not False for room in overview.rooms)
+    """Whether the responder answers, every room runs, and each that is open can do its work."""
+    return overview.responder is not None and all(map(_is_room_well, overview.rooms))
+
+
+def _is_room_well(room: Room) -> bool:
+    return room.running is not False and (room.health is None or room.health.ok)
 
 
 async def look(settings: Settings) -> Overview:
@@ -72,7 +84,8 @@ async def look(settings: Settings) -> Overview:
     try:
         processes = read_status(settings.data)
         names = dict.fromkeys((*processes, *ROOMS))
-        rooms, kept, responder, history = await asyncio.gather(
+        known, rooms, kept, responder, history = await asyncio.gather(
+            healths(bus, names, ANSWER),
             asyncio.gather(*(_room(bus, name, processes.get(name)) for name in names)),
             asyncio.gather(*(bus.messages(stream.name) for stream in (IN, LOG, DEAD))),
             _responder(bus),
@@ -81,7 +94,7 @@ async def look(settings: Settings) -> Overview:
         inbound, log, dead = kept
         return Overview(
             broker=endpoint.url,
-            rooms=tuple(rooms),
+            rooms=tuple(msgspec.structs.replace(room, health=known.get(room.name)) for room in rooms),
             inbound=inbound,
             log=log,
             dead=dead,
@@ -162,23 +175,45 @@ def _skipped(status: Status | None) -> Iterator[str]:
         yield f"skipped   {one.seq:,} on {one.subject}: {one.reason}"
 
 
-def _unfolded(status: Status | None) -> Iterator[str]:
-    """Which facts can be read and not be used."""
-    if status is None or not status.unfolded:
+def _unfolded(overview: Overview) -> Iterator[str]:
+    """Which facts can be read, and which room cannot use them."""
+    for health in unfolding(overview.responder, _healths(overview)):
+        facts = "1 fact" if health.unfolded == 1 else f"{health.unfolded:,} facts"
+        yield f"unfolded  the {health.room} can read and not use {facts} of the log; `annals doctor` says what to do"
+        for one in health.newest_unfolded:
+            yield f"unfolded  {one.seq:,}, {one.type}"
+
+
+def _healths(overview: Overview) -> dict[str, RoomHealth]:
+    return {room.name: room.health for room in overview.rooms if room.health is not None}
+
+
+def _unwell(overview: Overview) -> Iterator[str]:
+    """What rooms cannot do, and why."""
+    for name, health in _healths(overview).items():
+        for failure in health.failures or (() if health.ok else (NOT_WELL,)):
+            yield f"unwell    {name}: {failure}; `annals doctor` says what to do"
+
+
+def _index(overview: Overview) -> Iterator[str]:
+    """How far the index of search is."""
+    health = _healths(overview).get(INDEXER)
+    if health is None or overview.responder is None:
         return
-    facts = "1 fact" if status.unfolded == 1 else f"{status.unfolded:,} facts"
-    yield f"unfolded  {facts} of the log can be read and not be used; `annals doctor` says what to do"
-    for one in status.newest_unfolded:
-        yield f"unfolded  {one.seq:,}, {one.type}"
+    if health.committed_through is None:
+        yield "index     it is not open yet; searches find what was written before"
+    else:
+        yield f"index     {max(0, overview.responder.log_head - health.committed_through):,} facts behind the log"
 
 
 def render(overview: Overview, out: Console) -> None:
     """Print the overview for a person. Names are printed as they are: square brackets in them are no markup."""
-    rooms = Table("room", "runs", "restarts", "waiting", "in hand", title="Rooms", title_justify="left")
+    rooms = Table("room", "runs", "well", "restarts", "waiting", "in hand", title="Rooms", title_justify="left")
     for room in overview.rooms:
         runs = {True: "yes", False: f"NO (exit {room.last_exit})", None: "elsewhere"}[room.running]
         lag = (str(room.lag.waiting), str(room.lag.in_hand)) if room.lag else ("", "")
-        rooms.add_row(*map(styled, (room.name, runs, str(room.restarts), *lag)))
+        well = "" if room.health is None else "yes" if room.health.ok else "NO"
+        rooms.add_row(*map(styled, (room.name, runs, well, str(room.restarts), *lag)))
     out.print(rooms)
     for line in _lines(overview):
         out.print(styled(line), soft_wrap=True)
@@ -193,7 +228,8 @@ def _lines(overview: Overview) -> Iterator[str]:
     yield f"dead      {overview.dead:,} letters" + ("; read them on the stream DEAD" if overview.dead else "")
     yield from _breaks(overview.responder)
     yield from _skipped(overview.responder)
-    yield from _unfolded(overview.responder)
+    yield from _unfolded(overview)
+    yield from _unwell(overview)
     for run in overview.history:
         yield f"history   {_progress(run)}"
     for session in overview.responder.sessions if overview.responder else ():
@@ -207,3 +243,4 @@ def _lines(overview: Overview) -> Iterator[str]:
         if dropped := overview.responder.plans_dropped:
             waiting = overview.responder.plans_waiting
             yield f"plans     {waiting:,} calls wait; {dropped:,} got none in time, and went on with the plan they had"
+    yield from _index(overview)

@@ -111,6 +111,8 @@ async def _search(bus: Bus, options: argparse.Namespace, project: str) -> int:
         write_json({"hits": [], **msgspec.to_builtins(found)})  # who reads them need not ask whether there are any
     elif found.text:
         write(found.text)
+    if found.index_failure and not found.hits:
+        return refused("this search says nothing: the index cannot be written; `annals doctor` says what to do")
     return refused(found.error) if found.error else 0
 
 

@@ -3,7 +3,7 @@
 from services.kit.bus.append import Appender, Conflict, Unconfirmed
 from services.kit.bus.asker import current_client
 from services.kit.bus.bodies import Bodies, Missing
-from services.kit.bus.connection import BrokerError, Bus, Lag, TooLarge, Unreachable
+from services.kit.bus.connection import BrokerError, Bus, Lag, NoResponder, TooLarge, Unreachable
 from services.kit.bus.log import LogReader
 from services.kit.bus.marks import delivered_at
 from services.kit.bus.pull import Delivery, Pull
@@ -18,6 +18,7 @@ __all__ = [
     "Lag",
     "LogReader",
     "Missing",
+    "NoResponder",
     "Pull",
     "TooLarge",
     "Unconfirmed",

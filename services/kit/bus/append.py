@@ -110,6 +110,9 @@ class Appender:
         self._reader = LogReader(bus)
         self._waiting: list[_Decision] = []
         self._task: asyncio.Task[None] | None = None
+        self.failure = ""
+        """Why the newest append failed; empty: it did not, or the connection is a new one since."""
+        bus.on_reconnect.append(self._reconnected)
 
     async def append(self, envelopes: Sequence[Envelope], expected: Mapping[str, int]) -> list[int]:
         """Append all of a decision's events, or raise `Conflict`; their positions.
@@ -126,7 +129,17 @@ class Appender:
         self._waiting.append(decision)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._flush())
-        return await decision.done
+        try:
+            seqs = await decision.done
+        except Unreachable as error:
+            self.failure = str(error)
+            raise
+        self.failure = ""
+        return seqs
+
+    async def _reconnected(self) -> None:
+        """What is decided next shows whether it still holds: nobody may decide anything for hours."""
+        self.failure = ""
 
     def _message(self, envelope: Envelope) -> _Message:
         data = encode(envelope)

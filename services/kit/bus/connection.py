@@ -38,6 +38,10 @@ class Unreachable(ConnectionError):
     """The broker, or whoever should answer, is not there; says what to try."""
 
 
+class NoResponder(Unreachable):
+    """Nobody serves a subject at this moment, though the broker is there: whoever does is not open yet, or has ended."""
+
+
 class NotAdmitted(Unreachable):
     """The broker asks for another user or password; says which setting to look at."""
 
@@ -312,7 +316,7 @@ class Bus:
         try:
             reply = await self.client.request(subject, data, timeout=timeout)
         except NoRespondersError as error:
-            raise Unreachable(f"nobody serves {subject}; `annals status` tells which rooms run") from error
+            raise NoResponder(f"nobody serves {subject}; `annals status` tells which rooms run") from error
         except MaxPayloadError as error:
             raise TooLarge(f"{len(data)} bytes for {subject}: the broker takes {self.max_payload}") from error
         except (NatsTimeoutError, NatsError) as error:

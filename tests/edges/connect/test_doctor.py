@@ -23,6 +23,7 @@ from services.edges.connect.findings import Finding
 from services.edges.connect.harnesses.opencode import OpenCode
 from services.edges.connect.harnesses.opencode.change import EMPTY, connect
 from services.edges.launcher.broker import Broker
+from services.edges.launcher.room_health import healths
 from services.kit.bus import Bus
 from services.kit.endpoint import Written, write
 from services.kit.rooms import ROOMS
@@ -30,7 +31,7 @@ from services.settings import Nats, Settings
 from tests.conftest import InstallationFactory
 from tests.helpers.installation import connect as connected
 from tests.helpers.installation import settle
-from tests.helpers.waiting import until
+from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.house, pytest.mark.broker]
 
@@ -68,6 +69,16 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     return Machine(tmp_path / "machine", tmp_path / "data")
 
 
+async def all_open(bus: Bus) -> None:
+    """Wait until every room answers how it is, and all of the log is read."""
+    await until(lambda: _all_open(bus))
+    await settle(bus)
+
+
+async def _all_open(bus: Bus) -> bool:
+    return {*ROOMS} == {*await healths(bus, ROOMS, PATIENCE)}
+
+
 def unwell(findings: Sequence[Finding]) -> dict[str, str]:
     return {finding.what: finding.level for finding in findings if finding.level != "PASS"}
 
@@ -77,7 +88,7 @@ async def test_a_healthy_installation_passes_and_nothing_is_written(
 ) -> None:
     async with installation(machine.settings.data, ROOMS) as running:
         bus = await connected(running)
-        await settle(bus)
+        await all_open(bus)
         findings = await machine.examined()
         assert {"adapter": "WARN"} == unwell(findings), findings
         timed = {finding.what for finding in findings if finding.ms is not None}
@@ -91,6 +102,7 @@ async def test_a_healthy_installation_passes_and_nothing_is_written(
 async def test_an_adapter_that_said_what_it_is_passes(installation: InstallationFactory, machine: Machine) -> None:
     async with installation(machine.settings.data, ROOMS) as running:
         bus = await connected(running)
+        await all_open(bus)
         for digest, expected in ((bundle.installed("opencode"), {}), ("of another one", {"adapter": "WARN"})):
             seen = AdapterSeen(name="opencode", version="0.1.0", harness_version="1.18.33", digest=digest)
             inbound = Inbound(id=f"hello {digest}", at=datetime.now(UTC), items=(seen,))
@@ -108,7 +120,7 @@ async def test_dead_letters_and_rooms_that_stand_still_are_found(
 ) -> None:
     async with installation(machine.settings.data, ROOMS) as running:
         bus = await connected(running)
-        await settle(bus)
+        await all_open(bus)
         await bus.js.publish(dead("tagger"), b"x", headers={"Annals-Reason": "it was no letter"})
         stopped = [psutil.Process(running.status[room].pid) for room in ("tagger", "desk")]
         try:
@@ -175,7 +187,7 @@ def test_the_command_prints_one_json_object_for_each_finding(machine: Machine) -
 async def test_a_harness_sees_its_round_trips(installation: InstallationFactory, machine: Machine) -> None:
     async with installation(machine.settings.data, ROOMS) as running:
         bus = await connected(running)
-        await settle(bus)
+        await all_open(bus)
         machine.settings = Settings(data=machine.settings.data, nats=Nats(user="harness"))
         findings = await machine.examined()
         assert {"streams": "WARN", "adapter": "WARN"} == unwell(findings)

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from schemas.asks import LogBreak, SkippedRecord, Status, UnfoldedFact
+from schemas.asks import LogBreak, SkippedRecord, Status
+from schemas.room_health import RoomHealth, UnfoldedFact
 from schemas.streams import BUCKETS, STREAMS
 from services.edges.connect import installation
 from services.edges.connect.connection import Adapter, Connection, Reported
@@ -87,6 +88,11 @@ def kept(name: str, **changes: Any) -> dict[str, Kept | None]:  # noqa: ANN401 -
     return dict(INSTALLATION.kept) | {name: msgspec.structs.replace(INSTALLATION.kept[name] or Kept(), **changes)}
 
 
+def answering(room: str, *, ok: bool = True, **health: Any) -> Running:  # noqa: ANN401 - fields of several types
+    """A room that runs and is open."""
+    return Running(room, "running", health=RoomHealth(room, ok, **health), is_asked=True)
+
+
 def unwell(findings: tuple[Finding, ...]) -> list[tuple[str, str]]:
     return [(finding.level, finding.what) for finding in findings if finding.level != "PASS"]
 
@@ -116,6 +122,15 @@ def test_whatever_is_not_well_has_a_remedy() -> None:
         ({"rooms": (Running("desk", "gone"),)}, [("FAIL", "room desk")]),
         ({"rooms": (Running("desk", "stopped"),)}, [("FAIL", "room desk")]),
         ({"rooms": (Running("desk", "running", restarts=2),)}, [("WARN", "room desk")]),
+        ({"rooms": (Running("desk", "running", is_asked=True),)}, [("WARN", "room desk")]),
+        ({"rooms": (answering("desk", ok=False),)}, [("FAIL", "room desk")]),
+        ({"rooms": (answering("desk"), msgspec.structs.replace(answering("indexer"), state="elsewhere"))}, []),
+        ({"rooms": (msgspec.structs.replace(answering("indexer"), state="elsewhere"),)}, [("WARN", "rooms")]),
+        ({"rooms": (answering("desk", unfolded=2),)}, [("WARN", "facts")]),
+        (
+            {"rooms": (answering("indexer", committed_through=4),), "status": Status(2000, 2000, 2000, 0, "")},
+            [("WARN", "indexer")],
+        ),
         ({"tagger": None}, [("FAIL", "tagger")]),
         ({"tagger": Lag(1001, 0)}, [("WARN", "tagger")]),
         ({"tagger": Lag(999, 1)}, []),
@@ -260,6 +275,18 @@ def test_facts_that_cannot_be_used_are_named_with_what_to_do() -> None:
     assert "7 can be read and not be used" in one.finding
     assert "412, message.listed" in one.finding
     assert "nats stream get LOG" in one.remedy
+
+
+def test_what_a_room_cannot_do_is_told_with_the_reason_and_what_it_could_not_use_with_its_name() -> None:
+    failure = "the views cannot be written: OSError: No space left on device"
+    rooms = (
+        answering("responder", ok=False, failures=(failure,)),
+        answering("tagger", unfolded=2, newest_unfolded=(UnfoldedFact(412, "message.listed"),)),
+    )
+    found = {one.what: one for one in at_installation(rooms=rooms)}
+    assert failure == found["room responder"].finding
+    assert "disk" in found["room responder"].remedy
+    assert "2 can be read and not be used since the tagger began" in found["facts"].finding
 
 
 def test_a_log_that_went_back_is_told_with_from_where_to_where() -> None:

@@ -7,8 +7,9 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from schemas.asks import LogBreak, SessionStatus, SkippedRecord, Status, UnfoldedFact
-from services.edges.launcher.status import HistoryRun, Overview, Room, render
+from schemas.asks import LogBreak, SessionStatus, SkippedRecord, Status
+from schemas.room_health import RoomHealth, UnfoldedFact
+from services.edges.launcher.status import HistoryRun, Overview, Room, is_well, render
 
 
 def printed(overview: Overview) -> str:
@@ -47,7 +48,7 @@ def test_what_is_wrong_with_the_log_is_told() -> None:
         "skipped   2 records of the log cannot be read, and are passed over; `annals doctor` says what to do" in shown
     )
     assert "skipped   1,412 on log.1.p.s.part.recorded: it is empty" in shown
-    assert "unfolded  1 fact of the log can be read and not be used; `annals doctor` says what to do" in shown
+    assert "unfolded  the responder can read and not use 1 fact of the log; `annals doctor` says what to do" in shown
     assert "unfolded  1,413, message.listed" in shown
 
 
@@ -59,3 +60,43 @@ def test_calls_that_got_no_plan_are_counted() -> None:
     expected = "plans     3 calls wait; 1,412 got none in time, and went on with the plan they had"
     assert expected in shown(plans_waiting=3, plans_dropped=1412)
     assert "plans " not in shown(plans_waiting=3)
+
+
+FULL = "the index cannot be written: OSError: No space left on device"
+NEWEST = (UnfoldedFact(1413, "message.listed"),)
+
+
+def with_rooms(*rooms: Room, head: int = 9) -> Overview:
+    return Overview(
+        broker="nats://b:1", rooms=rooms, inbound=0, log=0, dead=0, responder=Status(head, head, head, 1, "views")
+    )
+
+
+def test_each_room_reports_what_it_cannot_do_and_what_it_could_not_use() -> None:
+    tagger = RoomHealth("tagger", ok=True, unfolded=2, newest_unfolded=NEWEST)
+    indexer = RoomHealth("indexer", ok=False, failures=(FULL,), committed_through=3)
+    overview = with_rooms(Room("tagger", running=True, health=tagger), Room("indexer", running=True, health=indexer))
+    shown = printed(overview)
+
+    assert not is_well(overview)
+    assert "unfolded  the tagger can read and not use 2 facts of the log; `annals doctor` says what to do" in shown
+    assert "unfolded  1,413, message.listed" in shown
+    assert f"unwell    indexer: {FULL}; `annals doctor` says what to do" in shown
+    assert "index     6 facts behind the log" in shown
+    assert ["yes", "yes"] == cells(shown, "tagger")
+    assert ["yes", "NO"] == cells(shown, "indexer")
+
+
+def cells(shown: str, room: str) -> list[str]:
+    """Whether a room runs, and whether it is well."""
+    (line,) = (line for line in shown.splitlines() if line.startswith("│") and room in line)
+    return [cell.strip() for cell in line.split("│")[2:4]]
+
+
+def test_a_room_that_is_not_open_yet_is_not_called_unwell() -> None:
+    overview = with_rooms(Room("indexer", running=True))
+    assert is_well(overview)
+    assert ["yes", ""] == cells(printed(overview), "indexer")
+    assert "index " not in printed(overview)
+    waiting = with_rooms(Room("indexer", running=True, health=RoomHealth("indexer", ok=True)))
+    assert "index     it is not open yet" in printed(waiting)

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from schemas.asks import Hits
+from schemas.asks import Hits, IndexPosition, IndexPositionAsk
+from schemas.codec import encode
 from schemas.events import ProjectIdentified, SessionOpened
-from schemas.subjects import Address
+from schemas.subjects import Address, ask
 from services.edges.arguments import parser
 from services.edges.launcher.broker import Broker
 from services.embedder.worker import Embedder
@@ -95,6 +96,25 @@ async def test_nothing_that_fits_is_no_failure(house: MadeIndex, run: Ran) -> No
     assert ended.out.startswith('Nothing could be searched for "tide table".\nDegraded: ')
     await house.write([ROWS[-1]])
     assert [] == (await run("tide table", "--json")).ids
+
+
+async def test_where_the_index_cannot_be_written_nothing_is_not_called_nothing(
+    house: MadeIndex, bus: Bus, run: Ran
+) -> None:
+    async def answer(_subject: str, _data: bytes) -> bytes:
+        return encode(IndexPosition(failure="OSError: No space left on device"))
+
+    await bus.serve(ask(IndexPositionAsk.NAME), "indexer", answer)
+    for rows in ([], [ROWS[-1]]):
+        await house.write(rows)
+        ended = await run("tide table")
+        assert 1 == ended.status
+        assert "the index cannot be written, and lacks what came behind" in ended.out
+        assert "No space left on device" in ended.out
+        assert "Nothing was found. " not in ended.out
+        assert "this search says nothing: the index cannot be written; `annals doctor` says what to do" in ended.error
+    await house.write(ROWS)
+    assert 0 == (await run("tide table")).status
 
 
 async def test_what_cannot_be_searched_for_ends_in_1_with_a_sentence(house: MadeIndex, run: Ran) -> None:

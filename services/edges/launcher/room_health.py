@@ -1,0 +1,44 @@
+"""What the rooms of an installation answer when they are asked how they are."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from schemas.asks import Status
+from schemas.codec import encode
+from schemas.room_health import HealthAsk, RoomHealth
+from schemas.subjects import ask
+from services.kit.bus import Bus, NoResponder, Unreachable
+
+RESPONDER = "responder"
+
+
+async def healths(bus: Bus, rooms: Iterable[str], seconds: float) -> dict[str, RoomHealth]:
+    """The health of each of these rooms that is open, within so many seconds.
+
+    One that is open and does not answer in time is not well, and says so.
+    """
+    names = tuple(rooms)
+    found = await asyncio.gather(*(_health(bus, name, seconds) for name in names))
+    return {name: health for name, health in zip(names, found, strict=True) if health is not None}
+
+
+async def _health(bus: Bus, room: str, seconds: float) -> RoomHealth | None:
+    try:
+        reply = await bus.request(ask(HealthAsk.NAME, room), encode(HealthAsk()), seconds)
+    except NoResponder:
+        return None
+    except Unreachable:
+        return RoomHealth(room, ok=False, failures=(f"it does not answer within {seconds:g} s",))
+    return msgspec.json.decode(reply, type=RoomHealth)
+
+
+def unfolding(status: Status | None, rooms: Mapping[str, RoomHealth]) -> tuple[RoomHealth, ...]:
+    """The rooms that have met facts which they could not use. Of the responder its status says so as well."""
+    known = dict(rooms)
+    if status is not None and RESPONDER not in known:
+        known[RESPONDER] = RoomHealth(
+            RESPONDER, ok=True, unfolded=status.unfolded, newest_unfolded=status.newest_unfolded
+        )
+    return tuple(health for health in known.values() if health.unfolded)

@@ -1,0 +1,58 @@
+"""The health of a room: what `/healthz` shows, and what the room answers to `ask.health`."""
+
+from schemas.codec import encode
+from schemas.room_health import HealthAsk, RoomHealth, UnfoldedFact
+from schemas.subjects import ask
+from services.kit.room import Kit, Room
+from services.kit.unfolded import REPORTED, UNFOLDED
+from services.kit.watchdog import Watchdog
+
+SILENT = 5.0
+"""Seconds without a sign of life after which a room is not well."""
+
+
+class HealthReport:
+    """What a room knows of its own health. Over HTTP and over the broker it reports the same."""
+
+    def __init__(self, kit: Kit, room: Room, watchdog: Watchdog) -> None:
+        self._kit = kit
+        self._room = room
+        self._watchdog = watchdog
+
+    def page(self) -> dict[str, object]:
+        """The page `/healthz`: what this room alone reports, and what every room does. Any thread may call it."""
+        report, silence, appending = self._room.health(), self._watchdog.silence, self._kit.appender.failure
+        reported = report.get("failures", ())
+        failures = [*reported] if isinstance(reported, list | tuple) else []
+        failures += [f"facts cannot be appended to the log: {appending}"] if appending else []
+        is_connected = self._kit.bus.connected
+        return {
+            "room": self._kit.room,
+            **report,
+            "failures": failures,
+            "connected": is_connected,
+            "silent_seconds": round(silence, 1),
+            "unfolded": UNFOLDED.health,
+            "ok": is_connected and silence < SILENT and not appending and bool(report.get("ok", True)),
+        }
+
+    @property
+    def reply(self) -> RoomHealth:
+        """The reply to `ask.health`."""
+        page = self.page()
+        through, failures = page.get("committed_through"), page["failures"]
+        return RoomHealth(
+            room=self._kit.room,
+            ok=bool(page["ok"]),
+            failures=tuple(failures) if isinstance(failures, list) else (),
+            committed_through=through if isinstance(through, int) else None,
+            unfolded=len(UNFOLDED),
+            newest_unfolded=tuple(UnfoldedFact(*one) for one in UNFOLDED.newest(REPORTED)),
+        )
+
+    async def serve(self) -> None:
+        """Answer `ask.health` of this room from here on."""
+        await self._kit.bus.serve(ask(HealthAsk.NAME, self._kit.room), self._kit.room, self._answer)
+
+    async def _answer(self, _subject: str, _data: bytes) -> bytes:
+        return encode(self.reply)
