@@ -16,7 +16,7 @@ from services.edges.launcher.broker import HOST, Broker
 from services.edges.launcher.supervisor import Installation
 from services.kit.bus import Bus, connection
 from services.kit.rooms import ROOMS
-from services.settings import Logs, Settings, Views
+from services.settings import Http, Logs, Settings, Views
 from tests.helpers import recordings
 from tests.helpers.accounts import MAX_PAYLOAD, Accounts
 from tests.helpers.examples import use_profile
@@ -124,7 +124,8 @@ async def running_installation(
 ) -> AsyncIterator[Installation]:
     """Run an installation in a directory, with some settings changed; with search where that is what a test is on."""
     views = Views(copy_every=0, sql_timeout=60)  # who asks in SQL always sees what is there
-    settings = replace(Settings(data=data, logs=Logs(level="warning"), views=views), **changes)
+    http = Http(unanswered_after=0)  # rooms that a test stops stay so, and one on a busy machine is not ended
+    settings = replace(Settings(data=data, logs=Logs(level="warning"), views=views, http=http), **changes)
     begun_by = Shared() if sys.platform == "linux" else None
     async with Installation(settings, rooms, begun_by=begun_by).running() as installation:
         yield installation

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Callable, Iterable
+from socketserver import ThreadingMixIn
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
@@ -64,6 +65,12 @@ Health = Callable[[], dict[str, object]]
 StartResponse = Callable[[str, list[tuple[str, str]]], Any]
 
 
+class _Server(ThreadingMixIn, WSGIServer):
+    """A server whose requests do not wait for one another: a client that sends nothing keeps no other from its page."""
+
+    daemon_threads = True
+
+
 class _Quiet(WSGIRequestHandler):
     """A request handler that writes no line per request."""
 
@@ -84,6 +91,6 @@ def serve(host: str, port: int, health: Health) -> tuple[WSGIServer, int]:
         start_response(status, [("Content-Type", "application/json")])
         return [json.dumps(report).encode()]
 
-    server = make_server(host, port, app, handler_class=_Quiet)
+    server = make_server(host, port, app, server_class=_Server, handler_class=_Quiet)
     threading.Thread(target=server.serve_forever, name="http", daemon=True).start()
     return server, server.server_port

@@ -2,12 +2,15 @@
 
 import asyncio
 import os
+import select
 import signal
 import sys
 from argparse import ArgumentParser
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+import psutil
 import uvloop
 
 import schemas
@@ -18,6 +21,7 @@ from services.kit.bus import Appender, BrokerError, Bus, LogReader, Unreachable
 from services.kit.data_directory import Unusable, refuse_unusable
 from services.kit.endpoint import find
 from services.kit.health import HealthReport
+from services.kit.health_address import HealthAddress, write_address
 from services.kit.logs import configure, logger
 from services.kit.priority import give_way
 from services.kit.room import Kit, Room
@@ -36,7 +40,7 @@ def run(room: type[Room], arguments: list[str] | None = None) -> int:
     """Run one room until it is asked to stop; the exit status."""
     parser = ArgumentParser(prog=f"annals {room.NAME}", description=room.__doc__)
     parser.add_argument("--until-idle", action="store_true", help="work until nothing waits, then end")
-    parser.add_argument("--with-parent", type=int, help="end when the process of this id, which started this one, ends")
+    parser.add_argument("--with-parent", type=int, help="end when the process of this id, the supervisor, ends")
     options = parser.parse_args(arguments)
     _refuse_mixed_packages()
     garbage.collect_in_steps()
@@ -93,6 +97,8 @@ async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool,
         stack.callback(server.server_close)
         stack.callback(server.shutdown)
         await report.serve()
+        if parent is not None:
+            _write_address(kit, port)
         kit.log.info("open", port=port)
         await (_until_idle(room, stop, kit) if until_idle else _until_stopped(stop, kit))
         kit.log.info("closing")
@@ -100,11 +106,38 @@ async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool,
         watch.cancel()
 
 
+def _write_address(kit: Kit, port: int) -> None:
+    """Where it cannot be written, this room works all the same, and only its supervisor cannot ask how it is."""
+    address = HealthAddress(os.getpid(), kit.settings.http.host, port)
+    try:
+        write_address(kit.settings.data, kit.room, address)
+    except OSError as error:
+        kit.log.warning(f"the supervisor does not learn where to ask how this room is ({error})")
+
+
 async def _until_orphaned(parent: int | None, stop: asyncio.Event) -> None:
     """Ask to stop once the supervisor is gone, however it went: nobody would ever end this room otherwise."""
-    while parent in (None, os.getppid()):  # noqa: ASYNC110 - no signal reaches an orphan
+    if parent is None:
+        return
+    lives = _lives(parent)
+    while lives():  # noqa: ASYNC110 - no signal reaches an orphan
         await asyncio.sleep(ORPHAN_POLL)
     stop.set()
+
+
+def _lives(pid: int) -> Callable[[], bool]:
+    """Whether the supervisor runs. A room that is a copy of a fork server is no child of it."""
+    if os.getppid() == pid:
+        return lambda: os.getppid() == pid
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return lambda: False
+    except (AttributeError, OSError):  # a system without it
+        return lambda: psutil.pid_exists(pid)
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return lambda: not poll.poll(0)
 
 
 async def _until_stopped(stop: asyncio.Event, kit: Kit) -> None:

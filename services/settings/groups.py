@@ -242,6 +242,9 @@ class Http(msgspec.Struct, frozen=True):
     port: Annotated[int, Meta(ge=0, le=65_535)] = 0
     """Port for `/healthz` and `/metrics`; 0: any free one (its room prints it). `annals up` gives it to the first room
     by the alphabet, and to each further one the next."""
+    unanswered_after: Annotated[float, Meta(ge=0.0)] = 10.0
+    """Seconds without an answer of `/healthz` after which `annals up` ends a room and starts it anew, such as one that
+    was stopped or waits for a disk; 0: never, for a debugger."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

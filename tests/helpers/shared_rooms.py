@@ -43,6 +43,7 @@ _kept: list["subprocess.Popen[bytes]"] = []
 
 def _serve(path: str) -> None:
     load()
+    supervisor = os.getppid()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener, DefaultSelector() as selector:
         listener.bind(path)
@@ -56,7 +57,7 @@ def _serve(path: str) -> None:
             if os.fork() == 0:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 listener.close()
-                attend(asker)
+                attend(asker, supervisor)
             asker.close()
     shutil.rmtree(Path(path).parent)
 

@@ -6,6 +6,7 @@ import shutil
 import signal
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 from urllib.request import urlopen
 
 import pytest
@@ -16,10 +17,11 @@ from schemas.inbox import Inbound, SessionSeen
 from schemas.room_health import RoomHealth, UnfoldedFact
 from schemas.streams import IN, LOG
 from schemas.subjects import Address
-from services.edges.launcher.broker import Broker
+from services.edges.launcher.broker import HOST, Broker
 from services.edges.launcher.room_health import healths
 from services.kit.background import begin
 from services.kit.bus import Appender, Bus, LogReader, Unreachable
+from services.kit.health_address import HealthAddress, read_address
 from services.kit.run import Failed, _until_stopped
 from tests.helpers.broker_world import HARBOUR, NOON, connected, facts, kit_of, quick_settings, titles, wrapped
 from tests.helpers.hanging_room import QUESTION
@@ -82,6 +84,20 @@ async def test_a_room_whose_supervisor_has_ended_before_it_was_there_ends(tmp_pa
     await supervisor.wait()
     async with room("tagger", tmp_path, "--with-parent", str(supervisor.pid)) as process:
         assert 0 == await process.ends()
+
+
+@pytest.mark.usefixtures("bus")
+async def test_a_room_ends_with_its_supervisor_though_it_is_no_child_of_it(tmp_path: Path) -> None:
+    """As the copies of a fork server are, which may fall before."""
+    supervisor = await asyncio.create_subprocess_exec("cat", stdin=asyncio.subprocess.PIPE)
+    async with room("tagger", tmp_path, "--with-parent", str(supervisor.pid)) as process:
+        port = (await process.logs("open"))["port"]
+        assert HealthAddress(process.process.pid, HOST, cast("int", port)) == read_address(
+            tmp_path, "tagger", process.process.pid
+        )
+        supervisor.kill()
+        assert 0 == await process.ends()
+    await supervisor.wait()
 
 
 async def test_a_room_that_is_killed_loses_nothing_and_writes_nothing_twice(bus: Bus, tmp_path: Path) -> None:

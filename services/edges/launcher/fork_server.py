@@ -96,14 +96,14 @@ def _tell(asker: socket.socket, reply: Begun | Ended) -> None:
         asker.sendall(msgspec.json.encode(reply) + b"\n")
 
 
-def _become(asked: Begin, server: int) -> None:
+def _become(asked: Begin, supervisor: int) -> None:
     """Go on as this room, as if it had been started by its name."""
     os.setsid()
     os.environ.clear()
     os.environb.update(asked.environment)
     with suppress(OSError):
         NAME.write_text(f"annals-{asked.room}"[:15])
-    sys.argv = [asked.room, "--with-parent", str(server)]
+    sys.argv = [asked.room, "--with-parent", str(supervisor)]
     try:
         runpy.run_module(f"services.{asked.room}", run_name="__main__", alter_sys=True)
     except SystemExit as end:
@@ -126,15 +126,17 @@ def load() -> None:
     gc.freeze()  # what is loaded is never looked through again, so that its pages stay shared
 
 
-def attend(asker: socket.socket) -> NoReturn:
-    """Serve whoever holds the other end of this socket, in a process that has loaded the rooms."""
-    server = os.getpid()
+def attend(asker: socket.socket, supervisor: int) -> NoReturn:
+    """Serve whoever holds the other end of this socket, in a process that has loaded the rooms.
+
+    Each room ends with the process of this id, and goes on where this one falls.
+    """
     asked = serve(asker)
     if asked is not None:
-        _become(asked, server)
+        _become(asked, supervisor)
     _leave(0)
 
 
 if __name__ == "__main__":
     load()
-    attend(socket.socket(fileno=int(sys.argv[1])))
+    attend(socket.socket(fileno=int(sys.argv[1])), supervisor=int(sys.argv[2]))

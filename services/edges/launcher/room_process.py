@@ -14,11 +14,13 @@ import msgspec
 import psutil
 
 from services.edges.launcher.fork_server import Begin, Begun, Ended
+from services.kit.logs import logger
 
 GRACE = 15.0
 """Seconds that a room is given to end by itself."""
-POLL = 0.05
-FELL = "the process that rooms are copies of fell; it is begun anew"
+POLL = 0.5
+"""Seconds between two looks at a process, on a system that does not report its end."""
+FELL = "the fork server that this room was asked of has ended; another is started"
 
 _replies = msgspec.json.Decoder(Begun | Ended)
 
@@ -99,7 +101,10 @@ class _Program:
 
 
 class Forked:
-    """Each room is a copy of one process that has loaded them. Where that one falls, they end and begin anew."""
+    """Each room is a copy of one process that has loaded them, the fork server. Where that falls, the rooms go on.
+
+    Another fork server is started at once, so that a room that falls next is soon back.
+    """
 
     def __init__(self, output: IO[bytes] | None = None) -> None:
         self._output = output
@@ -109,9 +114,15 @@ class Forked:
         self._asked: deque[asyncio.Future[_Copy]] = deque()
         self._living: dict[int, _Copy] = {}
         self._starting: asyncio.Task[None] | None = None
+        self._environment: Mapping[str, str] = {}
+        """Of the room that was asked for last."""
+        self._orphans: dict[int, asyncio.Task[None]] = {}
+        """Who waits for the end of a room whose fork server has fallen, by its process."""
+        self._is_closing = False
 
     async def begin(self, room: str, environment: Mapping[str, str]) -> RoomProcess:
-        """Raises `ConnectionError` when the server of copies fell; the next one is made by another."""
+        """Raises `ConnectionError` when the fork server fell; the next one is made by another."""
+        self._environment = environment
         if self._writer is None and (self._starting is None or self._starting.done()):
             self._starting = asyncio.create_task(self._start(environment))
         if self._starting is not None:
@@ -125,10 +136,12 @@ class Forked:
         return await asyncio.shield(begun)
 
     async def close(self) -> None:
+        self._is_closing = True
         if self._starting is not None:
             await asyncio.gather(self._starting, return_exceptions=True)
         await asyncio.gather(*self._asked, return_exceptions=True)
         await asyncio.gather(*(end(one) for one in self._living.values()))
+        await asyncio.gather(*self._orphans.values())
         if self._writer is not None:
             self._writer.close()
         if self._reading is not None:
@@ -146,7 +159,8 @@ class Forked:
         ours, theirs = socket.socketpair()
         with contextlib.ExitStack() as unused, theirs:
             unused.enter_context(ours)
-            command = (sys.executable, "-m", "services.edges.launcher.fork_server", str(theirs.fileno()))
+            module, supervisor = "services.edges.launcher.fork_server", str(os.getpid())
+            command = (sys.executable, "-m", module, str(theirs.fileno()), supervisor)
             self._server = await asyncio.create_subprocess_exec(
                 *command,
                 env=environment,
@@ -159,10 +173,12 @@ class Forked:
         return ours
 
     async def _read(self, reader: asyncio.StreamReader) -> None:
+        has_begun = False
         with contextlib.suppress(ConnectionError):
             async for line in reader:
                 match _replies.decode(line):
                     case Begun(pid):
+                        has_begun = True
                         copy = self._living[pid] = _Copy(pid)
                         self._asked.popleft().set_result(copy)
                     case Ended(pid, code):
@@ -170,10 +186,26 @@ class Forked:
         self._writer = None
         if self._server is not None:
             await self._server.wait()
-        await asyncio.gather(*map(_abandon, self._living.values()))
-        self._living.clear()
+        for pid, copy in self._living.items():
+            if pid not in self._orphans:
+                self._orphans[pid] = asyncio.create_task(self._until_ended(copy))
         while self._asked:
             self._asked.popleft().set_exception(ConnectionError(FELL))
+        if has_begun and not self._is_closing:  # one that falls before it has begun any room would fall again
+            logger().error("the fork server fell, starting it again", rooms=len(self._living))
+            self._starting = asyncio.create_task(self._start_again())
+
+    async def _start_again(self) -> None:
+        try:
+            await self._start(self._environment)
+        except OSError as error:
+            logger().error(f"the fork server could not be started ({error}); the next room that begins tries it again")
+
+    async def _until_ended(self, copy: "_Copy") -> None:
+        """Wait for a room whose fork server has fallen. Where nobody takes note of its end, its status is not known."""
+        await _gone(copy.pid)
+        del self._living[copy.pid], self._orphans[copy.pid]
+        copy.ended.set_result(_status(copy.pid))
 
 
 class _Copy:
@@ -196,16 +228,30 @@ class _Copy:
                 os.kill(self.pid, number)
 
 
-async def _abandon(copy: _Copy) -> None:
-    """End a room of which nobody will tell the status, and wait until it is gone."""
-    copy.terminate()
+async def _gone(pid: int) -> None:
+    """Wait until a process has ended that is no child of this one."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except OSError:  # it has ended before, or the system cannot report it
+        while _runs(pid):  # noqa: ASYNC110
+            await asyncio.sleep(POLL)
+        return
     loop = asyncio.get_running_loop()
-    deadline = loop.time() + GRACE
-    while _runs(copy.pid):
-        if loop.time() > deadline:
-            copy.kill()
-        await asyncio.sleep(POLL)
-    copy.ended.set_result(None)
+    ended = asyncio.Event()
+    loop.add_reader(descriptor, ended.set)
+    try:
+        await ended.wait()
+    finally:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
+
+
+def _status(pid: int) -> int | None:
+    """The exit status of a process that was handed on to this one, as all are to the first of a container."""
+    with contextlib.suppress(ChildProcessError):
+        found, status = os.waitpid(pid, os.WNOHANG)
+        return os.waitstatus_to_exitcode(status) if found else None
+    return None
 
 
 def _runs(pid: int) -> bool:

@@ -11,8 +11,9 @@ from pydantic import SecretStr
 
 from services.edges.launcher import run
 from services.edges.launcher.broker import Broker
-from services.edges.launcher.room_process import Processes, end, processes
+from services.edges.launcher.room_process import Processes, RoomProcess, end, processes
 from services.edges.launcher.room_status import FILE, RoomStatus, remove_status, write_status
+from services.edges.launcher.room_watch import until_hung
 from services.edges.launcher.signals import asked_to_end, to_its_end
 from services.kit.bus import Bus
 from services.kit.endpoint import Endpoint, find
@@ -126,12 +127,24 @@ class Installation:
         status = RoomStatus(process.pid, known.restarts + 1 if known else 0, known.last_exit if known else None)
         self.status[room] = status
         self._write_status()
+        watching = asyncio.create_task(self._end_when_hung(room, process))
         try:
             status.last_exit = await process.wait()
         except asyncio.CancelledError:
             await end(process)
             raise
+        finally:
+            watching.cancel()
         return status.last_exit
+
+    async def _end_when_hung(self, room: str, process: RoomProcess) -> None:
+        """End a room that does not answer any more: it is not asked to, since it does nothing."""
+        seconds = self._settings.http.unanswered_after
+        if not seconds:
+            return
+        await until_hung(self.data, room, process.pid, seconds)
+        logger().error(f"a room has not answered for {seconds:g} s, ending it", hung=room, pid=process.pid)
+        process.kill()
 
     async def _keep_broker(self, broker: Broker) -> None:
         """Look after the broker; when it falls, start it again, later each time that this fails."""

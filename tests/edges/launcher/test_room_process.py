@@ -11,6 +11,11 @@ import psutil
 import pytest
 from pydantic import SecretStr
 
+from schemas.codec import encode
+from schemas.inbox import Inbound, SessionSeen
+from schemas.streams import LOG
+from schemas.subjects import Address
+from services.edges.launcher import fork_server
 from services.edges.launcher.broker import Broker
 from services.edges.launcher.fork_server import LOADED
 from services.edges.launcher.room_process import Executed, Forked, Processes, end
@@ -18,6 +23,7 @@ from services.kit.bus import Bus
 from services.kit.rooms import ROOMS
 from services.settings import Settings, environment
 from services.settings.groups import Nats
+from tests.helpers.broker_world import NOON
 from tests.helpers.surroundings import surroundings
 from tests.helpers.waiting import until
 
@@ -91,21 +97,58 @@ async def test_a_room_has_the_surroundings_that_it_was_begun_with(
         await end(here)
 
 
-async def test_where_what_rooms_are_copies_of_falls_they_end_and_others_can_be_begun(
+async def test_where_what_rooms_are_copies_of_falls_they_go_on_and_another_is_started_at_once(
     broker: Broker, bus: Bus, tmp_path: Path
 ) -> None:
     async with made(Forked) as processes:
-        room = await processes.begin("tagger", on(broker, tmp_path))
+        room, other = [await processes.begin(name, on(broker, tmp_path)) for name in ("tagger", "desk")]
         await until(lambda: _reads(bus, "tagger"))
         server = psutil.Process(room.pid).parent()
         assert server is not None
         assert 1 == server.num_threads()
         server.kill()
+        await until(lambda: {one.pid for one in _servers()} - {server.pid})
+        await bus.publish(Address("harbour", "s1").inbound("pi"), encode(SEEN), SEEN.id)
+        await until(lambda: bus.messages(LOG.name))
+        assert room.pid in _running()
+        again = await processes.begin("desk", on(broker, tmp_path))
+        assert psutil.Process(again.pid).parent() in _servers()
+        other.kill()
+        assert await other.wait() is None
+        await end(room)
         assert await room.wait() is None
-        assert room.pid not in {one.pid for one in psutil.process_iter() if one.status() != psutil.STATUS_ZOMBIE}
-        again = await processes.begin("tagger", on(broker, tmp_path))
+        assert not {room.pid, other.pid} & _running()
         await end(again)
         assert await again.wait() in (0, -signal.SIGTERM)
+
+
+async def test_rooms_whose_fork_server_fell_end_with_all_others(broker: Broker, bus: Bus, tmp_path: Path) -> None:
+    async with made(Forked) as processes:
+        room = await processes.begin("tagger", on(broker, tmp_path))
+        await until(lambda: _reads(bus, "tagger"))
+        server = psutil.Process(room.pid).parent()
+        assert server is not None
+        server.kill()
+    assert room.pid not in _running()
+
+
+SEEN = Inbound("m1", NOON, (SessionSeen(title="a session"),))
+
+
+def _servers() -> list[psutil.Process]:
+    """The fork servers of this process that run."""
+    return [one for one in children() if fork_server.__name__ in _command(one)]
+
+
+def _command(process: psutil.Process) -> list[str]:
+    try:
+        return [str(word) for word in process.cmdline()]
+    except psutil.Error:
+        return []
+
+
+def _running() -> set[int]:
+    return {one.pid for one in psutil.process_iter() if one.status() != psutil.STATUS_ZOMBIE}
 
 
 async def test_one_that_cannot_load_the_rooms_is_told_of(tmp_path: Path) -> None:

@@ -1,0 +1,37 @@
+"""Where the health page of a room is: a room writes it down for the supervisor that has started it."""
+
+from pathlib import Path
+
+import msgspec
+
+from services.kit.files import write_whole
+
+FOLDER = "health"
+
+
+class HealthAddress(msgspec.Struct, frozen=True):
+    """The process of a room, and where it serves `/healthz`."""
+
+    pid: int
+    host: str
+    port: int
+
+
+def write_address(data: Path, room: str, address: HealthAddress) -> None:
+    """Write the file of this room anew."""
+    path = _path(data, room)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    write_whole(path, msgspec.json.encode(address), mode=0o600)
+
+
+def read_address(data: Path, room: str, pid: int) -> HealthAddress | None:
+    """The address of this room, where this process has written it down."""
+    try:
+        address = msgspec.json.decode(_path(data, room).read_bytes(), type=HealthAddress)
+    except (OSError, msgspec.DecodeError):
+        return None
+    return address if address.pid == pid else None
+
+
+def _path(data: Path, room: str) -> Path:
+    return data / FOLDER / f"{room}.json"
