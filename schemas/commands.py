@@ -306,3 +306,5 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     text: str
     seq: int = 0
     """The log position of what was written; 0 if nothing was."""
+    again: bool = False
+    """Nothing was decided, since the log could not be reached: the same command may be sent again under its id."""

@@ -142,6 +142,7 @@ def _hasty(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     """A broker of a test's own is back in no time: nobody waits long before trying again."""
     if request.node.get_closest_marker("broker"):
         monkeypatch.setattr(connection, "RECONNECT_WAIT", 0.02)
+        monkeypatch.setattr(connection, "RESTART", 0.2)  # a test that has nobody who answers need not wait for one
 
 
 @pytest.fixture(autouse=True)

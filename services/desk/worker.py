@@ -149,7 +149,7 @@ class Desk:
         except Conflict:
             answer = Answer(ok=False, text="Nothing was written: others kept writing to this place. Try again.")
         except Unreachable as error:
-            answer = Answer(ok=False, text=f"Nothing was written: {error}. Try again.")
+            answer = Answer(ok=False, text=f"Nothing was written: {error}. Try again.", again=True)
         except TooLarge as error:
             answer = Answer(ok=False, text=f"Nothing was written: {error}. Send less of it.")
         except Exception as error:  # the sender must not wait for an answer that never comes

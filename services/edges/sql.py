@@ -13,12 +13,12 @@ from schemas.codec import encode
 from schemas.subjects import ask
 from schemas.view_asks import Rows, SqlAsk
 from services.edges.memory.command import person_endpoint, refused
+from services.edges.memory.place import patient_bus
 from services.edges.styling import console, styled
 from services.edges.terminal import write_json, write_note
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.settings import Settings
 
-PATIENCE = 10.0
 SPARE = 2.0
 """Seconds that an answer may take beyond what its query may."""
 WIDE = 10_000
@@ -30,7 +30,7 @@ async def sql(options: argparse.Namespace, settings: Settings) -> int:
     query = sys.stdin.read() if options.query == "-" else options.query
     try:
         endpoint = person_endpoint(settings)
-        bus = await Bus.connect(endpoint.url, "sql", user=endpoint.user, password=endpoint.password, wait=PATIENCE)
+        bus = await patient_bus(endpoint, "sql")
         try:
             found = await _all_pages(bus, SqlAsk(query, options.rows, int(options.seconds * 1000)))
         finally:

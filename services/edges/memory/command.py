@@ -25,7 +25,7 @@ from services.edges.memory.exchange import (
     restored,
     sentences,
 )
-from services.edges.memory.place import PATIENCE, NoProject, check_session, project_meant
+from services.edges.memory.place import PATIENCE, NoProject, check_session, patient_bus, project_meant
 from services.edges.memory.readings import VIEWS, NotFound, printed, question
 from services.edges.memory.review import review
 from services.edges.terminal import write, write_error, write_file, write_json
@@ -42,7 +42,7 @@ async def memory(options: argparse.Namespace, settings: Settings, here: Path) ->
     """Run one action; its exit status: 0 where it is done, 1 where it is refused, with a sentence why."""
     try:
         endpoint = person_endpoint(settings)
-        bus = await Bus.connect(endpoint.url, "memory", user=endpoint.user, password=endpoint.password, wait=PATIENCE)
+        bus = await patient_bus(endpoint, "memory")
         try:
             project = await project_meant(bus, options.project, here)
             if session := _session_named(options):

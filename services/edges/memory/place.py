@@ -24,6 +24,7 @@ from schemas.view_asks import (
 )
 from services.domain.aliases import Aliases, evolve
 from services.kit.bus import Bus, Unreachable
+from services.kit.endpoint import Endpoint
 from services.kit.project_name import beginning, is_of, name_of
 
 PATIENCE = 10.0
@@ -32,6 +33,12 @@ LONGEST_NAME = 80
 MOST_LIKE, SHORTEST = 3, 4
 """Names that are proposed where there is none of a name, and characters of a name that is completed."""
 _NEVER = datetime.fromtimestamp(0, UTC)
+
+
+async def patient_bus(endpoint: Endpoint, command: str) -> Bus:
+    """The connection of a person's command, which waits where a room or the broker is started again."""
+    user, password = endpoint.user, endpoint.password
+    return await Bus.connect(endpoint.url, command, user=user, password=password, wait=PATIENCE, is_patient=True)
 
 
 class NoProject(LookupError):

@@ -14,7 +14,14 @@ from schemas.subjects import Address, BadSubject
 from schemas.view_asks import ProjectSummary
 from services.domain.aliases import Aliases
 from services.edges.memory.command import name_of_person, person_endpoint, refused
-from services.edges.memory.place import PATIENCE, NoProject, aliases_of, project_meant, projects_of, unknown_project
+from services.edges.memory.place import (
+    NoProject,
+    aliases_of,
+    patient_bus,
+    project_meant,
+    projects_of,
+    unknown_project,
+)
 from services.edges.project.own_settings import (
     SeparateSettings,
     SharedSettings,
@@ -53,7 +60,7 @@ async def project(options: argparse.Namespace, installation: Settings, here: Pat
     """Run one action; its exit status: 0 where it is done, 1 where it is refused, with a sentence why."""
     try:
         endpoint = person_endpoint(installation)
-        bus = await Bus.connect(endpoint.url, "project", user=endpoint.user, password=endpoint.password, wait=PATIENCE)
+        bus = await patient_bus(endpoint, "project")
         try:
             return await _action(options)(bus, options, here)
         finally:

@@ -15,7 +15,7 @@ from schemas.asks import ExpandAsk, Expanded, ExplainAsk, Explanation, Hits, Sea
 from schemas.codec import encode
 from schemas.subjects import BadSubject, ask
 from services.edges.memory.command import person_endpoint, refused
-from services.edges.memory.place import PATIENCE, NoProject, project_meant
+from services.edges.memory.place import PATIENCE, NoProject, patient_bus, project_meant
 from services.edges.search.explanation import as_text
 from services.edges.terminal import write, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
@@ -51,7 +51,7 @@ async def _asking(
     """Ask as the person who types, about the project of this folder or of `--project`."""
     try:
         endpoint = person_endpoint(settings)
-        bus = await Bus.connect(endpoint.url, "search", user=endpoint.user, password=endpoint.password, wait=PATIENCE)
+        bus = await patient_bus(endpoint, "search")
         try:
             return await do(bus, options, await project_meant(bus, options.project, here))
         finally:

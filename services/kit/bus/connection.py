@@ -10,7 +10,13 @@ from msgspec import to_builtins
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
-from nats.errors import MaxPayloadError, NoRespondersError
+from nats.errors import (
+    ConnectionClosedError,
+    ConnectionReconnectingError,
+    MaxPayloadError,
+    NoRespondersError,
+    StaleConnectionError,
+)
 from nats.errors import TimeoutError as NatsTimeoutError
 from nats.js import JetStreamContext, api
 from nats.js.errors import NotFoundError, ServiceUnavailableError
@@ -23,10 +29,13 @@ from services.kit.bus.asker import client_of, current_client
 from services.kit.bus.client import BusClient
 from services.kit.bus.marks import marks
 from services.kit.logs import logger
+from services.kit.retry import retrying
 from services.kit.same_log import Difference, Trail, compared
 from services.kit.within import within
 
 RECONNECT_WAIT = 0.2
+RESTART = 5.0
+"""Seconds in which a request of a person's command is sent again: a room, or the broker, is back within 0.3 to 3."""
 GRACE = 5.0
 """Seconds for the answers in hand when the connection is closed."""
 REMEDY = "start one with `annals up`, or set ANNALS_NATS__URL and ANNALS_NATS__PASSWORD"
@@ -40,6 +49,10 @@ class Unreachable(ConnectionError):
 
 class NoResponder(Unreachable):
     """Nobody serves a subject at this moment, though the broker is there: whoever does is not open yet, or has ended."""
+
+
+class BrokenConnection(Unreachable):
+    """The connection broke before the answer came: whoever was asked may have done it, or not."""
 
 
 class NotAdmitted(Unreachable):
@@ -73,15 +86,31 @@ class Bus:
         """Set when the connection is over for good: nothing restores it, or another log is in its place."""
         self.trail = Trail()
         """What this process has read and written of the log."""
+        self.patience = 0.0
+        """Seconds in which a request is sent again where nobody is there to answer it; 0: it is sent once."""
         self._created: datetime | None = None
         self._served: list[tuple[Subscription, set[asyncio.Task[None]]]] = []
         self._entering = True
 
     @classmethod
-    async def connect(cls, url: str, name: str, *, user: str = "", password: str = "", wait: float = 10.0) -> Self:
-        """Connect within `wait` seconds. Afterwards the connection is restored for as long as the process lives."""
+    async def connect(
+        cls,
+        url: str,
+        name: str,
+        *,
+        user: str = "",
+        password: str = "",
+        wait: float = 10.0,
+        is_patient: bool = False,
+    ) -> Self:
+        """Connect within `wait` seconds. Afterwards the connection is restored for as long as the process lives.
+
+        `is_patient`: for a person's command, which waits for a room or a broker that is started again. Whatever it sends
+        must mean the same when it comes twice: a question, or a command under its own id.
+        """
         client = BusClient()
         bus = cls(client)
+        bus.patience = RESTART if is_patient else 0.0
         admission: dict[str, Any] = {"user": user, "password": password} if password else {}
         try:
             connecting = client.connect(
@@ -312,13 +341,23 @@ class Bus:
         return int(ack.seq)
 
     async def request(self, subject: str, data: bytes, timeout: float) -> bytes:  # noqa: ASYNC109 - it is sent along
-        """Ask one of those who serve this subject."""
+        """Ask one of those who serve this subject. Raises `Unreachable`, or `TooLarge`."""
+        if not self.patience:
+            return await self._requested(subject, data, timeout)
+        async for attempt in retrying(NoResponder, BrokenConnection, seconds=self.patience):
+            with attempt:
+                return await self._requested(subject, data, timeout)
+        raise AssertionError("the last attempt raises its error")
+
+    async def _requested(self, subject: str, data: bytes, timeout: float) -> bytes:  # noqa: ASYNC109 - as above
         try:
             reply = await self.client.request(subject, data, timeout=timeout)
         except NoRespondersError as error:
             raise NoResponder(f"nobody serves {subject}; `annals status` tells which rooms run") from error
         except MaxPayloadError as error:
             raise TooLarge(f"{len(data)} bytes for {subject}: the broker takes {self.max_payload}") from error
+        except (ConnectionReconnectingError, ConnectionClosedError, StaleConnectionError) as error:
+            raise BrokenConnection(f"the connection broke before {subject} was answered; try again") from error
         except (NatsTimeoutError, NatsError) as error:
             raise Unreachable(f"no answer on {subject} within {timeout} s ({type(error).__name__})") from error
         return bytes(reply.data)

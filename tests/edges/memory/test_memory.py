@@ -44,10 +44,11 @@ from services.edges.arguments import parser
 from services.edges.launcher.broker import Broker
 from services.edges.memory.command import memory
 from services.edges.memory.exchange import ExportedMemory, exported, item_of, restored
-from services.kit.bus import Bus
+from services.kit.bus import Bus, connection
 from services.kit.endpoint import read, write
 from services.settings import Nats, Settings
 from tests.helpers.broker_world import facts, opened, quick_settings
+from tests.helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.broker
 
@@ -462,6 +463,29 @@ def test_whatever_is_exported_reads_the_same(items: list[ExportedMemory]) -> Non
 
 
 # Who is there
+
+
+async def test_a_command_that_the_desk_could_not_decide_is_sent_again_under_the_same_id(
+    bus: Bus, run: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as where the broker is started again while the desk writes."""
+    monkeypatch.setattr(connection, "RESTART", PATIENCE)
+    stub, sent = Stub(), []
+
+    async def decide(subject: str, data: bytes) -> bytes:
+        sent.append(msgspec.json.decode(data, type=CommandMessage).id)
+        stub.answer = Answer(ok=len(sent) > 1, text="It is remembered.", again=len(sent) == 1)
+        return await stub.command(subject, data)
+
+    async def refuse(_subject: str, _data: bytes) -> bytes:
+        return encode({"error": "there are no views"})
+
+    await bus.serve("ask.>", "responder", refuse)
+    await bus.serve("do.>", "desk", decide)
+    ended = await run("write", "Berths are numbered from the sea.")
+    assert (0, "") == (ended.status, ended.error)
+    assert 2 == len(sent)
+    assert 1 == len({*sent})
 
 
 async def test_without_anybody_who_answers_a_person_is_told_what_to_try(run: Ran) -> None:
