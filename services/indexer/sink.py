@@ -10,6 +10,7 @@ from services.indexer.core.commits import changes as commit_changes
 from services.indexer.core.session import Session, Touched
 from services.indexer.index import Damaged, Index
 from services.indexer.states import State, States, after
+from services.indexer.verification import Misfit
 from services.kit.projector import Fact
 from services.kit.same_log import Mark
 from services.kit.vectors import among
@@ -50,6 +51,29 @@ class IndexSink:
 
     async def idle(self) -> None:
         """Tidying up has a time of its own."""
+
+    async def make_anew(self, rows: Sequence[Misfit]) -> None:
+        """Take these rows away, and write all rows of their sessions and projects as the log has them.
+
+        The projector must not run yet: what it commits meanwhile would be newer.
+        """
+        gone, fresh = Collected(), Collected()
+        for one in rows:
+            gone.gone.setdefault(one.kind, set()).add(one.key)
+        for address in dict.fromkeys(one.address for one in rows):
+            state = await self._states.get(address, self.committed)
+            if isinstance(state, Session):
+                fresh.add(session.changes(address, Session(), state, session.all_of(state)))
+            else:
+                fresh.add(project.changes(address, project.Project(), state))
+                await self._commits(address, fresh)
+        await self._index.commit(gone, self.committed)
+        await self._index.commit(fresh, self.committed)
+
+    async def _commits(self, address: Address, collected: Collected) -> None:
+        async for record in self._states.facts_of(address, self.committed):
+            if record.event is not None and (found := commit_changes(address, record.event, record.envelope)):
+                collected.add(found)
 
     async def _collected(self, facts: Sequence[Fact]) -> Collected:
         by_address: dict[Address, list[Fact]] = {}

@@ -1,6 +1,8 @@
 """The sessions and projects that facts have come of lately, each as it is at the position of the index."""
 
 from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import aclosing
 
 import msgspec
 
@@ -8,6 +10,7 @@ from schemas.envelope import Envelope
 from schemas.events import Event, PartRecorded
 from schemas.streams import BODIES
 from schemas.subjects import Address
+from services.domain.record import Record
 from services.indexer.core import project, session
 from services.indexer.core.project import Project
 from services.indexer.core.session import Session
@@ -41,6 +44,14 @@ class States:
         self._held[address] = state
         self._held.move_to_end(address)
         return state
+
+    async def facts_of(self, address: Address, through: int) -> AsyncIterator[Record]:
+        """All that the log has on this address, up to a position."""
+        async with aclosing(self._kit.reader.after(0, address.log_filter)) as records:
+            async for record in records:
+                if record.envelope.seq > through:
+                    return
+                yield record
 
     def keep(self, address: Address, state: State) -> None:
         self._held[address] = state

@@ -1,7 +1,7 @@
 """The work on one index: reading the log into it, filling it and keeping it, until there is another model."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -13,6 +13,7 @@ from services.indexer.index import Damaged, Index
 from services.indexer.sink import IndexSink, envelope_types
 from services.indexer.states import States
 from services.indexer.upkeep import Upkeep
+from services.indexer.verification import Misfit, misfits
 from services.kit.background import watched
 from services.kit.embed import embedded
 from services.kit.index_place import Current, read_current, set_name, write_current
@@ -33,9 +34,13 @@ POLL = 0.1
 class Work:
     """Everything that goes on about one index."""
 
-    def __init__(self, kit: Kit, reads: tuple[type[Event], ...]) -> None:
+    def __init__(self, kit: Kit, reads: tuple[type[Event], ...], repairs: Sequence[Misfit] = ()) -> None:
+        """`repairs`: rows that the work before has found to be wrong, of the same index. They are made anew first."""
         self._kit = msgspec.structs.replace(kit, stack=AsyncExitStack())
         self._reads = reads
+        self._repairs = repairs
+        self.misfits: Sequence[Misfit] = ()
+        """Rows that were found to be wrong: the work begins anew with them."""
         self._tasks: list[asyncio.Task[None]] = []
         self.is_over = asyncio.Event()
         """Set when the embedder has another model: the work begins anew, on that one's index."""
@@ -60,8 +65,11 @@ class Work:
             await asyncio.to_thread(write_current, data, wanted)
         else:
             self._begin(self._swap_at(head))
+        if self._repairs:
+            await self.sink.make_anew(self._repairs)
         await self.projector.open()
         self._begin(self._kept())
+        self._begin(self._verified())
         self._begin(self._filled() if wanted.dimensions else self._awaited())
         await asyncio.to_thread(give_back)
 
@@ -107,6 +115,20 @@ class Work:
             await self.upkeep.run()
         except Damaged as damage:
             self._damaged(damage)
+
+    async def _verified(self) -> None:
+        """Look once through all rows. Where some that were made anew are wrong again, all of the index is made anew."""
+        try:
+            found = await misfits(self.index)
+        except Damaged as damage:
+            self._damaged(damage)
+            return
+        if found and self._repairs:
+            self._damaged(Damaged(f"{len(found)} rows are wrong again after they were made anew"))
+        elif found:
+            self._kit.log.error("rows of the index are not what was written, they are made anew", rows=len(found))
+            self.misfits = found
+            self.is_over.set()
 
     def _damaged(self, damage: Damaged) -> None:
         """Have the index made anew from the log."""

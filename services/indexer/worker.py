@@ -1,6 +1,7 @@
 """The indexer's wiring: the log in, rows of the index out, by one writer at a time."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import ClassVar
 
 from schemas.asks import IndexPosition, IndexPositionAsk
@@ -35,6 +36,7 @@ from schemas.events import (
     SessionOpened,
 )
 from services.domain.texts.bounds import beginning
+from services.indexer.verification import Misfit
 from services.indexer.work import PROMPT, Work
 from services.indexer.writer_lock import WriterLock
 from services.kit.asks import AskHandler, Declined
@@ -87,6 +89,7 @@ class Indexer:
         self._kit = kit
         self.work: Work | None = None
         self._failure = ""
+        self._rows_made_anew = 0
         self._lock = WriterLock(kit.settings.data)
         kit.stack.callback(self._lock.close)
         self._handler = AskHandler(kit, IndexPositionAsk, self._position, lambda reason: IndexPosition(error=reason))
@@ -116,6 +119,7 @@ class Indexer:
             "without_vectors": len(work.index.unfilled),
             "vectors_failure": work.filler.failure,
             "states": len(work.states),
+            "rows_made_anew": self._rows_made_anew,
         }
 
     async def _position(self, ask: IndexPositionAsk) -> IndexPosition:
@@ -134,12 +138,16 @@ class Indexer:
             await asyncio.sleep(AGAIN)
         await self._handler.open()  # an indexer that only waits for the lock could not answer
         patience = PROMPT
+        repairs: Sequence[Misfit] = ()
         while True:
-            work = Work(self._kit, self.READS)
+            work = Work(self._kit, self.READS, repairs)
             try:
                 await work.open(patience)
                 self.work, self._failure = work, ""
+                self._rows_made_anew += len(repairs)
+                repairs = ()
                 await work.is_over.wait()
+                repairs = work.misfits
             except Exception as error:
                 self._failure = f"{type(error).__name__}: {error}"
                 self._kit.log.exception("the index cannot be opened, it is tried again")

@@ -236,6 +236,11 @@ class Table:
             count += len(batch)
         return count
 
+    async def batches(self, columns: Sequence[str]) -> AsyncIterator[pa.RecordBatch]:
+        """Some columns of all rows, `AT_ONCE` rows at a time at most, in no order."""
+        async for batch in await self._table.query().select(list(columns)).to_batches(max_batch_length=AT_ONCE):
+            yield batch
+
     async def _batches(self) -> AsyncIterator[pa.RecordBatch]:
         async for batch in await self._table.query().to_batches(max_batch_length=AT_ONCE):
             yield batch

@@ -17,8 +17,9 @@ import structlog
 
 from schemas.asks import EmbedAsk, Embedded, EmbeddedText, Hits, SearchAsk
 from schemas.codec import encode
+from schemas.events import CommitSeen, NoteWritten
 from schemas.streams import LOG
-from schemas.subjects import ask
+from schemas.subjects import Address, ask
 from services.domain.search.rows import row_id
 from services.edges.launcher.broker import Broker
 from services.indexer import filler
@@ -35,7 +36,7 @@ from services.settings import Embed, Settings
 from services.settings import Index as Limits
 from tests.helpers.accounts import Accounts
 from tests.helpers.broker_world import connected, opened
-from tests.helpers.indexed_sessions import LogWriter, answered, listed, message, removed, rows_of
+from tests.helpers.indexed_sessions import BEGAN, LogWriter, answered, listed, message, removed, rows_of
 from tests.helpers.search_rows import row
 from tests.helpers.surroundings import surroundings
 from tests.helpers.waiting import PATIENCE, until
@@ -316,6 +317,43 @@ async def test_an_index_that_is_damaged_is_made_anew(bus: Bus, tmp_path: Path, d
     async with opened(indexer := Indexer(), bus, settings):
         await until(indexer.idle)
     assert ["one", "two"] == [row["text"] for row in await rows_of(tmp_path)]
+
+
+@pytest.mark.parametrize("has_another", [False, True], ids=["one row", "rows of each kind"])
+async def test_rows_that_a_disk_has_changed_are_made_anew_and_counted(
+    bus: Bus, tmp_path: Path, model: FakeModel, *, has_another: bool
+) -> None:
+    """The row says something else than what its hash was made of; the others, with their vectors, stay as they are."""
+    settings = settings_of(tmp_path, embed=Embed())
+    append = LogWriter(bus).append
+    await append(*message("m1", LONG), *message("m2", "two"), listed(1, "m1", "m2"))
+    await append(NoteWritten(note="n1", text="Ask Ada."), address=PROJECT)
+    commit = CommitSeen(sha="c1" * 20, committed=BEGAN, authored=BEGAN, subject="Paint the crane", author="ada")
+    await append(commit, address=PROJECT)
+    changed = {"message": "m2", "note": "n1", "commit": "c1" * 20} if has_another else {"message": "m2"}
+    async with opened(indexer := Indexer(), bus, settings):
+        await until(indexer.idle)
+        before = {kind: await rows_of(tmp_path, kind) for kind in changed}
+        assert indexer.work is not None
+        for kind, ref in changed.items():
+            await change_text(indexer.work.index, kind, ref)
+    asked = len(model.asked)
+    async with opened(indexer := Indexer(), bus, settings):
+        await until(lambda: indexer.health().get("rows_made_anew"))
+        await until(indexer.idle)
+        assert len(changed) == indexer.health()["rows_made_anew"]
+        assert before == {kind: await rows_of(tmp_path, kind) for kind in changed}
+        assert all(await filled(tmp_path))
+        assert LONG not in model.asked[asked:]
+
+
+PROJECT = Address("harbour")
+
+
+async def change_text(index: Index, kind: str, ref: str) -> None:
+    """Another text in a row than was written there, as of a bit that has flipped on the disk."""
+    await index.table(kind)._table.update({"text": "something else"}, where=f"ref = '{ref}'")
+    await index.settle()
 
 
 @pytest.mark.parametrize("length", [1, 5], ids=["shorter", "longer"])

@@ -157,6 +157,11 @@ def completed(row: SearchRow) -> SearchRow:
     )
 
 
+def fits(row: SearchRow) -> bool:
+    """Whether the texts of a row are those that its hash was made of: a disk may have changed some of their bits."""
+    return row.hash == _digest(row)
+
+
 def _digest(row: SearchRow) -> str:
     digest = sha256(f"{RULES}".encode())
     for part in (row.text, row.before, row.after, row.title, *row.files):

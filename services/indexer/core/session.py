@@ -81,6 +81,13 @@ def touched(before: Session, after: Session, event: Event) -> frozenset[Touched]
     }
 
 
+def all_of(session: Session) -> frozenset[Touched]:
+    """All that may have a row."""
+    return frozenset(("message", name) for name in session.messages.by_id) | {
+        ("compartment", name) for name in _found(session)
+    }
+
+
 def changes(address: Address, before: Session, after: Session, names: Iterable[Touched]) -> Changes:
     """What is to be written: the rows of what these facts have touched, or that they are gone.
 
