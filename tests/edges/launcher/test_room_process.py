@@ -107,7 +107,7 @@ async def test_where_what_rooms_are_copies_of_falls_they_go_on_and_another_is_st
         assert server is not None
         assert 1 == server.num_threads()
         server.kill()
-        await until(lambda: {one.pid for one in _servers()} - {server.pid})
+        await until(lambda: {one.pid for one in _servers()} - {server.pid, room.pid, other.pid})
         await bus.publish(Address("harbour", "s1").inbound("pi"), encode(SEEN), SEEN.id)
         await until(lambda: bus.messages(LOG.name))
         assert room.pid in _running()
