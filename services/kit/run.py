@@ -112,7 +112,7 @@ def _write_address(kit: Kit, port: int) -> None:
     try:
         write_address(kit.settings.data, kit.room, address)
     except OSError as error:
-        kit.log.warning(f"the supervisor does not learn where to ask how this room is ({error})")
+        kit.log.warning("the supervisor does not learn where to ask how this room is", reason=str(error))
 
 
 async def _until_orphaned(parent: int | None, stop: asyncio.Event) -> None:

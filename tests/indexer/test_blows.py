@@ -175,7 +175,7 @@ async def test_a_full_disk_is_told_and_heals(bus: Bus, tmp_path: Path, monkeypat
     long = [random.Random(number).randbytes(30_000).hex() for number in range(3)]
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     async with opened(indexer, bus, settings_of(tmp_path)), quiet():
-        await append(*message("m1", "before"))
+        await append(*message("m1", "lighthouse"))
         await until(indexer.idle)
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))  # no file may be longer: the disk is full
         try:
@@ -189,14 +189,14 @@ async def test_a_full_disk_is_told_and_heals(bus: Bus, tmp_path: Path, monkeypat
             assert ((), True) == (found.hits, bool(found.index_failure))
             assert "Nothing was found. " not in found.text
             assert "the index cannot be written" in found.text
-            found = await searched(bus, "before", tmp_path)
+            found = await searched(bus, "lighthouse", tmp_path)
             assert ("m1", True) == (found.hits[0].id, "the index cannot be written" in found.text)
-            assert ["before"] == [row["text"] for row in await rows_of(tmp_path)]
+            assert ["lighthouse"] == [row["text"] for row in await rows_of(tmp_path)]
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         await until(indexer.idle)
         await until(lambda: indexer.health()["ok"])
-    assert ["before", *long] == [row["text"] for row in await rows_of(tmp_path)]
+    assert ["lighthouse", *long] == [row["text"] for row in await rows_of(tmp_path)]
 
 
 async def searched(bus: Bus, words: str, data: Path) -> Hits:
@@ -352,7 +352,11 @@ PROJECT = Address("harbour")
 
 async def change_text(index: Index, kind: str, ref: str) -> None:
     """Another text in a row than was written there, as of a bit that has flipped on the disk."""
-    await index.table(kind)._table.update({"text": "something else"}, where=f"ref = '{ref}'")
+    ((name, said),) = [
+        (row["key"], row["hash"]) for row in await index.table(kind).rows(["key", "hash"], f"ref = '{ref}'")
+    ]
+    changed = {"key": [name], "hash": [said], "text": ["something else"]}
+    assert 1 == await index.table(kind).fill(changed, unless_changed="hash")
     await index.settle()
 
 

@@ -20,7 +20,7 @@ class CountingBus(Bus):
         super().__init__(*arguments)  # type: ignore[arg-type] # whatever a connection is made of
         self.sent = 0
 
-    async def _requested(self, subject: str, data: bytes, timeout: float) -> bytes:
+    async def _requested(self, subject: str, data: bytes, timeout: float) -> bytes:  # noqa: ASYNC109 - as there
         self.sent += 1
         return await super()._requested(subject, data, timeout)
 
@@ -69,7 +69,7 @@ async def test_what_was_on_its_way_when_the_broker_fell_is_sent_again(
 async def test_patience_has_an_end_and_others_have_none(bus: Bus, patient: CountingBus) -> None:
     patient.patience = 0.05
     for one in (patient, bus):
-        with pytest.raises(NoResponder, match="nobody serves do.x; `annals status` tells which rooms run"):
+        with pytest.raises(NoResponder, match="nobody serves do"):
             await one.request(SUBJECT, b"", PATIENCE)
     assert patient.sent > 1
     await patient.close()

@@ -522,6 +522,10 @@ export interface IndexPositionAsk {
   deadline_ms?: number;
 }
 /**
+ * How is this room? Its subject has the name of the room in place of a project: `ask.health.tagger`.
+ */
+export interface HealthAsk {}
+/**
  * One read-only query over a copy of the views, or the next page of what it found. Asked by people.
  */
 export interface SqlAsk {
@@ -1000,6 +1004,10 @@ export interface Hits {
    */
   read_through?: number;
   /**
+   * Why the index cannot be written now, so that it may lack what the log has; empty: it can, as far as is known.
+   */
+  index_failure?: string;
+  /**
    * The same for an agent to read.
    */
   text?: string;
@@ -1099,6 +1107,43 @@ export interface IndexPosition {
    */
   through?: number;
   error?: string;
+  /**
+   * Why the index cannot be written now; empty: it can.
+   */
+  failure?: string;
+}
+/**
+ * The reply to `ask.health`: what every room reports at `/healthz`.
+ */
+export interface RoomHealth {
+  room: string;
+  /**
+   * Whether it can do its work.
+   */
+  ok: boolean;
+  /**
+   * What it cannot do now, each with the reason.
+   */
+  failures?: string[];
+  /**
+   * The position of the log up to which it has written what it makes of the log; None: it makes nothing of it, or it is not known yet.
+   */
+  committed_through?: number | null;
+  /**
+   * Facts that can be read and that a state of this room could not take in since the room began.
+   */
+  unfolded?: number;
+  /**
+   * The last of them, the newest first.
+   */
+  newest_unfolded?: UnfoldedFact[];
+}
+/**
+ * A fact of the log that can be read, and that breaks a state: it is passed over there.
+ */
+export interface UnfoldedFact {
+  seq: number;
+  type: string;
 }
 /**
  * The reply to `ask.sql`. What JSON has no numbers for is text: times, big numbers, decimals, NaN and infinity.
@@ -1547,13 +1592,6 @@ export interface SkippedRecord {
   seq: number;
   subject: string;
   reason: string;
-}
-/**
- * A fact of the log that can be read, and that breaks a state: it is passed over there.
- */
-export interface UnfoldedFact {
-  seq: number;
-  type: string;
 }
 /**
  * The log was found to be another one than before: a copy was put back, or it was lost.
@@ -2142,4 +2180,8 @@ export interface Answer {
    * The log position of what was written; 0 if nothing was.
    */
   seq?: number;
+  /**
+   * Nothing was decided, since the log could not be reached: the same command may be sent again under its id.
+   */
+  again?: boolean;
 }

@@ -128,8 +128,8 @@ async def borrowed_installation(settings: Settings, log: Path | None = None) -> 
     """
     if settings.nats.url:
         endpoint = find(settings)
-        login, wait = {"user": endpoint.user, "password": endpoint.password}, settings.nats.wait
-        bus = await Bus.connect(endpoint.url, "replay", **login, wait=wait)
+        user, password, wait = endpoint.user, endpoint.password, settings.nats.wait
+        bus = await Bus.connect(endpoint.url, "replay", user=user, password=password, wait=wait)
         await _ready(bus)
         yield bus
         await bus.close()

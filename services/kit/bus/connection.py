@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Self
 from msgspec import to_builtins
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
-from nats.errors import Error as NatsError
 from nats.errors import (
     ConnectionClosedError,
     ConnectionReconnectingError,
@@ -17,6 +16,7 @@ from nats.errors import (
     NoRespondersError,
     StaleConnectionError,
 )
+from nats.errors import Error as NatsError
 from nats.errors import TimeoutError as NatsTimeoutError
 from nats.js import JetStreamContext, api
 from nats.js.errors import NotFoundError, ServiceUnavailableError
@@ -48,7 +48,7 @@ class Unreachable(ConnectionError):
 
 
 class NoResponder(Unreachable):
-    """Nobody serves a subject at this moment, though the broker is there: whoever does is not open yet, or has ended."""
+    """Nobody serves a subject at this moment, though the broker is there: that room is not open yet, or has ended."""
 
 
 class BrokenConnection(Unreachable):
@@ -105,8 +105,8 @@ class Bus:
     ) -> Self:
         """Connect within `wait` seconds. Afterwards the connection is restored for as long as the process lives.
 
-        `is_patient`: for a person's command, which waits for a room or a broker that is started again. Whatever it sends
-        must mean the same when it comes twice: a question, or a command under its own id.
+        `is_patient`: for a person's command, which waits for a room or a broker that is started again. Whatever it
+        sends must mean the same when it comes twice: a question, or a command under its own id.
         """
         client = BusClient()
         bus = cls(client)

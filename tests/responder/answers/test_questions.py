@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from schemas.asks import ASKS, CompactionContext, CompactionContextAsk, EmbedAsk, IndexPositionAsk, ProbeAsk, SearchAsk
-from schemas.room_health import HealthAsk
 from schemas.codec import encode
 from schemas.events import DocumentCaptured, SessionRenamed
+from schemas.room_health import HealthAsk
 from schemas.subjects import Address
 from schemas.view_asks import SqlAsk
 from services.kit.asks import LOGS, AskHandler
