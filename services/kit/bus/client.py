@@ -78,6 +78,12 @@ class BusClient(Client):
         message: Msg = super()._build_message(sid, readable, reply, data, headers)
         return message
 
+    async def _close(self, status: int, do_cbs: bool = True) -> None:  # noqa: FBT001, FBT002 - the library's own
+        """Send what is buffered first, but not where the connection is away: the library would raise at a closed one."""
+        if not self.is_connected:
+            self._pending, self._pending_data_size = [], 0
+        await super()._close(status, do_cbs)
+
     async def drop_requests(self) -> None:
         """Let nobody wait for an answer that cannot come: what was asked before a break is not answered after it."""
         for waiting in list(self._resp_map.values()):

@@ -198,12 +198,15 @@ class Bus:
         return int(self.client.max_payload)
 
     async def close(self) -> None:
-        """Finish the answers in hand, send what is buffered, then disconnect."""
-        if self.client.is_connected:
-            await self._finish_answers()
-            await self.client.drain()
-        else:
-            await self.client.close()
+        """Finish the answers in hand, send what is buffered, then disconnect. Where the broker is gone, just end."""
+        try:
+            if self.client.is_connected:
+                await self._finish_answers()
+                await self.client.drain()
+            else:
+                await self.client.close()
+        except (NatsError, OSError, RuntimeError) as error:  # the last: the loop's, of a connection that is closed
+            logger().info("the broker was gone before the connection was closed", reason=_reason(error))
 
     async def _finish_answers(self) -> None:
         for subscription, running in self._served:
@@ -389,6 +392,10 @@ class Bus:
 
         self._served.append((await self.client.subscribe(subject, queue=queue, cb=arrived), running))
         await self.client.flush()  # from here on requests reach us
+
+
+def _reason(error: Exception) -> str:
+    return str(error) or type(error).__name__
 
 
 def _header_bytes(headers: Mapping[str, str]) -> int:

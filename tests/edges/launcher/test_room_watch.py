@@ -12,7 +12,7 @@ import pytest
 from services.edges.launcher import room_watch
 from services.edges.launcher.broker import HOST
 from services.edges.launcher.room_watch import until_hung
-from services.kit.health_address import HealthAddress, write_address
+from services.kit.health_address import HealthAddress, read_address, write_address
 from services.settings import Http
 from tests.conftest import InstallationFactory
 from tests.helpers.waiting import PATIENCE, until
@@ -63,19 +63,24 @@ async def test_a_room_that_answers_does_not_hang_whatever_it_answers(tmp_path: P
     assert {b"GET /healthz HTTP/1.0\r\n"} == {*asked}
 
 
-async def test_a_room_that_has_ended_or_is_another_one_does_not_hang(tmp_path: Path) -> None:
-    async def refused(_: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
-        raise AssertionError("another process is not asked")
+@pytest.mark.parametrize("address", [HealthAddress(PID, HOST, 1), HealthAddress(42, HOST, 1), None])
+async def test_a_room_that_has_ended_or_is_not_open_yet_does_not_hang(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: HealthAddress | None
+) -> None:
+    looks: list[HealthAddress | None] = []
 
-    async with page(tmp_path, refused):
-        watching = [asyncio.create_task(until_hung(tmp_path, name, 42, 0.01)) for name in ("tagger", "desk")]
-        done, _ = await asyncio.wait(watching, timeout=0.1)
-        assert not done
-    write_address(tmp_path, "tagger", HealthAddress(42, HOST, 1))
-    done, _ = await asyncio.wait(watching, timeout=0.1)
-    assert not done
-    for one in watching:
-        one.cancel()
+    def counted(data: Path, room: str, pid: int) -> HealthAddress | None:
+        looks.append(read_address(data, room, pid))
+        return looks[-1]
+
+    if address is not None:
+        write_address(tmp_path, "tagger", address)
+    monkeypatch.setattr(room_watch, "read_address", counted)
+    watching = asyncio.create_task(until_hung(tmp_path, "tagger", PID, PATIENCE))
+    await until(lambda: len(looks) > 3)
+    assert not watching.done()
+    watching.cancel()
+    assert {address if address and address.pid == PID else None} == {*looks}
 
 
 @pytest.mark.house
