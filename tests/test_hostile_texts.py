@@ -300,6 +300,11 @@ AIMED = {
         "mysql" * (LENGTH // 5),
         "mysql -p" + "\\" * LENGTH,
         "-" * LENGTH + "!password: abcdefgh\n",
+        "sk_live" * (LENGTH // 7),
+        "okta." * (LENGTH // 5),
+        "heroku" + " " * LENGTH,
+        "curl\n" * (LENGTH // 10) + " -H " * (LENGTH // 8),
+        "sourcegraph " + ("0123abcd" * 5 + " ") * (LENGTH // 41),
     ),
     "a person's words without what was put around them": (
         "<!-- +" + " " * LENGTH,

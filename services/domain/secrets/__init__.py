@@ -44,6 +44,7 @@ from services.domain.secrets.patterns import (
     YAML_PASSWORD,
     token_pattern,
 )
+from services.domain.secrets.rules import Searched, ruled_secrets
 from services.domain.texts.placeholders import MASKED
 
 __all__ = ["ALL", "PRIVATE_KEY", "mask", "token_pattern"]
@@ -96,7 +97,8 @@ def _merged(findings: list[Finding]) -> Iterator[Finding]:
 
 
 def _findings(text: str) -> list[Finding]:
-    folded = text.encode("ascii", "replace").lower()
+    written = text.encode("ascii", "replace")
+    folded = written.lower()
     return [
         *_private_keys(text),
         *_issued_tokens(text, folded),
@@ -108,6 +110,7 @@ def _findings(text: str) -> list[Finding]:
         *_yaml_passwords(text, folded),
         *_passphrases(text, folded),
         *_cards(folded),
+        *_ruled_tokens(text, Searched(written, folded)),  # last: what we find ourselves has our kind
     ]
 
 
@@ -124,6 +127,13 @@ def _issued_tokens(text: str, folded: bytes) -> Iterator[Finding]:
             if match.lastgroup != "no_token" and match.start() >= covered:
                 covered = _end(REST_OF_RUN, text, match.end())
                 yield Finding(match.start(), covered, issuer.kind)
+
+
+def _ruled_tokens(text: str, searched: Searched) -> Iterator[Finding]:
+    for start, end, rule in ruled_secrets(searched):
+        value = text[start:end]
+        if not (_is_stand_in(value) or METAVARIABLE.fullmatch(value) or text.endswith("[masked:", 0, start)):
+            yield Finding(start, end, rule)
 
 
 def _possible_issuers(text: str, folded: bytes) -> list[Issuer]:

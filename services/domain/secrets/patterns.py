@@ -95,7 +95,7 @@ CARD = re.compile(
 )
 
 # What stands for a secret without being one.
-TEMPLATE = re.compile(r"\[masked:[a-z-]+\]|\$\{|\$\(|\{\{|#\{|\{\w*\}|%\(\w+\)s|^%[sd]|%[sd]$", re.ASCII)
+TEMPLATE = re.compile(r"\[masked:[a-z0-9-]+\]|\$\{|\$\(|\{\{|#\{|\{\w*\}|%\(\w+\)s|^%[sd]|%[sd]$", re.ASCII)
 STAND_IN = re.compile(
     r"\$[A-Za-z_]\w*|%\w+%|<[^<>]*>|\[[^\[\]]*\]|[xX]+|\W+|(?:~|\.{0,2})(?:/[\w.@-]{0,24})++"
     r"|(?i:your[_-].*|hidden|masked|redacted)",

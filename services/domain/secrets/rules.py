@@ -1,0 +1,239 @@
+"""How the tokens of several hundred issuers look: the rules of gitleaks, unchanged, and how a text is searched by them.
+
+gitleaks reads files, one key to a line. Here a token may also stand in a sentence, in JSON within JSON or in a log line, so
+what the rules expect around a token is widened (`WIDER`). What is found then has to be random enough, and a digest or an id
+counts only where a word next to it says that it is a secret.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+import msgspec
+
+from services.domain.secrets.engine import NO_SPAN, LinearExpression, Span
+
+FOLDER = "gitleaks"
+NOT_USED = {
+    "curl-auth-user": "our own detector masks the password alone, and leaves the user",
+    "generic-api-key": "our own detectors judge what stands next to a key, and mask fewer identifiers",
+    "private-key": "our own detector finds a block that was cut, too",
+}
+"""Rules that are not run, and why. Nor are those that ask for a path: a text has none."""
+WIDER = {
+    # between the name of the issuer and the sign: more words, an apostrophe
+    r"""(?:[ \t\w.-]{0,20})""": r"""(?:[ \t\w.'-]{0,40})""",
+    # what closes a name: in code, in JSON within JSON, in Markdown
+    r"""[\s'"]{0,3}""": r"""[\s'"\\\x60*)\]]{0,6}""",
+    # the sign: in a sentence a blank
+    r"""(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)""": r"""(?:=|>|:{1,3}=|\|\||:|=>|\?=|,|[ \t])""",
+    # what opens the value
+    r"""[\x60'"\s=]{0,5}""": r"""[\x60'"\s=\\*(\[<]{0,6}""",
+    # the end: what no token consists of, or the end of a sentence
+    r"""(?:[\x60'"\s;]|\\[nr]|$)""": r"""(?:[^\w.:=+/~%-]|[.:](?:[^\w/]|$)|$)""",
+}
+"""A piece of gitleaks' expressions, and what is run in its place."""
+MOST_HITS = 2_000
+"""So many keywords are looked at one by one; in a text with more each keyword is searched for itself."""
+SLACK = 3
+"""Characters that a rule may expect behind a secret at most."""
+CONTEXT = 100
+"""Characters before a value, on its line, in which a word may name it a secret."""
+
+SIGN = LinearExpression(r"""[=>:,|][\x60'"\s\\*(\[<]*$""")
+NAMES_A_SECRET = LinearExpression(
+    r"(?i)key|token|secret|passw|pwd|credential|bearer|api\b|api_|login|licen[cs]e|auth\b|auth_|authoriz"
+)
+NAMES_A_DIGEST = LinearExpression(
+    r"(?i)(?:sha-?\d*|md5|digest|hash|checksum|integrity|etag|commit|revision|uuid|guid|(?:request|trace|span|run|job)[_-]?id)"
+    r"""[\s:='"\\\x60@(-]*$"""
+)
+REFERENCE = LinearExpression(
+    r"(?i)^(?:[0-9]+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+    r"|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})$"
+)
+"""Digests, ids and numbers: what looks like a token, and mostly is none."""
+DIGIT = LinearExpression(r"[0-9]")
+REST_OF_RUN = LinearExpression(r"[\w-]*")
+
+
+class SecretAllowlist(msgspec.Struct, frozen=True, rename="camel"):
+    """What is no secret although a rule finds it."""
+
+    condition: str = "OR"
+    paths: tuple[str, ...] = ()
+    regexes: tuple[str, ...] = ()
+    regex_target: str = "secret"
+    """`match` stands for all that the rule's expression took."""
+    stopwords: tuple[str, ...] = ()
+
+
+class SecretRule(msgspec.Struct, frozen=True, rename="camel"):
+    """How the secrets of one kind look."""
+
+    id: str
+    regex: str = ""
+    keywords: tuple[str, ...] = ()
+    """The expression matches no text in which none of them stands, in whatever case."""
+    secret_group: int = 0
+    """The group that is the secret; 0 stands for the first that is not empty."""
+    entropy: float = 0
+    """Bits for each character that a secret has more than."""
+    path: str = ""
+    allowlists: tuple[SecretAllowlist, ...] = ()
+
+
+class RuleFile(msgspec.Struct, frozen=True):
+    """What gitleaks.toml consists of."""
+
+    allowlist: SecretAllowlist
+    """For all rules."""
+    rules: tuple[SecretRule, ...]
+
+
+class Ruled(NamedTuple):
+    """Where a rule finds a secret."""
+
+    start: int
+    end: int
+    rule: str
+
+
+class Searched(NamedTuple):
+    """A text in the forms in which rules read it, one byte for each character."""
+
+    written: bytes
+    folded: bytes
+    """In lower case."""
+
+
+@cache
+def rule_file() -> RuleFile:
+    """The rules as gitleaks publishes them."""
+    data = files("services.domain.secrets") / FOLDER / "gitleaks.toml"
+    return msgspec.toml.decode(data.read_bytes(), type=RuleFile)
+
+
+@cache
+def used_rules() -> tuple[SecretRule, ...]:
+    """The rules that are run, in the order of the file."""
+    return tuple(one for one in rule_file().rules if one.regex and not one.path and one.id not in NOT_USED)
+
+
+def ruled_secrets(text: Searched) -> Iterator[Ruled]:
+    """What the rules find in a text; findings of several rules may overlap."""
+    for rule in _possible_rules(text.folded):
+        for spans in _expression(_widened(rule.regex)).all(text.written):
+            start, end = _secret(rule, spans)
+            if _is_secret(rule, text, spans[0], (start, end)):
+                yield Ruled(start, _end_of_run(text.written, end), rule.id)
+
+
+def _widened(pattern: str) -> str:
+    for narrow, wide in WIDER.items():
+        pattern = pattern.replace(narrow, wide)
+    return pattern
+
+
+@cache
+def _expression(pattern: str) -> LinearExpression:
+    """Compiled at first need: few texts have anything like a token."""
+    return LinearExpression(pattern)
+
+
+def _possible_rules(folded: bytes) -> list[SecretRule]:
+    keywords = _keywords_in(folded)
+    if not keywords:
+        return []
+    return [one for one in used_rules() if not keywords.isdisjoint(_folded_keywords(one))]
+
+
+@cache
+def _folded_keywords(rule: SecretRule) -> frozenset[bytes]:
+    return frozenset(one.lower().encode() for one in rule.keywords)
+
+
+@cache
+def _all_keywords() -> dict[bytes, frozenset[bytes]]:
+    """Each keyword with those that it begins with."""
+    every = {one for rule in used_rules() for one in _folded_keywords(rule)}
+    return {one: frozenset(other for other in every if one.startswith(other)) for one in every}
+
+
+@cache
+def _any_keyword() -> LinearExpression:
+    quoted = sorted("".join(rf"\x{byte:02x}" for byte in one) for one in _all_keywords())
+    return LinearExpression("|".join(quoted), is_longest=True)
+
+
+def _keywords_in(folded: bytes) -> set[bytes]:
+    every, search, found, position = _all_keywords(), _any_keyword(), set[bytes](), 0
+    for _ in range(MOST_HITS):
+        match = search.first(folded, position)
+        if match is None:
+            return found
+        start, end = match[0]
+        found |= every[folded[start:end]]
+        position = start + 1
+    return {one for one in every if one in folded}
+
+
+def _secret(rule: SecretRule, spans: tuple[Span, ...]) -> Span:
+    """The part of a match that is the secret: all of it where the groups are only pieces of a token."""
+    whole, *groups = spans
+    taken = [groups[rule.secret_group - 1]] if rule.secret_group else [one for one in groups if one != NO_SPAN]
+    if taken and whole[1] - taken[0][1] <= SLACK:
+        return taken[0]
+    return whole
+
+
+def _is_secret(rule: SecretRule, text: Searched, whole: Span, span: Span) -> bool:
+    secret = text.written[slice(*span)]
+    if rule.entropy and _entropy(secret) <= rule.entropy:
+        return False
+    if any(_is_allowed(one, secret, text.written[slice(*whole)]) for one in (rule_file().allowlist, *rule.allowlists)):
+        return False
+    return _shows_its_issuer(rule, text, span) or _is_named_a_secret(text.written, span)
+
+
+def _shows_its_issuer(rule: SecretRule, text: Searched, span: Span) -> bool:
+    """Whether the token contains what only tokens of its issuer contain."""
+    return any(one in text.folded[slice(*span)] for one in _folded_keywords(rule))
+
+
+def _is_named_a_secret(written: bytes, span: Span) -> bool:
+    secret = written[slice(*span)]
+    before = _before(written, span[0])
+    if not DIGIT.first(secret) or NAMES_A_DIGEST.first(before):
+        return False
+    is_assigned = SIGN.first(before) is not None and not REFERENCE.first(secret)
+    return is_assigned or NAMES_A_SECRET.first(before) is not None
+
+
+def _before(written: bytes, start: int) -> bytes:
+    line = written.rfind(b"\n", 0, max(0, start - SLACK)) + 1
+    return written[max(line, start - CONTEXT) : start]
+
+
+def _is_allowed(allowlist: SecretAllowlist, secret: bytes, match: bytes) -> bool:
+    if any(word.lower().encode() in secret.lower() for word in allowlist.stopwords):
+        return True
+    if not allowlist.regexes:
+        return False
+    any_of = _expression("|".join(f"(?:{one})" for one in allowlist.regexes))
+    return any_of.first(match if allowlist.regex_target == "match" else secret) is not None
+
+
+def _entropy(secret: bytes) -> float:
+    """Shannon's, in bits for each character."""
+    shares = [count / len(secret) for count in Counter(secret).values()]
+    return -sum(share * math.log2(share) for share in shares)
+
+
+def _end_of_run(written: bytes, end: int) -> int:
+    """Where the word ends that a secret ends in: the rest of a longer token must not stay."""
+    rest = REST_OF_RUN.first(written, end)
+    return rest[0][1] if rest else end
