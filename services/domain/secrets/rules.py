@@ -6,7 +6,7 @@ counts only where a word next to it says that it is a secret.
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
@@ -24,8 +24,8 @@ NOT_USED = {
 }
 """Rules that are not run, and why. Nor are those that ask for a path: a text has none."""
 WIDER = {
-    # between the name of the issuer and the sign: more words, an apostrophe
-    r"""(?:[ \t\w.-]{0,20})""": r"""(?:[ \t\w.'-]{0,40})""",
+    # between the name of the issuer and the sign: more words, an apostrophe, a colon
+    r"""(?:[ \t\w.-]{0,20})""": r"""(?:[ \t\w.':-]{0,40})""",
     # what closes a name: in code, in JSON within JSON, in Markdown
     r"""[\s'"]{0,3}""": r"""[\s'"\\\x60*)\]]{0,6}""",
     # the sign: in a sentence a blank
@@ -38,14 +38,17 @@ WIDER = {
 """A piece of gitleaks' expressions, and what is run in its place."""
 MOST_HITS = 2_000
 """So many keywords are looked at one by one; in a text with more each keyword is searched for itself."""
+SHORT = 2
+"""Characters of keywords that stand in most texts, and are searched for themselves."""
 SLACK = 3
 """Characters that a rule may expect behind a secret at most."""
 CONTEXT = 100
-"""Characters before a value, on its line, in which a word may name it a secret."""
+"""Characters before a value in which a word may name it a secret."""
 
 SIGN = LinearExpression(r"""[=>:,|][\x60'"\s\\*(\[<]*$""")
 NAMES_A_SECRET = LinearExpression(
     r"(?i)key|token|secret|passw|pwd|credential|bearer|api\b|api_|login|licen[cs]e|auth\b|auth_|authoriz"
+    r"|schl.{1,2}ssel|kennwort|passe|clave|contrase|chave|senha"
 )
 NAMES_A_DIGEST = LinearExpression(
     r"(?i)(?:sha-?\d*|md5|digest|hash|checksum|integrity|etag|commit|revision|uuid|guid|(?:request|trace|span|run|job)[_-]?id)"
@@ -56,6 +59,8 @@ REFERENCE = LinearExpression(
     r"|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})$"
 )
 """Digests, ids and numbers: what looks like a token, and mostly is none."""
+OPENING = b" \t\r\n'\"`\\*(["
+"""What may stand between a sign and a value."""
 DIGIT = LinearExpression(r"[0-9]")
 REST_OF_RUN = LinearExpression(r"[\w-]*")
 
@@ -132,6 +137,7 @@ def ruled_secrets(text: Searched) -> Iterator[Ruled]:
                 yield Ruled(start, _end_of_run(text.written, end), rule.id)
 
 
+@cache
 def _widened(pattern: str) -> str:
     for narrow, wide in WIDER.items():
         pattern = pattern.replace(narrow, wide)
@@ -145,10 +151,9 @@ def _expression(pattern: str) -> LinearExpression:
 
 
 def _possible_rules(folded: bytes) -> list[SecretRule]:
-    keywords = _keywords_in(folded)
-    if not keywords:
-        return []
-    return [one for one in used_rules() if not keywords.isdisjoint(_folded_keywords(one))]
+    """The rules of which a keyword stands in the text, in the order of the file."""
+    by_keyword, rules = _numbers_by_keyword(), used_rules()
+    return [rules[number] for number in sorted({one for word in _keywords_in(folded) for one in by_keyword[word]})]
 
 
 @cache
@@ -157,28 +162,39 @@ def _folded_keywords(rule: SecretRule) -> frozenset[bytes]:
 
 
 @cache
-def _all_keywords() -> dict[bytes, frozenset[bytes]]:
-    """Each keyword with those that it begins with."""
-    every = {one for rule in used_rules() for one in _folded_keywords(rule)}
-    return {one: frozenset(other for other in every if one.startswith(other)) for one in every}
+def _numbers_by_keyword() -> dict[bytes, tuple[int, ...]]:
+    found = defaultdict[bytes, list[int]](list)
+    for number, rule in enumerate(used_rules()):
+        for word in _folded_keywords(rule):
+            found[word].append(number)
+    return {word: tuple(numbers) for word, numbers in found.items()}
+
+
+@cache
+def _keywords() -> tuple[tuple[bytes, ...], dict[bytes, frozenset[bytes]]]:
+    """The short keywords, and each longer one with those that it begins with."""
+    every = _numbers_by_keyword().keys()
+    longer = {one for one in every if len(one) > SHORT}
+    return tuple(sorted(every - longer)), {one: frozenset(filter(one.startswith, longer)) for one in longer}
 
 
 @cache
 def _any_keyword() -> LinearExpression:
-    quoted = sorted("".join(rf"\x{byte:02x}" for byte in one) for one in _all_keywords())
+    quoted = sorted("".join(rf"\x{byte:02x}" for byte in one) for one in _keywords()[1])
     return LinearExpression("|".join(quoted), is_longest=True)
 
 
 def _keywords_in(folded: bytes) -> set[bytes]:
-    every, search, found, position = _all_keywords(), _any_keyword(), set[bytes](), 0
+    short, longer = _keywords()
+    found, search, position = {one for one in short if one in folded}, _any_keyword(), 0
     for _ in range(MOST_HITS):
         match = search.first(folded, position)
         if match is None:
             return found
         start, end = match[0]
-        found |= every[folded[start:end]]
+        found |= longer[folded[start:end]]
         position = start + 1
-    return {one for one in every if one in folded}
+    return found | {one for one in longer if one in folded}
 
 
 def _secret(rule: SecretRule, spans: tuple[Span, ...]) -> Span:
@@ -214,8 +230,9 @@ def _is_named_a_secret(written: bytes, span: Span) -> bool:
 
 
 def _before(written: bytes, start: int) -> bytes:
-    line = written.rfind(b"\n", 0, max(0, start - SLACK)) + 1
-    return written[max(line, start - CONTEXT) : start]
+    """What stands before a value on its line, or on the line before it where the value is alone on its own."""
+    before = written[max(0, start - CONTEXT) : start]
+    return before[before.rstrip(OPENING).rfind(b"\n") + 1 :]
 
 
 def _is_allowed(allowlist: SecretAllowlist, secret: bytes, match: bytes) -> bool:
