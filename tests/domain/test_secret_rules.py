@@ -39,7 +39,9 @@ OUTPUTS: dict[str, Callable[[FreshSecret], str]] = {
     "JSON in JSON": lambda one: json.dumps({"body": json.dumps({f"{one.name}_token": one.secret})}),
     "JSON in one line": lambda one: json.dumps({f"{one.name}_key": one.secret, "region": "eu"}, separators=(",", ":")),
     "a log line": lambda one: f"10:31:02 INFO {one.name} client: api key {one.secret}, region eu-west-1\n",
-    "a log line with fields": lambda one: f'level=info issuer={one.name} msg="{one.name} token: {one.secret}" code=200\n',
+    "a log line with fields": lambda one: (
+        f'level=info issuer={one.name} msg="{one.name} token: {one.secret}" code=200\n'
+    ),
     "YAML": lambda one: f"debug: true\n{one.name}_secret: {one.secret}\nport: 80\n",
     "quoted YAML": lambda one: f'env:\n  - {one.name}_api_key: "{one.secret}"\n',
     "code": lambda one: f'client = Client({one.name}_key="{one.secret}", timeout=3)\n',

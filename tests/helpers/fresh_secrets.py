@@ -82,7 +82,7 @@ class _Walk:
                 return self.text(self.chance.choice(branches))
             case codes.SUBPATTERN, (group, _, _, inner):
                 return self._group(group, inner)
-            case (codes.MAX_REPEAT | codes.MIN_REPEAT), (least, most, inner):
+            case ((codes.MAX_REPEAT | codes.MIN_REPEAT), (least, most, inner)):
                 return "".join(self.text(inner) for _ in range(self._times(code, int(least), int(most))))
             case codes.AT, _:
                 return ""

@@ -12,7 +12,7 @@ NO_SPAN = (-1, -1)
 class LinearExpression:
     """One expression in RE2's syntax, over texts of which each byte is a character.
 
-        LinearExpression(r"key=(\\w+)").first(b"a key=b2")  # ((2, 8), (6, 8))
+        LinearExpression("key=([a-z]+)").first(b"a key=b2")  # ((2, 7), (6, 7))
 
     Raises `re2.error` if the expression has a syntax error.
     """

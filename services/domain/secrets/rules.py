@@ -1,8 +1,8 @@
 """How the tokens of several hundred issuers look: the rules of gitleaks, unchanged, and how a text is searched by them.
 
-gitleaks reads files, one key to a line. Here a token may also stand in a sentence, in JSON within JSON or in a log line, so
-what the rules expect around a token is widened (`WIDER`). What is found then has to be random enough, and a digest or an id
-counts only where a word next to it says that it is a secret.
+gitleaks reads files, one key to a line. Here a token may also stand in a sentence, in JSON within JSON or in a log
+line, so what the rules expect around a token is widened (`WIDER`). What is found then has to be random enough, and a
+digest or an id counts only where a word next to it says that it is a secret.
 """
 
 import math
