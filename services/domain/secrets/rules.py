@@ -7,9 +7,10 @@ digest or an id counts only where a word next to it says that it is a secret.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from typing import NamedTuple
 
 import msgspec
@@ -19,10 +20,11 @@ from services.domain.secrets.engine import NO_SPAN, LinearExpression, Span
 FOLDER = "gitleaks"
 NOT_USED = {
     "curl-auth-user": "our own detector masks the password alone, and leaves the user",
-    "generic-api-key": "our own detectors judge what stands next to a key, and mask fewer identifiers",
     "private-key": "our own detector finds a block that was cut, too",
 }
 """Rules that are not run, and why. Nor are those that ask for a path: a text has none."""
+GENERIC = "generic-api-key"
+"""The rule for keys of issuers whom no other rule names: what it finds must look random, and be called a secret."""
 WIDER = {
     # between the name of the issuer and the sign: more words, an apostrophe, a colon
     r"""(?:[ \t\w.-]{0,20})""": r"""(?:[ \t\w.':-]{0,40})""",
@@ -45,6 +47,11 @@ SLACK = 3
 CONTEXT = 100
 """Characters before a value in which a word may name it a secret."""
 
+SHORTEST_GENERIC = 20
+LEAST_CHANGES = 4
+"""Between letters and digits, in a value that looks random; names with numbers in them have fewer."""
+
+CALLED_A_SECRET = LinearExpression(r"(?i)key|token|secret|passw|cred")
 SIGN = LinearExpression(r"""[=>:,|][\x60'"\s\\*(\[<]*$""")
 NAMES_A_SECRET = LinearExpression(
     r"(?i)key|token|secret|passw|pwd|credential|bearer|api\b|api_|login|licen[cs]e|auth\b|auth_|authoriz"
@@ -72,7 +79,7 @@ class SecretAllowlist(msgspec.Struct, frozen=True, rename="camel"):
     paths: tuple[str, ...] = ()
     regexes: tuple[str, ...] = ()
     regex_target: str = "secret"
-    """`match` stands for all that the rule's expression took."""
+    """`match` stands for all that the rule's expression took, `line` for the line that the secret stands on."""
     stopwords: tuple[str, ...] = ()
 
 
@@ -125,7 +132,14 @@ def rule_file() -> RuleFile:
 @cache
 def used_rules() -> tuple[SecretRule, ...]:
     """The rules that are run, in the order of the file."""
-    return tuple(one for one in rule_file().rules if one.regex and not one.path and one.id not in NOT_USED)
+    left_out = {*NOT_USED, GENERIC}
+    return tuple(one for one in rule_file().rules if one.regex and not one.path and one.id not in left_out)
+
+
+@cache
+def generic_rule() -> SecretRule:
+    """The rule that is run after all others, on what is called a secret."""
+    return next(one for one in rule_file().rules if one.id == GENERIC)
 
 
 def ruled_secrets(text: Searched) -> Iterator[Ruled]:
@@ -135,6 +149,28 @@ def ruled_secrets(text: Searched) -> Iterator[Ruled]:
             start, end = _secret(rule, spans)
             if _is_secret(rule, text, spans[0], (start, end)):
                 yield Ruled(start, _end_of_run(text.written, end), rule.id)
+    if CALLED_A_SECRET.first(text.folded):
+        yield from _generic_secrets(text.written)
+
+
+def _generic_secrets(written: bytes) -> Iterator[Ruled]:
+    rule = generic_rule()
+    for whole, (start, end) in _expression(_widened(rule.regex)).all(written):
+        secret, before = written[start:end], written[whole[0] : start]
+        if (
+            _looks_random(secret)
+            and CALLED_A_SECRET.first(before)
+            and not NAMES_A_DIGEST.first(before)
+            and _is_reported(rule, written, whole, (start, end))
+        ):
+            yield Ruled(start, _end_of_run(written, end), rule.id)
+
+
+def _looks_random(secret: bytes) -> bool:
+    if len(secret) < SHORTEST_GENERIC or REFERENCE.first(secret):
+        return False
+    pairs = pairwise(secret.decode())
+    return sum(one.isdigit() != other.isdigit() for one, other in pairs if (one + other).isalnum()) >= LEAST_CHANGES
 
 
 @cache
@@ -207,12 +243,24 @@ def _secret(rule: SecretRule, spans: tuple[Span, ...]) -> Span:
 
 
 def _is_secret(rule: SecretRule, text: Searched, whole: Span, span: Span) -> bool:
-    secret = text.written[slice(*span)]
+    is_one = _shows_its_issuer(rule, text, span) or _is_named_a_secret(text.written, span)
+    return is_one and _is_reported(rule, text.written, whole, span)
+
+
+def _is_reported(rule: SecretRule, written: bytes, whole: Span, span: Span) -> bool:
+    """Whether gitleaks would report it: random enough, and on no list of what is allowed."""
+    secret = written[slice(*span)]
     if rule.entropy and _entropy(secret) <= rule.entropy:
         return False
-    if any(_is_allowed(one, secret, text.written[slice(*whole)]) for one in (rule_file().allowlist, *rule.allowlists)):
-        return False
-    return _shows_its_issuer(rule, text, span) or _is_named_a_secret(text.written, span)
+    targets = {"secret": secret, "match": written[slice(*whole)], "line": _line(written, span)}
+    return not any(_is_allowed(one, targets) for one in (rule_file().allowlist, *rule.allowlists))
+
+
+def _line(written: bytes, span: Span) -> bytes:
+    """At most so much of the line around a secret that a text of one line is read in linear time."""
+    start = written.rfind(b"\n", max(0, span[0] - CONTEXT), span[0]) + 1 or max(0, span[0] - CONTEXT)
+    end = written.find(b"\n", span[1], span[1] + CONTEXT)
+    return written[start : end if end >= 0 else span[1] + CONTEXT]
 
 
 def _shows_its_issuer(rule: SecretRule, text: Searched, span: Span) -> bool:
@@ -235,13 +283,16 @@ def _before(written: bytes, start: int) -> bytes:
     return before[before.rstrip(OPENING).rfind(b"\n") + 1 :]
 
 
-def _is_allowed(allowlist: SecretAllowlist, secret: bytes, match: bytes) -> bool:
-    if any(word.lower().encode() in secret.lower() for word in allowlist.stopwords):
+def _is_allowed(allowlist: SecretAllowlist, targets: Mapping[str, bytes]) -> bool:
+    if allowlist.condition == "AND" and allowlist.paths:  # a text has no path
+        return False
+    secret = targets["secret"].lower()
+    if any(word.lower().encode() in secret for word in allowlist.stopwords):
         return True
     if not allowlist.regexes:
         return False
     any_of = _expression("|".join(f"(?:{one})" for one in allowlist.regexes))
-    return any_of.first(match if allowlist.regex_target == "match" else secret) is not None
+    return any_of.first(targets[allowlist.regex_target]) is not None
 
 
 def _entropy(secret: bytes) -> float:
