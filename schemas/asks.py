@@ -333,7 +333,7 @@ class SessionAsk(Ask, frozen=True):
 
 
 class SessionReport(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The reply to `ask.session`: a short report in Markdown."""
+    """The reply to `ask.session`: a short report, in lines that need no markup to be read."""
 
     text: str = ""
     error: str = ""

@@ -1720,7 +1720,7 @@ export interface Line {
   argument?: string;
 }
 /**
- * The reply to `ask.session`: a short report in Markdown.
+ * The reply to `ask.session`: a short report, in lines that need no markup to be read.
  */
 export interface SessionReport {
   text?: string;

@@ -1,4 +1,4 @@
-"""The answer to `ask.session`: how a session stands, in Markdown, for a person."""
+"""The answer to `ask.session`: how a session stands, for a person, in lines that need no markup to be read."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -52,7 +52,7 @@ def report(session: Session, limits: Limits, lag: int, learned: Learned = NOTHIN
             *_history(session),
             *_todos(session.activity),
             *_troubles(session.activity),
-            f"- **Log**: {'read to its end' if lag <= 0 else f'{_count(lag)} facts behind'}",
+            f"Log: {'read to its end' if lag <= 0 else f'{_count(lag)} facts behind'}",
         ]
     )
 
@@ -62,23 +62,23 @@ def _prompt(session: Session, room: Window | None, limits: Limits, now: datetime
     if session.step is None or room is None:
         return
     made, ahead = attribution(session), outlook(session, session.step, room, limits)
-    yield f"- **Prompt now**: about {_count(made.prompt)} tokens, {ahead.percent:.0f} % of what is usable"
+    yield f"Prompt now: about {_count(made.prompt)} tokens, {ahead.percent:.0f} % of what is usable"
     yield (
-        f"  - system prompt and tools {_count(made.system)}, documents and memories {_count(made.documents)}, "
+        f"  system prompt and tools {_count(made.system)}, documents and memories {_count(made.documents)}, "
         f"history {_count(made.history)}, conversation {_count(made.conversation)}, "
         f"tool calls {_count(made.tool_calls)}"
     )
     known = session.usage.calibration
     if known.counted:
-        yield f"  - a token of the estimate counts as {known.density:.2f}, by what the provider has counted"
+        yield f"  a token of the estimate counts as {known.density:.2f}, by what the provider has counted"
     else:
-        yield "  - presumed: the provider has counted no prompt yet"
+        yield "  presumed: the provider has counted no prompt yet"
     yield (
-        f"- **Next rebase**: between two turns from {ahead.threshold:.0f} % on ({_count(ahead.threshold_tokens)} "
+        f"Next rebase: between two turns from {ahead.threshold:.0f} % on ({_count(ahead.threshold_tokens)} "
         f"tokens), at once from {ahead.force:.0f} % on, or as soon as it is cheaper "
         f"(now at {min(ahead.spent, 100):.0f} % of that)"
     )
-    yield from (f"  - why there was none: {reason}" for reason in ahead.reasons)
+    yield from (f"  why there was none: {reason}" for reason in ahead.reasons)
     yield from _cache(session, limits, now)
 
 
@@ -87,11 +87,11 @@ def _cache(session: Session, limits: Limits, now: datetime | None) -> Iterator[s
     if left is None or session.step is None:
         return
     if left < 0:
-        yield "- **Cache**: presumed dead; the next call writes it anew, so that a rebase costs nothing"
+        yield "Cache: presumed dead; the next call writes it anew, so that a rebase costs nothing"
     elif isinf(left):
-        yield "- **Cache**: never presumed dead, as set"
+        yield "Cache: never presumed dead, as set"
     else:
-        yield f"- **Cache**: presumed alive for {_time(left)} more, of {_time(cache_ttl(session.step, limits))}"
+        yield f"Cache: presumed alive for {_time(left)} more, of {_time(cache_ttl(session.step, limits))}"
 
 
 def _time(seconds: float) -> str:
@@ -102,7 +102,7 @@ def _time(seconds: float) -> str:
 def _head(session: Session) -> str:
     title = _line(session.activity.title) or "This session"
     about = [session.activity.harness, session.step.mode if session.step else "no model call yet"]
-    return f"**{title}** ({', '.join(filter(None, about))})"
+    return f"{title} ({', '.join(filter(None, about))})"
 
 
 def _model(session: Session, room: Window | None) -> Iterator[str]:
@@ -111,26 +111,26 @@ def _model(session: Session, room: Window | None) -> Iterator[str]:
         return
     name = "/".join(filter(None, (step.provider, step.model))) or "not known"
     origin = ORIGINS[room.source]
-    yield f"- **Model**: {name}, {origin} {_count(room.context)} tokens, of which {_count(room.usable)} for the prompt"
+    yield f"Model: {name}, {origin} {_count(room.context)} tokens, of which {_count(room.usable)} for the prompt"
 
 
 def _usage(session: Session, room: Window | None) -> Iterator[str]:
     usage = session.usage.sample
     if usage is None or room is None:
-        yield "- **Last call**: not counted yet"
+        yield "Last call: not counted yet"
         return
     prompt = prompt_tokens(usage)
     share = room.percent(prompt)
     cached = 100 * usage.cache_read / prompt if prompt else 0.0
-    yield f"- **Last call**: {_count(prompt)} tokens, {share:.0f} % of what is usable; {cached:.0f} % from the cache"
+    yield f"Last call: {_count(prompt)} tokens, {share:.0f} % of what is usable; {cached:.0f} % from the cache"
 
 
 def _tags(session: Session) -> Iterator[str]:
-    yield f"- **Tags**: {_count(session.conversation.last_number)} given, {_count(len(session.drops.dropped))} dropped"
+    yield f"Tags: {_count(session.conversation.last_number)} given, {_count(len(session.drops.dropped))} dropped"
     if session.drops.queued:
         numbers = sorted(session.drops.queued)
         cost = sum(_cost(session, number) for number in numbers)
-        yield f"- **Waiting to be dropped**: {ranges(numbers, MAX_RANGES)} (about {_count(cost)} tokens)"
+        yield f"Waiting to be dropped: {ranges(numbers, MAX_RANGES)} (about {_count(cost)} tokens)"
 
 
 def _history(session: Session) -> Iterator[str]:
@@ -144,7 +144,7 @@ def _history(session: Session) -> Iterator[str]:
     waiting = f"; from {shown + 1} on it waits for a rebase" if shown < session.history.last else ""
     cost = sum(one.tokens for one in sealed)
     yield (
-        f"- **History**: messages {sealed[0].first}-{session.history.last} (about {_count(cost)} tokens) "
+        f"History: messages {sealed[0].first}-{session.history.last} (about {_count(cost)} tokens) "
         f"in {len(sealed)} parts{waiting}"
     )
 
@@ -160,33 +160,32 @@ def _plan(session: Session) -> Iterator[str]:
         session.usage.calibration.prompt(one) for one in (served_tokens(session), session.conversation.tokens)
     )
     yield (
-        f"- **Plan**: revision {_count(session.revision)}; the prompt is about {_count(served)} tokens as served, "
+        f"Plan: revision {_count(session.revision)}; the prompt is about {_count(served)} tokens as served, "
         f"{_count(held)} as the harness holds it"
     )
     for rebase in reversed(session.activity.rebases):
         saved = rebase.before - rebase.after
-        yield f"  - revision {_count(rebase.revision)}, {', '.join(rebase.causes)}: {_count(saved)} tokens saved"
+        yield f"  revision {_count(rebase.revision)}, {', '.join(rebase.causes)}: {_count(saved)} tokens saved"
 
 
 def _todos(activity: SessionActivity) -> Iterator[str]:
     lines = activity.open_todos
     if activity.todos.contents:
-        yield f"- **To do**: {_count(len(lines))} open of {_count(len(activity.todos.contents))}"
+        yield f"To do: {_count(len(lines))} open of {_count(len(activity.todos.contents))}"
         yield from _some([_line(line) for line in lines])
 
 
 def _troubles(activity: SessionActivity) -> Iterator[str]:
     if activity.refused is not None:
-        status = f" ({activity.refused.status})" if activity.refused.status else ""
-        words = _line(f"{activity.refused.name}{status} {activity.refused.text}")
-        yield f"- **Last refusal**: {words}"
+        status = f" (status {activity.refused.status})" if activity.refused.status else ""
+        yield f"Last refusal: {_line(activity.refused.text or 'without a word')}{status}"
 
 
 def _some(lines: Sequence[str]) -> Iterator[str]:
     for line in lines[:MAX_LINES]:
-        yield f"  - {line}"
+        yield f"  {line}"
     if len(lines) > MAX_LINES:
-        yield f"  - and {_count(len(lines) - MAX_LINES)} more"
+        yield f"  and {_count(len(lines) - MAX_LINES)} more"
 
 
 def _line(text: str) -> str:

@@ -99,17 +99,17 @@ async def test_a_session_is_reported_from_what_is_held_and_from_what_comes(
     await play(bus, rooms)
     question = SessionAsk(HARBOUR.project, HARBOUR.session)
     first = await answer(bus, question, SessionReport)
-    assert "**Mend the pier** (pi, primary)" in first.text
+    assert "Mend the pier (pi, primary)" in first.text
     assert "p/m, window 2,000 tokens" in first.text
     assert "400 tokens, 20 % of what is usable; 75 % from the cache" in first.text
-    assert "  - paint it" in first.text
-    assert first.text.endswith("- **Log**: read to its end")
+    assert "  paint it" in first.text
+    assert first.text.endswith("Log: read to its end")
 
     await see(bus, "2", SessionSeen(title="Paint the pier"), TodoSeen((Todo("paint it", "completed"),)))
     for room in rooms:
         await until(room.idle)
     second = await answer(bus, question, SessionReport)
-    assert "**Paint the pier**" in second.text
+    assert "Paint the pier" in second.text
     assert "0 open of 1" in second.text
 
 

@@ -172,25 +172,25 @@ def test_a_report_says_how_the_session_stands() -> None:
     harness = busy()
     harness.drop(2, 3, 5)
     assert report(harness.session, LIMITS, 0, now=after(harness, 60)).splitlines() == [
-        "**Mend the roof** (test, primary)",
+        "Mend the roof (test, primary)",
         "",
-        "- **Model**: anthropic/opus, window 100,000 tokens, of which 100,000 for the prompt",
-        "- **Last call**: 50,000 tokens, 50 % of what is usable; 90 % from the cache",
-        "- **Prompt now**: about 50,000 tokens, 50 % of what is usable",
-        "  - system prompt and tools 43,733, documents and memories 0, history 0, conversation 7, tool calls 6,260",
-        "  - a token of the estimate counts as 1.00, by what the provider has counted",
+        "Model: anthropic/opus, window 100,000 tokens, of which 100,000 for the prompt",
+        "Last call: 50,000 tokens, 50 % of what is usable; 90 % from the cache",
+        "Prompt now: about 50,000 tokens, 50 % of what is usable",
+        "  system prompt and tools 43,733, documents and memories 0, history 0, conversation 7, tool calls 6,260",
+        "  a token of the estimate counts as 1.00, by what the provider has counted",
         (
-            "- **Next rebase**: between two turns from 65 % on (65,000 tokens), at once from 85 % on, "
+            "Next rebase: between two turns from 65 % on (65,000 tokens), at once from 85 % on, "
             "or as soon as it is cheaper (now at 1 % of that)"
         ),
-        "  - why there was none: the window has room, and going on is still cheaper",
-        "- **Cache**: presumed alive for 4 min 0 s more, of 5 min 0 s",
-        "- **Tags**: 8 given, 0 dropped",
-        "- **Waiting to be dropped**: 2-3, 5 (about 3,753 tokens)",
-        "- **Plan**: revision 1; the prompt is about 50,000 tokens as served, 49,991 as the harness holds it",
-        "- **To do**: 1 open of 2",
-        "  - tiles",
-        "- **Log**: read to its end",
+        "  why there was none: the window has room, and going on is still cheaper",
+        "Cache: presumed alive for 4 min 0 s more, of 5 min 0 s",
+        "Tags: 8 given, 0 dropped",
+        "Waiting to be dropped: 2-3, 5 (about 3,753 tokens)",
+        "Plan: revision 1; the prompt is about 50,000 tokens as served, 49,991 as the harness holds it",
+        "To do: 1 open of 2",
+        "  tiles",
+        "Log: read to its end",
     ]
 
 
@@ -201,20 +201,31 @@ def test_a_report_tells_the_last_rebases_with_what_they_saved() -> None:
     harness.step()
     answer = report(harness.session, LIMITS, 1234).splitlines()
     (rebase,) = harness.session.activity.rebases
-    assert f"  - revision 2, flush: {rebase.before - rebase.after:,} tokens saved" in answer
-    assert "- **Tags**: 8 given, 2 dropped" in answer
+    assert f"  revision 2, flush: {rebase.before - rebase.after:,} tokens saved" in answer
+    assert "Tags: 8 given, 2 dropped" in answer
     assert not any("Waiting" in line for line in answer)
-    assert "- **Log**: 1,234 facts behind" in answer
+    assert "Log: 1,234 facts behind" in answer
+
+
+def test_a_report_has_no_markup() -> None:
+    harness = busy()
+    harness.drop(2, 3)
+    harness.flush()
+    harness.step()
+    harness.append(CallFailed(name="APIError", status=529, text="busy"))
+    lines = report(harness.session, LIMITS, 7, now=after(harness, 60)).splitlines()
+    assert not [line for line in lines if line.lstrip().startswith(("-", "*", "#")) or "**" in line or "`" in line]
+    assert "Last refusal: busy (status 529)" in lines
 
 
 def test_a_report_of_a_session_without_a_call_says_so() -> None:
     assert report(Session(), LIMITS, 0).splitlines() == [
-        "**This session** (no model call yet)",
+        "This session (no model call yet)",
         "",
-        "- **Last call**: not counted yet",
-        "- **Tags**: 0 given, 0 dropped",
-        "- **Plan**: revision 0; the prompt is about 10,000 tokens as served, 10,000 as the harness holds it",
-        "- **Log**: read to its end",
+        "Last call: not counted yet",
+        "Tags: 0 given, 0 dropped",
+        "Plan: revision 0; the prompt is about 10,000 tokens as served, 10,000 as the harness holds it",
+        "Log: read to its end",
     ]
 
 
@@ -227,8 +238,8 @@ def test_a_report_tells_what_is_presumed_what_was_refused_and_no_list_without_en
     harness.append(todos(**{f"t{n}": "pending" for n in range(MAX_LINES + 2)}))
     answer = report(harness.session, LIMITS, 0)
     assert "window (presumed) 128,000 tokens" in answer
-    assert "- **Last refusal**: APIError (529) busy busy" in answer
-    assert "  - and 2 more" in answer
+    assert "Last refusal: busy busy" in answer
+    assert "  and 2 more" in answer
     assert all(len(line) < 200 for line in answer.splitlines())
 
 
@@ -256,7 +267,7 @@ def test_before_a_provider_has_counted_the_system_prompt_is_presumed() -> None:
     assert (BESIDE, 0, 0) == astuple(attribution(harness.session))[:3]
     answer = report(harness.session, LIMITS, 0)
     assert "presumed: the provider has counted no prompt yet" in answer
-    assert "**Cache**" not in answer
+    assert "Cache:" not in answer
 
 
 def test_tools_that_are_told_are_presumed_by_their_size_but_those_that_are_switched_off() -> None:
@@ -281,7 +292,7 @@ def test_tools_that_are_told_are_presumed_by_their_size_but_those_that_are_switc
 def test_a_report_says_how_long_the_cache_is_presumed_alive(seconds: float, ttl: float, line: str) -> None:
     harness = busy()
     limits = replace(LIMITS, cache_ttl=ttl)
-    assert f"- **Cache**: {line}" in report(harness.session, limits, 0, now=after(harness, seconds)).splitlines()
+    assert f"Cache: {line}" in report(harness.session, limits, 0, now=after(harness, seconds)).splitlines()
 
 
 def reasons(session: Session) -> str:
