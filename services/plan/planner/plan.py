@@ -78,7 +78,8 @@ class _Waiting(msgspec.Struct, frozen=True):
 def decide(view: View, lanes: Sequence[Lane] = LANES) -> Pass:
     """Replay what is served already, extend it to what is new, or rebase it."""
     made = _begun(replace(view, emptying=emptying(lanes)), lanes)
-    warnings = tuple(_warnings(view))
+    outcomes = [one.text for one in view.session.orders.outcomes] if made.events else []
+    warnings = (*_warnings(view), *outcomes)
     return replace(made, notices=(*warnings, *made.notices)) if warnings else made
 
 

@@ -11,8 +11,12 @@ from schemas.events import (
     Event,
     FlushRequested,
     HintDecided,
+    HistoryAbandoned,
+    HistoryAdvanced,
     HistoryFailed,
     HistoryInherited,
+    HistoryReplaced,
+    HistoryRequested,
     MessageListed,
     MessageRemoved,
     OverflowDetected,
@@ -35,12 +39,13 @@ from services.domain.conversation import Conversation
 from services.domain.edits import HISTORY
 from services.domain.tools.uses import Uses, used
 from services.domain.window import Learned
-from services.plan.session import calls, costs, drops, plan_state, readings, revisions, thinking, usage, waits
+from services.plan.session import calls, costs, drops, orders, plan_state, readings, revisions, thinking, usage, waits
 from services.plan.session.calls import Calls
 from services.plan.session.drops import Drops
 from services.plan.session.firm import Firm, firm_after
 from services.plan.session.heritage import Heritage
 from services.plan.session.milestones import Milestones, passed, with_history
+from services.plan.session.orders import Orders
 from services.plan.session.plan_state import PlanState
 from services.plan.session.predecessor import Predecessor, recorded_predecessor
 from services.plan.session.readings import Readings
@@ -80,6 +85,8 @@ class Session(msgspec.Struct, frozen=True):
     """Why history could not be compressed, where that has come since the newest step ..."""
     failing: HistoryFailed | None = None
     """... or between it and the step before."""
+    orders: Orders = Orders()
+    """What a person has ordered of it, and what came of that."""
     learned: Learned = Learned()
     uses: Uses = Uses()
     readings: Readings = Readings()
@@ -199,7 +206,9 @@ def _evolved(before: Session, event: Event, envelope: Envelope) -> Session:
         case ToolsetChanged():
             return replace(session, usage=usage.offered(session.usage, event))
         case HistoryFailed():
-            return replace(session, failed=event)
+            return replace(session, failed=event, orders=orders.evolve(session.orders, event, envelope))
+        case HistoryRequested() | HistoryAdvanced() | HistoryReplaced() | HistoryAbandoned():
+            return replace(session, orders=orders.evolve(session.orders, event, envelope))
         case _:
             return session
 
@@ -274,7 +283,7 @@ def _planned(session: Session, event: PlanExtended | PlanRebased, envelope: Enve
     session = with_edits(session, made)
     planned = revisions.planned(session.revisions, event, envelope, made, served_tokens(session))
     predecessor = recorded_predecessor(event) if event.predecessor else session.predecessor
-    return replace(session, revisions=planned, predecessor=predecessor)
+    return replace(session, revisions=planned, predecessor=predecessor, orders=session.orders.shown(event.as_of))
 
 
 def _rebased(session: Session, event: PlanRebased, envelope: Envelope) -> Session:
