@@ -102,7 +102,7 @@ def test_a_command_without_a_rule_is_no_command() -> None:
 
 
 def test_a_command_that_anybody_may_send_needs_no_trust() -> None:
-    assert (FlushRequested(reason="x"),) == decide(Session(), FlushRequest("x"), CommandContext()).events
+    assert (FlushRequested(reason="x"),) == decide(Session(has_begun=True), FlushRequest("x"), CommandContext()).events
 
 
 # The tools that are made of them.

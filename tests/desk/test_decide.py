@@ -20,7 +20,7 @@ from schemas.events import (
 )
 from services.desk.core.commands import decide
 from services.desk.core.grammar import MAX_TAGS, parse_tags
-from services.desk.core.session import Session
+from services.desk.core.session import NOTHING_WAITS, Session
 from services.desk.core.tags import Tags, evolve
 from services.domain.decision import CommandContext, Decision
 from services.domain.protection import newest, protected
@@ -219,7 +219,13 @@ def test_a_command_repeated_is_granted_and_writes_nothing() -> None:
 def test_a_flush_is_granted_with_its_reason() -> None:
     text = "Everything that waits will be applied at the next model call."
     granted = Decision(ok=True, text=text, events=(FlushRequested(reason="tidy"),))
-    assert granted == decide(Session(), FlushRequest("tidy"), CommandContext())
+    for session in (Session(has_begun=True), Session(tags_of(tagged(1, 1)).state)):
+        assert granted == decide(session, FlushRequest("tidy"), CommandContext())
+
+
+def test_a_flush_is_refused_where_nothing_can_wait() -> None:
+    refused = Decision(ok=False, text=NOTHING_WAITS)
+    assert refused == decide(Session(), FlushRequest("tidy"), CommandContext())
 
 
 # What is refused, as a whole

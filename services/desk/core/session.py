@@ -13,6 +13,11 @@ from services.domain.decision import CommandContext, Decision
 replace = msgspec.structs.replace
 
 
+NOTHING_WAITS = (
+    "Nothing was ordered: nothing waits in this session, which has made no model call yet. Do this when it has."
+)
+
+
 class Session(msgspec.Struct, frozen=True):
     """A session at one position of the log, as far as commands about it are concerned."""
 
@@ -41,8 +46,10 @@ def drop(session: Session, command: DropQueue, context: CommandContext) -> Decis
 
 
 @command(FlushRequest, on=Session, writes=(FlushRequested,))
-def flush(_: Session, command: FlushRequest, __: CommandContext) -> Decision:
-    """Have everything that waits applied at the next model call."""
+def flush(session: Session, command: FlushRequest, _: CommandContext) -> Decision:
+    """Have everything that waits applied at the next model call. What that came to, the plan of that call says."""
+    if not session.has_begun and not session.tags.last:
+        return Decision(ok=False, text=NOTHING_WAITS)
     text = "Everything that waits will be applied at the next model call."
     return Decision(ok=True, text=text, events=(FlushRequested(reason=command.reason),))
 
