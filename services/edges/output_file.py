@@ -16,6 +16,8 @@ def check_writable(path: Path, endings: Sequence[str] = ()) -> None:
         is_there, is_folder, has_folder = path.exists(), path.is_dir(), path.parent.is_dir()
     except (OSError, ValueError):
         raise UnwritableFile(f"{shown!a} is no name of a file here: name another") from None
+    if "\0" in str(path):
+        raise UnwritableFile(f"{shown!a} is no name of a file here: name another")
     if is_folder:
         raise UnwritableFile(f"{shown} is a directory: name a file in it")
     if path.is_symlink() and not is_there:
