@@ -40,6 +40,7 @@ function begun({ directory, guide, agents = [], options = {}, sessions = [], mes
   };
   const broker = {
     connected: true,
+    maxPayload: 1024 * 1024,
     async request(subject, question) {
       said.subjects.push(subject);
       said.questions.push(question);

@@ -13,6 +13,7 @@ from services.domain.limits import Limits, Memory
 from services.responder.answers.client_manifest import client_manifest
 from tests.adapter.conftest import Adapter
 from tests.adapter.played import Harness, Json
+from tests.helpers.wrong_input import VALUES
 
 TOOL = next(tool for tool in TOOLS if tool.name == MEMORY)
 REDUCE = TOOLS[0]
@@ -61,6 +62,15 @@ def test_an_unknown_action_is_answered_with_those_that_there_are(adapter: Adapte
     assert {"refusal": f"Nothing was done: {wrong}; give one of {', '.join(ACTIONS)}."} == routed(adapter, given)
 
 
+@pytest.mark.parametrize("kind", [kind for kind in VALUES if kind != "no Unicode"])
+def test_whatever_stands_in_the_place_of_an_action_is_refused_in_one_sentence(adapter: Adapter, kind: str) -> None:
+    refusal = routed(adapter, {"action": VALUES[kind]})["refusal"]
+    assert refusal.startswith("Nothing was done: ctx_memory ")
+    assert refusal.endswith(f"; give one of {', '.join(ACTIONS)}.")
+    assert len(refusal) < 300
+    assert "\n" not in refusal
+
+
 @pytest.mark.parametrize("mode", [*get_args(Mode), ""])
 def test_an_action_is_taken_in_its_modes_alone(adapter: Adapter, mode: str) -> None:
     taken = [name for name, target in ACTIONS.items() if not mode or mode in target.modes]
@@ -106,6 +116,14 @@ def test_what_is_asked_is_answered_in_words(harness: Harness) -> None:
     assert ["ask.memory.project"] == harness.subjects
     assert [{"filter": "so", "project": "project", "session": "s"}] == harness.questions
     assert "The views are being built." == harness.call(TOOL, action="read")
+
+
+def test_what_no_message_carries_is_refused_before_it_is_sent(harness: Harness) -> None:
+    harness.user("go")
+    harness.serve()
+    said = harness.call(TOOL, action="write", text="l" * 1_100_000)
+    assert "Nothing was done: what was given is longer than one message carries. Give less of it." == said
+    assert [] == harness.questions
 
 
 @pytest.mark.parametrize(

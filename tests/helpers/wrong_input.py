@@ -50,6 +50,21 @@ TEXTS = {
     "last year": "9999-12-31T23:59:59-23:59",
 }
 """What somebody may write in the place of any argument."""
+VALUES: dict[str, object] = {
+    **TEXTS,
+    "nothing": None,
+    "truth": True,
+    "whole number": 7,
+    "zero": 0,
+    "below zero": -1,
+    "fraction": 0.5,
+    "beyond numbers": 10**30,
+    "empty list": [],
+    "list of nothing": [None],
+    "list of all": [1, "two", [3], {"four": 4}],
+    "object": {"one": {"two": [3]}},
+}
+"""What an agent may give in the place of any argument of a tool."""
 PATHS = {
     "missing": lambda folder: folder / "missing.json",
     "directory": lambda folder: _directory(folder / "directory.json"),

@@ -9,6 +9,10 @@ import { ask, command } from "./subjects.ts";
 const TIMEOUT = 10_000;
 const AWAY = "Annals cannot be reached right now, so nothing was done. Go on without it; it will be there again later.";
 
+const TOO_LONG = "Nothing was done: what was given is longer than one message carries. Give less of it.";
+/** Bytes of a message that are left to its subject and its headers. */
+const ROOM = 1024;
+
 interface Reply {
   text?: string;
   error?: string;
@@ -38,6 +42,7 @@ export async function call(
   const question = isCommand
     ? { id: `${session}/${id}`, at: new Date().toISOString(), actor, data: message ? { ...given, message } : given }
     : { ...given, project, session: about || session, ...(about !== undefined && { asker: session }) };
+  if (Buffer.byteLength(JSON.stringify(question)) + ROOM > service.broker.maxPayload) return TOO_LONG;
   try {
     const to = isCommand ? command(project, session, subject) : ask(subject, project);
     const reply = await service.broker.request<Reply>(to, question, TIMEOUT);
