@@ -12,8 +12,7 @@ from rich.table import Table
 from schemas.codec import encode
 from schemas.subjects import ask
 from schemas.view_asks import Rows, SqlAsk
-from services.edges.memory.command import person_endpoint, refused
-from services.edges.memory.place import patient_bus
+from services.edges.person import person_bus, refused
 from services.edges.styling import console, styled
 from services.edges.terminal import write_json, write_note
 from services.kit.bus import Bus, TooLarge, Unreachable
@@ -29,12 +28,8 @@ async def sql(options: argparse.Namespace, settings: Settings) -> int:
     """Ask, and print what was found; the exit status is 1 where there is no answer."""
     query = sys.stdin.read() if options.query == "-" else options.query
     try:
-        endpoint = person_endpoint(settings)
-        bus = await patient_bus(endpoint, "sql")
-        try:
+        async with person_bus(settings, "sql") as bus:
             found = await _all_pages(bus, SqlAsk(query, options.rows, int(options.seconds * 1000)))
-        finally:
-            await bus.close()
     except (Unreachable, TooLarge) as error:
         return refused(str(error))
     except UnicodeEncodeError:

@@ -34,7 +34,8 @@ class Nats(msgspec.Struct, frozen=True):
     max_payload: Annotated[int, Meta(ge=1024)] = 1024 * 1024
     """The largest message that the embedded broker takes, in bytes."""
     wait: Annotated[float, Meta(gt=0.0)] = 10.0
-    """Seconds that a room waits for the broker to answer when it starts, before it ends with an error."""
+    """Seconds that a room that starts waits for the broker to answer, before it ends with an error. A person's command
+    waits no longer either."""
 
 
 class Loop(msgspec.Struct, frozen=True):

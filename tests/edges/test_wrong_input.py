@@ -6,28 +6,18 @@ The commands are those of the parser: one that is new is asked here as soon as i
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from io import StringIO
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 import pytest_asyncio
 
-from schemas.events import MemoryJudged, ProjectIdentified, SessionOpened
-from services.desk.worker import Desk
+from schemas.events import MemoryJudged
 from services.edges.arguments import parser
-from services.edges.cli import main
-from services.embedder.worker import Embedder
 from services.kit import rooms
-from services.kit.bus import Appender, Bus, LogReader
-from services.responder.worker import Responder
-from services.searcher.worker import Searcher
-from tests.helpers.broker_world import opened, quick_settings, wrapped
-from tests.helpers.indexed_sessions import listed, message
-from tests.helpers.search_index import MadeIndex
-from tests.helpers.search_rows import message_row
-from tests.helpers.waiting import until
+from services.kit.bus import Bus, LogReader
+from tests.helpers.command_line import answering_rooms, ended
 from tests.helpers.wrong_input import Leaf, faults, leaves, line, spread
 
 pytestmark = [pytest.mark.broker, pytest.mark.own_broker]
@@ -38,25 +28,6 @@ BEGINS = {"up", "demo", "replay", "bench", "service", "setup", "down", *rooms.RO
 LEAVES = list(leaves(parser()))
 NAMES = {"project", "session", "id", "value", "former", "step", "part", "message"}
 """Arguments that name something: what is not there is refused."""
-
-
-class Ended(NamedTuple):
-    status: object
-    out: str
-    error: str
-
-
-def ended(words: Sequence[str], capsys: pytest.CaptureFixture[str]) -> Ended:
-    """A command, run in this process."""
-    capsys.readouterr()
-    status: object
-    try:
-        status = main(words)
-    except SystemExit as left:
-        status = left.code
-    except BaseException as error:  # noqa: BLE001 - a person would see a traceback
-        return Ended(f"{type(error).__name__}: {error!s:.300}", *capsys.readouterr())
-    return Ended(status, *capsys.readouterr())
 
 
 @pytest.fixture(autouse=True)
@@ -77,19 +48,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest_asyncio.fixture
 async def house(bus: Bus, tmp_path: Path, place: Path) -> AsyncIterator[None]:
     """All that answers a person, and one project with a session, in which the person stands."""
-    settings, responder = quick_settings(tmp_path), Responder()
-    appender = Appender(bus)
-    here = ProjectIdentified(directory=str(place), harness="pi")
-    await appender.append(wrapped([SessionOpened(harness="pi", mode="primary"), here]), {})
-    await appender.append(wrapped([*message("m1", "Berths are numbered"), listed("m1")]), {})
-    await MadeIndex(tmp_path).write([message_row("Berths are numbered", "m1", ordinal=1, seq=1, at=1.7e9)])
-    async with (
-        opened(Embedder(), bus, settings),
-        opened(Searcher(), bus, settings),
-        opened(Desk(), bus, settings),
-        opened(responder, bus, settings),
-    ):
-        await until(responder.idle)
+    async with answering_rooms(bus, tmp_path, place):
         yield
 
 

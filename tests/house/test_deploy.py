@@ -1,10 +1,6 @@
 import asyncio
 import itertools
-import json
-import os
 import re
-import shutil
-import subprocess
 from collections.abc import Awaitable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,32 +11,22 @@ import yaml  # type: ignore[import-untyped] # ships no types
 from schemas.ask import Ask
 from schemas.subjects import ask
 from schemas.view_asks import SqlAsk, ViewsCopyAsk
-from services.edges.launcher.broker import PERMISSIONS, binary
+from services.edges.launcher.broker import PERMISSIONS
 from services.kit.bus import Bus, Unreachable
 from services.kit.endpoint import USERS
 from services.kit.rooms import ROOMS
 from services.settings import load
 from services.settings.sources import VARIABLES
-from tests.helpers.waiting import PATIENCE, until
+from tests.helpers.team_broker import DEPLOY, NATS_CONF, PASSWORDS, VARIABLE_OF, TeamBroker, passwords, start
+from tests.helpers.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
-DEPLOY = ROOT / "deploy"
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
-NATS_CONF = (DEPLOY / "nats.conf").read_text()
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
 SERVICES: dict[str, Any] = COMPOSE["services"]
 EVERY_SERVICE = pytest.mark.parametrize("name", sorted(SERVICES))
 EVERY_ROOM = pytest.mark.parametrize("name", sorted(ROOMS))
 OF_PEOPLE = ("do.p._.memory.decide.person", "do.p.s.flush.request.person")
-
-PASSWORDS = {"harness": "1 pass#word$with{all}", "room": "of the rooms", "person": "for people"}
-"""Of users, for a broker that lives as long as its test."""
-VARIABLE_OF = {
-    "harness": "ANNALS_PASSWORD",
-    "room": "ANNALS_ROOM_PASSWORD",
-    "person": "ANNALS_PERSON_PASSWORD",
-}
-ASK_NOBODY = {**dict.fromkeys(VARIABLE_OF.values(), ""), "ANNALS_BIND": ""}
 
 
 def permissions(user: str) -> dict[str, dict[str, list[str]]]:
@@ -180,17 +166,6 @@ def test_whatever_the_dockerfile_copies_gets_through_the_dockerignore() -> None:
     assert all((ROOT / path).exists() for path in let_in)
 
 
-def start(*arguments: str, script: Path = DEPLOY / "nats-start.sh", **environment: str) -> subprocess.Popen[bytes]:
-    """Start the broker by the script of its container."""
-    path = f"{Path(binary()).parent}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.Popen(
-        [shutil.which("sh") or "/bin/sh", str(script), *arguments],
-        env={"PATH": path, **ASK_NOBODY, **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-
-
 @pytest.mark.parametrize("bind", ["0.0.0.0", "192.168.1.5", "::", "[::]"])  # noqa: S104 - what is refused
 def test_a_broker_without_password_does_not_start_for_others(bind: str) -> None:
     _, given = (broker := start("-t", ANNALS_BIND=bind)).communicate()
@@ -204,11 +179,6 @@ def test_a_broker_without_password_does_not_start_for_others(bind: str) -> None:
 def test_a_broker_without_password_starts_for_this_machine(bind: str) -> None:
     _, given = (broker := start("-t", ANNALS_BIND=bind)).communicate()
     assert 0 == broker.returncode, given
-
-
-def passwords(**others: str) -> dict[str, str]:
-    """The variables of all passwords, with those of these users changed."""
-    return {VARIABLE_OF[user]: password for user, password in (PASSWORDS | others).items()}
 
 
 def refusal(**environment: str) -> str:
@@ -254,32 +224,6 @@ def test_two_equal_passwords_are_refused(one: str, other: str) -> None:
     assert "are the same, so who knows one could do what only the other may" in told
 
 
-class Running:
-    """A broker with the configuration of its container, on ports that it finds, and with a store of its own."""
-
-    def __init__(self, home: Path, **variables: str) -> None:
-        script = Path(shutil.copy(DEPLOY / "nats-start.sh", home))
-        (home / "nats.conf").write_text(NATS_CONF.replace('"/data"', f'"{home}"'))
-        ports = ["-a", "127.0.0.1", "-p", "-1", "-m", "-1", "--ports_file_dir", str(home)]
-        self.process = start(*ports, script=script, **variables)
-        self._found = home / f"nats-server_{self.process.pid}.ports"
-
-    async def connect(self, user: str = "", password: str | None = None) -> Bus:
-        await until(self._listens)
-        (url,) = json.loads(self._found.read_text())["nats"]
-        known = PASSWORDS.get(user, "") if password is None else password
-        return await Bus.connect(url, "test", user=user, password=known)
-
-    def _listens(self) -> bool:
-        """Whether it has written whole where it listens."""
-        assert self.process.poll() is None, self.process.communicate()
-        return self._found.exists() and self._found.read_text().endswith("}")
-
-    def stop(self) -> None:
-        self.process.terminate()
-        self.process.communicate()
-
-
 async def forbidden(bus: Bus, deed: Awaitable[object]) -> None:
     """Do what the broker does not let this user do."""
     bus.forbidden.clear()
@@ -288,15 +232,15 @@ async def forbidden(bus: Bus, deed: Awaitable[object]) -> None:
 
 
 @pytest.fixture
-def guarded(tmp_path: Path) -> Iterator[Running]:
-    broker = Running(tmp_path, **passwords())
+def guarded(tmp_path: Path) -> Iterator[TeamBroker]:
+    broker = TeamBroker(tmp_path, **passwords())
     yield broker
     broker.stop()
 
 
 @pytest.fixture
-def unguarded(tmp_path: Path) -> Iterator[Running]:
-    broker = Running(tmp_path)
+def unguarded(tmp_path: Path) -> Iterator[TeamBroker]:
+    broker = TeamBroker(tmp_path)
     yield broker
     broker.stop()
 
@@ -304,7 +248,7 @@ def unguarded(tmp_path: Path) -> Iterator[Running]:
 @pytest.mark.broker
 @pytest.mark.parametrize(("user", "password"), [("", ""), ("room", "wrong"), ("harness", "")])
 async def test_whoever_does_not_know_the_password_is_told_so_at_once(
-    guarded: Running, user: str, password: str
+    guarded: TeamBroker, user: str, password: str
 ) -> None:
     with pytest.raises(Unreachable, match=r"refuses .* set ANNALS_NATS__PASSWORD"):
         await guarded.connect(user, password)
@@ -321,14 +265,14 @@ async def test_whoever_does_not_know_the_password_is_told_so_at_once(
         "$JS.API.STREAM.DELETE.LOG",
     ],
 )
-async def test_a_harness_may_not_touch_the_log(guarded: Running, subject: str) -> None:
+async def test_a_harness_may_not_touch_the_log(guarded: TeamBroker, subject: str) -> None:
     harness = await guarded.connect("harness")
     await forbidden(harness, harness.client.publish(subject, b""))
     await harness.close()
 
 
 @pytest.mark.broker
-async def test_neither_a_harness_nor_a_person_does_what_a_room_may(guarded: Running) -> None:
+async def test_neither_a_harness_nor_a_person_does_what_a_room_may(guarded: TeamBroker) -> None:
     room = await guarded.connect("room")
     await room.ensure()
     for user in ("harness", "person"):
@@ -346,7 +290,7 @@ async def test_neither_a_harness_nor_a_person_does_what_a_room_may(guarded: Runn
 
 
 @pytest.mark.broker
-async def test_a_harness_may_send_no_command_of_a_project(guarded: Running) -> None:
+async def test_a_harness_may_send_no_command_of_a_project(guarded: TeamBroker) -> None:
     harness = await guarded.connect("harness")
     for subject in ("do.p._.memory.decide", "do.p._.spend.reserve", *OF_PEOPLE):
         await forbidden(harness, harness.client.publish(subject, b"{}"))
@@ -360,7 +304,7 @@ async def test_a_harness_may_send_no_command_of_a_project(guarded: Running) -> N
 
 
 @pytest.mark.broker
-async def test_no_user_s_password_opens_what_another_one_may_do(guarded: Running) -> None:
+async def test_no_user_s_password_opens_what_another_one_may_do(guarded: TeamBroker) -> None:
     for user, other in itertools.permutations(USERS, 2):
         with pytest.raises(Unreachable, match=f"refuses user '{user}'"):
             await guarded.connect(user, PASSWORDS[other])
@@ -370,7 +314,7 @@ async def test_no_user_s_password_opens_what_another_one_may_do(guarded: Running
 
 @pytest.mark.broker
 @pytest.mark.parametrize("question", [SqlAsk, ViewsCopyAsk])
-async def test_a_harness_may_not_ask_in_sql_and_a_person_may(guarded: Running, question: type[Ask]) -> None:
+async def test_a_harness_may_not_ask_in_sql_and_a_person_may(guarded: TeamBroker, question: type[Ask]) -> None:
     for subject in (ask(question.NAME), ask(question.NAME, "p")):
         harness = await guarded.connect("harness")
         await harness.client.publish(subject, b"{}")
@@ -383,7 +327,7 @@ async def test_a_harness_may_not_ask_in_sql_and_a_person_may(guarded: Running, q
 
 
 @pytest.mark.broker
-async def test_a_harness_may_say_what_it_saw(guarded: Running) -> None:
+async def test_a_harness_may_say_what_it_saw(guarded: TeamBroker) -> None:
     room = await guarded.connect("room")
     await room.ensure()
     harness = await guarded.connect("harness")
@@ -395,7 +339,7 @@ async def test_a_harness_may_say_what_it_saw(guarded: Running) -> None:
 
 
 @pytest.mark.broker
-async def test_without_a_password_everyone_works_and_the_log_still_cannot_be_deleted(unguarded: Running) -> None:
+async def test_without_a_password_everyone_works_and_the_log_still_cannot_be_deleted(unguarded: TeamBroker) -> None:
     anyone = await unguarded.connect()
     await anyone.ensure()
     await anyone.client.publish("$JS.API.STREAM.DELETE.LOG", b"")

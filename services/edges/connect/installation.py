@@ -75,6 +75,7 @@ class Seen(msgspec.Struct, frozen=True):
 
     url: str
     connected: Timed
+    user: str = "harness"
     version: str = ""
     jetstream: bool = True
     kept: Mapping[str, Kept | None] | None = None
@@ -130,7 +131,8 @@ def _judge(seen: Seen) -> Iterator[Finding]:
         return
     yield well("jetstream", "it is on")
     if seen.kept is None:
-        yield doubtful("streams", "the user `harness` may not look at them", "set ANNALS_NATS__USER=room to see them")
+        finding = f"the user `{seen.user}` may not look at them"
+        yield doubtful("streams", finding, "set ANNALS_NATS__USER=room to see them")
     else:
         yield from (_stream(stream, seen.kept.get(stream.name)) for stream in STREAMS)
         yield from (_bucket(bucket, seen.kept.get(f"OBJ_{bucket.name}")) for bucket in BUCKETS)

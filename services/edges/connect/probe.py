@@ -25,8 +25,8 @@ from services.edges.connect.installation import Disk, Kept, Running, Seen, Timed
 from services.edges.launcher.room_health import healths
 from services.edges.launcher.room_status import RoomStatus, read_status
 from services.edges.launcher.run import OTHERS, current
-from services.kit.bus import BrokerError, Bus, Lag, TooLarge, Unreachable
-from services.kit.bus.connection import NotAdmitted
+from services.edges.person import HARNESS, PERSON, admitted
+from services.kit.bus import BrokerError, Bus, Lag, NotAdmitted, NotAllowed, TooLarge, Unreachable
 from services.kit.endpoint import FILE, Endpoint, find, read
 from services.kit.rooms import ROOMS
 from services.settings import Settings
@@ -45,18 +45,17 @@ async def look(settings: Settings) -> Seen:
     async with AsyncExitStack() as stack:
         begun = time.perf_counter()
         try:
+            bus = await any_user(stack, settings)
             endpoint = find(settings)
-            bus = await _connect(stack, endpoint)
         except Unreachable as error:
             return Seen("", Timed(error=str(error)))
         connected = Timed("connected", _since(begun))
         run = current(settings.data)
         how = run.line if run else ""
-        seen = Seen(_bare(endpoint.url), connected, version=_version(bus), run=how, rooms=rooms)
+        seen = Seen(_bare(endpoint.url), connected, bus.user, version=_version(bus), run=how, rooms=rooms)
         try:
             seen = msgspec.structs.replace(seen, rooms=await _asked_rooms(bus, rooms))
-            if settings.nats.user != "harness":
-                seen = await _streams(bus, seen)
+            seen = await _streams(bus, seen)
             return await _round_trips(stack, bus, seen, settings) if seen.jetstream else seen
         except BrokerError as error:
             return Seen(seen.url, Timed(error=f"the broker fell silent ({str(error) or type(error).__name__})"))
@@ -94,11 +93,18 @@ async def last_adapter(settings: Settings, harness: str) -> LastAdapter | None:
     """The adapter of a harness that connected last, as it describes itself; None where nobody answers."""
     async with AsyncExitStack() as stack:
         try:
-            bus = await _connect(stack, find(settings))
+            bus = await any_user(stack, settings)
             reply = await bus.request(ask(LastAdapterAsk.NAME), encode(LastAdapterAsk(harness)), PATIENCE)
         except Unreachable:
             return None
         return msgspec.json.decode(reply, type=LastAdapter)
+
+
+async def any_user(stack: AsyncExitStack, settings: Settings) -> Bus:
+    """A connection as the user of the settings, or as whichever one has the password that is set."""
+    bus = await admitted(settings, "doctor", settings.nats.user, PERSON, HARNESS, wait=PATIENCE)
+    stack.push_async_callback(bus.close)
+    return bus
 
 
 async def _connect(stack: AsyncExitStack, endpoint: Endpoint) -> Bus:
@@ -108,12 +114,14 @@ async def _connect(stack: AsyncExitStack, endpoint: Endpoint) -> Bus:
 
 
 async def _streams(bus: Bus, seen: Seen) -> Seen:
+    names = [stream.name for stream in STREAMS] + [f"OBJ_{bucket.name}" for bucket in BUCKETS]
     try:
         await bus.js.account_info()
+        kept = {name: await _kept(bus, name) for name in names}
+    except NotAllowed:
+        return seen
     except BrokerError:
         return msgspec.structs.replace(seen, jetstream=False)
-    names = [stream.name for stream in STREAMS] + [f"OBJ_{bucket.name}" for bucket in BUCKETS]
-    kept = {name: await _kept(bus, name) for name in names}
     dead = kept[DEAD.name]
     return msgspec.structs.replace(
         seen,
@@ -127,6 +135,8 @@ async def _streams(bus: Bus, seen: Seen) -> Seen:
 async def _kept(bus: Bus, name: str) -> Kept | None:
     try:
         info = await bus.js.stream_info(name)
+    except NotAllowed:
+        raise
     except BrokerError:
         return None
     config = info.config

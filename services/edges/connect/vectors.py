@@ -8,8 +8,8 @@ from schemas.asks import ProbeAsk, Probed
 from schemas.codec import encode
 from schemas.subjects import ask
 from services.edges.connect.findings import Finding, doubtful, well
-from services.kit.bus import Bus, Unreachable
-from services.kit.endpoint import find
+from services.edges.person import HARNESS, PERSON, admitted
+from services.kit.bus import Unreachable
 from services.settings import Settings
 
 WHAT = "vectors"
@@ -30,10 +30,7 @@ async def judge_vectors(settings: Settings) -> list[Finding]:
     """Nothing, where there is no broker to ask through: that is told already."""
     async with AsyncExitStack() as stack:
         try:
-            endpoint = find(settings)
-            bus = await Bus.connect(
-                endpoint.url, "doctor", user=endpoint.user, password=endpoint.password, wait=PATIENCE
-            )
+            bus = await admitted(settings, "doctor", settings.nats.user, PERSON, HARNESS, wait=PATIENCE)
         except Unreachable:
             return []
         stack.push_async_callback(bus.close)

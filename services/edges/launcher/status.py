@@ -1,7 +1,8 @@
 """`annals status`: what runs, what lags, and what failed."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 import psutil
@@ -17,9 +18,10 @@ from schemas.view_asks import HistoryRun, HistoryRuns, HistoryRunsAsk
 from services.edges.launcher.room_health import healths, unfolding
 from services.edges.launcher.room_status import RoomStatus, read_status
 from services.edges.launcher.run import Run, current
+from services.edges.person import HARNESS, PERSON, admitted
 from services.edges.styling import console, styled
 from services.edges.terminal import write_json
-from services.kit.bus import Bus, Lag, Unreachable
+from services.kit.bus import Bus, Lag, NotAllowed, Unreachable
 from services.kit.endpoint import find
 from services.kit.rooms import ROOMS
 from services.kit.same_log import Difference
@@ -48,15 +50,17 @@ class Overview(msgspec.Struct, frozen=True):
 
     broker: str
     rooms: tuple[Room, ...]
-    inbound: int
-    """Messages kept of the last seven days."""
-    log: int
-    dead: int
+    inbound: int | None
+    """Messages kept of the last seven days; null where this user may not look at the streams, as below."""
+    log: int | None
+    dead: int | None
     """Letters that nobody could deliver."""
     responder: Status | None = None
     history: tuple[HistoryRun, ...] = ()
     installation: Run | None = msgspec.field(default=None, name="house")
     """The process that runs it, where that is on this machine."""
+    not_allowed: str = ""
+    """Why the streams are not shown, where this user may not look at them."""
 
 
 async def show(settings: Settings, *, as_json: bool) -> int:
@@ -79,40 +83,56 @@ def _is_room_well(room: Room) -> bool:
 
 
 async def look(settings: Settings) -> Overview:
-    endpoint = find(settings)
-    bus = await Bus.connect(endpoint.url, "status", user=endpoint.user, password=endpoint.password, wait=3.0)
+    bus = await admitted(settings, "status", settings.nats.user, PERSON, HARNESS, wait=3.0)
     try:
         processes = read_status(settings.data)
         names = dict.fromkeys((*processes, *ROOMS))
-        known, rooms, kept, responder, history = await asyncio.gather(
-            healths(bus, names, ANSWER),
-            asyncio.gather(*(_room(bus, name, processes.get(name)) for name in names)),
-            asyncio.gather(*(bus.messages(stream.name) for stream in (IN, LOG, DEAD))),
-            _responder(bus),
-            _history(bus),
+        known, streams, responder, history = await asyncio.gather(
+            healths(bus, names, ANSWER), _streams(bus, tuple(names)), _responder(bus), _history(bus)
         )
-        inbound, log, dead = kept
+        inbound, log, dead = streams.messages
         return Overview(
-            broker=endpoint.url,
-            rooms=tuple(msgspec.structs.replace(room, health=known.get(room.name)) for room in rooms),
+            broker=find(settings).url,
+            rooms=tuple(
+                _room(name, processes.get(name), streams.lags.get(name), known.get(name)) for name in names
+            ),
             inbound=inbound,
             log=log,
             dead=dead,
             responder=responder,
             history=history,
             installation=current(settings.data),
+            not_allowed=streams.not_allowed,
         )
     finally:
         await bus.close()
 
 
-async def _room(bus: Bus, name: str, process: RoomStatus | None) -> Room:
+class Streams(NamedTuple):
+    """What the broker says of the streams, as far as this user may look at them."""
+
+    messages: Sequence[int | None]
+    lags: Mapping[str, Lag | None]
+    not_allowed: str = ""
+
+
+async def _streams(bus: Bus, rooms: Sequence[str]) -> Streams:
+    try:
+        messages = [await bus.messages(stream.name) for stream in (IN, LOG, DEAD)]
+        lags = await asyncio.gather(*(_lag(bus, room) for room in rooms))
+    except NotAllowed as error:
+        return Streams((None, None, None), {}, str(error))
+    return Streams(messages, dict(zip(rooms, lags, strict=True)))
+
+
+def _room(name: str, process: RoomStatus | None, lag: Lag | None, health: RoomHealth | None) -> Room:
     return Room(
         name=name,
         running=psutil.pid_exists(process.pid) if process else None,
         restarts=process.restarts if process else 0,
         last_exit=process.last_exit if process else None,
-        lag=await _lag(bus, name),
+        lag=lag,
+        health=health,
     )
 
 
@@ -219,13 +239,23 @@ def render(overview: Overview, out: Console) -> None:
         out.print(styled(line), soft_wrap=True)
 
 
+def _stored(overview: Overview) -> Iterator[str]:
+    """What the streams hold."""
+    if overview.not_allowed:
+        yield f"streams   not shown: {overview.not_allowed}"
+    if overview.inbound is not None:
+        yield f"inbound   {overview.inbound:,} messages of the last seven days"
+    if overview.log is not None:
+        yield f"log       {overview.log:,} facts"
+    if overview.dead is not None:
+        yield f"dead      {overview.dead:,} letters" + ("; read them on the stream DEAD" if overview.dead else "")
+
+
 def _lines(overview: Overview) -> Iterator[str]:
     if overview.installation is not None:
         yield f"process   {overview.installation.line}"
     yield f"broker    {overview.broker}"
-    yield f"inbound   {overview.inbound:,} messages of the last seven days"
-    yield f"log       {overview.log:,} facts"
-    yield f"dead      {overview.dead:,} letters" + ("; read them on the stream DEAD" if overview.dead else "")
+    yield from _stored(overview)
     yield from _breaks(overview.responder)
     yield from _skipped(overview.responder)
     yield from _unfolded(overview)

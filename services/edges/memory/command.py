@@ -1,7 +1,6 @@
 """`annals memory`, run: a person's question or command goes to the broker as theirs, and the answer is printed."""
 
 import argparse
-import getpass
 import re
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -25,31 +24,24 @@ from services.edges.memory.exchange import (
     restored,
     sentences,
 )
-from services.edges.memory.place import PATIENCE, NoProject, check_session, patient_bus, project_meant
+from services.edges.memory.place import PATIENCE, NoProject, check_session, project_meant
 from services.edges.memory.readings import VIEWS, NotFound, printed, question
 from services.edges.memory.review import review
+from services.edges.person import name_of_person, person_bus, refused
 from services.edges.terminal import write, write_error, write_file, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.kit.commands import send
-from services.kit.endpoint import Endpoint, find
 from services.settings import Settings
-
-USER = "person"
-"""The broker lets no harness send what people decide."""
 
 
 async def memory(options: argparse.Namespace, settings: Settings, here: Path) -> int:
     """Run one action; its exit status: 0 where it is done, 1 where it is refused, with a sentence why."""
     try:
-        endpoint = person_endpoint(settings)
-        bus = await patient_bus(endpoint, "memory")
-        try:
+        async with person_bus(settings, "memory") as bus:
             project = await project_meant(bus, options.project, here)
             if session := _session_named(options):
                 await check_session(bus, project, session)
             return await _action(options)(bus, options, project)
-        finally:
-            await bus.close()
     except (NoProject, NotFound, Incomplete, NothingToImport, Unreachable, TooLarge, BadSubject) as error:
         return refused(str(error))
     except UnicodeEncodeError:
@@ -156,29 +148,3 @@ async def _decide(bus: Bus, options: argparse.Namespace, project: str) -> int:
         if not options.json:
             write(answer.text)
     return 0
-
-
-def person_endpoint(settings: Settings) -> Endpoint:
-    """The broker as a person may use it."""
-    nats = msgspec.structs.replace(settings.nats, user=USER)
-    endpoint = find(msgspec.structs.replace(settings, nats=nats))
-    if endpoint.user and not endpoint.password and not settings.nats.url:
-        raise Unreachable(
-            "the installation that runs here was started by a release that knew no user for people: "
-            "start it anew with `annals down` and `annals up`"
-        )
-    return endpoint
-
-
-def name_of_person() -> str:
-    """What this machine calls the person."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a container may run as somebody without a name
-        return ""
-
-
-def refused(reason: str) -> int:
-    """Say why nothing was done; the exit status."""
-    write_error(reason)
-    return 1

@@ -35,12 +35,6 @@ MOST_LIKE, SHORTEST = 3, 4
 _NEVER = datetime.fromtimestamp(0, UTC)
 
 
-async def patient_bus(endpoint: Endpoint, command: str) -> Bus:
-    """The connection of a person's command, which waits where a room or the broker is started again."""
-    user, password = endpoint.user, endpoint.password
-    return await Bus.connect(endpoint.url, command, user=user, password=password, wait=PATIENCE, is_patient=True)
-
-
 class NoProject(LookupError):
     """No project is known where a person stands; says how to name one."""
 

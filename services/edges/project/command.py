@@ -13,15 +13,8 @@ from schemas.events import AliasProposed
 from schemas.subjects import Address, BadSubject
 from schemas.view_asks import ProjectSummary
 from services.domain.aliases import Aliases
-from services.edges.memory.command import name_of_person, person_endpoint, refused
-from services.edges.memory.place import (
-    NoProject,
-    aliases_of,
-    patient_bus,
-    project_meant,
-    projects_of,
-    unknown_project,
-)
+from services.edges.memory.place import NoProject, aliases_of, project_meant, projects_of, unknown_project
+from services.edges.person import name_of_person, person_bus, refused
 from services.edges.project.own_settings import (
     SeparateSettings,
     SharedSettings,
@@ -59,12 +52,8 @@ class ListedProject(msgspec.Struct, frozen=True):
 async def project(options: argparse.Namespace, installation: Settings, here: Path) -> int:
     """Run one action; its exit status: 0 where it is done, 1 where it is refused, with a sentence why."""
     try:
-        endpoint = person_endpoint(installation)
-        bus = await patient_bus(endpoint, "project")
-        try:
+        async with person_bus(installation, "project") as bus:
             return await _action(options)(bus, options, here)
-        finally:
-            await bus.close()
     except (NoProject, Unreachable, TooLarge, BadSubject) as error:
         return refused(str(error))
     except UnicodeEncodeError:

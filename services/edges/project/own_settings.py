@@ -13,8 +13,8 @@ from schemas.envelope import Actor
 from schemas.subjects import Address, ask
 from schemas.view_asks import ProjectSettingsAsk, ProjectSettingsReply
 from services.domain.project_settings import OWN, refused_by
-from services.edges.memory.command import name_of_person, refused
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
+from services.edges.person import name_of_person, refused
 from services.edges.project.settings_file import SettingsFile, missing, settings_file
 from services.edges.terminal import write, write_error, write_json
 from services.kit.bus import Bus

@@ -31,7 +31,7 @@ from services.edges.terminal import write_error
 from services.kit.bus import Bus, LogReader, Unreachable
 from services.kit.logs import configure
 from services.kit.project_name import beginning, name_of
-from services.settings import Settings
+from services.settings import Nats, Settings
 
 HARNESS = "bench"
 LIMIT = 200
@@ -84,7 +84,7 @@ def bench(paths: Sequence[Path], outs: Mapping[str, Path], settings: Settings) -
 async def _bench(sets: Sequence[Set], outs: Mapping[str, Path], settings: Settings) -> None:
     with tempfile.TemporaryDirectory(prefix="annals-bench-", ignore_cleanup_errors=True) as folder:
         commits = msgspec.structs.replace(settings.commits, since_days=0, max_commits=MOST_COMMITS, every=1.0)
-        base = msgspec.structs.replace(settings, data=Path(folder) / "data", commits=commits)
+        base = msgspec.structs.replace(settings, data=Path(folder) / "data", commits=commits, nats=Nats())
         projects: list[Project] = []
         for arm, out in outs.items():
             search = msgspec.structs.replace(base.search, ranking=arm)

@@ -14,8 +14,8 @@ from schemas.ask import Ask
 from schemas.asks import ExpandAsk, Expanded, ExplainAsk, Explanation, Hits, SearchAsk, Status, StatusAsk
 from schemas.codec import encode
 from schemas.subjects import BadSubject, ask
-from services.edges.memory.command import person_endpoint, refused
-from services.edges.memory.place import PATIENCE, NoProject, patient_bus, project_meant
+from services.edges.memory.place import PATIENCE, NoProject, project_meant
+from services.edges.person import person_bus, refused
 from services.edges.search.explanation import as_text
 from services.edges.terminal import write, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
@@ -50,12 +50,8 @@ async def _asking(
 ) -> int:
     """Ask as the person who types, about the project of this folder or of `--project`."""
     try:
-        endpoint = person_endpoint(settings)
-        bus = await patient_bus(endpoint, "search")
-        try:
+        async with person_bus(settings, "search") as bus:
             return await do(bus, options, await project_meant(bus, options.project, here))
-        finally:
-            await bus.close()
     except (NoProject, Unreachable, TooLarge, BadSubject) as error:
         return refused(str(error))
     except UnicodeEncodeError:

@@ -3,7 +3,16 @@
 from services.kit.bus.append import Appender, Conflict, Unconfirmed
 from services.kit.bus.asker import current_client
 from services.kit.bus.bodies import Bodies, Missing
-from services.kit.bus.connection import BrokerError, Bus, Lag, NoResponder, TooLarge, Unreachable
+from services.kit.bus.connection import (
+    BrokerError,
+    Bus,
+    Lag,
+    NoResponder,
+    NotAdmitted,
+    NotAllowed,
+    TooLarge,
+    Unreachable,
+)
 from services.kit.bus.log import LogReader
 from services.kit.bus.marks import delivered_at
 from services.kit.bus.pull import Delivery, Pull
@@ -19,6 +28,8 @@ __all__ = [
     "LogReader",
     "Missing",
     "NoResponder",
+    "NotAdmitted",
+    "NotAllowed",
     "Pull",
     "TooLarge",
     "Unconfirmed",

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 from nats.aio.client import DEFAULT_BUFFER_SIZE, NATS_HDR_LINE, Client
 from nats.aio.msg import Msg
@@ -52,12 +53,37 @@ class Headers(Mapping[str, str]):
 class BusClient(Client):
     """The library's client, which goes deaf at a subject that is not UTF-8: here its odd bytes are spelled out.
 
-    It also takes half of the time of reading a log for the headers, letter by letter.
+    It also takes half of the time of reading a log for the headers, letter by letter, and lets a request wait that the
+    broker has refused.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._ps = BusParser(self)
+        self._asked: dict[str, str] = {}
+        """The subject of each request that waits for its answer, by the last part of its reply subject."""
+
+    async def publish(
+        self, subject: str, payload: bytes = b"", reply: str = "", headers: dict[str, Any] | None = None
+    ) -> None:
+        """Publish as the library does. Where it is a request, its subject is noted, so that it can be refused."""
+        token = reply.rpartition(".")[2]
+        if token and (waiting := self._resp_map.get(token)) is not None:
+            self._asked[token] = subject
+            waiting.add_done_callback(partial(self._forget, token))
+        await super().publish(subject, payload, reply=reply, headers=headers)
+
+    def _forget(self, token: str, _: "asyncio.Future[Msg]") -> None:
+        self._asked.pop(token, None)
+
+    def refuse(self, subject: str, error: Exception) -> bool:
+        """Have all requests on this subject, in whatever case it is written, fail with this; whether there was one."""
+        found = [token for token, asked in self._asked.items() if asked.lower() == subject.lower()]
+        for token in found:
+            waiting = self._resp_map.get(token)
+            if waiting is not None and not waiting.done():
+                waiting.set_exception(error)
+        return bool(found)
 
     @staticmethod
     def _parse_header_lines(raw: bytes) -> dict[str, str]:

@@ -28,6 +28,7 @@ from services.kit.bus import layout
 from services.kit.bus.asker import client_of, current_client
 from services.kit.bus.client import BusClient
 from services.kit.bus.marks import marks
+from services.kit.bus.permission import refused_subject, sentence
 from services.kit.logs import logger
 from services.kit.retry import retrying
 from services.kit.same_log import Difference, Trail, compared
@@ -59,6 +60,10 @@ class NotAdmitted(Unreachable):
     """The broker asks for another user or password; says which setting to look at."""
 
 
+class NotAllowed(Unreachable, NatsError):
+    """The broker does not let this user do that; says who may. Whoever waits for an answer of the broker gets it."""
+
+
 class TooLarge(ValueError):
     """A message above the broker's limit; says what to do with it."""
 
@@ -88,6 +93,8 @@ class Bus:
         """What this process has read and written of the log."""
         self.patience = 0.0
         """Seconds in which a request is sent again where nobody is there to answer it; 0: it is sent once."""
+        self.user = ""
+        """Who is connected; empty for one without a password."""
         self._created: datetime | None = None
         self._served: list[tuple[Subscription, set[asyncio.Task[None]]]] = []
         self._entering = True
@@ -111,6 +118,7 @@ class Bus:
         client = BusClient()
         bus = cls(client)
         bus.patience = RESTART if is_patient else 0.0
+        bus.user = user if password else ""
         admission: dict[str, Any] = {"user": user, "password": password} if password else {}
         try:
             connecting = client.connect(
@@ -136,17 +144,19 @@ class Bus:
                 f"the broker at {_without_password(url)} refuses {who}; set ANNALS_NATS__PASSWORD to what it expects"
             ) from error
         except (TimeoutError, NatsError, OSError) as error:
-            raise Unreachable(
-                f"no broker answers at {_without_password(url)} ({str(error) or type(error).__name__}); {REMEDY}"
-            ) from error
+            where = f"{_without_password(url)} ({_why(error, wait)})"
+            raise Unreachable(f"no broker answers at {where}; {REMEDY}") from error
         bus._entering = False
         return bus
 
     async def _error(self, error: Exception) -> None:
-        """A permission is refused only here, while the call itself just times out: make that visible at once."""
+        """A permission is refused only here: whoever waits for the answer gets the refusal, else it is logged."""
         if "permissions violation" in str(error).lower():
             self.forbidden.set()
-            logger().error("the broker refuses", error=str(error), remedy="check the user's permissions in nats.conf")
+            subject = refused_subject(str(error))
+            if not self.client.refuse(subject, NotAllowed(sentence(self.user, subject))):
+                remedy = "check the user's permissions in nats.conf"
+                logger().error("the broker refuses", error=str(error), remedy=remedy)
         elif self._entering and "authorization violation" in str(error).lower():
             raise NotAdmitted from error  # trying again would not help: it ends the attempt to connect
         elif not isinstance(error, ConnectionError | OSError):
@@ -339,6 +349,8 @@ class Bus:
             )
         try:
             ack = await self.js.publish(subject, data, headers={api.Header.MSG_ID.value: message_id})
+        except NotAllowed:
+            raise
         except (NatsTimeoutError, ServiceUnavailableError, NatsError) as error:
             raise Unreachable(f"the broker did not take {subject}: {str(error) or type(error).__name__}") from error
         return int(ack.seq)
@@ -359,10 +371,13 @@ class Bus:
             raise NoResponder(f"nobody serves {subject}; `annals status` tells which rooms run") from error
         except MaxPayloadError as error:
             raise TooLarge(f"{len(data)} bytes for {subject}: the broker takes {self.max_payload}") from error
+        except NotAllowed:
+            raise
         except (ConnectionReconnectingError, ConnectionClosedError, StaleConnectionError) as error:
             raise BrokenConnection(f"the connection broke before {subject} was answered; try again") from error
         except (NatsTimeoutError, NatsError) as error:
-            raise Unreachable(f"no answer on {subject} within {timeout} s ({type(error).__name__})") from error
+            why = "the connection broke" if not isinstance(error, NatsTimeoutError) else f"for {timeout:g} s"
+            raise Unreachable(f"no answer on {subject} ({why}); `annals status` tells which rooms run") from error
         return bytes(reply.data)
 
     async def follow(self, subject: str, heard: Callable[[str], None]) -> None:
@@ -401,6 +416,14 @@ def _reason(error: Exception) -> str:
 def _header_bytes(headers: Mapping[str, str]) -> int:
     """The size of headers on the wire: a first line, `name: value` lines, an empty line."""
     return len(b"NATS/1.0\r\n\r\n") + sum(len(f"{name}: {value}\r\n".encode()) for name, value in headers.items())
+
+
+def _why(error: Exception, wait: float) -> str:
+    """Why nothing came of an attempt to connect, in words: without the system's number, or the client's prefix."""
+    if isinstance(error, TimeoutError):
+        return f"for {wait:g} s"
+    words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return words.removeprefix("nats: ") or "it gives no reason"
 
 
 def _without_password(url: str) -> str:

@@ -18,7 +18,7 @@ from nats.js.api import PubAck
 from nats.js.errors import APIError, NotFoundError
 
 from schemas.streams import LOG, Bucket
-from services.kit.bus.connection import Bus, Unreachable
+from services.kit.bus.connection import Bus, NotAllowed, Unreachable
 from services.kit.bus.layout import COPY
 from services.kit.bus.log import arrived_next, into
 from services.kit.bus.marks import SEQUENCE, STORED, SUBJECT
@@ -44,10 +44,6 @@ class StoredMessage(NamedTuple):
 
 Rewrite = Callable[[StoredMessage], tuple[str, bytes]]
 """What a message becomes: its subject and its data."""
-
-
-class NotAllowed(Unreachable):
-    """The broker does not let this user delete what it stores; says who may."""
 
 
 async def end_of(bus: Bus, stream: str) -> int:

@@ -1,0 +1,78 @@
+"""The person who types a command: how they reach the broker, what they are called, and how they are refused."""
+
+import getpass
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import msgspec
+
+from services.edges.terminal import write_error
+from services.kit.bus import Bus, NotAdmitted, Unreachable
+from services.kit.endpoint import Endpoint, find
+from services.settings import Settings
+
+PERSON, HARNESS = "person", "harness"
+"""The broker lets no harness send what people decide."""
+PATIENCE = 10.0
+"""Seconds in which the broker must have answered."""
+
+
+async def admitted(
+    settings: Settings, name: str, *users: str, wait: float = PATIENCE, is_patient: bool = False
+) -> Bus:
+    """Connect as the first of these users whom the broker lets in. Raises `Unreachable`, as `Bus.connect` does.
+
+    In a team one variable has the password of whichever user it is: only the broker knows of which one. `wait`: seconds
+    for each of them, and never more than the settings say. `is_patient`: as for `Bus.connect`.
+    """
+    refusals: list[NotAdmitted] = []
+    patience = min(wait, settings.nats.wait)
+    for user in dict.fromkeys(users):
+        endpoint = endpoint_of(settings, user)
+        try:
+            login = {"user": endpoint.user, "password": endpoint.password}
+            return await Bus.connect(endpoint.url, name, **login, wait=patience, is_patient=is_patient)
+        except NotAdmitted as error:
+            refusals.append(error)
+            if not endpoint.password:
+                break
+    raise refusals[0]
+
+
+@asynccontextmanager
+async def person_bus(settings: Settings, name: str) -> AsyncIterator[Bus]:
+    """A connection for what people ask and decide.
+
+    Where the password that is set is that of harnesses, it is one of a harness: it may ask, and what people decide is
+    refused with `NotAllowed`. It waits where a room or the broker is started again. Raises `Unreachable`.
+    """
+    bus = await admitted(settings, name, PERSON, HARNESS, is_patient=True)
+    try:
+        yield bus
+    finally:
+        await bus.close()
+
+
+def endpoint_of(settings: Settings, user: str) -> Endpoint:
+    """The broker as this user reaches it. Raises `Unreachable`."""
+    endpoint = find(msgspec.structs.replace(settings, nats=msgspec.structs.replace(settings.nats, user=user)))
+    if user == PERSON and not endpoint.password and not settings.nats.url:
+        raise Unreachable(
+            "the installation that runs here was started by a release that knew no user for people: "
+            "start it anew with `annals down` and `annals up`"
+        )
+    return endpoint
+
+
+def name_of_person() -> str:
+    """What this machine calls the person."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container may run as somebody without a name
+        return ""
+
+
+def refused(reason: str) -> int:
+    """Say why nothing was done; the exit status."""
+    write_error(reason)
+    return 1
