@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from services.edges.arguments import parser
+from services.edges.contradictions import contradiction
 from services.edges.terminal import write, write_error
 from services.kit import rooms
 
@@ -26,7 +27,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if strange := next(filter(_is_no_path, vars(options).values()), None):
         write_error(f"{str(strange)[:SHOWN]!a} can be the name of no file here: name another")
         return 2
-    return COMMANDS[options.command](options)
+    if wrong := contradiction(options):
+        write_error(wrong)
+        return 2
+    try:
+        return COMMANDS[options.command](options)
+    except OSError as error:  # an `Unreachable` is one, and so is a file that cannot be read
+        return _failed(error)
 
 
 SHOWN = 80
@@ -250,14 +257,19 @@ def _config(options: argparse.Namespace) -> int:
 
 
 def _health(options: argparse.Namespace) -> int:
-    from urllib.error import URLError  # noqa: PLC0415
+    from http.client import HTTPException  # noqa: PLC0415
+    from urllib.error import HTTPError  # noqa: PLC0415
     from urllib.request import urlopen  # noqa: PLC0415
 
     try:
         with urlopen(f"http://127.0.0.1:{options.port}/healthz", timeout=5) as reply:
-            write(reply.read().decode())
-    except (URLError, OSError) as error:
-        return _failed(error)
+            write(reply.read().decode(errors="replace"))
+    except HTTPError as error:  # a room that is not well says why
+        write(error.read().decode(errors="replace"))
+        return 1
+    except (OSError, HTTPException):
+        write_error(f"no room answers at port {options.port} of this machine; `annals status` shows which rooms run")
+        return 1
     return 0
 
 
@@ -287,7 +299,13 @@ def _folder(options: argparse.Namespace) -> Path | None:
 
 
 def _failed(error: Exception) -> int:
-    write_error(str(error))
+    """Say what went wrong: in its own words, or where it is the system's, with the file that it is about."""
+    if isinstance(error, OSError) and error.strerror:
+        what = f"{error.strerror[:1].lower()}{error.strerror[1:]}"
+        where = f" ({str(error.filename)[:SHOWN]}): see that it can be read and written, or name another"
+        write_error(f"{what}{where if error.filename else ''}")
+    else:
+        write_error(str(error))
     return 1
 
 

@@ -37,7 +37,7 @@ def read(data: Path) -> Written | None:
     """What the file of this data directory holds; None where there is none that can be read."""
     try:
         return msgspec.json.decode((data / FILE).read_bytes(), type=Written)
-    except (FileNotFoundError, msgspec.DecodeError, msgspec.ValidationError):
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 
@@ -49,4 +49,9 @@ def find(settings: Settings) -> Endpoint:
     written = read(settings.data)
     if written is not None:
         return Endpoint(written.url, nats.user, written.passwords.get(nats.user, ""))
+    if (settings.data / FILE).exists():
+        raise Unreachable(
+            f"{settings.data / FILE} does not say where the broker is: start the installation anew with `annals down` "
+            "and `annals up`, which writes that file"
+        )
     raise Unreachable(f"no installation has run here; {REMEDY}")

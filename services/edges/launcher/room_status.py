@@ -27,7 +27,7 @@ def read_status(data: Path) -> dict[str, RoomStatus]:
     """What the supervisor of this directory last wrote down; nothing where none runs."""
     try:
         return msgspec.json.decode((data / FILE).read_bytes(), type=dict[str, RoomStatus])
-    except (FileNotFoundError, msgspec.DecodeError):
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return {}
 
 

@@ -95,7 +95,7 @@ def current(data: Path) -> Run | None:
     try:
         run = msgspec.json.decode((data / FILE).read_bytes(), type=Run)
         return run if started_at(run.pid) == run.began else None
-    except (FileNotFoundError, msgspec.DecodeError, psutil.Error):
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError, psutil.Error):
         return None
 
 
