@@ -26,6 +26,7 @@ from schemas.events import (
     plan,
     policy,
     project,
+    prompt,
     session,
     settings,
     signature,
@@ -64,6 +65,7 @@ from schemas.events.part import *
 from schemas.events.plan import *
 from schemas.events.policy import *
 from schemas.events.project import *
+from schemas.events.prompt import *
 from schemas.events.session import *
 from schemas.events.settings import *
 from schemas.events.signature import *
@@ -110,6 +112,7 @@ EVENTS = (
     *commit.EVENTS,
     *commits.EVENTS,
     *plan.EVENTS,
+    *prompt.EVENTS,
     *hint.EVENTS,
 )
 """Every event, in the order of the pages that are made of them."""

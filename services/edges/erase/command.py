@@ -3,35 +3,65 @@
 import argparse
 import getpass
 import os
+import shutil
 import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from schemas.streams import LOG
 from services.domain.erasure.facts import Structural
-from services.domain.erasure.secret import TooShort
+from services.domain.erasure.scope import Scope
+from services.domain.erasure.secret import TooShort, spellings
+from services.domain.erasure.survey import Survey, Unknown
 from services.edges.erase import files
-from services.edges.erase.secret import Found, SecretErasure
-from services.edges.launcher.broker import Broker
+from services.edges.erase.erasure import Erasure, Found
+from services.edges.launcher.broker import RESERVE, Broker
 from services.edges.launcher.leftover import end_leftover
 from services.edges.launcher.run import Busy, owned
 from services.edges.terminal import write, write_error, write_note
 from services.kit.bus import BrokerError, Bus, Unreachable
-from services.kit.bus.rewriting import end_what_was_begun, is_half_done, is_read, refuse_unless_allowed
+from services.kit.bus.rewriting import (
+    bytes_of,
+    end_what_was_begun,
+    is_half_done,
+    is_read,
+    refuse_unless_allowed,
+    stored,
+)
 from services.settings import Settings
 
 VARIABLE = "SECRET"
+MEGABYTE = 1_000_000
 ROOM = 2
 """How many times as large a message may be: a mask may be longer than what it stands for."""
 UNREACHED = (
     "plugins of harnesses that run now, or on other machines: their memory and their spools",
+    "prompts that showed it, before the next call of their sessions, which rebases them with the cause `erasure`",
     "the harnesses' own files, in which what was said stands as it was",
     "providers of models, which have read the prompts",
     "backups and copies of the data directory",
-    "parts of it: texts that were cut in its middle, or break it over lines",
     "free blocks of the disk, from which deleted files may be recovered",
 )
+UNREACHED_OF = {
+    "secret": ("parts of it: texts that were cut in its middle, or break it over lines",),
+    "memory": (
+        "its sense in other words: messages it was made from, summaries, and memories that say the same otherwise",
+    ),
+    "session": (
+        "what other sessions quote of it: answers to their searches, texts that were copied into them",
+        "memories that a person has said or approved, or other sessions have shown, too: see `annals erase memory`",
+        "a harness that still has the session: where it goes on with it, it reports it again",
+    ),
+    "project": (
+        "the repository itself, and its remotes",
+        "what sessions of other projects quote of it",
+        "a harness that still has its sessions: where it goes on with one, it reports it again",
+    ),
+}
+"""What no erasure reaches of each kind."""
 VOLUMES = (
     "files of the broker, and of rooms, that are not below ANNALS_DATA here: deploy/README.md says which to delete"
 )
@@ -40,14 +70,62 @@ VOLUMES = (
 async def erase(options: argparse.Namespace, settings: Settings) -> int:
     """Do what these arguments ask for; the exit status is 1 where it was refused, or something is left."""
     try:
-        secret = _secret(options.source)
+        scope_of = _scope_of(options)
         async with stopped_store(settings) as store:
-            return await _erase_secret(store, settings, secret, is_meant=options.yes)
+            return await _erase(store, settings, scope_of, options)
     except Busy:
         write_error("an installation runs here, and erasing needs it stopped: run `annals down`, then this again")
-    except (TooShort, Structural, Unreachable, BrokerError, OSError) as error:
+    except (TooShort, Structural, Unknown, Unreachable, BrokerError, OSError) as error:
         write_error(str(error) or type(error).__name__)
     return 1
+
+
+ScopeOf = Callable[[Bus], Awaitable[Scope]]
+
+
+def _scope_of(options: argparse.Namespace) -> ScopeOf:
+    """How it is found in a log what these arguments mean. A secret is asked for at once."""
+    if options.what == "secret":
+        scope = Scope(masks=spellings(_secret(options.source)))
+
+        async def known(_: Bus) -> Scope:
+            return scope
+
+        return known
+
+    async def surveyed(bus: Bus) -> Scope:
+        survey = Survey()
+        async with aclosing(stored(bus, LOG.name)) as log:
+            async for message in log:
+                survey.add(message.subject, message.data)
+        return _meant(survey, options)
+
+    return surveyed
+
+
+def _meant(survey: Survey, options: argparse.Namespace) -> Scope:
+    match options.what:
+        case "session":
+            scope = survey.of_session(options.session)
+            for one in sorted(scope.sessions, key=lambda one: (one.project, one.session)):
+                write(f"session    {one.session} of {one.project}: {survey.facts[one]:,} facts")
+            write(
+                f"memory     {len(scope.memories):,} memories and {len(scope.notes):,} notes that came of these alone"
+            )
+            return scope
+        case "memory":
+            scope = survey.of_memories(options.memories)
+            for name in survey.merged_from(scope.memories):
+                write(f"memory     {name} was merged from it, and stays: name it too, if it is to go")
+            return scope
+        case _:
+            scope = survey.of_project(options.project)
+            of = [one for one in survey.facts if one.project in scope.projects]
+            for project in sorted(scope.projects):
+                sessions = sum(one.project == project and bool(one.session) for one in of)
+                memories = sum(key[0] == project for key in survey.memories)
+                write(f"project    {project}: {sessions:,} sessions, {memories:,} memories")
+            return scope
 
 
 def _secret(source: str | None) -> str:
@@ -113,28 +191,61 @@ async def _refuse_busy(bus: Bus) -> None:
         raise Busy("rooms are connected")
 
 
-async def _erase_secret(store: StoppedStore, settings: Settings, secret: str, *, is_meant: bool) -> int:
-    erasure = SecretErasure(store.bus, settings.data, secret)
-    if not is_meant:
-        for line in lines_of(await erasure.look()):
-            write(line)
-        if await is_half_done(store.bus):
-            write_note(
-                "An erasure was cut off, so that some of the log may stand in its copy alone; --yes ends it first."
-            )
-        write_note("Nothing was changed; with --yes it is masked everywhere, in the prompts that showed it, too.")
-        return 0
+async def _erase(store: StoppedStore, settings: Settings, scope_of: ScopeOf, options: argparse.Namespace) -> int:
+    if not options.yes:
+        return await _show(store, settings, scope_of)
     if await is_half_done(store.bus):
         await end_what_was_begun(store.bus)  # so that all of the log is there to be looked at
-    await erasure.refuse_unworked()
-    await erasure.refuse_structural()
+    erasure = Erasure(store.bus, settings.data, await scope_of(store.bus), datetime.now(UTC))
+    for refuse in _refusals(store, settings, erasure):
+        await refuse()
+    await erasure.take_samples()
     for done, stage in erasure.stages:
         await stage()
         write(done)
     found = await erasure.look()
     await store.close()
-    unreached = (*UNREACHED, VOLUMES) if store.broker is None else UNREACHED
-    return _receipt(found, files.files_with(settings.data, erasure.masks), unreached)
+    unreached = [*UNREACHED, *UNREACHED_OF[options.what]]
+    if store.broker is None:
+        unreached.append(VOLUMES)
+    unreached += [f"{path}, a link: what it leads to was not looked at" for path in files.links(settings.data)]
+    return _receipt(found, files.files_with(settings.data, erasure.needles), unreached)
+
+
+async def _show(store: StoppedStore, settings: Settings, scope_of: ScopeOf) -> int:
+    """Show what would be touched, and why `--yes` would refuse. Nothing is changed."""
+    if await is_half_done(store.bus):
+        write_note("An erasure was cut off, so that some of the log may stand in its copy alone; --yes ends it first.")
+    erasure = Erasure(store.bus, settings.data, await scope_of(store.bus), datetime.now(UTC))
+    for line in lines_of(await erasure.look()):
+        write(line)
+    for refuse in _refusals(store, settings, erasure):
+        try:
+            await refuse()
+        except (Structural, Unreachable) as error:
+            write_note(f"With --yes it would be refused: {error}.")
+    write_note("Nothing was changed; with --yes it is masked everywhere, in the prompts that showed it, too.")
+    return 0
+
+
+def _refusals(store: StoppedStore, settings: Settings, erasure: Erasure) -> Sequence[Callable[[], Awaitable[None]]]:
+    """What refuses an erasure before anything is changed."""
+
+    async def refuse_without_room() -> None:
+        if store.broker is not None:
+            check_room(await bytes_of(store.bus, LOG.name), shutil.disk_usage(settings.data).free)
+
+    return (erasure.refuse_unworked, erasure.refuse_structural, refuse_without_room)
+
+
+def check_room(log: int, free: int) -> None:
+    """Raise `Unreachable` where the disk has no room for a copy of the log. Both are bytes."""
+    needed = log + RESERVE
+    if free < needed:
+        raise Unreachable(
+            f"the copy of the log needs {needed / MEGABYTE:,.0f} MB, and the disk has {free / MEGABYTE:,.0f} MB; "
+            "make room, then run this again"
+        )
 
 
 def lines_of(found: Found) -> Iterator[str]:
@@ -142,7 +253,7 @@ def lines_of(found: Found) -> Iterator[str]:
     facts = ", ".join(f"{count:,} of {noun}" for noun, count in found.facts.items())
     where = f"{sum(found.facts.values()):,} facts at {found.sessions:,} addresses"
     yield f"log        {where}{': ' if facts else ''}{facts}"
-    yield f"prompts    {found.facts.get('plan', 0):,} plans, which change once"
+    yield f"prompts    of {found.prompts:,} other sessions, which are rebased once"
     for name, count in found.streams.items():
         yield f"{name:<10} {count:,} messages"
     for name, count in found.bodies.items():

@@ -2,10 +2,13 @@
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
+
+from schemas.subjects import token
 from services.domain.erasure.secret import Masks, masked
 from services.kit.bus import Unreachable
 from services.kit.duck import DuckError, open_to_read
@@ -19,6 +22,8 @@ STORES = ("jetstream", "views", "index", "mirrors")
 """What is no plain file: each has a way of its own."""
 PROGRAMS = ("adapters", "models")
 """What comes from outside, and holds nothing that anybody has said."""
+SPOOLS = frozenset({".jsonl"})
+"""What files of spools end with."""
 KEPT_VIEWS = "log-breaks.json"
 PIECE = 1024 * 1024
 MEMORY = "512MB"
@@ -60,6 +65,8 @@ def files_with(data: Path, masks: Masks) -> list[Path]:
 
 def holds(path: Path, masks: Masks) -> bool:
     """Whether a spelling stands in the bytes of a file, or in its name."""
+    if not masks:
+        return False
     if any(one in os.fsencode(path.name) for one in masks):
         return True
     overlap, tail = max(map(len, masks)) - 1, b""
@@ -72,6 +79,38 @@ def holds(path: Path, masks: Masks) -> bool:
     except FileNotFoundError:
         return False
     return False
+
+
+def has_lines_of(path: Path, is_meant: Callable[[str], bool]) -> bool:
+    """Whether a spool holds a message on a subject that is meant."""
+    return path.suffix in SPOOLS and _without_lines(path, is_meant) is not None
+
+
+def drop_lines_of(path: Path, is_meant: Callable[[str], bool]) -> None:
+    """Take messages on subjects that are meant out of a spool."""
+    left = _without_lines(path, is_meant) if path.suffix in SPOOLS else None
+    if left is not None:
+        write_whole(path, left, durable=True)
+
+
+def _without_lines(path: Path, is_meant: Callable[[str], bool]) -> bytes | None:
+    """A spool without these messages; none where it holds none of them."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    left = [line for line in lines if not is_meant(_subject_of(line))]
+    return None if len(left) == len(lines) else b"".join(left)
+
+
+def _subject_of(line: bytes) -> str:
+    try:
+        return msgspec.json.decode(line, type=_SpooledMessage).subject
+    except msgspec.DecodeError:
+        return ""
+
+
+class _SpooledMessage(msgspec.Struct):
+    """What is read of a line of a spool."""
+
+    subject: str = ""
 
 
 def rows_of_views(data: Path, masks: Masks) -> int:
@@ -155,6 +194,20 @@ async def _is_in_history(mirror: Path, masks: Masks) -> bool:
     except GitFailed:
         return True
     return masked(said, masks) != said
+
+
+def mirrors_of(data: Path, projects: Collection[str]) -> list[Path]:
+    """The mirrors of these projects."""
+    places = (data / "mirrors" / f"{token(project)}.git" for project in sorted(projects))
+    return [place for place in places if place.exists()]
+
+
+def links(data: Path) -> list[Path]:
+    """Links below the data directory and of the plugins: what they lead to is neither read nor changed."""
+    found = (
+        Path(at) / one for top in (data, spools()) for at, folders, names in os.walk(top) for one in (*folders, *names)
+    )
+    return sorted(path for path in found if path.is_symlink())
 
 
 def drop_mirror(mirror: Path) -> None:

@@ -45,6 +45,7 @@ CAUSES: Mapping[str, str] = {
     "pressure": "the window filled",
     "force": "the window was nearly full",
     "overflow": "the provider refused the prompt as too long",
+    "erasure": "a text that it showed was erased",
     "forked": "the session is a copy of another one",
 }
 """Cause of a rebase -> what it means; a cause that is not here is printed as it is called."""

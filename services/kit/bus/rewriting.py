@@ -25,7 +25,9 @@ from services.kit.bus.marks import SEQUENCE, STORED, SUBJECT
 
 PREFIX = "copy."
 POSITIONS = "annals-positions"
-"""The metadata of the copy in which the consumers of the log stand, with how far each had come."""
+"""The metadata of the copy in which the consumers of the log stand, with how far each had come ..."""
+ORIGINAL = "annals-original"
+"""... and when the log was made that it is a copy of: the log that has it still is not the new one."""
 AT_ONCE = 200
 PAGE = 128
 _OF_BROKER = {SEQUENCE, SUBJECT, STORED, "Nats-Stream", "Nats-Num-Pending", "Nats-Last-Sequence"}
@@ -44,12 +46,22 @@ class StoredMessage(NamedTuple):
 
 Rewrite = Callable[[StoredMessage], tuple[str, bytes]]
 """What a message becomes: its subject and its data."""
+Closing = Callable[[], Iterable[tuple[str, bytes]]]
+"""What comes behind the last message: the subject and the data of each."""
 
 
 async def end_of(bus: Bus, stream: str) -> int:
     """The newest position of a stream; 0 where there is none."""
     try:
         return int((await bus.js.stream_info(stream)).state.last_seq)
+    except NotFoundError:
+        return 0
+
+
+async def bytes_of(bus: Bus, stream: str) -> int:
+    """Bytes that a stream takes on disk; 0 where there is none."""
+    try:
+        return int((await bus.js.stream_info(stream)).state.bytes)
     except NotFoundError:
         return 0
 
@@ -114,32 +126,45 @@ async def is_half_done(bus: Bus) -> bool:
 
 async def end_what_was_begun(bus: Bus) -> bool:
     """End a rewriting that was cut off; whether there was one that had to be ended."""
-    copied = await end_of(bus, COPY)
-    if await end_of(bus, LOG.name) < copied:
-        await refill(bus)
-        return True
-    if copied:
-        await _restore(bus)
-    await _delete(bus, COPY)
-    return False
+    if not await end_of(bus, COPY):
+        await _delete(bus, COPY)
+        return False
+    metadata = (await bus.js.stream_info(COPY)).config.metadata or {}
+    if metadata.get(ORIGINAL) == await _made(bus):
+        await _delete(bus, COPY)  # the log is as it was
+        return False
+    await refill(bus)
+    return True
 
 
-async def copy_log(bus: Bus, rewrite: Rewrite) -> int:
-    """Copy the log rewritten; how many facts differ from what they were."""
+async def _made(bus: Bus) -> str:
+    """When the log was made, which no other log has; empty where there is none."""
+    try:
+        return str((await bus.js.stream_info(LOG.name)).created)
+    except NotFoundError:
+        return ""
+
+
+async def copy_log(bus: Bus, rewrite: Rewrite, closing: Closing = tuple) -> int:
+    """Copy the log rewritten, and what closes it behind its end; how many facts differ from what they were."""
     await _delete(bus, COPY)
     positions = await _positions(bus)
     await bus.js.add_stream(
         api.StreamConfig(
             name=COPY, subjects=[f"{PREFIX}>"], storage=api.StorageType.FILE, allow_direct=True,
-            metadata={POSITIONS: json.dumps(positions)},
+            metadata={POSITIONS: json.dumps(positions), ORIGINAL: await _made(bus)},
         )
     )  # fmt: skip
-    writer, changed = _Writer(bus), 0
+    writer, changed, end = _Writer(bus), 0, 0
     async with aclosing(stored(bus, LOG.name)) as log:
         async for message in log:
             subject, data = rewrite(message)
             changed += (subject, data) != (message.subject, message.data)
-            await writer.write(message.seq, PREFIX + subject, data)
+            end = message.seq
+            await writer.write(end, PREFIX + subject, data)
+    for subject, data in closing():
+        end += 1
+        await writer.write(end, PREFIX + subject, data)
     await writer.finish()
     return changed
 
@@ -233,15 +258,19 @@ class RewrittenBodies:
     async def each(self) -> AsyncGenerator[tuple[str, bytes], None]:
         """The name and the content of each."""
         store = await self._bus.js.object_store(self._bucket.name)
-        try:
-            names = [str(entry.name) for entry in await store.list(ignore_deletes=True)]
-        except NotFoundError:
-            return
-        for name in names:
+        for name in await self.names():
             try:
                 yield name, (await store.get(name)).data or b""
             except NotFoundError:
                 continue
+
+    async def names(self) -> Sequence[str]:
+        """The name of each."""
+        store = await self._bus.js.object_store(self._bucket.name)
+        try:
+            return [str(entry.name) for entry in await store.list(ignore_deletes=True)]
+        except NotFoundError:
+            return []
 
     async def put(self, body: bytes) -> str:
         """Store a body under the name that its content gives it."""

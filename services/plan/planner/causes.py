@@ -13,6 +13,7 @@ from services.plan.planner import controller
 from services.plan.planner.economics import prices_of
 from services.plan.session.calibration import Calibration, within
 from services.plan.session.state import Session, served_tokens
+from services.plan.session.waits import ERASURE
 
 FITTING = 0.97
 """Share of the usable window that a prompt has at most which was made to fit ..."""
@@ -39,6 +40,8 @@ class Causes(msgspec.Struct, frozen=True):
 
     forced: tuple[str, ...] = ()
     """The prefix is different already."""
+    masked: tuple[str, ...] = ()
+    """What edits in force are about in which texts were erased from the log: a rebase states them anew."""
     free: tuple[str, ...] = ()
     """The provider's cache is lost anyway, or a person asked: any saving is welcome."""
     pressure: tuple[str, ...] = ()
@@ -73,7 +76,7 @@ class Causes(msgspec.Struct, frozen=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return (*self.forced, *self.free, *self.pressure, *self.settings)
+        return (*self.forced, *((ERASURE,) if self.masked else ()), *self.free, *self.pressure, *self.settings)
 
     @property
     def any(self) -> bool:
@@ -104,6 +107,7 @@ def causes(session: Session, limits: Limits, shared: Learned = NOTHING) -> Cause
     excess = _excess(session, known, window, served, prompt)
     return Causes(
         forced=tuple(sorted(session.calls.reasons)),
+        masked=session.waits.masked,
         free=tuple(_free(session, limits)),
         pressure=(*pressing, *(cause for cause in late if cause not in pressing)),
         urgent="force" in pressing or "overflow" in pressing,

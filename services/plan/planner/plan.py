@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from schemas.events import Event, PlanExtended, PlanRebased
-from schemas.plan import AnyEdit, CutBefore, PartContent, Restore, SetHead, Target, Withdraw, target
+from schemas.plan import AnyEdit, CutBefore, PartContent, Restore, SetHead, Target, Withdraw, parse_target, target
 from services.domain.limits import Prices
 from services.domain.window import prompt_tokens, window
 from services.plan.lanes import LANES, Lane, View, eviction, head
@@ -121,7 +121,7 @@ def _decided(view: View, all_lanes: Sequence[Lane]) -> Pass:
             return _rebased(view, lanes, Causes(forced=why.forced), Collected(after=session))
         return _extended(view, lanes, _Waiting(held=tuple(why.lasting), kept=why.kept))
     if bound:
-        why = replace(why, free=())  # they wait for the end of the turn
+        why = replace(why, free=(), masked=())  # they wait for the end of the turn
         view, lanes = replace(view, begin=bound), [lane for lane in lanes if lane.name == eviction.NAME]
     elif view.coming is not None and not why.urgent:
         return _with_settings(view, all_lanes, why)
@@ -154,7 +154,7 @@ def _weighed(view: View, all_lanes: Sequence[Lane], lanes: Sequence[Lane], why: 
         return Pass("rebase", needs=made.needs, index=made.index, faults=made.faults)
     if bound and blinds(session, made.edits):
         return _full(view, all_lanes, why, made)
-    if why.forced or (made.edits and is_worth_it(view, why, made)):
+    if why.forced or why.masked or (made.edits and is_worth_it(view, why, made)):
         return _rebased(view, all_lanes, why, made)
     return _extended(view, all_lanes, _declined(view, why, made))
 
@@ -254,12 +254,22 @@ def _undone(what: Target) -> AnyEdit:
     return Restore(part=what.part) if isinstance(what, PartContent) else Withdraw(what=str(what))
 
 
+def _restated(session: Session, why: Causes, edits: tuple[AnyEdit, ...]) -> tuple[AnyEdit, ...]:
+    """The edits, with those in force whose texts were erased: a harness may have them as they were before."""
+    if not why.masked:
+        return edits
+    changed = {target(edit) for edit in edits}
+    in_force = [edit for what in why.masked if (edit := session.plan.at(parse_target(what))) is not None]
+    return last_wins([*(edit for edit in in_force if target(edit) not in changed), *edits])
+
+
 def _rebased(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) -> Pass:
     """What is new and what changes, together. Edits that did not reach the harness yet come to it with this."""
     session = view.session
     prices = prices_of(session.step, view.limits) if session.step else Prices()
     fresh = extension(replace(view, session=made.after), lanes)
     changed = last_wins([*view.begun, *made.edits]) if view.begun else made.edits
+    changed = _restated(session, why, changed)
     edits = last_wins([*changed, *fresh.edits]) if fresh.edits else changed
     refused = new_faults(session, edits) if fresh.edits else ()
     if refused:  # each of them is sound alone: what is new is served as it is
@@ -284,7 +294,7 @@ def _rebased(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) ->
         reclaimed=economics.reclaimed,
         rewritten=economics.rewritten,
         steps=economics.steps,
-        break_even=0.0 if why.forced or why.free else round(economics.break_even, 2),
+        break_even=0.0 if why.forced or why.masked or why.free else round(economics.break_even, 2),
         price=round(economics.price, 1),
         expected=round(economics.steps * economics.reclaimed * prices.read - economics.price, 1),
         followed=max(0, session.revisions.course.calls - 1),

@@ -40,7 +40,7 @@ def may_be_worth_it(view: View, lanes: Iterable[Lane], why: Causes) -> bool:
     that costs the same however long the session is.
     """
     session = view.session
-    if why.forced or why.free or why.excess or boundary(session):
+    if why.forced or why.masked or why.free or why.excess or boundary(session):
         return True
     if not all(lane.spares_firm(view) for lane in lanes if lane.works(view)):
         return True

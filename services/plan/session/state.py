@@ -24,6 +24,7 @@ from schemas.events import (
     PartRemoved,
     PlanExtended,
     PlanRebased,
+    PromptMasked,
     SessionForked,
     SignatureRefused,
     StepOpened,
@@ -180,6 +181,8 @@ def _evolved(before: Session, event: Event, envelope: Envelope) -> Session:
             return _extended(session, event, envelope)
         case PlanRebased():
             return _rebased(session, event, envelope)
+        case PromptMasked():
+            return replace(session, waits=waits.with_masks(session.waits, event, envelope.seq))
         case UsageSampled():
             return _usage_sampled(session, event, envelope)
         case SessionForked(origin=origin, places=places):

@@ -2,10 +2,12 @@
 
 import msgspec
 
-from schemas.events import PlanExtended, PlanRebased
+from schemas.events import PlanExtended, PlanRebased, PromptMasked
 
 replace = msgspec.structs.replace
 
+ERASURE = "erasure"
+"""The cause of the rebase that follows an erasure."""
 ANSWERED = frozenset({"overflow", "flush"})
 """Causes that are over once they were looked at, and nothing could be done about them."""
 
@@ -23,13 +25,25 @@ class Waits(msgspec.Struct, frozen=True):
     """Causes of rebases that had to wait for the end of a turn with signed thinking."""
     declined: int = 0
     """Tokens of the prompt at which a rebase under pressure was last found not to pay."""
+    masked: tuple[str, ...] = ()
+    """What edits are about in which texts were erased, and which no rebase has restated since ..."""
+    masked_at: int = 0
+    """... and the position of the newest erasure."""
+
+
+def with_masks(waits: Waits, event: PromptMasked, seq: int) -> Waits:
+    """Texts of these edits were erased. The edits wait for a rebase, together with those of an earlier erasure."""
+    return replace(waits, masked=tuple(dict.fromkeys((*waits.masked, *event.targets))), masked_at=seq)
 
 
 def rebased(waits: Waits, event: PlanRebased) -> Waits:
     """A rebase has served its causes. What came after its decision still waits."""
     causes = event.causes
+    masked_at = _left(waits.masked_at, event, ERASURE in causes)
     return replace(
         waits,
+        masked=waits.masked if masked_at else (),
+        masked_at=masked_at,
         flush=_left(waits.flush, event, "flush" in causes),
         overflow=_left(waits.overflow, event, "overflow" in causes),
         refused=_left(waits.refused, event, "signature" in causes),

@@ -11,16 +11,20 @@ from pathlib import Path
 
 import pytest
 
+from schemas.codec import decode_envelope
 from schemas.events import SessionRenamed
 from schemas.streams import BODIES, DEAD, IN, LOG
+from services.domain.erasure.scope import ERASED, Scope
 from services.domain.erasure.secret import MASK
-from services.edges.erase.secret import SecretErasure
+from services.edges.erase.erasure import Erasure
 from services.edges.launcher.broker import Broker
 from services.edges.launcher.leftover import end_leftover
 from services.kit.bus import Appender, Bodies, Unreachable
+from services.kit.bus.rewriting import RewrittenBodies
 from services.kit.duck import Duck
+from tests.helpers import erasing
 from tests.helpers.accounts import MAX_PAYLOAD
-from tests.helpers.broker_world import HARBOUR, connected, stored, wrapped
+from tests.helpers.broker_world import HARBOUR, NOON, connected, stored, wrapped
 
 pytestmark = [pytest.mark.broker, pytest.mark.own_broker]
 
@@ -29,9 +33,14 @@ FACTS, MARKED, SETTLED = 450, range(0, 450, 9), 300
 
 CHILD = """
 import asyncio, os, signal, sys
+from datetime import UTC, datetime
 from pathlib import Path
+from schemas.streams import LOG
+from services.domain.erasure.scope import Scope
+from services.domain.erasure.secret import spellings
+from services.domain.erasure.survey import Survey
 from services.edges.erase.command import stopped_store
-from services.edges.erase.secret import SecretErasure
+from services.edges.erase.erasure import Erasure
 from services.kit.bus import rewriting
 from services.settings import Settings
 
@@ -47,7 +56,12 @@ async def main(data, secret, stages, writes):
             left[0] -= 1
             if not left[0]:
                 fall()
-        for number, (_, stage) in enumerate(SecretErasure(store.bus, settings.data, secret).stages):
+        survey = Survey()
+        async for one in rewriting.stored(store.bus, LOG.name):
+            survey.add(one.subject, one.data)
+        scope = survey.of_session("s1") if secret == "s1" else Scope(masks=spellings(secret))
+        erasure = Erasure(store.bus, settings.data, scope, datetime.now(UTC))
+        for number, (_, stage) in enumerate(erasure.stages):
             if number == stages:
                 if not writes:
                     fall()
@@ -56,7 +70,7 @@ async def main(data, secret, stages, writes):
 
 asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])))
 """
-STAGES = len(SecretErasure(None, Path(), WORD).stages)  # type: ignore[arg-type] # which are only counted
+STAGES = len(Erasure(None, Path(), Scope(), NOON).stages)  # type: ignore[arg-type] # which are only counted
 
 
 @pytest.fixture
@@ -104,10 +118,13 @@ def erase(data: Path, *arguments: str, secret: str = WORD) -> "subprocess.Comple
     )
 
 
-def cut_off(data: Path, stages: int, writes: int = 0) -> None:
-    """Begin an erasure, and kill it after so many stages, or after so many facts that the next one writes."""
+def cut_off(data: Path, stages: int, writes: int = 0, secret: str = WORD) -> None:
+    """Begin an erasure, and kill it after so many stages, or after so many facts that the next one writes.
+
+    `secret`: what is erased; `s1` is the session.
+    """
     fallen = subprocess.run(
-        [sys.executable, "-c", CHILD, str(data), WORD, str(stages), str(writes)], capture_output=True, check=False
+        [sys.executable, "-c", CHILD, str(data), secret, str(stages), str(writes)], capture_output=True, check=False
     )
     assert -signal.SIGKILL == fallen.returncode, fallen.stderr.decode()
 
@@ -184,13 +201,13 @@ async def test_what_no_room_has_worked_is_not_deleted(data: Path) -> None:
 
 
 async def test_an_erasure_that_was_cut_off_without_a_log_is_ended_by_another(data: Path) -> None:
-    await assert_it_is_ended(data, 6)
+    await assert_it_is_ended(data, 7)
 
 
 async def assert_it_is_ended(data: Path, stages: int) -> None:
     before = await planted(data)
     cut_off(data, stages)
-    assert ("cut off" in erase(data).stderr) == (stages in {5, 6})
+    assert ("cut off" in erase(data).stderr) == (stages in {6, 7})
     done = erase(data, "--yes")
     assert 0 == done.returncode, done.stdout + done.stderr
     await assert_erased(data, before)
@@ -202,7 +219,27 @@ async def test_so_is_one_that_was_cut_off_before_any_stage(data: Path, stages: i
     await assert_it_is_ended(data, stages)
 
 
-@pytest.mark.parametrize("stage", [pytest.param(4, marks=pytest.mark.soak), 6])
+@pytest.mark.parametrize("stages", [pytest.param(one, marks=pytest.mark.soak) for one in range(STAGES - 1)] + [8])
+async def test_so_is_the_erasure_of_a_session(data: Path, stages: int) -> None:
+    before = await planted(data)
+    cut_off(data, stages, secret="s1")  # noqa: S106 - the session
+    done = erasing.erase(data, "session", "s1", "--yes")
+    assert 0 == done.returncode, done.stdout + done.stderr
+    server = Broker(data, port=0, max_payload=MAX_PAYLOAD)
+    await server.start()
+    try:
+        bus = await connected(server)
+        await bus.ensure()
+        log = [(one.seq, one.subject, decode_envelope(one.data).v) for one in await stored(bus, LOG.name)]
+        assert [(seq, subject, ERASED) for seq, subject, _ in before] == log
+        assert SETTLED == await bus.settled(LOG.name, "reader")
+        assert (0, []) == (await bus.messages(IN.name), await RewrittenBodies(bus, BODIES).names())
+        await bus.close()
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize("stage", [pytest.param(5, marks=pytest.mark.soak), 7])
 async def test_no_room_starts_on_a_log_that_is_half_written(data: Path, stage: int) -> None:
     before = await planted(data)
     cut_off(data, stage, writes=300)

@@ -1,0 +1,221 @@
+"""What is to be erased: whose facts, which memories and notes, and which texts. And what a record is without it.
+
+Of a fact that goes as a whole its position, id, type, moment and cause stay. It has the version `ERASED`, which no
+release writes: every release passes over a version that it does not know.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from schemas.codec import Malformed, decode_envelope, decode_event, encode
+from schemas.envelope import Actor, Envelope
+from schemas.events import (
+    AliasAdded,
+    AliasProposed,
+    AliasRemoved,
+    Event,
+    HintDecided,
+    MemoryJudged,
+    MemoryMerged,
+    MemoryProposed,
+    MemoryRevised,
+    MemoryWritten,
+    NoteDismissed,
+    NoteUpdated,
+    NoteWritten,
+    PlanExtended,
+    PlanRebased,
+)
+from schemas.subjects import Address, BadSubject, parse_inbound, parse_log
+from services.domain.erasure.facts import Structural, rewritten
+from services.domain.erasure.secret import MASK, Masks, masked
+
+ERASED = 2**31 - 1
+"""The version of a fact of which nothing but its position, id, type, moment and cause is left."""
+DERIVED = frozenset({"memory", "plan", "hint"})
+"""Nouns of facts that show texts of sessions and memories elsewhere than where they were said."""
+
+replace = msgspec.structs.replace
+
+
+class Scope(msgspec.Struct, frozen=True):
+    """What is to be erased."""
+
+    masks: Masks = {}
+    """Texts that go wherever they stand."""
+    derived: Masks = {}
+    """Texts that go out of memories, hints and prompts alone: elsewhere somebody else may have said the same."""
+    sessions: frozenset[Address] = frozenset()
+    """Sessions of which all facts go ..."""
+    session_ids: frozenset[str] = frozenset()
+    """... with their ids, under which other facts and messages name them ..."""
+    projects: frozenset[str] = frozenset()
+    """... and projects of which they do, with all their sessions."""
+    memories: frozenset[tuple[str, str]] = frozenset()
+    """Memories of which the texts go, each by its project and its id."""
+    to_archive: frozenset[tuple[str, str]] = frozenset()
+    """Those of them that are to be archived."""
+    notes: frozenset[tuple[str, str]] = frozenset()
+    """Notes of which all facts go, each by its project and its id."""
+    quoted: frozenset[str] = frozenset()
+    """Messages and compartments that go: what hints of other sessions quote of them goes, too."""
+    shown: Mapping[Address, Masks] = {}
+    """Texts of erased sessions that prompts of these sessions show."""
+
+    def covers(self, address: Address) -> bool:
+        """Whether all facts of an address go."""
+        return address.project in self.projects or address in self.sessions
+
+    def covers_message(self, subject: str) -> bool:
+        """Whether a message on this subject of `IN` goes as a whole."""
+        try:
+            _, address = parse_inbound(subject)
+        except BadSubject:
+            return False
+        return address.project in self.projects or address.session in self.session_ids
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Ids by which tables name what goes."""
+        return tuple(sorted(self.session_ids | self.projects))
+
+
+class Place(NamedTuple):
+    """Where a record of the log stands."""
+
+    address: Address
+    event_type: str
+
+    @property
+    def noun(self) -> str:
+        return self.event_type.partition(".")[0]
+
+
+def place_of(subject: str) -> Place | None:
+    """Where a record stands; none where its subject is none of the log."""
+    try:
+        return Place(*parse_log(subject))
+    except BadSubject:
+        return None
+
+
+class Rewriting:
+    """What becomes of each record of a log. Applied to what it gave, it gives the same again."""
+
+    def __init__(self, scope: Scope, renamed: Mapping[bytes, bytes] | None = None) -> None:
+        """`renamed`: the names of long bodies, by those that they had. More may be added to it."""
+        self._scope = scope
+        self._renamed = renamed if renamed is not None else {}
+        self._derived = _together(scope.masks, scope.derived)
+        self._shown = {address: _together(self._derived, masks) for address, masks in scope.shown.items()}
+
+    def masks_at(self, place: Place | None) -> Masks:
+        """The texts that go out of a fact there."""
+        if place is None or place.noun not in DERIVED:
+            return self._scope.masks
+        return self._shown.get(place.address, self._derived)
+
+    def __call__(self, subject: str, data: bytes) -> tuple[str, bytes]:
+        """The subject and the data of a record without what is erased. Raises `Structural`."""
+        place = place_of(subject)
+        if place is not None:
+            if self._scope.covers(place.address):
+                return subject, emptied(data)
+            if place.noun in _READ:
+                data = self._without(place, data)
+        return rewritten(subject, data, self.masks_at(place), self._renamed)
+
+    def changes(self, subject: str, data: bytes) -> bool:
+        """Whether a record holds what is erased."""
+        try:
+            return self(subject, data) != (subject, data)
+        except Structural:
+            return True
+
+    def _without(self, place: Place, data: bytes) -> bytes:
+        """A fact without its fields that hold what is erased."""
+        try:
+            envelope = decode_envelope(data)
+            event = decode_event(envelope)
+        except Malformed:
+            return data
+        if event is None:
+            return data
+        if self._goes(place.address.project, event):
+            return emptied(data)
+        after = self._event(place.address.project, event)
+        if after is event:
+            return data
+        answer = MASK if envelope.answer and place.noun == "memory" else envelope.answer
+        return encode(replace(envelope, data=msgspec.Raw(encode(after)), answer=answer))
+
+    def _goes(self, project: str, event: Event) -> bool:
+        """Whether a fact goes as a whole, although its address stays."""
+        match event:
+            case NoteWritten(note=name) | NoteUpdated(note=name) | NoteDismissed(note=name):
+                return (project, name) in self._scope.notes
+            case AliasAdded() | AliasProposed() | AliasRemoved():
+                return not self._scope.projects.isdisjoint((event.alias, event.leads_to))
+            case _:
+                return False
+
+    def _event(self, project: str, event: Event) -> Event:
+        """The event without its texts that are erased; the very same where there are none."""
+        scope = self._scope
+        match event:
+            case MemoryWritten() | MemoryProposed() | MemoryRevised() | MemoryMerged():
+                is_erased = (project, event.memory) in scope.memories and event.text != MASK
+                return replace(event, text=MASK) if is_erased else event
+            case MemoryJudged(preview=preview) if preview:
+                is_erased = (project, event.memory) in scope.memories or event.origin in scope.session_ids
+                return replace(event, preview="") if is_erased else event
+            case PlanExtended() | PlanRebased():
+                is_erased = event.predecessor in scope.session_ids
+                empty = {"predecessor": "", "left_open": [], "left_open_in": [], "left_open_at": []}
+                return replace(event, **empty) if is_erased else event
+            case HintDecided(ids=ids, texts=texts) if not scope.quoted.isdisjoint(ids):
+                clean = [MASK if name in scope.quoted else text for name, text in zip(ids, texts, strict=False)]
+                return replace(event, texts=clean) if clean != texts else event
+            case _:
+                return event
+
+
+_READ = frozenset({"memory", "plan", "hint", "note", "alias"})
+"""Nouns of facts of which fields are looked at one by one."""
+
+
+def emptied(data: bytes) -> bytes:
+    """What is left of a fact that goes as a whole; of a record that is no fact, an empty object."""
+    try:
+        envelope = decode_envelope(data)
+    except Malformed:
+        return b"{}"
+    if envelope.v == ERASED:
+        return data
+    left = Envelope(
+        envelope.id,
+        envelope.type,
+        envelope.at,
+        envelope.project,
+        envelope.session,
+        Actor(envelope.actor.kind),
+        msgspec.Raw(b"{}"),
+        v=ERASED,
+        cause=envelope.cause,
+        last=envelope.last,
+    )
+    return encode(left)
+
+
+def _together(first: Masks, second: Masks) -> Masks:
+    if not first or not second:
+        return first or second
+    return dict(sorted({**first, **second}.items(), key=lambda pair: -len(pair[0])))
+
+
+def is_shown(text: str, masks: Masks) -> bool:
+    """Whether a text holds what is erased."""
+    data = text.encode()
+    return masked(data, masks) != data

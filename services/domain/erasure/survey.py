@@ -1,0 +1,248 @@
+"""What a log says of sessions, memories and notes: who belongs to whom, before any of them is erased."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from schemas.events import (
+    AliasAdded,
+    CompartmentSealed,
+    Event,
+    HintDecided,
+    MemoryArchived,
+    MemoryJudged,
+    MemoryMerged,
+    MemoryProposed,
+    MemoryReinforced,
+    MemoryRevised,
+    MemoryWritten,
+    MessageRecorded,
+    NoteWritten,
+    PlanExtended,
+    PlanRebased,
+    SessionForked,
+    SessionOpened,
+    ToolRan,
+)
+from schemas.subjects import Address
+from services.domain.erasure.scope import Scope, place_of
+from services.domain.erasure.secret import MASK, SHORTEST, Masks, TooShort, spellings
+from services.domain.record import Record, read_record
+from services.domain.senders import PEOPLE
+from services.domain.texts.bounds import beginning, flat
+
+REASON = "erased"
+"""Why an erased memory is archived."""
+SHOWN_CHARACTERS = (400, 80)
+"""How long a text may be that a head, a hint or a judgement shows of a memory."""
+_READ = frozenset({"session", "tool", "message", "compartment", "memory", "note", "plan", "hint", "alias"})
+"""Nouns of the facts that are looked at."""
+
+
+class Unknown(ValueError):
+    """What is to be erased is not in the log; says what is."""
+
+
+class MemoryTrace(msgspec.Struct):
+    """What the log holds of one memory."""
+
+    texts: set[str] = set()
+    previews: set[str] = set()
+    origins: set[str] = set()
+    """The sessions that it came from, or was seen in; empty: somebody wrote it outside of any session."""
+    sources: set[str] = set()
+    """Memories that were merged into it."""
+    is_of_person: bool = False
+    """Whether a person said it, or has approved or changed it."""
+    is_erased: bool = False
+
+
+class Survey:
+    """A log, read once."""
+
+    def __init__(self) -> None:
+        self.facts: Counter[Address] = Counter()
+        self.memories: dict[tuple[str, str], MemoryTrace] = {}
+        self._notes: dict[tuple[str, str], str] = {}
+        self._members: dict[Address, dict[Address, None]] = {}
+        self._names: dict[Address, list[str]] = {}
+        self._left_open: dict[Address, dict[str, set[str]]] = {}
+        self._hints: list[tuple[Address, HintDecided]] = []
+        self._aliases: dict[str, str] = {}
+
+    def add(self, subject: str, data: bytes) -> None:
+        """One record."""
+        place = place_of(subject)
+        if place is None:
+            return
+        self.facts[place.address] += 1
+        if place.noun in _READ:
+            record = read_record(subject, data, 0)
+            if record.event is not None:
+                self._enter(place.address, record, record.event)
+
+    def _enter(self, address: Address, record: Record, event: Event) -> None:
+        match event:
+            case SessionOpened(parent=name) | SessionForked(origin=name) if name:
+                self._belongs(address, Address(address.project, name))
+            case ToolRan(child=name) if name:
+                self._belongs(Address(address.project, name), address)
+            case MessageRecorded(message=name) | CompartmentSealed(compartment=name):
+                self._names.setdefault(address, []).append(name)
+            case NoteWritten(note=name, origin=origin):
+                self._notes[address.project, name] = origin or address.session
+            case PlanExtended(predecessor=name, left_open=lines) | PlanRebased(predecessor=name, left_open=lines) if (
+                name
+            ):
+                self._left_open.setdefault(address, {}).setdefault(name, set()).update(lines)
+            case HintDecided():
+                self._hints.append((address, event))
+            case AliasAdded(alias=name, leads_to=project):
+                self._aliases[name] = project
+            case _:
+                self._enter_memory(address.project, record, event)
+
+    def _belongs(self, member: Address, to: Address) -> None:
+        if member != to:
+            self._members.setdefault(to, {})[member] = None
+
+    def _enter_memory(self, project: str, record: Record, event: Event) -> None:
+        is_person = record.envelope.actor.kind == "person"
+        match event:
+            case MemoryWritten() | MemoryProposed() | MemoryRevised() | MemoryMerged():
+                trace = self._trace(project, event.memory)
+                trace.texts.add(event.text)
+                trace.origins.add(event.origin)
+                trace.is_of_person |= is_person or event.trust in PEOPLE
+                if isinstance(event, MemoryMerged):
+                    trace.sources.update(event.sources)
+            case MemoryReinforced(memory=name, origin=origin) if origin:
+                self._trace(project, name).origins.add(origin)
+            case MemoryJudged(memory=name, preview=preview) if name:
+                self._trace(project, name).previews.add(preview)
+            case MemoryArchived(memory=name, reason=reason) if reason == REASON:
+                self._trace(project, name).is_erased = True
+
+    def _trace(self, project: str, name: str) -> MemoryTrace:
+        return self.memories.setdefault((project, name), MemoryTrace())
+
+    def of_session(self, session: str) -> Scope:
+        """A session, those that its agents started, and copies of it; with what was derived of these alone.
+
+        Raises `Unknown`.
+        """
+        begun = {one for one in self.facts if session and one.session == session}
+        if not begun:
+            raise Unknown(f"the log has no session {session!a}; `annals sql 'select * from sessions'` lists them all")
+        sessions = frozenset(self._family(begun))
+        ids = frozenset(one.session for one in sessions)
+        memories = frozenset(
+            key for key, one in self.memories.items() if not one.is_of_person and one.origins and one.origins <= ids
+        )
+        return Scope(
+            derived=self._masks(memories),
+            sessions=sessions,
+            session_ids=ids,
+            memories=memories,
+            to_archive=self._live(memories),
+            notes=frozenset(key for key, origin in self._notes.items() if origin in ids),
+            quoted=frozenset(name for one in sessions for name in self._names.get(one, ())),
+            shown=self._shown(sessions, ids),
+        )
+
+    def _family(self, begun: Iterable[Address]) -> Iterator[Address]:
+        known: dict[Address, None] = {}
+        left = [*begun]
+        while left:
+            one = left.pop()
+            if one not in known:
+                known[one] = None
+                left += self._members.get(one, ())
+        return iter(known)
+
+    def _shown(self, sessions: frozenset[Address], ids: frozenset[str]) -> Mapping[Address, Masks]:
+        """What prompts of other sessions show of these: lines that they left open, and what hints quote."""
+        texts: dict[Address, set[str]] = {}
+        for address, left_open in self._left_open.items():
+            for name, lines in left_open.items():
+                if name in ids:
+                    texts.setdefault(address, set()).update(lines)
+        names = {name for one in sessions for name in self._names.get(one, ())}
+        for address, hint in self._hints:
+            quoted = {text for name, text in zip(hint.ids, hint.texts, strict=False) if name in names}
+            if quoted:
+                texts.setdefault(address, set()).update(*map(_variants, quoted))
+        return {address: masks_of(found) for address, found in texts.items() if address not in sessions}
+
+    def of_memories(self, names: Iterable[str]) -> Scope:
+        """Memories of these ids, in whichever project, with their texts wherever they stand.
+
+        Raises `Unknown`, and `TooShort` where a text is too short to be masked by itself.
+        """
+        found: set[tuple[str, str]] = set()
+        for name in names:
+            same = {key for key in self.memories if key[1] == name}
+            same = same or {key for key in self.memories if name and key[1].startswith(name)}
+            if not same:
+                raise Unknown(f"the log has no memory {name!a}; `annals memory list` shows all of a project")
+            if len({one for _, one in same}) > 1:
+                raise Unknown(f"the ids of {len(same)} memories begin with {name!a}; give more of it")
+            found |= same
+        memories = frozenset(found)
+        for key in sorted(memories):
+            name = key[1]
+            short = next((text for text in self.memories[key].texts if len(text) < SHORTEST), None)
+            if short is not None:
+                raise TooShort(
+                    f"the memory {name} has {len(short)} characters, and masking so few would tear other words apart; "
+                    f"archive it with `annals memory archive {name}`"
+                )
+        return Scope(masks=self._masks(memories), memories=memories, to_archive=self._live(memories))
+
+    def _live(self, memories: frozenset[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+        return frozenset(key for key in memories if not self.memories[key].is_erased)
+
+    def merged_from(self, memories: frozenset[tuple[str, str]]) -> tuple[str, ...]:
+        """Other memories whose words were made of these."""
+        return tuple(
+            sorted(
+                name
+                for (project, name), one in self.memories.items()
+                if (project, name) not in memories and any((project, source) in memories for source in one.sources)
+            )
+        )
+
+    def of_project(self, project: str) -> Scope:
+        """A project under all its names, with its sessions, its memory and its commits. Raises `Unknown`."""
+        names = {project, *(alias for alias, leads_to in self._aliases.items() if leads_to == project)}
+        known = {one.project for one in self.facts} & names
+        if not known or not project:
+            raise Unknown(f"the log has no project {project!a}; `annals project list` shows all of them")
+        return Scope(projects=frozenset(names))
+
+    def _masks(self, memories: Iterable[tuple[str, str]]) -> Masks:
+        texts: set[str] = set()
+        for key in memories:
+            one = self.memories[key]
+            texts.update(*map(_variants, one.texts), (preview.removesuffix("…") for preview in one.previews))
+        return masks_of(texts)
+
+
+def _variants(text: str) -> Iterator[str]:
+    """A text as it was said, and as heads, hints and judgements show it."""
+    line = flat(text)
+    yield text
+    yield line
+    yield line.lstrip("#>*+|=~_- ")
+    for most in SHOWN_CHARACTERS:
+        yield beginning(line, most).removesuffix("…")
+
+
+def masks_of(texts: Iterable[str]) -> Masks:
+    """The masks of several texts. Those that are too short to be masked by themselves are left out."""
+    found: dict[bytes, bytes] = {}
+    for text in texts:
+        if len(text) >= SHORTEST and text.split() and text not in MASK:
+            found |= spellings(text)
+    return dict(sorted(found.items(), key=lambda pair: -len(pair[0])))

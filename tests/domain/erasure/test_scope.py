@@ -1,0 +1,165 @@
+"""What is left of facts when sessions, memories and projects go: positions that every room passes over."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from schemas.codec import decode_envelope, encode
+from schemas.envelope import Actor
+from schemas.events import (
+    AliasAdded,
+    Event,
+    HintDecided,
+    MemoryJudged,
+    MemoryMerged,
+    MemoryReinforced,
+    MemoryWritten,
+    MessageRecorded,
+    NoteWritten,
+    PartRecorded,
+    PlanExtended,
+    SessionForked,
+    SessionOpened,
+    SessionRenamed,
+    ToolRan,
+)
+from schemas.subjects import Address
+from services.domain.erasure.scope import ERASED, Rewriting, emptied
+from services.domain.erasure.secret import MASK, TooShort, masked
+from services.domain.erasure.survey import Survey, Unknown
+from services.domain.record import read_record
+from services.generate.__main__ import GOLDEN
+from tests.helpers.broker_world import HARBOUR, wrapped
+
+PROJECT = Address(HARBOUR.project)
+LEAKY, CHILD, COPY, OTHER = (Address(HARBOUR.project, name) for name in ("leaky", "child", "copy", "other"))
+FOUND = "Kestrels nest at the old quay."
+SAID = "Deploy from the harbour branch only."
+
+
+def stored(event: Event, address: Address) -> tuple[str, bytes]:
+    """A fact of an agent, as the log holds it."""
+    fact = wrapped([event], address=address)[0]
+    return address.log(event.TYPE), encode(msgspec.structs.replace(fact, actor=Actor("agent")))
+
+
+def survey(*facts: tuple[Event, Address]) -> Survey:
+    made = Survey()
+    for event, address in facts:
+        made.add(*stored(event, address))
+    return made
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.json")), ids=lambda path: path.stem)
+def test_a_fact_that_goes_is_a_position_that_every_room_passes_over(path: Path) -> None:
+    before = decode_envelope(path.read_bytes())
+    subject = Address(before.project, before.session).log(before.type)
+    data = emptied(path.read_bytes())
+    record = read_record(subject, data, 7, deep=True)
+    assert (record.event, record.problem) == (None, "")
+    after = record.envelope
+    assert (before.id, before.type, before.at, before.cause) == (after.id, after.type, after.at, after.cause)
+    assert (b"{}", ERASED, emptied(data)) == (bytes(after.data), after.v, data)
+
+
+def test_a_session_goes_with_its_children_and_copies_and_its_origin_stays() -> None:
+    known = survey(
+        (SessionOpened(harness="pi", mode="primary"), LEAKY),
+        (SessionOpened(harness="pi", mode="subagent", parent="leaky"), CHILD),
+        (ToolRan(message="m", part="p", tool="task", child="grandchild"), CHILD),
+        (SessionForked(origin="leaky"), COPY),
+        (SessionForked(origin="copy"), OTHER),
+    )
+    names = {"leaky", "child", "grandchild", "copy", "other"}
+    assert names == {one.session for one in known.of_session("leaky").sessions}
+    assert {"copy", "other"} == {one.session for one in known.of_session("copy").sessions}
+    with pytest.raises(Unknown, match="no session 'nobody'"):
+        known.of_session("nobody")
+
+
+def derived(name: str, text: str, **fields: str) -> MemoryWritten:
+    return MemoryWritten(memory=name, category="NAMING", text=text, **fields)
+
+
+def test_what_was_derived_of_it_alone_goes_and_what_a_person_said_or_others_have_seen_stays() -> None:
+    known = survey(
+        (SessionRenamed(title="x"), LEAKY),
+        (derived("m1", FOUND, origin="leaky", trust="historian"), PROJECT),
+        (derived("m2", SAID, origin="leaky", trust="person_by_harness"), PROJECT),
+        (derived("m3", "The heron is grey and old.", origin="leaky", trust="agent"), PROJECT),
+        (MemoryReinforced(memory="m3", origin="other"), PROJECT),
+        (derived("m4", "The gull is white and loud.", trust="agent"), PROJECT),
+        (NoteWritten(note="n1", text="look at the quay", origin="leaky"), PROJECT),
+    )
+    scope = known.of_session("leaky")
+    assert ({("harbour", "m1")}, {("harbour", "n1")}) == (scope.memories, scope.notes)
+
+
+def test_texts_of_an_erased_memory_go_and_the_book_is_as_it_was() -> None:
+    scope = survey((derived("m1", FOUND), PROJECT), (derived("m2", SAID), PROJECT)).of_memories(["m1"])
+    rewriting = Rewriting(scope)
+    for event in (
+        derived("m1", FOUND),
+        MemoryMerged(memory="m1", sources=["m2"], category="NAMING", text=FOUND),
+        MemoryJudged(candidate="c", verdict="accepted", memory="m1", preview=FOUND[:20]),
+        PartRecorded(message="m", part="p", kind="text", text=f"so: {FOUND}"),
+        HintDecided(message="m", decision="hint", sources=["memory"], ids=["m1"], texts=[FOUND], scores=[1], ages=[""]),
+        PlanExtended(revision=1, step="s", as_of=1, edits=f'[{{"op":"set_head","slot":0,"text":"- {FOUND}"}}]'),
+    ):
+        subject, data = rewriting(*stored(event, PROJECT))
+        record = read_record(subject, data, 1, deep=True)
+        assert type(event) is type(record.event), record.problem
+        assert masked(data, scope.masks) == data
+        assert FOUND[:20].encode() not in data
+        assert (subject, data) == rewriting(subject, data)
+    kept = stored(derived("m2", SAID), PROJECT)
+    assert kept == rewriting(*kept)
+
+
+def test_a_memory_that_is_short_or_not_there_is_refused_in_a_sentence() -> None:
+    known = survey((derived("m1", "use uv"), PROJECT))
+    with pytest.raises(TooShort, match="annals memory archive m1"):
+        known.of_memories(["m1"])
+    with pytest.raises(Unknown, match="no memory 'm9'"):
+        known.of_memories(["m9"])
+
+
+def test_what_the_prompt_of_another_session_shows_of_it_goes() -> None:
+    shown = "pytest tests/quay: 2 failed"
+    plan = PlanExtended(
+        revision=1, step="s", as_of=1, predecessor="leaky", left_open=[shown], left_open_in=["m"], left_open_at=[3],
+        edits=f'[{{"op":"set_head","slot":0,"text":"- {shown}"}}]',
+    )  # fmt: skip
+    hint = HintDecided(
+        message="x", decision="hint", sources=["message", "commit"], ids=["lm1", "c0ffee"],
+        texts=["kestrels at the quay", "fix the quay"], scores=[1, 1], ages=["", ""],
+    )  # fmt: skip
+    said = MessageRecorded(message="lm1", role="user")
+    rewriting = Rewriting(survey((said, LEAKY), (plan, OTHER), (hint, OTHER)).of_session("leaky"))
+    _, data = rewriting(*stored(plan, OTHER))
+    clean = read_record(OTHER.log(plan.TYPE), data, 1, deep=True).event
+    assert isinstance(clean, PlanExtended)
+    assert ("", [], [], []) == (clean.predecessor, clean.left_open, clean.left_open_in, clean.left_open_at)
+    assert shown not in clean.edits
+    _, data = rewriting(*stored(hint, OTHER))
+    assert [MASK, "fix the quay"] == msgspec.json.decode(decode_envelope(data).data)["texts"]
+    other = stored(PartRecorded(message="m", part="p", kind="text", text=shown), OTHER)
+    assert other == rewriting(*other)  # which the session has said itself
+
+
+def test_a_project_goes_under_all_its_names() -> None:
+    old, nowhere = Address("old", "s"), Address("")
+    known = survey(
+        (SessionRenamed(title="x"), LEAKY),
+        (SessionRenamed(title="y"), old),
+        (AliasAdded(alias="old", leads_to="harbour", how="given"), nowhere),
+        (SessionRenamed(title="z"), Address("elsewhere", "s")),
+    )
+    scope = known.of_project("harbour")
+    assert {"harbour", "old"} == scope.projects
+    rewriting = Rewriting(scope)
+    _, data = rewriting(*stored(AliasAdded(alias="old", leads_to="harbour", how="given"), nowhere))
+    assert ERASED == decode_envelope(data).v
+    with pytest.raises(Unknown, match="annals project list"):
+        known.of_project("nothing")
