@@ -60,9 +60,9 @@ class Scope(msgspec.Struct, frozen=True):
     notes: frozenset[tuple[str, str]] = frozenset()
     """Notes of which all facts go, each by its project and its id."""
     quoted: frozenset[str] = frozenset()
-    """Messages and compartments that go: what hints of other sessions quote of them goes, too."""
+    """Messages, compartments and memories that go: what hints of other sessions quote of them goes, too."""
     shown: Mapping[Address, Masks] = {}
-    """Texts of erased sessions that prompts of these sessions show."""
+    """Texts that go and that prompts of these sessions show: of these prompts alone."""
 
     def covers(self, address: Address) -> bool:
         """Whether all facts of an address go."""

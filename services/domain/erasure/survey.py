@@ -140,6 +140,7 @@ class Survey:
         memories = frozenset(
             key for key, one in self.memories.items() if not one.is_of_person and one.origins and one.origins <= ids
         )
+        quoted = frozenset(name for one in sessions for name in self._names.get(one, ())) | _ids(memories)
         return Scope(
             derived=self._masks(memories),
             sessions=sessions,
@@ -147,8 +148,8 @@ class Survey:
             memories=memories,
             to_archive=self._live(memories),
             notes=frozenset(key for key, origin in self._notes.items() if origin in ids),
-            quoted=frozenset(name for one in sessions for name in self._names.get(one, ())),
-            shown=self._shown(sessions, ids),
+            quoted=quoted,
+            shown=self._shown(ids, quoted),
         )
 
     def _family(self, begun: Iterable[Address]) -> Iterator[Address]:
@@ -161,19 +162,18 @@ class Survey:
                 left += self._members.get(one, ())
         return iter(known)
 
-    def _shown(self, sessions: frozenset[Address], ids: frozenset[str]) -> Mapping[Address, Masks]:
-        """What prompts of other sessions show of these: lines that they left open, and what hints quote."""
+    def _shown(self, ids: frozenset[str], quoted: frozenset[str]) -> Mapping[Address, Masks]:
+        """What prompts of other sessions show: lines that these sessions left open, and what hints quote."""
         texts: dict[Address, set[str]] = {}
         for address, left_open in self._left_open.items():
             for name, lines in left_open.items():
                 if name in ids:
                     texts.setdefault(address, set()).update(lines)
-        names = {name for one in sessions for name in self._names.get(one, ())}
         for address, hint in self._hints:
-            quoted = {text for name, text in zip(hint.ids, hint.texts, strict=False) if name in names}
-            if quoted:
-                texts.setdefault(address, set()).update(*map(_variants, quoted))
-        return {address: masks_of(found) for address, found in texts.items() if address not in sessions}
+            found = {text for name, text in zip(hint.ids, hint.texts, strict=False) if name in quoted}
+            if found:
+                texts.setdefault(address, set()).update(*map(_variants, found))
+        return {address: masks_of(found) for address, found in texts.items()}
 
     def of_memories(self, names: Iterable[str]) -> Scope:
         """Memories of these ids, in whichever project, with their texts wherever they stand.
@@ -198,7 +198,14 @@ class Survey:
                     f"the memory {name} has {len(short)} characters, and masking so few would tear other words apart; "
                     f"archive it with `annals memory archive {name}`"
                 )
-        return Scope(masks=self._masks(memories), memories=memories, to_archive=self._live(memories))
+        quoted = _ids(memories)
+        return Scope(
+            masks=self._masks(memories),
+            memories=memories,
+            to_archive=self._live(memories),
+            quoted=quoted,
+            shown=self._shown(frozenset(), quoted),
+        )
 
     def _live(self, memories: frozenset[tuple[str, str]]) -> frozenset[tuple[str, str]]:
         return frozenset(key for key in memories if not self.memories[key].is_erased)
@@ -227,6 +234,10 @@ class Survey:
             one = self.memories[key]
             texts.update(*map(_variants, one.texts), (preview.removesuffix("…") for preview in one.previews))
         return masks_of(texts)
+
+
+def _ids(memories: Iterable[tuple[str, str]]) -> frozenset[str]:
+    return frozenset(name for _, name in memories)
 
 
 def _variants(text: str) -> Iterator[str]:
