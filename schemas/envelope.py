@@ -29,10 +29,12 @@ class Envelope(msgspec.Struct, frozen=True, omit_defaults=True):
     type: str
     """`<noun>.<past participle>`: the contract, whatever the class is called."""
     at: Moment
-    """When it happened, by the harness's clock; UTC."""
+    """When it happened, in UTC: by the clock of the harness or the sender who reported it, or of the room that decided
+    it by itself."""
     project: str
+    """Empty for a fact about no project: the limits of models, and the names that lead to projects."""
     session: str
-    """Empty for a fact about the whole project."""
+    """Empty for a fact about the whole project, or about none."""
     actor: Actor
     data: msgspec.Raw
     v: int = 1

@@ -36,8 +36,9 @@ class MemoryProposed(Event, frozen=True):
     """Where the text comes from (`TRUSTS`)."""
     importance: str = "normal"
     message: str = ""
-    """The message that holds it, and the run that found it."""
+    """The message that holds it."""
     run: str = ""
+    """The run of the historian that found it."""
     memory_class: str = ""
     """`feedback`, `decision`, `project` or `reference`; empty: that of its category."""
     supersedes: list[str] = []
@@ -136,7 +137,8 @@ class MemoryReinforced(Event, frozen=True):
     evidence: list[int] = []
     message: str = ""
     effect: str = ""
-    """`increment` slows its fading, `refresh_only` starts it anew, `blocked`: both too soon; it is a sighting."""
+    """`increment`: its fading begins anew and is slower from now on. `refresh_only`: it begins anew, and is as slow as
+    it can be already. `blocked`: neither, since the memory was renewed less than seven days before."""
 
 
 class MemoryArchived(Event, frozen=True):

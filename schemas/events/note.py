@@ -17,11 +17,12 @@ class NoteWritten(Event, frozen=True):
     """The session that it belongs to; empty: it is of the project."""
     message: str = ""
     condition: str = ""
-    """When it is to come up; empty: at the next pause of the work."""
+    """What the note waits for, in words that are shown with it. Nothing checks whether it has come true: all notes are
+    announced at the same moments."""
 
 
 class NoteUpdated(Event, frozen=True):
-    """A note says something else, or comes up at another time."""
+    """A note says something else, or waits for something else."""
 
     TYPE: ClassVar[str] = "note.updated"
 

@@ -6,7 +6,7 @@ from schemas.events.base import Event
 
 
 class ProjectIdentified(Event, frozen=True):
-    """A project was seen for the first time, under a new directory, or its root became known."""
+    """A project was seen for the first time, under a new directory, or more became known of its directory."""
 
     TYPE: ClassVar[str] = "project.identified"
 

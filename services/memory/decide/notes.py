@@ -34,7 +34,7 @@ def write_note(book: Book, command: NoteWrite, context: BookContext) -> Decision
 
 @command(NoteUpdate, on=Book, sent_by=AGENTS, writes=(NoteUpdated,), for_subagents=True)
 def update_note(book: Book, command: NoteUpdate, context: BookContext) -> Decision:
-    """Other words, or another time to come up."""
+    """Other words, or another condition."""
     note = _own(book, command.id, context)
     if note.status == "dismissed":
         raise Refusal(f"{note.id} is dismissed; write a new note")
