@@ -76,7 +76,7 @@ def main() -> int:
     windows = [int(window) for window in options.windows.split(",")]
     if not options.report:
         _play(options.folders, windows, options.variants.split(","), options.into, options.overhead)
-    sys.stdout.write("\n".join(_reported([one for one in _known(options.into) if one.window in windows])) + "\n")
+    sys.stdout.write("\n".join(_reported([one for one in known(options.into) if one.window in windows])) + "\n")
     return 0
 
 
@@ -94,12 +94,12 @@ def _parser() -> argparse.ArgumentParser:
 def _play(folders: Sequence[Path], windows: Sequence[int], names: Sequence[str], into: Path, overhead: int) -> None:
     """Play what is not known yet: OpenCode alone first, then one variant after the other on all sessions."""
     into.parent.mkdir(parents=True, exist_ok=True)
-    known = {(one.session, one.window, one.variant) for one in _lines(into)}
+    done = {(one.session, one.window, one.variant) for one in _lines(into)}
     sessions = list(_sessions(folders))
     for name in (ALONE, *names):
         for window in windows:
             for repository, transcript in sessions:
-                if (transcript.session, window, name) in known:
+                if (transcript.session, window, name) in done:
                     continue
                 made = _figures(repository, name, window, played(transcript, window, name, overhead))
                 with into.open("ab") as file:
@@ -155,7 +155,7 @@ def _lines(path: Path) -> Sequence[Figures]:
     return [msgspec.json.decode(line, type=Figures) for line in lines]
 
 
-def _known(path: Path) -> Sequence[Figures]:
+def known(path: Path) -> Sequence[Figures]:
     """What was played, each with the cost of OpenCode alone."""
     lines = _lines(path)
     alone = {(one.session, one.window): one for one in lines if one.variant == ALONE}
@@ -166,9 +166,9 @@ def _known(path: Path) -> Sequence[Figures]:
     ]
 
 
-def _reported(known: Sequence[Figures]) -> Iterator[str]:
+def _reported(all_played: Sequence[Figures]) -> Iterator[str]:
     """Tables in Markdown: each variant on all sessions, and each repository with what was chosen without it."""
-    figures = complete(known)
+    figures = complete(all_played)
     if not figures:
         yield "Nothing was played on all sessions yet."
         return
