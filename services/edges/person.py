@@ -17,9 +17,7 @@ PATIENCE = 10.0
 """Seconds in which the broker must have answered."""
 
 
-async def admitted(
-    settings: Settings, name: str, *users: str, wait: float = PATIENCE, is_patient: bool = False
-) -> Bus:
+async def admitted(settings: Settings, name: str, *users: str, wait: float = PATIENCE, is_patient: bool = False) -> Bus:
     """Connect as the first of these users whom the broker lets in. Raises `Unreachable`, as `Bus.connect` does.
 
     In a team one variable has the password of whichever user it is: only the broker knows of which one. `wait`: seconds

@@ -93,9 +93,7 @@ async def look(settings: Settings) -> Overview:
         inbound, log, dead = streams.messages
         return Overview(
             broker=find(settings).url,
-            rooms=tuple(
-                _room(name, processes.get(name), streams.lags.get(name), known.get(name)) for name in names
-            ),
+            rooms=tuple(_room(name, processes.get(name), streams.lags.get(name), known.get(name)) for name in names),
             inbound=inbound,
             log=log,
             dead=dead,

@@ -24,7 +24,6 @@ from schemas.view_asks import (
 )
 from services.domain.aliases import Aliases, evolve
 from services.kit.bus import Bus, Unreachable
-from services.kit.endpoint import Endpoint
 from services.kit.project_name import beginning, is_of, name_of
 
 PATIENCE = 10.0
