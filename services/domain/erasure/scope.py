@@ -69,11 +69,12 @@ class Scope(msgspec.Struct, frozen=True):
         return address.project in self.projects or address in self.sessions
 
     def covers_message(self, subject: str) -> bool:
-        """Whether a message on this subject of `IN` goes as a whole."""
+        """Whether a message that came on this subject goes as a whole: of a harness, or of the log."""
         try:
             _, address = parse_inbound(subject)
         except BadSubject:
-            return False
+            place = place_of(subject)
+            return place is not None and self.covers(place.address)
         return address.project in self.projects or address.session in self.session_ids
 
     @property

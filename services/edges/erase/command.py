@@ -253,7 +253,7 @@ def lines_of(found: Found) -> Iterator[str]:
     facts = ", ".join(f"{count:,} of {noun}" for noun, count in found.facts.items())
     where = f"{sum(found.facts.values()):,} facts at {found.sessions:,} addresses"
     yield f"log        {where}{': ' if facts else ''}{facts}"
-    yield f"prompts    of {found.prompts:,} other sessions, which are rebased once"
+    yield f"prompts    {found.prompts:,} of sessions that stay, each of which is rebased once"
     for name, count in found.streams.items():
         yield f"{name:<10} {count:,} messages"
     for name, count in found.bodies.items():

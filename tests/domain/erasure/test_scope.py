@@ -78,6 +78,15 @@ def test_a_session_goes_with_its_children_and_copies_and_its_origin_stays() -> N
         known.of_session("nobody")
 
 
+def test_messages_and_dead_letters_go_by_the_subject_that_they_came_on() -> None:
+    scope = survey((SessionRenamed(title="x"), LEAKY), (SessionRenamed(title="x"), OTHER)).of_session("leaky")
+    of = {
+        one: (scope.covers_message(one.inbound("pi")), scope.covers_message(one.log("a.b"))) for one in (LEAKY, OTHER)
+    }
+    assert {LEAKY: (True, True), OTHER: (False, False)} == of
+    assert not scope.covers_message("dead.tagger")
+
+
 def derived(name: str, text: str, **fields: str) -> MemoryWritten:
     return MemoryWritten(memory=name, category="NAMING", text=text, **fields)
 

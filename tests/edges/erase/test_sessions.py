@@ -69,7 +69,13 @@ async def test_a_session_goes_with_its_children_and_others_are_served_the_same_b
 
     shown = erase(data, "session", "leaky")
     assert 0 == shown.returncode, shown.stderr
-    for line in ("leaky of harbour", "child of harbour", "prompts    of 0 other", "DEAD       1 ", str(spool)):
+    for line in (
+        "leaky of harbour",
+        "child of harbour",
+        "prompts    0 of sessions that stay",
+        "DEAD       1 ",
+        str(spool),
+    ):
         assert line in shown.stdout
     assert spool.read_text() == "\n".join(lines) + "\n"
     gone = erase(data, "session", "leaky", "--yes")
@@ -136,7 +142,7 @@ async def test_a_memory_goes_with_its_text_wherever_it_stands(data: Path) -> Non
         plan = await now.plan(other)
     assert FOUND in head
     shown = erase(data, "memory", known[FOUND])
-    assert "prompts    of 1 other" in shown.stdout, shown.stdout + shown.stderr
+    assert "prompts    1 of sessions that stay" in shown.stdout, shown.stdout + shown.stderr
     gone = erase(data, "memory", known[FOUND], "--yes")
     assert 0 == gone.returncode, gone.stdout + gone.stderr
     assert "Nothing of it is left here." in gone.stdout
