@@ -41,6 +41,8 @@ from services.indexer.work import PROMPT, Work
 from services.indexer.writer_lock import WriterLock
 from services.kit.asks import AskHandler, Declined
 from services.kit.background import begin
+from services.kit.bus import Unreachable
+from services.kit.bus.holes import REMEDY, spoken, unreadable
 from services.kit.room import Kit
 
 AGAIN = 0.5
@@ -90,10 +92,12 @@ class Indexer:
         self.work: Work | None = None
         self._failure = ""
         self._rows_made_anew = 0
+        self._holes = ""
         self._lock = WriterLock(kit.settings.data)
         kit.stack.callback(self._lock.close)
         self._handler = AskHandler(kit, IndexPositionAsk, self._position, lambda reason: IndexPosition(error=reason))
         begin(kit, self._for_ever())
+        begin(kit, self._read_log())
 
     async def idle(self) -> bool:
         """Whether all of the log is in the index, with the vectors that can be had."""
@@ -107,12 +111,14 @@ class Indexer:
         work = self.work
         if work is None:
             failure = self._failure
-            return {"ok": not failure, "waiting": True, "failure": failure, "failures": _failures(failure)}
+            failures = _failures(failure, self._holes)
+            return {"ok": not failures, "waiting": True, "failure": failure, "failures": failures}
         failure = work.projector.failure or work.upkeep.failure
+        failures = _failures(failure, self._holes)
         return {
-            "ok": not failure,
+            "ok": not failures,
             "failure": failure,
-            "failures": _failures(failure),
+            "failures": failures,
             "set": work.index.current.set,
             "read_through": work.projector.read_through,
             "committed_through": work.index.committed,
@@ -131,6 +137,17 @@ class Indexer:
         if not work.projector.failure:  # what cannot be written is not waited for
             await work.projector.committed(ask.seq, ask.deadline_ms / 1000)
         return IndexPosition(work.index.committed, failure=_shown(work.projector.failure))
+
+    async def _read_log(self) -> None:
+        """Read all of the log once, next to everything else: what cannot be read is reported as a failure."""
+        try:
+            found = await unreadable(self._kit.bus)
+        except Unreachable as error:
+            self._kit.log.warning("the log was not read through", reason=str(error))
+            return
+        if found:
+            self._holes = f"the log has a hole, {spoken(found)} cannot be read; {REMEDY}"
+            self._kit.log.error("the log has a hole", positions=spoken(found), remedy=REMEDY)
 
     async def _for_ever(self) -> None:
         """Work, once nobody else does; and on another index, when there is another model."""
@@ -158,8 +175,9 @@ class Indexer:
             patience = 2.0
 
 
-def _failures(failure: str) -> list[str]:
-    return [f"the index cannot be written: {_shown(failure)}"] if failure else []
+def _failures(failure: str, holes: str) -> list[str]:
+    unwritten = [f"the index cannot be written: {_shown(failure)}"] if failure else []
+    return [*unwritten, *([holes] if holes else [])]
 
 
 def _shown(failure: str) -> str:

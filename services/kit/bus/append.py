@@ -16,6 +16,7 @@ from schemas.streams import MAX_BATCH
 from schemas.subjects import Address
 from services.domain.guards import Expectation, placed, placed_behind
 from services.kit.bus.connection import Bus, TooLarge, Unreachable
+from services.kit.bus.holes import REMEDY, spoken, unreadable
 from services.kit.bus.log import LogReader
 
 WRONG_LAST_SEQUENCE = frozenset({10071, 10164})
@@ -113,6 +114,7 @@ class Appender:
         self.failure = ""
         """Why the newest append failed; empty: it did not, or the connection is a new one since."""
         bus.on_reconnect.append(self._reconnected)
+        self._reading_back: asyncio.Task[tuple[int, ...]] | None = None
 
     async def append(self, envelopes: Sequence[Envelope], expected: Mapping[str, int]) -> list[int]:
         """Append all of a decision's events, or raise `Conflict`; their positions.
@@ -126,10 +128,11 @@ class Appender:
             return []
         address = Address(envelopes[0].project, envelopes[0].session)
         decision = _Decision(address, [self._message(envelope) for envelope in envelopes], expected)
-        self._waiting.append(decision)
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._flush())
         try:
+            await self.verify()
+            self._waiting.append(decision)
+            if self._task is None or self._task.done():
+                self._task = asyncio.create_task(self._flush())
             seqs = await decision.done
         except Unreachable as error:
             self.failure = str(error)
@@ -137,9 +140,26 @@ class Appender:
         self.failure = ""
         return seqs
 
+    async def verify(self) -> None:
+        """Raise `Unreachable` where the newest facts cannot be read back: what is written now would be lost with them.
+
+        They are read once for each connection, whoever asks.
+        """
+        if self._reading_back is None:
+            self._reading_back = asyncio.create_task(unreadable(self._bus, newest_only=True))
+        reading = self._reading_back
+        try:
+            found = await asyncio.shield(reading)
+        except Unreachable as error:
+            self._reading_back = None if self._reading_back is reading else self._reading_back
+            raise Unconfirmed(str(error)) from error
+        if found:
+            raise Unreachable(f"the log has newest facts that cannot be read ({spoken(found)}); {REMEDY}")
+
     async def _reconnected(self) -> None:
         """What is decided next shows whether it still holds: nobody may decide anything for hours."""
         self.failure = ""
+        self._reading_back = None
 
     def _message(self, envelope: Envelope) -> _Message:
         data = encode(envelope)

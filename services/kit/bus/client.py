@@ -105,7 +105,7 @@ class BusClient(Client):
         return message
 
     async def _close(self, status: int, do_cbs: bool = True) -> None:  # noqa: FBT001, FBT002 - the library's own
-        """Send what is buffered first, but not where the connection is away: there the library would raise."""
+        """Send what is buffered first, but not where the connection is away: the library would raise at that."""
         if not self.is_connected:
             self._pending, self._pending_data_size = [], 0
         await super()._close(status, do_cbs)

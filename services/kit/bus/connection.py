@@ -398,7 +398,10 @@ class Bus:
         async def answer(message: Msg) -> None:
             current_client.set(client_of(message.reply))
             reply = await handler(message.subject, message.data)
-            await message.respond(reply)
+            try:
+                await message.respond(reply)
+            except NatsError as error:  # whoever asked has no answer, and asks again
+                logger().info("an answer could not be sent", subject=message.subject, reason=_reason(error))
 
         async def arrived(message: Msg) -> None:
             task = asyncio.create_task(answer(message))

@@ -1,0 +1,94 @@
+"""What of the log the broker counts and cannot read: a disk has changed some bits of it.
+
+A broker that was killed cuts such a block at the first record that it cannot read, and all behind it is lost, with what
+was written and confirmed since the fault. So what cannot be read in the newest block matters more than anywhere else.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from math import ceil
+
+import msgspec
+from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
+
+from schemas.streams import LOG
+from services.kit.bus.connection import Bus, Unreachable
+from services.kit.bus.marks import SEQUENCE, WAIT
+
+BLOCK = 8 * 1024 * 1024
+"""Bytes of the broker's blocks at most, so that so many of the newest ones are read back."""
+SPARE = 1.25
+"""How many more records are read than fit into a block where all have the same size."""
+PAGE = 512
+REMEDY = (
+    "end the installation, make a copy of the folder jetstream, and put back the copy that you have of before: "
+    "docs/operating.md says how"
+)
+
+
+class _State(msgspec.Struct, frozen=True):
+    messages: int = 0
+    bytes: int = 0
+    first_seq: int = 0
+    last_seq: int = 0
+    deleted: tuple[int, ...] | None = None
+
+
+class _Info(msgspec.Struct, frozen=True):
+    state: _State = _State()
+
+
+async def unreadable(bus: Bus, *, newest_only: bool = False) -> tuple[int, ...]:
+    """The positions that the log counts and that cannot be read: of the newest block, or of all. Raises `Unreachable`.
+
+    What the broker has given up before is not among them: that is lost, and nothing that is written now is.
+    """
+    try:
+        reply = await bus.client.request(f"$JS.API.STREAM.INFO.{LOG.name}", b'{"deleted_details":true}', timeout=WAIT)
+        state = msgspec.json.decode(reply.data, type=_Info).state
+        start = max(1, state.first_seq)
+        if newest_only and state.messages:
+            start = max(start, state.last_seq + 1 - ceil(SPARE * BLOCK * state.messages / max(1, state.bytes)))
+        read = {seq async for seq in _read(bus, start, state.last_seq)}
+    except (NatsError, TimeoutError) as error:
+        raise Unreachable(f"the log could not be read back: {str(error) or type(error).__name__}") from error
+    given_up = frozenset(state.deleted or ())
+    return tuple(seq for seq in range(start, state.last_seq + 1) if seq not in read and seq not in given_up)
+
+
+async def _read(bus: Bus, start: int, end: int) -> AsyncIterator[int]:
+    """The positions of what can be read, up to `end`. Their facts are not looked at."""
+    seq = start
+    while seq <= end:
+        newest = 0
+        async for newest in _page(bus, seq):
+            if newest <= end:
+                yield newest
+        if not newest:
+            return
+        seq = newest + 1
+
+
+async def _page(bus: Bus, start: int) -> AsyncIterator[int]:
+    arrived: asyncio.Queue[Msg] = asyncio.Queue()
+    inbox = bus.client.new_inbox()
+    subscription = await bus.client.subscribe(inbox, cb=arrived.put, pending_msgs_limit=-1, pending_bytes_limit=-1)
+    request = json.dumps({"seq": start, "batch": PAGE, "next_by_subj": ">"}).encode()
+    try:
+        await bus.client.publish(f"$JS.API.DIRECT.GET.{LOG.name}", request, reply=inbox)
+        while True:
+            headers = (await asyncio.wait_for(arrived.get(), WAIT)).headers or {}
+            if SEQUENCE not in headers:
+                return
+            yield int(headers[SEQUENCE])
+    finally:
+        await subscription.unsubscribe()
+
+
+def spoken(positions: tuple[int, ...]) -> str:
+    """How many there are, with the first and the last."""
+    if len(positions) == 1:
+        return f"position {positions[0]:,}"
+    return f"{len(positions):,} positions from {positions[0]:,} to {positions[-1]:,}"

@@ -1,0 +1,98 @@
+"""A log of which the disk has changed a bit: it is found, and nothing is confirmed that would be lost with it."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from schemas.codec import encode
+from schemas.events import SessionRenamed
+from services.edges.launcher.broker import Broker
+from services.indexer.worker import Indexer
+from services.kit.bus import Appender, Bus, Unreachable
+from services.kit.bus.holes import unreadable
+from services.settings import Embed, Settings
+from tests.helpers.broker_world import HARBOUR, connected, facts, opened, titles, wrapped
+from tests.helpers.waiting import until
+
+pytestmark = [pytest.mark.broker, pytest.mark.own_broker]
+TITLES = 40
+
+
+async def damaged(broker: Broker, bus: Bus, data: Path) -> Bus:
+    """A connection to the same broker, with one bit of its newest block flipped while it was down."""
+    assert () == await unreadable(bus)
+    await Appender(bus).append(wrapped(titles(TITLES)), {})
+    broker.stop()
+    flip(data)
+    await broker.start()
+    return await connected(broker)
+
+
+def flip(data: Path) -> None:
+    """Change a letter of one fact in the newest block."""
+    block = max(data.rglob("streams/LOG/msgs/*.blk"), key=lambda path: int(path.stem))
+    held = bytearray(block.read_bytes())
+    held[held.index(b"title 20")] ^= 4
+    block.write_bytes(held)
+
+
+async def test_nothing_is_confirmed_where_the_newest_facts_cannot_be_read(
+    broker: Broker, bus: Bus, tmp_path: Path
+) -> None:
+    after = await damaged(broker, bus, tmp_path)
+    (lost,) = await unreadable(after)
+    assert (lost,) == await unreadable(after, newest_only=True)
+    appender = Appender(after)
+    for number in range(2):
+        with pytest.raises(Unreachable, match=f"position {lost} *.*end the installation, make a copy"):
+            await appender.append(wrapped(titles(1, TITLES + number)), {})
+    assert f"position {lost}" in appender.failure
+    assert TITLES - 1 == len(await facts(after))
+    await after.close()
+
+
+async def test_what_the_broker_has_given_up_keeps_nobody_from_writing(broker: Broker, bus: Bus, tmp_path: Path) -> None:
+    """As where something was written into such a store before it was killed, and cut it."""
+    after = await damaged(broker, bus, tmp_path)
+    await after.js.publish(HARBOUR.log(SessionRenamed.TYPE), encode(wrapped(titles(1, TITLES))[0]))
+    assert broker.process is not None
+    broker.process.kill()
+    broker.process.wait()
+    await after.close()
+    await broker.start()
+    again = await connected(broker)
+    assert () == await unreadable(again)
+    assert len(await facts(again)) < TITLES
+    await Appender(again).append(wrapped(titles(1, TITLES)), {})
+    await again.close()
+
+
+async def test_a_hole_in_the_log_is_reported_by_a_room(broker: Broker, bus: Bus, tmp_path: Path) -> None:
+    after = await damaged(broker, bus, tmp_path)
+    (lost,) = await unreadable(after)
+    async with opened(indexer := Indexer(), after, Settings(data=tmp_path / "data", embed=Embed(provider="off"))):
+        await until(lambda: not indexer.health()["ok"])
+        (failure,) = indexer.health()["failures"]  # type: ignore[misc] # a list of texts
+    assert f"the log has a hole, position {lost} cannot be read" in failure
+    await after.close()
+
+
+async def test_the_newest_block_is_read_once_for_many_appends(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[Bus] = []
+
+    async def counted(one: Bus, *, newest_only: bool) -> tuple[int, ...]:
+        looks.append(one)
+        return await unreadable(one, newest_only=newest_only)
+
+    monkeypatch.setattr("services.kit.bus.append.unreadable", counted)
+    appender = Appender(bus)
+    await asyncio.gather(*(appender.append(wrapped(titles(1, number)), {}) for number in range(5)))
+    assert [bus] == looks
+
+
+async def test_a_connection_is_closed_without_an_error_where_its_broker_is_gone(broker: Broker, bus: Bus) -> None:
+    broker.stop()
+    await until(lambda: not bus.connected)
+    await bus.client.publish("do.x", b"what is buffered")
+    await bus.close()
