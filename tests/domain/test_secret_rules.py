@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "services" / "domain" / "secrets" / "gitleaks"
-EACH = 4
+EACH = 2
 """So many secrets are made by each rule."""
 ENOUGH = 0.95
 COMMAND = "curl-auth-header"

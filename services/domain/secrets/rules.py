@@ -51,6 +51,8 @@ SHORTEST_GENERIC = 20
 LEAST_CHANGES = 4
 """Between letters and digits, in a value that looks random; names with numbers in them have fewer."""
 
+RANDOM = LinearExpression(r"[0-9][A-Za-z][\w.=+/-]*[0-9][A-Za-z]")
+"""Stands in every value with so many changes."""
 CALLED_A_SECRET = LinearExpression(r"(?i)key|token|secret|passw|cred")
 SIGN = LinearExpression(r"""[=>:,|][\x60'"\s\\*(\[<]*$""")
 NAMES_A_SECRET = LinearExpression(
@@ -149,8 +151,19 @@ def ruled_secrets(text: Searched) -> Iterator[Ruled]:
             start, end = _secret(rule, spans)
             if _is_secret(rule, text, spans[0], (start, end)):
                 yield Ruled(start, _end_of_run(text.written, end), rule.id)
-    if CALLED_A_SECRET.first(text.folded):
-        yield from _generic_secrets(text.written)
+    for start, line in _random_lines(text.written):
+        if CALLED_A_SECRET.first(line):
+            yield from (Ruled(start + one.start, start + one.end, one.rule) for one in _generic_secrets(line))
+
+
+def _random_lines(written: bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines with anything that looks random, and where they begin."""
+    position = 0
+    while match := RANDOM.first(written, position):
+        start = written.rfind(b"\n", position, match[0][0]) + 1 or position
+        end = written.find(b"\n", match[0][1])
+        position = end if end >= 0 else len(written)
+        yield start, written[start:position]
 
 
 def _generic_secrets(written: bytes) -> Iterator[Ruled]:
