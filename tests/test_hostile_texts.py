@@ -90,6 +90,8 @@ ELSEWHERE = {
 }
 HARMLESS = {
     "domain/erasure/facts.py": "a command reads the log with it, while no room runs",
+    "domain/erasure/references.py": "a command reads the log with it, while no room runs",
+    "domain/erasure/samples.py": "a command reads the log with it, while no room runs",
     "console/core/values.py": "reads one moment as the database writes it, in a process of its own",
     "kit/data_directory.py": "asks of a single character whether a file system takes it",
     "edges/launcher/service.py": "asks of a single character whether a unit can hold it",
