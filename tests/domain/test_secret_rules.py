@@ -89,6 +89,21 @@ def test_a_fresh_secret_of_each_rule_is_masked_in_a_sentence(
     assert len(left) <= (1 - ENOUGH) * len(secrets), sorted(left)
 
 
+def test_what_is_left_of_a_document_is_a_document(secrets: Sequence[tuple[SecretRule, FreshSecret]]) -> None:
+    for rule, one in secrets:
+        document = json.dumps({"body": json.dumps({"a": f"see\n{one.secret}", "b": 1}), "c": [one.secret]})
+        masked = json.loads(mask(document))
+        assert 1 == json.loads(masked["body"])["b"], rule.id
+
+
+def test_a_fresh_secret_of_each_rule_is_masked_on_a_line_of_its_own_in_a_document(
+    secrets: Sequence[tuple[SecretRule, FreshSecret]],
+) -> None:
+    alone = [(rule, one) for rule, one in secrets if one.name == "service"]
+    left = left_by_rule(alone, lambda one: json.dumps({"content": f"first\n{one.secret}\n\t{one.secret}\r\nlast"}))
+    assert len(left) <= (1 - ENOUGH) * len(alone), sorted(left)
+
+
 def test_what_a_rule_finds_is_masked_alone_and_under_its_name() -> None:
     secret = fresh_secret(rule_of("perplexity-api-key"), Random("alone")).secret
     assert "Try [masked:perplexity-api-key], then stop." == mask(f"Try {secret}, then stop.")

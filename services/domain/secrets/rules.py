@@ -38,6 +38,7 @@ WIDER = {
     r"""(?:[\x60'"\s;]|\\[nr]|$)""": r"""(?:[^\w.:=+/~%-]|[.:](?:[^\w/]|$)|$)""",
 }
 """A piece of gitleaks' expressions, and what is run in its place."""
+ESCAPES = ((b"\\n", b" \n"), (b"\\r", b"  "), (b"\\t", b"  "))
 MOST_HITS = 2_000
 """So many keywords are looked at one by one; in a text with more each keyword is searched for itself."""
 SHORT = 2
@@ -47,6 +48,8 @@ SLACK = 3
 CONTEXT = 100
 """Characters before a value in which a word may name it a secret."""
 
+CLOSING = b" \t\r\n'\"`\\;,)]}>"
+"""What ends no secret, although some rules take it along: a quote, and what escapes it."""
 SHORTEST_GENERIC = 20
 LEAST_CHANGES = 4
 """Between letters and digits, in a value that looks random; names with numbers in them have fewer."""
@@ -146,9 +149,10 @@ def generic_rule() -> SecretRule:
 
 def ruled_secrets(text: Searched) -> Iterator[Ruled]:
     """What the rules find in a text; findings of several rules may overlap."""
+    text = text._replace(written=_with_line_breaks(text.written))
     for rule in _possible_rules(text.folded):
         for spans in _expression(_widened(rule.regex)).all(text.written):
-            start, end = _secret(rule, spans)
+            start, end = _secret(rule, text.written, spans)
             if _is_secret(rule, text, spans[0], (start, end)):
                 yield Ruled(start, _end_of_run(text.written, end), rule.id)
     for start, line in _random_lines(text.written):
@@ -184,6 +188,14 @@ def _looks_random(secret: bytes) -> bool:
         return False
     pairs = pairwise(secret.decode())
     return sum(one.isdigit() != other.isdigit() for one, other in pairs if (one + other).isalnum()) >= LEAST_CHANGES
+
+
+def _with_line_breaks(written: bytes) -> bytes:
+    """The same with what JSON escapes at the ends of lines as white space, so that a word may begin behind it."""
+    if b"\\" in written:
+        for escaped, plain in ESCAPES:
+            written = written.replace(escaped, plain)
+    return written
 
 
 @cache
@@ -246,13 +258,12 @@ def _keywords_in(folded: bytes) -> set[bytes]:
     return found | {one for one in longer if one in folded}
 
 
-def _secret(rule: SecretRule, spans: tuple[Span, ...]) -> Span:
+def _secret(rule: SecretRule, written: bytes, spans: tuple[Span, ...]) -> Span:
     """The part of a match that is the secret: all of it where the groups are only pieces of a token."""
     whole, *groups = spans
     taken = [groups[rule.secret_group - 1]] if rule.secret_group else [one for one in groups if one != NO_SPAN]
-    if taken and whole[1] - taken[0][1] <= SLACK:
-        return taken[0]
-    return whole
+    start, end = taken[0] if taken and whole[1] - taken[0][1] <= SLACK else whole
+    return start, start + len(written[start:end].rstrip(CLOSING))
 
 
 def _is_secret(rule: SecretRule, text: Searched, whole: Span, span: Span) -> bool:
