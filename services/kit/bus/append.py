@@ -143,7 +143,7 @@ class Appender:
     async def verify(self) -> None:
         """Raise `Unreachable` where the newest facts cannot be read back: what is written now would be lost with them.
 
-        They are read once for each connection, whoever asks.
+        They are read once in the life of a process, whoever asks.
         """
         if self._reading_back is None:
             self._reading_back = asyncio.create_task(unreadable(self._bus, newest_only=True))
@@ -159,7 +159,6 @@ class Appender:
     async def _reconnected(self) -> None:
         """What is decided next shows whether it still holds: nobody may decide anything for hours."""
         self.failure = ""
-        self._reading_back = None
 
     def _message(self, envelope: Envelope) -> _Message:
         data = encode(envelope)

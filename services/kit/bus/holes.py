@@ -51,11 +51,19 @@ async def unreadable(bus: Bus, *, newest_only: bool = False) -> tuple[int, ...]:
         start = max(1, state.first_seq)
         if newest_only and state.messages:
             start = max(start, state.last_seq + 1 - ceil(SPARE * BLOCK * state.messages / max(1, state.bytes)))
-        read = {seq async for seq in _read(bus, start, state.last_seq)}
+        read = {seq async for seq in _read(bus, start, state.last_seq)} | {*(state.deleted or ())}
+        missing = tuple(seq for seq in range(start, state.last_seq + 1) if seq not in read)
+        if missing and await _is_there(bus, missing[0]):
+            raise Unreachable(f"the log could not be read back: the reading ended before {missing[0]:,}")
     except (NatsError, TimeoutError) as error:
         raise Unreachable(f"the log could not be read back: {str(error) or type(error).__name__}") from error
-    given_up = frozenset(state.deleted or ())
-    return tuple(seq for seq in range(start, state.last_seq + 1) if seq not in read and seq not in given_up)
+    return missing
+
+
+async def _is_there(bus: Bus, seq: int) -> bool:
+    request = json.dumps({"seq": seq}).encode()
+    message = await bus.client.request(f"$JS.API.DIRECT.GET.{LOG.name}", request, timeout=WAIT)
+    return SEQUENCE in (message.headers or {})
 
 
 async def _read(bus: Bus, start: int, end: int) -> AsyncIterator[int]:
