@@ -225,6 +225,7 @@ async def test_what_is_in_the_log_already_does_not_hurt_those_it_went_out_with(b
 
 async def test_a_decision_that_nobody_waits_for_any_more_does_not_hurt_those_it_went_out_with(bus: Bus) -> None:
     appender = Appender(bus)
+    await appender.verify()  # so that both go out at once
     gone = asyncio.create_task(appender.append(wrapped(titles(1)), {}))
     stays = asyncio.create_task(appender.append(wrapped(titles(1), {}, Address("harbour", "s2")), {}))
     asyncio.get_running_loop().call_soon(gone.cancel)
