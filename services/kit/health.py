@@ -1,5 +1,7 @@
 """The health of a room: what `/healthz` shows, and what the room answers to `ask.health`."""
 
+from collections.abc import Callable
+
 from schemas.codec import encode
 from schemas.room_health import HealthAsk, RoomHealth, UnfoldedFact
 from schemas.subjects import ask
@@ -14,14 +16,16 @@ SILENT = 5.0
 class HealthReport:
     """What a room knows of its own health. Over HTTP and over the broker it reports the same."""
 
-    def __init__(self, kit: Kit, room: Room, watchdog: Watchdog) -> None:
+    def __init__(self, kit: Kit, room: Room, watchdog: Watchdog, append_failure: Callable[[], str]) -> None:
+        """`append_failure` says why the newest append to the log failed; empty: it did not."""
         self._kit = kit
         self._room = room
         self._watchdog = watchdog
+        self._append_failure = append_failure
 
     def page(self) -> dict[str, object]:
         """The page `/healthz`: what this room alone reports, and what every room does. Any thread may call it."""
-        report, silence, appending = self._room.health(), self._watchdog.silence, self._kit.appender.failure
+        report, silence, appending = self._room.health(), self._watchdog.silence, self._append_failure()
         reported = report.get("failures", ())
         failures = [*reported] if isinstance(reported, list | tuple) else []
         failures += [f"facts cannot be appended to the log: {appending}"] if appending else []

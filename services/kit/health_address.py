@@ -7,6 +7,8 @@ import msgspec
 from services.kit.files import write_whole
 
 FOLDER = "health"
+READ_BACK = "read_back"
+"""The file that names the broker whose newest facts were found whole."""
 
 
 class HealthAddress(msgspec.Struct, frozen=True):

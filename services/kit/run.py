@@ -21,7 +21,7 @@ from services.kit.bus import Appender, BrokerError, Bus, LogReader, Unreachable
 from services.kit.data_directory import Unusable, refuse_unusable
 from services.kit.endpoint import find
 from services.kit.health import HealthReport
-from services.kit.health_address import HealthAddress, write_address
+from services.kit.health_address import FOLDER, READ_BACK, HealthAddress, write_address
 from services.kit.logs import configure, logger
 from services.kit.priority import give_way
 from services.kit.room import Kit, Room
@@ -85,11 +85,19 @@ async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool,
         await bus.ensure()
         watches.append(asyncio.create_task(garbage.collect_all_at_rest(lambda: bus.client.stats["in_msgs"])))
         room = room_class()
-        kit = Kit(room_class.NAME, bus, LogReader(bus), Appender(bus), settings, stack, logger())
+        kit = Kit(
+            room_class.NAME,
+            bus,
+            LogReader(bus),
+            Appender(bus, settings.data / FOLDER / READ_BACK),
+            settings,
+            stack,
+            logger(),
+        )
         await room.open(kit)
         if getattr(room_class, "GIVES_WAY", False):  # not before: while it is opened, others wait for what it will do
             watches.append(asyncio.create_task(give_way()))
-        report = HealthReport(kit, room, watchdog)
+        report = HealthReport(kit, room, watchdog, lambda: kit.appender.failure)
         try:
             server, port = metrics.serve(settings.http.host, settings.http.port, report.page)
         except OSError as error:

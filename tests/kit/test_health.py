@@ -67,7 +67,7 @@ async def test_a_failed_append_makes_a_room_unwell_until_one_succeeds(unlimited:
     bus = await connected(unlimited)
     await bus.ensure()
     async with kit_of("ledger", bus, quick_settings(tmp_path)) as kit:
-        report = HealthReport(kit, Ledger(), Watchdog(0))
+        report = HealthReport(kit, Ledger(), Watchdog(0), lambda: kit.appender.failure)
         await kit.appender.append(facts_of("s1"), {})
         assert (True, []) == (report.page()["ok"], report.page()["failures"])
         await limit(bus, 1)
@@ -94,7 +94,7 @@ async def test_a_failed_append_is_forgotten_when_the_broker_comes_back(broker: B
 async def test_a_room_that_is_open_answers_how_it_is_and_no_other_does(bus: Bus) -> None:
     failure = "the ledger cannot be written: its disk is full"
     async with kit_of("ledger", bus, quick_settings()) as kit:
-        await HealthReport(kit, Ledger(failure), Watchdog(0)).serve()
+        await HealthReport(kit, Ledger(failure), Watchdog(0), str).serve()
         found = await healths(bus, ("ledger", "desk"), PATIENCE)
     assert {"ledger": RoomHealth("ledger", ok=False, failures=(failure,), committed_through=7)} == found
 

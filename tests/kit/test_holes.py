@@ -85,10 +85,37 @@ async def test_the_newest_block_is_read_once_for_many_appends(bus: Bus, monkeypa
         looks.append(one)
         return await unreadable(one, newest_only=newest_only)
 
-    monkeypatch.setattr("services.kit.bus.append.unreadable", counted)
+    monkeypatch.setattr("services.kit.bus.holes.unreadable", counted)
     appender = Appender(bus)
     await asyncio.gather(*(appender.append(wrapped(titles(1, number)), {}) for number in range(5)))
     assert [bus] == looks
+
+
+async def test_of_several_rooms_one_reads_the_newest_block_in_the_life_of_a_broker(
+    broker: Broker, bus: Bus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[Bus] = []
+
+    async def counted(one: Bus, *, newest_only: bool) -> tuple[int, ...]:
+        looks.append(one)
+        return await unreadable(one, newest_only=newest_only)
+
+    monkeypatch.setattr("services.kit.bus.holes.unreadable", counted)
+    known = tmp_path / "health" / "read_back"
+    await asyncio.gather(*(Appender(bus, known).append(wrapped(titles(1, number)), {}) for number in range(3)))
+    assert [bus] == looks
+    broker.stop()
+    await broker.start()
+    again = await connected(broker)
+    await asyncio.gather(*(Appender(again, known).append(wrapped(titles(1, number)), {}) for number in (3, 4)))
+    assert [bus, again] == looks
+    await again.close()
+
+
+async def test_a_file_that_cannot_be_written_has_each_room_read_for_itself(bus: Bus, tmp_path: Path) -> None:
+    (tmp_path / "health").write_text("no folder")
+    await Appender(bus, tmp_path / "health" / "read_back").append(wrapped(titles(1)), {})
+    assert titles(1) == await facts(bus)
 
 
 async def test_a_connection_is_closed_without_an_error_where_its_broker_is_gone(broker: Broker, bus: Bus) -> None:

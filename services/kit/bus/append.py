@@ -4,6 +4,7 @@ import asyncio
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -16,7 +17,7 @@ from schemas.streams import MAX_BATCH
 from schemas.subjects import Address
 from services.domain.guards import Expectation, placed, placed_behind
 from services.kit.bus.connection import Bus, TooLarge, Unreachable
-from services.kit.bus.holes import REMEDY, spoken, unreadable
+from services.kit.bus.holes import REMEDY, newest_unreadable, spoken
 from services.kit.bus.log import LogReader
 
 WRONG_LAST_SEQUENCE = frozenset({10071, 10164})
@@ -106,8 +107,10 @@ def _with(messages: Sequence[_Message], expected: Sequence[Expectation | None]) 
 class Appender:
     """Appends decisions. What waits while the broker is busy goes out together: if it is much, as one atomic batch."""
 
-    def __init__(self, bus: Bus) -> None:
+    def __init__(self, bus: Bus, known: Path | None = None) -> None:
+        """`known`: the file in which the rooms of a machine record that the newest block was found whole."""
         self._bus = bus
+        self._known = known
         self._reader = LogReader(bus)
         self._waiting: list[_Decision] = []
         self._task: asyncio.Task[None] | None = None
@@ -143,10 +146,10 @@ class Appender:
     async def verify(self) -> None:
         """Raise `Unreachable` where the newest facts cannot be read back: what is written now would be lost with them.
 
-        They are read once in the life of a process, whoever asks.
+        They are looked at once in the life of a process, whoever asks.
         """
         if self._reading_back is None:
-            self._reading_back = asyncio.create_task(unreadable(self._bus, newest_only=True))
+            self._reading_back = asyncio.create_task(newest_unreadable(self._bus, self._known))
         reading = self._reading_back
         try:
             found = await asyncio.shield(reading)

@@ -85,6 +85,11 @@ class BusClient(Client):
                 waiting.set_exception(error)
         return bool(found)
 
+    @property
+    def server_id(self) -> str:
+        """The id of the broker's process: one that is started anew has another."""
+        return str(self._server_info.get("server_id", ""))
+
     @staticmethod
     def _parse_header_lines(raw: bytes) -> dict[str, str]:
         return dict(Headers(raw))

@@ -5,9 +5,13 @@ was written and confirmed since the fault. So what cannot be read in the newest 
 """
 
 import asyncio
+import contextlib
+import fcntl
 import json
+import os
 from collections.abc import AsyncIterator
 from math import ceil
+from pathlib import Path
 
 import msgspec
 from nats.aio.msg import Msg
@@ -16,16 +20,60 @@ from nats.errors import Error as NatsError
 from schemas.streams import LOG
 from services.kit.bus.connection import Bus, Unreachable
 from services.kit.bus.marks import SEQUENCE, WAIT
+from services.kit.files import open_own
 
 BLOCK = 8 * 1024 * 1024
 """Bytes of the broker's blocks at most, so that so many of the newest ones are read back."""
 SPARE = 1.25
 """How many more records are read than fit into a block where all have the same size."""
 PAGE = 512
+POLL = 0.05
+"""Seconds until a room looks again whether another one has read the newest block."""
 REMEDY = (
     "end the installation, make a copy of the folder jetstream, and put back the copy that you have of before: "
     "docs/operating.md says how"
 )
+
+
+async def newest_unreadable(bus: Bus, known: Path | None) -> tuple[int, ...]:
+    """The positions of the newest block that the log counts and that cannot be read. Raises `Unreachable`.
+
+    A disk is read when a broker begins, and what it has read stays readable. So in the life of a broker one of the
+    rooms with the same file `known` reads the block, and the others wait for it: the file names the broker whose newest
+    block was found whole.
+    """
+    file = _opened(known) if known else None
+    if file is None:
+        return await unreadable(bus, newest_only=True)
+    try:
+        while not _is_locked(file):  # noqa: ASYNC110 - another process unlocks it
+            await asyncio.sleep(POLL)
+        if os.pread(file, 256, 0).decode(errors="replace") == bus.client.server_id:
+            return ()
+        found = await unreadable(bus, newest_only=True)
+        if not found:
+            with contextlib.suppress(OSError):  # the next room reads it again
+                os.ftruncate(file, 0)
+                os.pwrite(file, bus.client.server_id.encode(), 0)
+        return found
+    finally:
+        os.close(file)
+
+
+def _opened(known: Path) -> int | None:
+    try:
+        known.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return open_own(known, os.O_RDWR)
+    except OSError:  # a disk that takes no file is reported where something has to be written
+        return None
+
+
+def _is_locked(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 class _State(msgspec.Struct, frozen=True):
