@@ -85,19 +85,12 @@ async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool,
         await bus.ensure()
         watches.append(asyncio.create_task(garbage.collect_all_at_rest(lambda: bus.client.stats["in_msgs"])))
         room = room_class()
-        kit = Kit(
-            room_class.NAME,
-            bus,
-            LogReader(bus),
-            Appender(bus, settings.data / FOLDER / READ_BACK),
-            settings,
-            stack,
-            logger(),
-        )
+        appender = Appender(bus, settings.data / FOLDER / READ_BACK)
+        kit = Kit(room_class.NAME, bus, LogReader(bus), appender, settings, stack, logger())
         await room.open(kit)
         if getattr(room_class, "GIVES_WAY", False):  # not before: while it is opened, others wait for what it will do
             watches.append(asyncio.create_task(give_way()))
-        report = HealthReport(kit, room, watchdog, lambda: kit.appender.failure)
+        report = HealthReport(kit, room, watchdog, lambda: appender.failure)
         try:
             server, port = metrics.serve(settings.http.host, settings.http.port, report.page)
         except OSError as error:
