@@ -98,7 +98,7 @@ class Replied(msgspec.Struct, frozen=True):
 
 async def called(bus: Bus, one: Offered, given: Mapping[str, object], number: int) -> Replied | None:
     """Call it as an adapter does; None where this is more than a message carries."""
-    is_command = one.to.verb == "wish"
+    is_command = one.to.verb != "ask"
     body = {
         "id": f"{HARBOUR.session}/{one.name}/{number}",
         "at": "2026-03-07T12:00:00Z",
@@ -159,7 +159,7 @@ async def test_every_tool_and_slash_command_answers_wrong_arguments_with_a_sente
 async def test_what_is_no_call_at_all_is_refused_in_a_sentence(harness: Bus) -> None:
     wrong: list[str] = []
     for one in offered():
-        is_command = one.to.verb == "wish"
+        is_command = one.to.verb != "ask"
         to = HARBOUR.command(one.to.subject) if is_command else ask(one.to.subject, HARBOUR.project)
         for data in (b"", b"{", b"[]", b"null", b"7", b'"x"', b"\xff\xfe", b"[" * 100_000, b'{"id": 1}', b"{}"):
             reply = msgspec.json.decode(await harness.request(to, data, PATIENCE), type=Replied)

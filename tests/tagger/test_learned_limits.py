@@ -67,7 +67,7 @@ class Team:
     async def window(self, address: Address) -> str:
         """What a person is told of a session's window."""
         reply = msgspec.json.decode(await self.answer(SessionAsk(address.project, address.session)), type=SessionReport)
-        return reply.text.partition("**Model**: ")[2].partition(" tokens")[0]
+        return reply.text.partition("Model: ")[2].partition(" tokens")[0]
 
     async def plan(self, address: Address, step: str) -> Plan:
         question = TransformAsk(address.project, address.session, step, deadline_ms=60_000)

@@ -148,7 +148,7 @@ def _command(process: psutil.Process) -> list[str]:
 
 
 def _running() -> set[int]:
-    return {one.pid for one in psutil.process_iter() if one.status() != psutil.STATUS_ZOMBIE}
+    return {one.pid for one in psutil.process_iter(["status"]) if one.info["status"] != psutil.STATUS_ZOMBIE}
 
 
 async def test_one_that_cannot_load_the_rooms_is_told_of(tmp_path: Path) -> None:

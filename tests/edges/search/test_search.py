@@ -114,7 +114,11 @@ async def test_where_the_index_cannot_be_written_nothing_is_not_called_nothing(
         assert "Nothing was found. " not in ended.out
         assert "this search says nothing: the index cannot be written; `annals doctor` says what to do" in ended.error
     await house.write(ROWS)
-    assert 0 == (await run("tide table")).status
+
+    async def is_found() -> bool:
+        return (await run("tide table")).status == 0
+
+    await until(is_found)
 
 
 async def test_what_cannot_be_searched_for_ends_in_1_with_a_sentence(house: MadeIndex, run: Ran) -> None:

@@ -38,8 +38,9 @@ from schemas.inbox import (
 )
 from schemas.subjects import Address, ask
 from schemas.view_asks import HistoryRuns, HistoryRunsAsk, LastAdapter, LastAdapterAsk
+from services.domain.limits import Limits, Memory
 from services.kit.bus import Appender, Bus
-from services.responder.answers.client_manifest import MANIFEST
+from services.responder.answers.client_manifest import MANIFEST, client_manifest
 from services.responder.worker import Responder
 from services.tagger.worker import Tagger
 from tests.helpers.broker_world import HARBOUR, NOON, opened, quick_settings, wrapped
@@ -88,9 +89,10 @@ async def play(bus: Bus, rooms: tuple[Tagger, Responder]) -> None:
 
 async def test_the_manifest_is_the_same_for_all(bus: Bus, rooms: tuple[Tagger, Responder]) -> None:
     assert rooms
-    assert MANIFEST == await answer(bus, ClientManifestAsk(), ClientManifest)
-    assert MANIFEST == await answer(bus, ClientManifestAsk("harbour", "pi"), ClientManifest)
-    assert encode(MANIFEST) == await bus.request(ask(ClientManifestAsk.NAME), b"{}", PATIENCE)
+    assert MANIFEST == await answer(bus, ClientManifestAsk(verbs=("command", "ask")), ClientManifest)
+    assert MANIFEST == await answer(bus, ClientManifestAsk("harbour", "pi", ("command", "ask")), ClientManifest)
+    older = client_manifest(Limits(), Memory(), ())
+    assert encode(older) == await bus.request(ask(ClientManifestAsk.NAME), b"{}", PATIENCE)
 
 
 async def test_a_session_is_reported_from_what_is_held_and_from_what_comes(
