@@ -19,7 +19,7 @@ from tests.helpers.room_process import room
 pytestmark = [pytest.mark.broker, pytest.mark.own_broker]
 
 PROJECT = Address(HARBOUR.project)
-COUNT = 1000
+COUNT = 500
 SOON = {"ANNALS_LOOP__ACK_WAIT": "1"}
 """What a killed desk had in hand is delivered again after so many seconds."""
 
@@ -39,7 +39,7 @@ async def test_a_hundred_writers_at_two_desks_lose_and_double_nothing_when_one_i
             if done == COUNT // 2:
                 first.process.kill()
 
-        answers = await written(bus, repeated(COUNT), wait=2.0, watch=watch)
+        answers = await written(bus, repeated(COUNT), wait=5.0, watch=watch)
         assert -signal.SIGKILL == await first.ends()
         growing.cancel()
     assert ({True}, []) == ({answer.ok for answer in answers}, other.plain)

@@ -23,7 +23,7 @@ from tests.helpers.wrong_input import Leaf, faults, leaves, line, spread
 pytestmark = [pytest.mark.broker, pytest.mark.own_broker]
 
 WHOLE = bool(os.environ.get("THOROUGH"))
-BEGINS = {"up", "demo", "replay", "bench", "service", "setup", "down", "erase", *rooms.ROOMS}
+BEGINS = {"up", "demo", "replay", "bench", "service", "setup", "down", *rooms.ROOMS}
 """Commands that begin, end or connect an installation: here they get what is refused before."""
 LEAVES = list(leaves(parser()))
 NAMES = {"project", "session", "id", "value", "former", "step", "part", "message"}

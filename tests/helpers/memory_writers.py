@@ -22,7 +22,6 @@ from tests.helpers.waiting import PATIENCE
 
 PROJECT = Address(HARBOUR.project)
 WRITERS = 100
-"""Seconds in which a wish is sent again and again until some desk answers it."""
 
 
 def repeated(count: int) -> list[str]:

@@ -19,7 +19,7 @@ from services.domain.erasure.survey import Survey, Unknown
 from services.edges.erase import files
 from services.edges.erase.erasure import Erasure, Found
 from services.edges.launcher.broker import RESERVE, Broker
-from services.edges.launcher.leftover import end_leftover
+from services.edges.launcher.leftover import end_leftover, refuse_leftover
 from services.edges.launcher.run import Busy, owned
 from services.edges.terminal import write, write_error, write_note
 from services.kit.bus import BrokerError, Bus, Unreachable
@@ -71,7 +71,7 @@ async def erase(options: argparse.Namespace, settings: Settings) -> int:
     """Do what these arguments ask for; the exit status is 1 where it was refused, or something is left."""
     try:
         scope_of = _scope_of(options)
-        async with stopped_store(settings) as store:
+        async with stopped_store(settings, ends_leftover=options.yes) as store:
             return await _erase(store, settings, scope_of, options)
     except Busy:
         write_error("an installation runs here, and erasing needs it stopped: run `annals down`, then this again")
@@ -156,8 +156,11 @@ class StoppedStore(NamedTuple):
 
 
 @asynccontextmanager
-async def stopped_store(settings: Settings) -> AsyncIterator[StoppedStore]:
-    """A broker that nobody else uses: one of this command alone, or the one of a team while its rooms are stopped."""
+async def stopped_store(settings: Settings, *, ends_leftover: bool) -> AsyncIterator[StoppedStore]:
+    """A broker that nobody else uses: one of this command alone, or the one of a team while its rooms are stopped.
+
+    `ends_leftover`: whether the broker that a killed supervisor left behind is ended, and not a reason to refuse.
+    """
     nats = settings.nats
     if nats.url:
         bus = await Bus.connect(nats.url, "erase", user=nats.user, password=nats.password.get_secret_value())
@@ -170,7 +173,7 @@ async def stopped_store(settings: Settings) -> AsyncIterator[StoppedStore]:
     if not (settings.data / "jetstream").is_dir():
         raise Unreachable(f"no installation has run in {settings.data}; set ANNALS_DATA to the directory of the one")
     with owned(settings.data):
-        end_leftover(settings.data)
+        (end_leftover if ends_leftover else refuse_leftover)(settings.data)
         files.refuse_foreign(settings.data)
         broker = Broker(settings.data, port=0, max_payload=ROOM * nats.max_payload, is_alone=True)
         await broker.start()

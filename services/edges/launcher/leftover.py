@@ -52,6 +52,16 @@ def end_leftover(data: Path) -> bool:
     return True
 
 
+def refuse_leftover(data: Path) -> None:
+    """Raise `Unreachable` where a server is left on this store: for whoever changes nothing, and so ends nothing."""
+    process = _left(data)
+    if process is not None:
+        raise Unreachable(
+            f"a broker that a killed supervisor left behind still runs in {data} (pid {process.pid}); "
+            "end it with `annals down`, then run this again"
+        )
+
+
 def _wait_or_kill(process: psutil.Process) -> None:
     try:
         process.wait(GRACE)

@@ -1,5 +1,6 @@
 """What an erasure refuses before anything is changed, and what it leaves alone, it says in sentences."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,6 +42,22 @@ async def test_without_yes_it_says_what_yes_would_refuse(data: Path) -> None:
     assert 0 == shown.returncode
     assert "With --yes it would be refused: the secret is a part of what facts are made of" in shown.stderr
     assert 1 == erase(data, "secret", "--yes", word="2026-03-07").returncode
+
+
+async def test_a_broker_that_was_left_behind_is_ended_with_yes_alone(data: Path) -> None:
+    await planted(data)
+    server = Broker(data, port=0, max_payload=MAX_PAYLOAD)
+    await server.start()
+    try:
+        shown = erase(data, "session", "s1")
+        assert server.process is not None
+        assert (1, None) == (shown.returncode, server.process.poll())
+        assert "end it with `annals down`" in shown.stderr
+        gone = asyncio.to_thread(server.process.wait)  # else it would stay a zombie, which nobody can end
+        done, _ = await asyncio.gather(asyncio.to_thread(erase, data, "session", "s1", "--yes"), gone)
+        assert 0 == done.returncode, done.stdout + done.stderr
+    finally:
+        server.stop()
 
 
 def test_a_disk_without_room_is_named_with_figures() -> None:

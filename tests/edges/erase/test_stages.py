@@ -49,7 +49,7 @@ def fall():
 
 async def main(data, secret, stages, writes):
     settings = Settings(data=Path(data))
-    async with stopped_store(settings) as store:
+    async with stopped_store(settings, ends_leftover=True) as store:
         write, left = rewriting._Writer.write, [writes]
         async def counted(self, *message):
             await write(self, *message)
