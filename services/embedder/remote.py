@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from schemas.asks import EmbeddedText, Probed
-from services.embedder.core.guards import BadPlace, Place, address_of, place_of
+from services.embedder.core.guards import BadPlace, WebAddress, address_of, place_of
 from services.settings import Embed
 
 CHARACTERS = 3
@@ -133,7 +133,7 @@ class RemoteModel:
 class _Pinned(httpx.AsyncHTTPTransport):
     """Connects to one address only, whatever its name means by now."""
 
-    def __init__(self, place: Place, address: str) -> None:
+    def __init__(self, place: WebAddress, address: str) -> None:
         super().__init__()
         self._host, self._address = place[1], address
 
@@ -145,7 +145,7 @@ class _Pinned(httpx.AsyncHTTPTransport):
         return await super().handle_async_request(request)
 
 
-async def _looked_up(place: Place) -> str:
+async def _looked_up(place: WebAddress) -> str:
     _, host, port = place
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)

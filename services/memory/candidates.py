@@ -32,7 +32,7 @@ LONGEST_TEXT = 12_000
 _QUESTION = ("?", "\uff1f")
 
 
-class Found(msgspec.Struct, frozen=True):
+class JudgedCandidate(msgspec.Struct, frozen=True):
     """A candidate, where it belongs, and what the gate says of it."""
 
     text: str
@@ -43,11 +43,11 @@ class Found(msgspec.Struct, frozen=True):
     """Whether whoever sent it certainly wrote it: what a person may have pasted is held until a person decides."""
 
 
-def from_person(text: str) -> tuple[Found, ...]:
+def from_person(text: str) -> tuple[JudgedCandidate, ...]:
     """The rules that a person gives in a message, each once."""
     shown = text[:LONGEST_TEXT]
     own = {*_sentences("\n".join(own_lines(shown)))}
-    found: dict[str, Found] = {}
+    found: dict[str, JudgedCandidate] = {}
     for sentence in _sentences("\n".join(unquoted_lines(shown))):
         rule = _without_talk(sentence)
         if _gives_rule(rule):
@@ -56,16 +56,16 @@ def from_person(text: str) -> tuple[Found, ...]:
     return tuple(found.values())
 
 
-def from_agent(text: str) -> tuple[Found, ...]:
+def from_agent(text: str) -> tuple[JudgedCandidate, ...]:
     """The decisions that an agent gives a reason for in what it writes, each once."""
-    found: dict[str, Found] = {}
+    found: dict[str, JudgedCandidate] = {}
     for sentence in _sentences("\n".join(unquoted_lines(text[:LONGEST_TEXT]))):
         if _REASONED.search(sentence) and not sentence.endswith(_QUESTION):
             found.setdefault(sentence, _judged(sentence, _placed("ARCHITECTURE"), "decision"))
     return tuple(found.values())
 
 
-def from_call(call: Call, exit_code: int | None = None) -> tuple[Found, ...]:
+def from_call(call: Call, exit_code: int | None = None) -> tuple[JudgedCandidate, ...]:
     """The command of this call, if the work is checked with it and it has passed."""
     command = short_command(call.command) if call.kind == "run" else ""
     if not command or not is_checking(command):
@@ -73,7 +73,7 @@ def from_call(call: Call, exit_code: int | None = None) -> tuple[Found, ...]:
     if call.failed or exit_code not in (0, None) or broken(call.output):
         return ()
     text = f"The work is checked with `{command}`."
-    return (Found(text, _placed("CONFIG_VALUES"), "command", judge_candidate(text, "reference").verdict),)
+    return (JudgedCandidate(text, _placed("CONFIG_VALUES"), "command", judge_candidate(text, "reference").verdict),)
 
 
 _SHOULD_NOT = re.compile(r"\bshould(?: not|n['\u2019]t| never| always)\b", re.IGNORECASE)
@@ -127,14 +127,14 @@ def _gives_rule(sentence: str) -> bool:
     return bool(has_word) and not sentence.endswith(_QUESTION) and phrase_in(sentence) is None
 
 
-def _judged(sentence: str, place: Placement, rule: Rule, *, is_own: bool = True) -> Found:
+def _judged(sentence: str, place: Placement, rule: Rule, *, is_own: bool = True) -> JudgedCandidate:
     judged = judge_candidate(sentence, place.memory_class)
     reasons = judged.verdict.reasons
     if rule == "person":  # who says how things are to be has chosen what they mean by it
         reasons = tuple(reason for reason in reasons if reason not in SOFT)
     passing = passing_reasons(sentence, is_reported=rule == "decision")
     verdict = Verdict((*reasons, *passing), judged.verdict.diagnostics)
-    return Found(judged.text, place, rule, verdict, is_own)
+    return JudgedCandidate(judged.text, place, rule, verdict, is_own)
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -8,10 +8,10 @@ from schemas.inbox import MessageSeen
 from services.domain.texts.content import Piece, RecordedMessage, person_texts
 from services.domain.tools.call import TOOLS, call_of
 from services.edges.client.readers import read
-from services.memory.candidates import Found, from_agent, from_call, from_person
+from services.memory.candidates import JudgedCandidate, from_agent, from_call, from_person
 
 
-def candidates(paths: Iterable[Path]) -> dict[str, Found]:
+def candidates(paths: Iterable[Path]) -> dict[str, JudgedCandidate]:
     """Each candidate of these recordings by its id, over the project and the words."""
     return {
         name_of(path.name.split("__")[0], found.text): found
@@ -45,7 +45,7 @@ def pieces_of(message: MessageSeen) -> tuple[Piece, ...]:
     )
 
 
-def _of_message(message: MessageSeen) -> Iterator[Found]:
+def _of_message(message: MessageSeen) -> Iterator[JudgedCandidate]:
     pieces = pieces_of(message)
     for text in person_texts(
         RecordedMessage(1, message.message, message.role, pieces=pieces, synthetic=message.synthetic)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from services.domain.texts.content import Piece
 from services.domain.tools.call import Call, call_of
-from services.memory.candidates import Found, from_agent, from_call, from_person
+from services.memory.candidates import JudgedCandidate, from_agent, from_call, from_person
 from services.memory.classes import Placement
 from services.memory.gate.lasting import passing_reasons
 from tests.helpers.cost import bare_operations
@@ -32,7 +32,7 @@ def run(command: str, output: str = "3 passed", status: str = "completed") -> Ca
     return call_of(Piece("p", "tool", tool="bash", input=arguments, output=output, status=status))
 
 
-def texts(found: Iterable[Found], *, accepted: bool = True) -> list[str]:
+def texts(found: Iterable[JudgedCandidate], *, accepted: bool = True) -> list[str]:
     return [one.text for one in found if one.verdict.accepted == accepted]
 
 
@@ -112,7 +112,7 @@ def test_the_same_sentence_is_one_candidate() -> None:
 def test_a_check_that_has_passed_is_a_candidate() -> None:
     (found,) = from_call(run("cd app && FORCE=1 pnpm test 2>&1 | tail -5"))
     assert (
-        Found(
+        JudgedCandidate(
             "The work is checked with `pnpm test`.", Placement("CONFIG_VALUES", "reference"), "command", found.verdict
         )
         == found
@@ -212,7 +212,7 @@ ONCE = settings(phases=[Phase.generate], database=None, deadline=None, max_examp
 
 
 @pytest.mark.parametrize("finder", [from_person, from_agent])
-def test_in_what_is_drawn_something_is_found(finder: Callable[[str], Iterable[Found]]) -> None:
+def test_in_what_is_drawn_something_is_found(finder: Callable[[str], Iterable[JudgedCandidate]]) -> None:
     for accepted in (True, False):
         assert find(TEXTS, lambda text, accepted=accepted: texts(finder(text), accepted=accepted), settings=ONCE)
 

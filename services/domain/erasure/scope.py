@@ -40,7 +40,7 @@ DERIVED = frozenset({"memory", "plan", "hint"})
 replace = msgspec.structs.replace
 
 
-class Scope(msgspec.Struct, frozen=True):
+class ErasureScope(msgspec.Struct, frozen=True):
     """What is to be erased."""
 
     masks: Masks = {}
@@ -83,7 +83,7 @@ class Scope(msgspec.Struct, frozen=True):
         return tuple(sorted(self.session_ids | self.projects))
 
 
-class Place(NamedTuple):
+class RecordPlace(NamedTuple):
     """Where a record of the log stands."""
 
     address: Address
@@ -94,10 +94,10 @@ class Place(NamedTuple):
         return self.event_type.partition(".")[0]
 
 
-def place_of(subject: str) -> Place | None:
+def place_of(subject: str) -> RecordPlace | None:
     """Where a record stands; none where its subject is none of the log."""
     try:
-        return Place(*parse_log(subject))
+        return RecordPlace(*parse_log(subject))
     except BadSubject:
         return None
 
@@ -105,14 +105,14 @@ def place_of(subject: str) -> Place | None:
 class Rewriting:
     """What becomes of each record of a log. Applied to what it gave, it gives the same again."""
 
-    def __init__(self, scope: Scope, renamed: Mapping[bytes, bytes] | None = None) -> None:
+    def __init__(self, scope: ErasureScope, renamed: Mapping[bytes, bytes] | None = None) -> None:
         """`renamed`: the names of long bodies, by those that they had. More may be added to it."""
         self._scope = scope
         self._renamed = renamed if renamed is not None else {}
         self._derived = _together(scope.masks, scope.derived)
         self._shown = {address: _together(self._derived, masks) for address, masks in scope.shown.items()}
 
-    def masks_at(self, place: Place | None) -> Masks:
+    def masks_at(self, place: RecordPlace | None) -> Masks:
         """The texts that go out of a fact there."""
         if place is None or place.noun not in DERIVED:
             return self._scope.masks
@@ -135,7 +135,7 @@ class Rewriting:
         except Structural:
             return True
 
-    def _without(self, place: Place, data: bytes) -> bytes:
+    def _without(self, place: RecordPlace, data: bytes) -> bytes:
         """A fact without its fields that hold what is erased."""
         try:
             envelope = decode_envelope(data)

@@ -26,7 +26,7 @@ from schemas.events import (
     ToolRan,
 )
 from schemas.subjects import Address
-from services.domain.erasure.scope import Scope, place_of
+from services.domain.erasure.scope import ErasureScope, place_of
 from services.domain.erasure.secret import MASK, SHORTEST, Masks, TooShort, spellings
 from services.domain.record import Record, read_record
 from services.domain.senders import PEOPLE
@@ -127,7 +127,7 @@ class Survey:
     def _trace(self, project: str, name: str) -> MemoryTrace:
         return self.memories.setdefault((project, name), MemoryTrace())
 
-    def of_session(self, session: str) -> Scope:
+    def of_session(self, session: str) -> ErasureScope:
         """A session, those that its agents started, and copies of it; with what was derived of these alone.
 
         Raises `Unknown`.
@@ -141,7 +141,7 @@ class Survey:
             key for key, one in self.memories.items() if not one.is_of_person and one.origins and one.origins <= ids
         )
         quoted = frozenset(name for one in sessions for name in self._names.get(one, ())) | _ids(memories)
-        return Scope(
+        return ErasureScope(
             derived=self._masks(memories),
             sessions=sessions,
             session_ids=ids,
@@ -175,7 +175,7 @@ class Survey:
                 texts.setdefault(address, set()).update(*map(_variants, found))
         return {address: masks_of(found) for address, found in texts.items()}
 
-    def of_memories(self, names: Iterable[str]) -> Scope:
+    def of_memories(self, names: Iterable[str]) -> ErasureScope:
         """Memories of these ids, in whichever project, with their texts wherever they stand.
 
         Raises `Unknown`, and `TooShort` where a text is too short to be masked by itself.
@@ -199,7 +199,7 @@ class Survey:
                     f"archive it with `annals memory archive {name}`"
                 )
         quoted = _ids(memories)
-        return Scope(
+        return ErasureScope(
             masks=self._masks(memories),
             memories=memories,
             to_archive=self._live(memories),
@@ -220,13 +220,13 @@ class Survey:
             )
         )
 
-    def of_project(self, project: str) -> Scope:
+    def of_project(self, project: str) -> ErasureScope:
         """A project under all its names, with its sessions, its memory and its commits. Raises `Unknown`."""
         names = {project, *(alias for alias, leads_to in self._aliases.items() if leads_to == project)}
         known = {one.project for one in self.facts} & names
         if not known or not project:
             raise Unknown(f"the log has no project {project!a}; `annals project list` shows all of them")
-        return Scope(projects=frozenset(names))
+        return ErasureScope(projects=frozenset(names))
 
     def _masks(self, memories: Iterable[tuple[str, str]]) -> Masks:
         texts: set[str] = set()

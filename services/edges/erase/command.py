@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from schemas.streams import LOG
 from services.domain.erasure.facts import Structural
-from services.domain.erasure.scope import Scope
+from services.domain.erasure.scope import ErasureScope
 from services.domain.erasure.secret import TooShort, spellings
 from services.domain.erasure.survey import Survey, Unknown
 from services.edges.erase import files
-from services.edges.erase.erasure import Erasure, Found
+from services.edges.erase.erasure import Erasure, Occurrences
 from services.edges.launcher.broker import RESERVE, Broker
 from services.edges.launcher.leftover import end_leftover, refuse_leftover
 from services.edges.launcher.run import Busy, owned
@@ -80,20 +80,20 @@ async def erase(options: argparse.Namespace, settings: Settings) -> int:
     return 1
 
 
-ScopeOf = Callable[[Bus], Awaitable[Scope]]
+ScopeOf = Callable[[Bus], Awaitable[ErasureScope]]
 
 
 def _scope_of(options: argparse.Namespace) -> ScopeOf:
     """How it is found in a log what these arguments mean. A secret is asked for at once."""
     if options.what == "secret":
-        scope = Scope(masks=spellings(_secret(options.source)))
+        scope = ErasureScope(masks=spellings(_secret(options.source)))
 
-        async def known(_: Bus) -> Scope:
+        async def known(_: Bus) -> ErasureScope:
             return scope
 
         return known
 
-    async def surveyed(bus: Bus) -> Scope:
+    async def surveyed(bus: Bus) -> ErasureScope:
         survey = Survey()
         async with aclosing(stored(bus, LOG.name)) as log:
             async for message in log:
@@ -103,7 +103,7 @@ def _scope_of(options: argparse.Namespace) -> ScopeOf:
     return surveyed
 
 
-def _meant(survey: Survey, options: argparse.Namespace) -> Scope:
+def _meant(survey: Survey, options: argparse.Namespace) -> ErasureScope:
     match options.what:
         case "session":
             scope = survey.of_session(options.session)
@@ -251,7 +251,7 @@ def check_room(log: int, free: int) -> None:
         )
 
 
-def lines_of(found: Found) -> Iterator[str]:
+def lines_of(found: Occurrences) -> Iterator[str]:
     """What was found, store by store."""
     facts = ", ".join(f"{count:,} of {noun}" for noun, count in found.facts.items())
     where = f"{sum(found.facts.values()):,} facts at {found.sessions:,} addresses"
@@ -269,7 +269,7 @@ def lines_of(found: Found) -> Iterator[str]:
         yield f"file       {path}"
 
 
-def _receipt(found: Found, left: Sequence[Path], unreached: Sequence[str]) -> int:
+def _receipt(found: Occurrences, left: Sequence[Path], unreached: Sequence[str]) -> int:
     """Print what was found afterwards, and what was not looked at; the exit status."""
     write("")
     write("Looked for again, in each store through its own reader, and in the bytes of every file:")

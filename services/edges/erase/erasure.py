@@ -17,7 +17,7 @@ from services.domain.envelopes import envelope
 from services.domain.erasure.facts import Addresses, Structural, refuse_word_of_language
 from services.domain.erasure.references import References
 from services.domain.erasure.samples import Samples
-from services.domain.erasure.scope import Rewriting, Scope, place_of
+from services.domain.erasure.scope import ErasureScope, Rewriting, place_of
 from services.domain.erasure.secret import Masks, masked, masked_subject
 from services.domain.erasure.shown import ShownEdits
 from services.domain.erasure.survey import REASON
@@ -45,7 +45,7 @@ NAMES = (*(one.name for one in STREAMS), *(one.name for one in BUCKETS), COPY, P
 Stage = Callable[[], Awaitable[None]]
 
 
-class Found(msgspec.Struct):
+class Occurrences(msgspec.Struct):
     """Where it stands what is to be erased: how much of each store."""
 
     facts: dict[str, int] = {}
@@ -71,7 +71,7 @@ class Found(msgspec.Struct):
 class Erasure:
     """What one scope names, taken out of the broker and the files of one data directory."""
 
-    def __init__(self, bus: Bus, data: Path, scope: Scope, now: datetime) -> None:
+    def __init__(self, bus: Bus, data: Path, scope: ErasureScope, now: datetime) -> None:
         """`now`: the moment of the facts that say so."""
         self._bus = bus
         self._data = data
@@ -87,11 +87,11 @@ class Erasure:
         """What no file may hold afterwards: the texts, and samples of what the sessions have said."""
         return {**self._masks, **dict.fromkeys(self._samples.found, b"")}
 
-    async def look(self) -> Found:
+    async def look(self) -> Occurrences:
         """Look for it in each store through its own reader. Nothing is changed."""
         facts, sessions, prompts = await self._facts()
         named = {**self._masks, **{name.encode(): b"" for name in self._scope.names}}
-        return Found(
+        return Occurrences(
             facts=facts,
             sessions=sessions,
             prompts=prompts,

@@ -34,13 +34,13 @@ class BadPlace(ValueError):
     """An address that is not asked; says why."""
 
 
-class Place(tuple[str, str, int]):
+class WebAddress(tuple[str, str, int]):
     """A scheme, a host and a port."""
 
     __slots__ = ()
 
 
-def place_of(url: str) -> Place:
+def place_of(url: str) -> WebAddress:
     """Where this address is. Raises `BadPlace`."""
     try:
         parts = urlsplit(url)
@@ -53,7 +53,7 @@ def place_of(url: str) -> Place:
         raise BadPlace("ANNALS_EMBED__URL holds a user or a password: put the key into ANNALS_EMBED__KEY instead")
     if parts.hostname.rstrip(".").lower() in METADATA:
         raise BadPlace(f"{parts.hostname} tells the secrets of a cloud's machine: no model is there")
-    return Place((parts.scheme, parts.hostname, port or (443 if parts.scheme == "https" else 80)))
+    return WebAddress((parts.scheme, parts.hostname, port or (443 if parts.scheme == "https" else 80)))
 
 
 def address_of(host: str, found: Sequence[str]) -> str:

@@ -76,7 +76,7 @@ def _is_locked(file: int) -> bool:
     return True
 
 
-class _State(msgspec.Struct, frozen=True):
+class _StreamState(msgspec.Struct, frozen=True):
     messages: int = 0
     bytes: int = 0
     first_seq: int = 0
@@ -85,7 +85,7 @@ class _State(msgspec.Struct, frozen=True):
 
 
 class _Info(msgspec.Struct, frozen=True):
-    state: _State = _State()
+    state: _StreamState = _StreamState()
 
 
 async def unreadable(bus: Bus, *, newest_only: bool = False) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from services.domain.senders import PEOPLE
-from services.memory.candidates import Found
+from services.memory.candidates import JudgedCandidate
 from services.memory.decide.candidate import Candidate
 from services.memory.decide.naming import candidate_id
 from services.memory.gate.verdict import Verdict
@@ -43,7 +43,7 @@ SESSIONS = 2
 _RULES = {"person": "sentence", "command": "command", "decision": "decision"}
 
 
-def shown(found: Found, origin: Origin) -> Candidate:
+def shown(found: JudgedCandidate, origin: Origin) -> Candidate:
     """What a session shows without anybody asking for it: one candidate of a session, however often it shows it.
 
     A rule that a person typed holds at once, as their own words do; all else was read off, and has to be seen again.

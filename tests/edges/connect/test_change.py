@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from services.edges.connect.edit import append, patch, replace
 from services.edges.connect.harnesses.opencode.change import EMPTY, connect, disconnect, is_bare
 from services.edges.connect.harnesses.opencode.config import Source, entries, package, plugins, switches
-from services.edges.connect.harnesses.opencode.places import Place, Scope
+from services.edges.connect.harnesses.opencode.places import ConfigFile, Scope
 from services.edges.connect.jsonc import value
 from services.edges.connect.written import Kept, Mode, Unsuitable, Wanted, Written, digest_of
 from tests.helpers.examples import examples
@@ -217,7 +217,7 @@ def test_the_name_of_a_package_is_without_its_version(spec: str, name: str) -> N
 
 
 def source(name: str, scope: Scope, **content: object) -> Source:
-    return Source(Place(Path(f"/{name}"), scope), content)
+    return Source(ConfigFile(Path(f"/{name}"), scope), content)
 
 
 def test_of_the_users_lists_the_last_counts_and_the_projects_are_added() -> None:

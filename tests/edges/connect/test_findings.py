@@ -16,7 +16,7 @@ from services.edges.connect.findings import Conflict, Finding, is_well
 from services.edges.connect.harnesses.opencode import judgement
 from services.edges.connect.harnesses.opencode.config import Entry, Source, Switch
 from services.edges.connect.harnesses.opencode.judgement import Program
-from services.edges.connect.harnesses.opencode.places import Place
+from services.edges.connect.harnesses.opencode.places import ConfigFile
 from services.edges.connect.installation import Kept, Running, Timed
 from services.kit.bus import Lag
 
@@ -52,7 +52,7 @@ INSTALLATION = installation.Seen(
 )
 HARNESS = judgement.Seen(
     Program("/usr/bin/opencode", "1.18.33"),
-    (Source(Place(CONFIG, "user")),),
+    (Source(ConfigFile(CONFIG, "user")),),
     (OURS,),
     Connection(
         "opencode",
@@ -161,7 +161,7 @@ def test_what_is_not_well_in_an_installation_is_found(changes: dict[str, Any], e
         ({"program": None}, [("WARN", "opencode")]),
         ({"program": Program("/x/opencode", "1.17.0")}, [("WARN", "opencode")]),
         ({"program": Program("/x/opencode")}, [("WARN", "opencode")]),
-        ({"sources": (Source(Place(CONFIG, "user"), error="line 1"),)}, [("FAIL", "configuration")]),
+        ({"sources": (Source(ConfigFile(CONFIG, "user"), error="line 1"),)}, [("FAIL", "configuration")]),
         ({"plugins": ()}, [("WARN", "plugin")]),
         ({"plugins": (OURS, OURS._replace(spec="/other/annals.mjs"))}, [("FAIL", "plugin")]),
         ({"plugins": (OURS, OURS)}, []),

@@ -14,7 +14,7 @@ import pytest
 from schemas.codec import decode_envelope
 from schemas.events import SessionRenamed
 from schemas.streams import BODIES, DEAD, IN, LOG
-from services.domain.erasure.scope import ERASED, Scope
+from services.domain.erasure.scope import ERASED, ErasureScope
 from services.domain.erasure.secret import MASK
 from services.edges.erase.erasure import Erasure
 from services.edges.launcher.broker import Broker
@@ -36,7 +36,7 @@ import asyncio, os, signal, sys
 from datetime import UTC, datetime
 from pathlib import Path
 from schemas.streams import LOG
-from services.domain.erasure.scope import Scope
+from services.domain.erasure.scope import ErasureScope
 from services.domain.erasure.secret import spellings
 from services.domain.erasure.survey import Survey
 from services.edges.erase.command import stopped_store
@@ -59,7 +59,7 @@ async def main(data, secret, stages, writes):
         survey = Survey()
         async for one in rewriting.stored(store.bus, LOG.name):
             survey.add(one.subject, one.data)
-        scope = survey.of_session("s1") if secret == "s1" else Scope(masks=spellings(secret))
+        scope = survey.of_session("s1") if secret == "s1" else ErasureScope(masks=spellings(secret))
         erasure = Erasure(store.bus, settings.data, scope, datetime.now(UTC))
         for number, (_, stage) in enumerate(erasure.stages):
             if number == stages:
@@ -70,7 +70,7 @@ async def main(data, secret, stages, writes):
 
 asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])))
 """
-STAGES = len(Erasure(None, Path(), Scope(), NOON).stages)  # type: ignore[arg-type] # which are only counted
+STAGES = len(Erasure(None, Path(), ErasureScope(), NOON).stages)  # type: ignore[arg-type] # which are only counted
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ class _File(msgspec.Struct):
     filename: str | None = None
 
 
-class _State(msgspec.Struct):
+class _ToolState(msgspec.Struct):
     """How far a tool call got."""
 
     status: str = ""
@@ -93,7 +93,7 @@ class Part(msgspec.Struct):
     metadata: dict[str, Any] | None = None
     tool: str = ""
     call: str = msgspec.field(default="", name="callID")
-    state: _State | None = None
+    state: _ToolState | None = None
     mime: str = ""
     url: str = ""
     filename: str | None = None
@@ -208,12 +208,12 @@ def _part(part: Part, position: int) -> PartSeen | None:
         case "compaction":
             return msgspec.structs.replace(seen, type="compaction")
         case "tool":
-            return _tool(part, seen, part.state or _State())
+            return _tool(part, seen, part.state or _ToolState())
         case _:
             return None
 
 
-def _tool(part: Part, seen: PartSeen, state: _State) -> PartSeen:
+def _tool(part: Part, seen: PartSeen, state: _ToolState) -> PartSeen:
     return msgspec.structs.replace(
         seen,
         type="tool",
@@ -226,13 +226,13 @@ def _tool(part: Part, seen: PartSeen, state: _State) -> PartSeen:
     )
 
 
-def _output(state: _State) -> str:
+def _output(state: _ToolState) -> str:
     if state.time and state.time.compacted:
         return CLEARED
     return (state.error if state.status == "error" else state.output) or ""
 
 
-def _attachments(state: _State) -> tuple[Attachment, ...]:
+def _attachments(state: _ToolState) -> tuple[Attachment, ...]:
     """What OpenCode sends with an output: nothing with a failure, and nothing with one that it has pruned."""
     if state.status != "completed" or (state.time and state.time.compacted):
         return ()

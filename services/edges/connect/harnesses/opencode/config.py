@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from services.edges.connect.harnesses.opencode.places import Place
+from services.edges.connect.harnesses.opencode.places import ConfigFile
 from services.edges.connect.written import BUNDLE
 
 PACKAGE = "@annals/opencode"
@@ -19,7 +19,7 @@ DEFAULTS = {"auto": True, "prune": False}
 class Source(msgspec.Struct, frozen=True):
     """One file with what it says; an unreadable one with the reason."""
 
-    place: Place
+    place: ConfigFile
     value: Mapping[str, object] = {}
     error: str = ""
 

@@ -12,7 +12,7 @@ from services.edges.connect.findings import Conflict
 from services.edges.connect.harnesses.opencode.config import Source, plugins
 from services.edges.connect.harnesses.opencode.conflicts import Discovered, conflicts, disabled_hooks
 from services.edges.connect.harnesses.opencode.judgement import Program
-from services.edges.connect.harnesses.opencode.places import Place, Places
+from services.edges.connect.harnesses.opencode.places import ConfigFile, Places
 from services.edges.connect.jsonc import Unreadable, value
 
 PATIENCE = 60.0
@@ -41,7 +41,7 @@ def executable(name: str, environment: Mapping[str, str], *others: Path) -> str:
     return shutil.which(name, path=os.pathsep.join([environment.get("PATH", ""), *map(str, others)])) or ""
 
 
-def source(place: Place, text: str | None) -> Source:
+def source(place: ConfigFile, text: str | None) -> Source:
     """What one text says, or why it cannot be read. OpenCode takes an empty file for an empty configuration."""
     if text is None or not text:
         return Source(place)
@@ -84,7 +84,7 @@ def _disabled(where: Places) -> frozenset[str]:
         for name in HOOKED_FILES:
             for ending in ("json", "jsonc"):
                 path = folder / f"{name}.{ending}"
-                contents.append(source(Place(path, "user"), _text(path)).value)
+                contents.append(source(ConfigFile(path, "user"), _text(path)).value)
     return disabled_hooks(contents)
 
 

@@ -13,7 +13,7 @@ LEGACY = "config.json"
 Scope = Literal["user", "custom", "project"]
 
 
-class Place(msgspec.Struct, frozen=True):
+class ConfigFile(msgspec.Struct, frozen=True):
     """A file that OpenCode reads where it exists."""
 
     path: Path
@@ -25,7 +25,7 @@ class Places(msgspec.Struct, frozen=True):
 
     user: Path
     here: Path
-    files: tuple[Place, ...]
+    files: tuple[ConfigFile, ...]
     folders: tuple[Path, ...]
 
     @property
@@ -42,11 +42,11 @@ def places(environment: Mapping[str, str], here: Path) -> Places:
     folders = list(dict.fromkeys([*(folder / ".opencode" for folder in above), home / ".opencode"]))
     if custom := environment.get("OPENCODE_CONFIG_DIR"):
         folders.append(Path(custom))
-    files = [Place(user / name, "user") for name in (LEGACY, *FILES)]
+    files = [ConfigFile(user / name, "user") for name in (LEGACY, *FILES)]
     if custom := environment.get("OPENCODE_CONFIG"):
-        files.append(Place(Path(custom), "custom"))
-    files += [Place(folder / name, "project") for folder in reversed(above) for name in FILES]
-    files += [Place(folder / name, "project") for folder in folders for name in FILES]
+        files.append(ConfigFile(Path(custom), "custom"))
+    files += [ConfigFile(folder / name, "project") for folder in reversed(above) for name in FILES]
+    files += [ConfigFile(folder / name, "project") for folder in folders for name in FILES]
     return Places(user, here, tuple(files), (user, *folders))
 
 
