@@ -196,13 +196,13 @@ class NoteWrite(Command, frozen=True):
 
     text: str
     condition: str = ""
-    """When it is to come up, in words that stand beside it. Nothing watches for it: no tool offers it any more."""
+    """When it is to come up, in words that are stored with it. Nothing watches for it: no tool offers it any more."""
     session: str = ""
     message: str = ""
 
 
 class NoteUpdate(Command, frozen=True):
-    """Change a note's words, or those beside it. What is empty stays."""
+    """Change a note's words, or its condition. What is empty stays."""
 
     TYPE: ClassVar[str] = "note.update"
 

@@ -42,7 +42,7 @@ class Repository:
         if is_root:
             self._environment["GIT_CEILING_DIRECTORIES"] = str(directory.resolve().parent)
         self._is_bounded = not (is_root and os.pathsep in str(directory.resolve()))
-        """Whether git is kept from looking above it: its list of ceilings has no way to spell a colon."""
+        """Whether git is prevented from looking above it: its list of ceilings has no way to spell a colon."""
 
     async def shape(self) -> Shape:
         """What its branches are at now."""

@@ -61,7 +61,7 @@ class Books:
         return len(self._books)
 
     async def remembers(self, project: str) -> bool:
-        """Whether a memory is kept of this project."""
+        """Whether this project has a memory."""
         if not self.is_enabled:
             return False
         return with_own(self._kit.settings.memory, await self.settings.of(project)).enabled

@@ -95,7 +95,7 @@ class MemoryIntake:
             await self._consumer.settle(delivery, outcome)
 
     async def _taken(self, address: Address, delivery: Delivery) -> Outcome:
-        """Take in one fact. Where no memory is kept it is passed over: of what is said nothing is made up for later."""
+        """Take in one fact. Where the project has no memory it is skipped, and not made up for later."""
         what = parse_log(delivery.subject)[1]
         if what in (ProjectClaimed.TYPE, ProjectMerged.TYPE):
             return await self._claimed(delivery)

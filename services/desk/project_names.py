@@ -37,7 +37,7 @@ class ProjectNames:
         return await self._aliases.newest(GLOBAL)
 
     async def claim(self, envelope: Envelope, event: ProjectClaimed | ProjectMerged) -> None:
-        """Take in that a project is said to have had another name."""
+        """Take in a claim that a project had another name."""
         claim = await self._looked_into(envelope.project, event)
 
         async def judge(draft: Draft[Aliases]) -> None:

@@ -43,7 +43,7 @@ class AddressKind(Enum):
 
 
 class CommandRule(Generic[S, C, X]):
-    """One kind of command: the function that decides it, and what is known of the command beside its fields."""
+    """One kind of command: the function that decides it, and what is known of the command apart from its fields."""
 
     def __init__(
         self,

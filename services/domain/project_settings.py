@@ -28,7 +28,7 @@ MOST_PATHS, LONGEST_PATH = 50, 300
 MOST_BYTES = 32 * 1024
 """Of all settings together, as JSON."""
 MOST_VERSIONS = 1_000
-"""The newest changes that are remembered: a session goes on under what held when its prompt was written last."""
+"""The newest changes that are remembered: a session goes on with the values of its last rebase."""
 MOST_PROBLEMS = 20
 
 
@@ -80,7 +80,7 @@ class ProjectSettings(msgspec.Struct, frozen=True):
         return self.versions[-1] if self.versions else NOTHING
 
     def at(self, position: int) -> Mapping[str, object]:
-        """What held at a position of the log."""
+        """The values at a position of the log."""
         return next((one.settings for one in reversed(self.versions) if one.seq <= position), NOTHING.settings)
 
 

@@ -57,5 +57,5 @@ def write_error(text: str) -> None:
 
 
 def write_note(text: str) -> None:
-    """Print what is beside the result of a command."""
+    """Print a note on the result of a command."""
     sys.stderr.write(f"{printable(text)}\n")

@@ -74,7 +74,7 @@ def directory_name(root: Path) -> str:
 
 
 def first_commit(project: str) -> str:
-    """The commit that a project's repository begins with, where its name tells."""
+    """The commit that a project's repository begins with, where its name contains it."""
     commit = project.removeprefix(ROOT)
     return commit if project.startswith(ROOT) and _COMMIT.fullmatch(commit) else ""
 

@@ -55,7 +55,7 @@ class Sink(Protocol):
     async def commit(self, facts: Sequence[Fact], through: int, mark: Mark) -> None:
         """Add facts, in log order, and move the position to `through`, both or neither; skip what is in already.
 
-        `mark`: what stands there, by which this log is told from another one later on.
+        `mark`: what stands there, by which this log is distinguished from another one later on.
         """
 
     async def idle(self) -> None:
@@ -83,7 +83,7 @@ def pause(since: float, cost: float, shortest: float, longest: float) -> float:
     A commit costs nearly the same for one fact as for a hundred, so commits take `SHARE` of the time and the facts of
     the rest of it are committed together: `since` is the seconds since the last commit began, and `cost` those that it
     took. After a quiet time that long ago nothing is left to wait for, and the answer is `shortest`. `longest` bounds
-    it where a commit is so slow that the share cannot be kept, and wins where it is less than `shortest`.
+    it where a commit is so slow that the share cannot be met, and wins where it is less than `shortest`.
     """
     return min(max(cost / SHARE - since, shortest), longest)
 

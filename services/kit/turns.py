@@ -65,7 +65,7 @@ class Queue:
 
     @asynccontextmanager
     async def turn(self, name: str, *, key: Hashable = None, until: float = math.inf) -> AsyncIterator[None]:
-        """Wait for a turn, beside other clients of the broker.
+        """Wait for a turn among other clients of the broker.
 
         `key`: a newer question of this client with the same key replaces this one while it waits. `until`: when the
         asker stops listening, by the clock. Raises `TooMany`, `Expired` and `ReplacedByNewer`.

@@ -51,7 +51,7 @@ class Profile(msgspec.Struct, frozen=True):
     tokens: int
     """With everything around the lines."""
     entries: int | None = None
-    """The most memories that no person said or pinned; none: as many as there is room for."""
+    """The most memories that no person wrote or pinned; none: as many as there is room for."""
     considered: int = 600
     """How many of those are looked at, the strongest first: more than there is ever room for."""
 
@@ -96,7 +96,7 @@ def choose(
     profile: Profile = COMPACT,
     fadings: Iterable[Fading] | None = None,
 ) -> Choice:
-    """Choose what is shown at this moment. Of what no person said, what does not fit is passed over for what does.
+    """Choose what is shown at this moment. Of what no person wrote, what does not fit is passed over for what does.
 
     `fadings` are those of the memories, where they are known.
     """
@@ -163,7 +163,7 @@ def is_of_person(memory: Memory) -> bool:
 
 
 def _newness(memory: Memory) -> tuple[bool, float, float, str]:
-    """A key that sorts what people said as it is shown: pinned ones, and then the newest or newly confirmed first."""
+    """A key that sorts what people wrote as it is shown: pinned ones, and then the newest or newly confirmed first."""
     return not memory.is_pinned, -memory.clock.timestamp(), -memory.created.timestamp(), memory.id
 
 

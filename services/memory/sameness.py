@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 LONGEST = 2_000
-"""Characters of a text that are compared; a longer one is told from others by a digest of the whole."""
+"""Characters of a text that are compared; a longer one is distinguished from others by a digest of the whole."""
 CACHED = 16_384
 
 Words = tuple[str, ...]
@@ -105,7 +105,7 @@ _NOT = frozenset({
 _EASY = frozenset(
     {"do", "ne", "always", "is", "to", "immer", "toujours", "siempre", "sempre", "всегда", "must", "should"}
 )
-"""What may stand more on one side, beside a negation, without changing what is negated."""
+"""What may stand more on one side, next to a negation, without changing what is negated."""
 _DIGIT = re.compile(r"\d")
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]\Z")
 FEW = 3

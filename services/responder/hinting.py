@@ -1,7 +1,7 @@
 """Searches for what bears on a person's message, from when the message is read, next to all else.
 
 The plan of the call that sends the message waits for its search, for a moment that is bounded: the call comes right
-behind the message, and what is found after that is never said.
+behind the message, and what is found after that is never shown.
 """
 
 import asyncio

@@ -72,7 +72,7 @@ class Searching:
         """Project -> the sessions that were quarantined when that was last known."""
 
     async def answer(self, asker: Asker, ask: SearchAsk) -> Hits:
-        """What is found under all names of the project. Whatever could not be done is told, and the rest is done."""
+        """What is found under all names of the project. What could not be done is reported, and the rest is done."""
         names = (await self._aliases.now()).names(asker.project)
         query = ask.query[:MOST_CHARACTERS].strip()
         if not query.replace("\0", "").strip():

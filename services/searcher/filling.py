@@ -48,7 +48,7 @@ async def filled(source: Source, stored: StoredShelf | None) -> StoredShelf:
     change = await asyncio.to_thread(_change, shelf, listed)
     shelf.remove(change.gone)
     shelf.moved(change.moved)
-    there = set(await table.columns())  # an index of before goes on until a new one has grown beside it
+    there = set(await table.columns())  # an index of before goes on until a new one has grown next to it
     for start in range(0, len(change.fresh), AT_ONCE):
         places = change.fresh[start : start + AT_ONCE]
         rows = await table.at(places, [name for name in SHELVED if name in there])

@@ -41,7 +41,7 @@ NEWEST = 50
 
 
 class SessionHits(msgspec.Struct, frozen=True):
-    """A session that is named, with what tells most of it: its history, how it began and what was said last."""
+    """A session that is named, with what shows most of it: its history, how it began and its last messages."""
 
     facts: FoundSession
     found: tuple[Found, ...]
@@ -79,7 +79,7 @@ async def session_named(
 
 
 def _of(stored: StoredShelf, scope: Scope, name: str) -> Places:
-    """The rows of a session that may be found, as they were said."""
+    """The rows of a session that may be found, in their order."""
     numbers = stored.shelf.of_session(name)
     numbers = numbers[stored.allowed(scope._replace(left_out=frozenset()))[numbers]]
     return numbers[np.argsort(stored.shelf.seqs[numbers], kind="stable")]

@@ -105,7 +105,7 @@ class Store:
 
     async def warm(self) -> None:
         """Open what the first search would have to open."""
-        with contextlib.suppress(*VectorsError):  # that search meets the same error, and tells it
+        with contextlib.suppress(*VectorsError):  # that search meets the same error, and reports it
             if await self._opened():
                 for name in (await asyncio.to_thread(self._position)).tables.values():
                     await self._table(name)
@@ -140,7 +140,7 @@ class Store:
     def _refreshed(self, project: str, task: "asyncio.Task[object]") -> None:
         self._refreshing.pop(project, None)
         if not task.cancelled() and task.exception() is not None:
-            self._stored.pop(project, None)  # the next search meets the same error, and tells it
+            self._stored.pop(project, None)  # the next search meets the same error, and reports it
 
     async def _looked_after(self, project: str) -> Project:
         async with self._locks.setdefault(project, asyncio.Lock()):

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
-from itertools import pairwise, product
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -16,6 +16,7 @@ from tests.conftest import running_installation
 from tests.harness import scenarios
 from tests.harness.connected import plugin, rebases
 from tests.harness.isolation import OPENAI, merged
+from tests.harness.kinds import chosen, each_way_once
 from tests.harness.opencode import OpenCode
 from tests.harness.provider import Provider, Reply, Request
 from tests.harness.scripted import Calls, Conversation, calls
@@ -140,8 +141,10 @@ def moved(requests: Sequence[Request]) -> int:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def played(running: Running) -> tuple[Mapping[tuple[str, str], Conversation], Sequence[Fact]]:
-    """A session for each way and place, all of them at once, and the log."""
+async def played(
+    running: Running, request: pytest.FixtureRequest
+) -> tuple[Mapping[tuple[str, ...], Conversation], Sequence[Fact]]:
+    """A session for each way and place that is asked about, all of them at once, and the log."""
 
     async def play(way: str, where: str) -> Conversation:
         conversation = await Conversation.open(running.oc, running.provider, way)
@@ -149,17 +152,16 @@ async def played(running: Running) -> tuple[Mapping[tuple[str, str], Conversatio
         await read(conversation, 0, 1)
         return conversation
 
-    kinds = list(product(WAYS, ("before", "behind")))
+    kinds = chosen(request, test_what_another_plugin_adds_moves_nothing)
     conversations = await asyncio.gather(*(play(*kind) for kind in kinds))
     await settle(running.bus)
     return dict(zip(kinds, conversations, strict=True)), await facts(running.bus)
 
 
-@pytest.mark.parametrize("where", ["before", "behind"])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("way", "where"), each_way_once(WAYS, ("before", "behind")))
 async def test_what_another_plugin_adds_moves_nothing(
     running: Running,
-    played: tuple[Mapping[tuple[str, str], Conversation], Sequence[Fact]],
+    played: tuple[Mapping[tuple[str, ...], Conversation], Sequence[Fact]],
     way: str,
     where: str,
 ) -> None:

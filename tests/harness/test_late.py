@@ -53,14 +53,19 @@ async def remember(oc: OpenCode, provider: Provider) -> None:
     assert "cannot be reached" not in said
 
 
-async def test_it_has_the_memory_by_one_rebase(provider: Provider, tmp_path: Path) -> None:
+async def test_it_has_the_memory_by_one_rebase_and_a_session_that_was_served_has_none(
+    provider: Provider, tmp_path: Path
+) -> None:
     """It takes over ten seconds of a processor: two installations are started, and OpenCode twice."""
     async with Apart(tmp_path / "data") as installation:
         async with harness(tmp_path, provider) as oc:
             await (await Conversation.open(oc, provider, "First start")).send("Hello.", Reply(text="Hello."))
         async with harness(tmp_path, provider) as oc:
             await remember(oc, provider)
+            warm = await Conversation.open(oc, provider, "Goes on")
+            await warm.send("Words.", Reply(text="Yes."))
             await installation.kill()
+            await warm.send("Words alone.", Reply(text="Yes."))
             cold = await Conversation.open(oc, provider, "Cold")
             for number in range(3):
                 await cold.send(f"Words {number}.", Reply(text="Yes."))
@@ -69,14 +74,19 @@ async def test_it_has_the_memory_by_one_rebase(provider: Provider, tmp_path: Pat
             answered = len(provider.of(cold.session))
             for number in range(3):
                 await cold.send(f"More words {number}.", Reply(text="Yes."))
+            await until(lambda: is_new_tagged(warm), "the installation serves the session again")
             log = await log_of(installation)
     requests = provider.of(cold.session)
     assert [["late"]] == [one.causes for one in rebases(log, cold.session)]
     assert [True] * 4 == knows(requests)[answered - 1 :]
     assert 1 == len(breaks(requests)), breaks(requests)
+    assert [] == [one.causes for one in rebases(log, warm.session)]
+    assert all(knows(provider.of(warm.session)))
+    assert [] == breaks(provider.of(warm.session))
     assert [] == provider.faults
 
 
+@pytest.mark.soak
 async def test_a_process_for_one_prompt_always_comes_first(provider: Provider, tmp_path: Path) -> None:
     """`opencode run` ends before anybody answers; the next one goes on with the session."""
     at_once, patient = (harness(tmp_path, provider, options) for options in (USUAL, WIDE))
@@ -96,21 +106,3 @@ async def test_a_process_for_one_prompt_always_comes_first(provider: Provider, t
     assert [False, True, True, True] == knows(requests)
     assert 1 == len(breaks(requests)), breaks(requests)
     assert [] == provider.faults
-
-
-async def test_an_installation_that_is_started_again_makes_nobody_late(provider: Provider, tmp_path: Path) -> None:
-    async with Apart(tmp_path / "data") as installation:
-        async with harness(tmp_path, provider) as oc:
-            await (await Conversation.open(oc, provider, "First start")).send("Hello.", Reply(text="Hello."))
-        async with harness(tmp_path, provider) as oc:
-            await remember(oc, provider)
-            conversation = await Conversation.open(oc, provider, "Goes on")
-            await conversation.send("Words.", Reply(text="Yes."))
-            await installation.kill()
-            await conversation.send("Words alone.", Reply(text="Yes."))
-            await installation.start()
-            await until(lambda: is_new_tagged(conversation), "the installation serves the session again")
-            log = await log_of(installation)
-    assert [] == [one.causes for one in rebases(log, conversation.session)]
-    assert all(knows(provider.of(conversation.session)))
-    assert [] == breaks(provider.of(conversation.session))

@@ -114,9 +114,8 @@ async def test_after_every_blow_each_fact_is_told_once_and_no_prefix_changed(
     assert await rebuilt(log, tmp_path / "rebuilt.duckdb") == shown
 
 
-@pytest.mark.parametrize(
-    "blow", [pytest.param(kill_a_room, id="rooms", marks=pytest.mark.soak), pytest.param(kill_the_broker, id="broker")]
-)
+@pytest.mark.soak
+@pytest.mark.parametrize("blow", [kill_a_room, kill_the_broker], ids=["rooms", "broker"])
 async def test_a_replay_that_waits_for_history_goes_on_after_every_blow(
     installation: InstallationFactory, tmp_path: Path, blow: Blow
 ) -> None:

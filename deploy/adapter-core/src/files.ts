@@ -52,7 +52,7 @@ export function appendOwn(path: string, text: string): void {
 /** A descriptor of a file that is empty at first. Throws for a link, and for what is no file. */
 export const openEmpty = (path: string): number => opened(path, O_TRUNC);
 
-/** Put a text in the place of the file, all of it or nothing; `draft` stands beside it meanwhile. */
+/** Put a text in the place of the file, all of it or nothing; `draft` is next to it meanwhile. */
 export function writeOwn(path: string, text: string, draft = `${path}.draft`): void {
   try {
     rmSync(draft, { force: true }); // what a killed process left, or a link that somebody put there

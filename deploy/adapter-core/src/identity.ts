@@ -65,7 +65,7 @@ export async function identify(place: Workplace, state: string, log: Notes, limi
   };
 }
 
-/** Names of projects by the directories of their repositories and by their roots, kept over restarts. */
+/** Names of projects by the directories of their repositories and by their roots, stored across restarts. */
 class Names {
   private readonly log: Notes;
   private readonly path: string;
@@ -77,13 +77,13 @@ class Names {
     this.formerPath = join(state, "former_names.json");
   }
 
-  /** The commit that this repository was named by; empty: none that is kept. */
+  /** The commit that this repository was named by; empty: none is stored. */
   commit(store: string): string {
     const known = this.known[real(store)] ?? "";
     return known.startsWith("git-") ? known.slice("git-".length) : "";
   }
 
-  /** The name by what was found, which is kept from now on. */
+  /** The name by what was found, which is stored from now on. */
   take(found: Beginning | undefined, root: string): string {
     const { known } = this;
     const store = found?.store ? real(found.store) : "";

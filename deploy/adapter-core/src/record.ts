@@ -43,7 +43,7 @@ export class SessionRecord {
   sent = "";
   count = 0;
   foreign: readonly string[] = [];
-  /** Where it began: it stays there, whatever its directory is called by now. Empty: nobody has kept that. */
+  /** Where it began: it stays there, whatever its directory is called by now. Empty: that is not stored. */
   project = "";
   /** Whether an earlier life left something. */
   isKnown = false;

@@ -28,7 +28,7 @@ import * as translate from "./translate.ts";
 
 /** Milliseconds that a new turn may wait for what OpenCode knows of its models and of a fork. */
 const PATIENCE = 1500;
-/** Milliseconds that a call waits for what OpenCode says of messages that no event told of. */
+/** Milliseconds that a call waits for OpenCode's reply about messages that no event reported. */
 const LOOK_UP = 200;
 
 /** Where a session of this input works. */
@@ -47,7 +47,7 @@ export class Adapter {
   private readonly person: Person;
   private readonly history: History;
   private readonly documents: Documents;
-  /** Project -> the files that are wanted of it, as was said last. */
+  /** Project -> the files that are wanted of it, as last reported. */
   private readonly wanted = new Map<string, Pick<ClientManifest, "documents" | "document_bytes">>();
   private readonly notify: Notify;
   private readonly place: translate.Place;
@@ -98,7 +98,7 @@ export class Adapter {
     return this.called(record.project);
   }
 
-  /** A sub-agent works where its agent does. A session of a release that kept no project with it began before now. */
+  /** A sub-agent works where its agent does. A session of a release that stored no project with it began before now. */
   private beginsIn({ seen, record }: Session): string {
     const { id, former } = this.identity;
     if (record.isKnown) return former[0] ?? id;

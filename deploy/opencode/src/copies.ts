@@ -58,7 +58,7 @@ export class Copies {
     if (!session.isIntroduced) this.descend(session, origin);
   }
 
-  /** The session's first call is about to be reported: what was held back comes before it, with or without an origin. */
+  /** The session's first call is about to be reported: what was delayed comes before it, with or without an origin. */
   async settle(session: Session, milliseconds: number): Promise<void> {
     if (!this.held.has(session.id)) return;
     await within(milliseconds, [this.log.guarded("looking for an origin", () => this.release(session, true))]);

@@ -22,7 +22,7 @@ export interface Context {
   isReported(message: string): boolean;
   /** Whether OpenCode makes such a part for one call only, or sends nothing for it. */
   isReminder(part: Part, entry: Entry): boolean;
-  /** Foreign messages that come with each call, kept over restarts. */
+  /** Foreign messages that come with each call, stored across restarts. */
   readonly constant: readonly string[];
   keep(constant: readonly string[]): void;
 }
@@ -30,7 +30,7 @@ export interface Context {
 export class Foreign {
   /** Those of the newest call. */
   private messages: ReadonlySet<string> = new Set();
-  /** What OpenCode has said that it stores: messages of which no event was heard, and parts. */
+  /** What OpenCode has reported as stored: messages without an event, and parts. */
   private readonly stored = new Set<string>();
 
   constructor(
@@ -64,7 +64,7 @@ export class Foreign {
     return parts.size === 0 ? own : own.map((entry) => withoutParts(entry, parts));
   }
 
-  /** What no event told of, among the messages that the step is to list. */
+  /** What no event reported, among the messages that the step is to list. */
   private suspects(context: Context, entries: readonly Entry[], known: ReadonlySet<string>): Entry[] {
     const { listed } = context;
     const suspects: Entry[] = [];

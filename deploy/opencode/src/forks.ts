@@ -1,4 +1,4 @@
-/** Forks: OpenCode copies a session's messages under new ids and does not tell from where, so that is computed. */
+/** Forks: OpenCode copies a session's messages under new ids and does not report from where, so that is computed. */
 
 import type { Client, Entry, Session } from "./harness.ts";
 

@@ -53,7 +53,7 @@ def claimed(aliases: Aliases, claim: Claim) -> tuple[Event, ...]:
 
 
 class NamesContext(msgspec.Struct, frozen=True):
-    """What holds at the moment that a command about the names of a project comes, beside the names."""
+    """What is true when a command about the names of a project comes, apart from the names."""
 
     project: str
     """The name that it was sent to."""

@@ -8,7 +8,7 @@ _ROOMS = frozenset({"historian", "dreamer", "desk"})
 def trust_of(sender: Actor) -> str:
     """Whose words a command has (`memory.TRUSTS`); `desk` is the desk itself; empty: nobody who has a say in it.
 
-    What comes from a harness has the words of its agent, whoever it is said to be of; a room sends nothing by it.
+    What comes from a harness has the words of its agent, whoever it claims to be from; a room sends nothing by it.
     """
     match sender.kind:
         case "room":

@@ -12,7 +12,7 @@ _ID = re.compile(rb"[0-9a-f-]{32,}|[\d:.TZ-]+")
 
 
 class Samples:
-    """Pieces of texts of which nobody else has said the same."""
+    """Pieces of texts that occur nowhere else."""
 
     def __init__(self) -> None:
         self._found: dict[bytes, None] = {}

@@ -35,7 +35,7 @@ from services.domain.erasure.secret import MASK, Masks, masked
 ERASED = 2**31 - 1
 """The version of a fact of which nothing but its position, id, type, moment and cause is left."""
 DERIVED = frozenset({"memory", "plan", "hint"})
-"""Nouns of facts that show texts of sessions and memories elsewhere than where they were said."""
+"""Nouns of facts that show texts of sessions and memories elsewhere than where they were written."""
 
 replace = msgspec.structs.replace
 
@@ -46,7 +46,7 @@ class ErasureScope(msgspec.Struct, frozen=True):
     masks: Masks = {}
     """Texts that go wherever they stand."""
     derived: Masks = {}
-    """Texts that go out of memories, hints and prompts alone: elsewhere somebody else may have said the same."""
+    """Texts that go out of memories, hints and prompts alone: elsewhere somebody else may have written the same."""
     sessions: frozenset[Address] = frozenset()
     """Sessions of which all facts go ..."""
     session_ids: frozenset[str] = frozenset()

@@ -54,7 +54,7 @@ class MemoryTrace(msgspec.Struct):
     sources: set[str] = set()
     """Memories that were merged into it."""
     is_of_person: bool = False
-    """Whether a person said it, or has approved or changed it."""
+    """Whether a person wrote it, or has approved or changed it."""
     is_erased: bool = False
 
 
@@ -241,7 +241,7 @@ def _ids(memories: Iterable[tuple[str, str]]) -> frozenset[str]:
 
 
 def _variants(text: str) -> Iterator[str]:
-    """A text as it was said, and as heads, hints and judgements show it."""
+    """A text as it was written, and as heads, hints and judgements show it."""
     line = flat(text)
     yield text
     yield line

@@ -1,6 +1,6 @@
 """Words without their endings, by the Snowball stemmer of the language that their script is taken for.
 
-A word alone does not tell its language: one in Latin letters is taken for English, since most texts about code are.
+A word alone does not show its language: one in Latin letters is taken for English, since most texts about code are.
 What a stemmer does not bring together, other languages in Latin letters above all, is found by parts of words instead.
 """
 

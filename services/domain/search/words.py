@@ -70,7 +70,7 @@ def coded(text: str) -> bytes:
 
 
 def coded_once(text: str) -> bytes:
-    """The same, each word once: enough to tell which texts hold a word, and not how often or next to which."""
+    """The same, each word once: enough to know which texts contain a word, and not how often or next to which."""
     return array("I", dict.fromkeys(map(code, words(text)))).tobytes()
 
 

@@ -84,7 +84,7 @@ class Erasure:
 
     @property
     def needles(self) -> Masks:
-        """What no file may hold afterwards: the texts, and samples of what the sessions have said."""
+        """What no file may contain afterwards: the texts, and samples of the sessions' texts."""
         return {**self._masks, **dict.fromkeys(self._samples.found, b"")}
 
     async def look(self) -> Occurrences:

@@ -21,7 +21,7 @@ from services.kit.vectors import Tables, VectorsError
 STORES = ("jetstream", "views", "index", "mirrors")
 """What is no plain file: each has a way of its own."""
 PROGRAMS = ("adapters", "models")
-"""What comes from outside, and holds nothing that anybody has said."""
+"""What comes from outside, and contains no text of anybody here."""
 SPOOLS = frozenset({".jsonl"})
 """What files of spools end with."""
 KEPT_VIEWS = "log-breaks.json"
@@ -49,7 +49,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def mask_file(path: Path, masks: Masks) -> bool:
-    """Mask a file in place; whether it held anything."""
+    """Mask a file in place; whether anything was in it."""
     data = path.read_bytes()
     clean = masked(data, masks)
     if clean == data:

@@ -1,6 +1,6 @@
 """`annals search`, `annals show` and `annals explain`, for a person.
 
-They print what is known of a project, what was said in a session, and why a prompt of it looks as it does.
+They print what is known of a project, the messages of a session, and why a prompt of it looks as it does.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from services.settings import Settings
 R = TypeVar("R")
 
 STATUS_WAIT = 1.0
-"""Seconds that the responder has to tell how long the log is."""
+"""Seconds that the responder has to report how long the log is."""
 
 
 async def search(options: argparse.Namespace, settings: Settings, here: Path) -> int:
@@ -33,7 +33,7 @@ async def search(options: argparse.Namespace, settings: Settings, here: Path) ->
 
 
 async def show(options: argparse.Namespace, settings: Settings, here: Path) -> int:
-    """Print what was said in a session, page after page; the exit status is 1 where there is no such session."""
+    """Print the messages of a session, page after page; the exit status is 1 where there is no such session."""
     return await _asking(options, settings, here, _show)
 
 
@@ -113,7 +113,7 @@ async def _search(bus: Bus, options: argparse.Namespace, project: str) -> int:
 
 
 async def _head(bus: Bus) -> int:
-    """The newest position of the log, up to which a person's search waits for the index; 0: nobody tells it now."""
+    """The newest position of the log, up to which a person's search waits for the index; 0: nobody reports it now."""
     try:
         reply = await bus.request(ask(StatusAsk.NAME), encode(StatusAsk()), STATUS_WAIT)
         return msgspec.json.decode(reply, type=Status).log_head

@@ -1,4 +1,4 @@
-"""Who asks: the connection that a request came over, as its inbox tells."""
+"""Who asks: the connection that a request came over, known by its inbox."""
 
 from contextvars import ContextVar
 

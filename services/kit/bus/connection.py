@@ -383,7 +383,7 @@ class Bus:
     async def follow(self, subject: str, heard: Callable[[str], None]) -> None:
         """Call `heard` with the subject of each message that is published from now on, as soon as the broker has it.
 
-        It is told once at most, and not while the connection is away.
+        It is reported once at most, and not while the connection is away.
         """
 
         async def arrived(message: Msg) -> None:

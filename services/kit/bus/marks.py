@@ -1,4 +1,4 @@
-"""What stands at positions of the log, as far as it tells one log from another."""
+"""What stands at positions of the log, as far as it distinguishes one log from another."""
 
 import asyncio
 import json

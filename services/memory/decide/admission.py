@@ -191,7 +191,7 @@ def _may_hold(candidate: Candidate, twin: Memory | None, action: str) -> bool:
 
 
 def rival_of(book: Book, candidate: Candidate, name: str) -> Memory | None:
-    """The active memory about the same thing in other words. Two sentences of people stand beside each other."""
+    """The active memory about the same thing in other words. Two sentences of people both stay."""
     found = book.identities.get(identity_key(candidate.place.memory_class, candidate.text))
     memory = book.memories[found] if found else None
     if memory is None or not memory.is_active or memory.id == name:

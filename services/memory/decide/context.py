@@ -40,7 +40,7 @@ class BookContext(msgspec.Struct, frozen=True):
     is_subagent: bool = False
     """Whether that session is of a sub-agent."""
     is_enabled: bool = True
-    """Whether a memory is kept at all ..."""
+    """Whether the project has a memory at all ..."""
     memory_enabled: bool = True
     """... and of this project: its own settings may switch it off."""
     now: datetime | None = None

@@ -15,7 +15,7 @@ REASONS = {
     "quoted": "it stands in a quotation, which somebody else may have written",
     "pasted": "it stands in what looks pasted, which somebody else may have written",
 }
-"""Why a candidate is held, as the end of a sentence."""
+"""Why a candidate waits for approval, as the end of a sentence."""
 
 
 def held_where_risky(candidate: Candidate) -> Candidate:

@@ -279,13 +279,13 @@ def is_of_the_moment(text: str) -> bool:
 
 
 def tells_what_was_done(text: str) -> bool:
-    """Whether it reports what somebody did: `fixed it`. What is said to hold always does not."""
+    """Whether it reports what somebody did: `fixed it`. What is written as always true does not."""
     low = text.lower()
     return not _FIRM.found(low) and not DURABLE.found(low) and _is_told(low)
 
 
 def _is_of_now(text: str) -> bool:
-    """Whether somebody speaks of themselves, of a time that is told from now, of what was, or of how a fault looks."""
+    """Whether somebody speaks of themselves, of a time counted from now, of what was, or of how a fault looks."""
     if _SELF.search(text) or _MINE.search(text) or _TOLD_NOW.search(text) or is_for_once(text):
         return True
     return bool(_PAST.found(_main(text)) or _DID.match(text) or _FAULTY.search(text) or is_said_by_self(text))

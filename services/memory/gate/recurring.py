@@ -1,6 +1,6 @@
 """What recurs, and what holds as long as something else does: on Tuesdays, every night, until the audit is over.
 
-Both are said with words that mostly tell of a moment, and hold for more than one.
+Both use words that mostly describe a moment, and are true for more than one.
 """
 
 import re
@@ -42,5 +42,5 @@ _CONDITION = re.compile(
 
 
 def recurs(text: str) -> bool:
-    """Whether it tells what is so again and again, or as long as something else is; `text` in small letters."""
+    """Whether it describes what is so again and again, or as long as something else is; `text` in small letters."""
     return _RECURS.found(text) or _CONDITION.search(text) is not None

@@ -64,7 +64,7 @@ _SPEAKERS = re.compile(
 
 
 def is_said_by_self(text: str) -> bool:
-    """Whether somebody speaks of themselves or of a time told from now, in other languages than English."""
+    """Whether somebody speaks of themselves or of a time counted from now, in other languages than English."""
     return _ENGLISH.search(text) is None and _SPEAKERS.search(text) is not None
 
 

@@ -72,7 +72,7 @@ def requests(text: str) -> tuple[Request | Ignored, ...]:
         if hit := phrase_in(_UNQUOTED.sub("", line) if mark else line):
             reason = hit.reason or _refused(hit.body, seen)
             if reason and mark:
-                continue  # nobody is told why somebody else's words ask for nothing
+                continue  # nobody needs to know why somebody else's words ask for nothing
             seen.add(_same(hit.body))
             if reason:
                 found.append(Ignored(reason, hit.language, beginning(flat(line), PREVIEW)))

@@ -46,7 +46,7 @@ def rebase(view: View) -> Change:
 def is_late(view: View, lane: Lane) -> bool:
     """Whether the session began without a head because nobody answered, and there was something to show it then.
 
-    `lane`: this one. What became known since is told by notices, as in any other session. What the last session left
+    `lane`: this one. What became known since is shown by notices, as in any other session. What the last session left
     open is older than any call of this one, and alone no reason for a rebase.
     """
     calls = view.session.calls

@@ -25,7 +25,7 @@ def too_short(text: str, least: int) -> bool:
 
 
 def decided(message: str, found: Hits, threshold: float, now: datetime) -> HintDecided:
-    """What is told of what was found about a message: what fits well enough by itself. The message is no news to it."""
+    """What is shown of the hits for a message: what fits well enough by itself. The message is no news to it."""
     others = [hit for hit in found.hits if hit.id != message]
     score = max((hit.score for hit in others), default=0.0)
     if not others:

@@ -30,7 +30,7 @@ def rebase(view: View) -> Change:
 
     Where a model refuses two messages of one role in a row, that must be an agent's message. Then the newest one that
     history stands for stays, so that one rebase takes all that stands ready. A copy goes on with what it took over
-    until the log tells of the compartments that it has.
+    until the log has its compartments.
     """
     if view.session.awaits_history and view.limits.history:
         return Change(held=("history stays as it is: the origin's compartments are not copied yet",))

@@ -40,7 +40,7 @@ CAUSE = "forked"
 """Of a rebase: what was taken over takes force only now, since the copy's first call went out without it."""
 
 TAKEN_OVER = ("inherited", "queued", "origin", *Predecessor().fields)
-"""The fields of a copy's first plan that say what it takes over, beside the edits."""
+"""The fields of a copy's first plan that list what it takes over, apart from the edits."""
 
 replace = msgspec.structs.replace
 

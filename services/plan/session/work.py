@@ -40,7 +40,7 @@ replace = msgspec.structs.replace
 
 
 MOST_RULES = 40
-"""Sentences of persons that are kept, the newest."""
+"""The newest sentences of persons."""
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -101,7 +101,7 @@ def _with_state(work: Work, state: HotState) -> Work:
 
 
 def _with_rules(work: Work, part: PartRecorded, conversation: Conversation) -> Work:
-    """With what a person lays down here, in place of what the same part said before.
+    """With what a person lays down here, in place of the earlier text of the same part.
 
     Only where the harness vouches that a person typed the text in this very message: a message of the role `user` may
     as well be pasted, forged, or what another agent asks for.

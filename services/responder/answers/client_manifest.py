@@ -94,7 +94,7 @@ _READS = "Read the file or run the command again, then make the call with the re
 REFUSALS: dict[Mode, str] = {
     mode: _REFUSED + (_EXPANDS if mode in EXPANDS else _READS) + _MEANT for mode in get_args(Mode)
 }
-"""What an agent is told whose call has a placeholder in the place of an argument, by the mode of its session."""
+"""What is shown to an agent whose call has a placeholder in the place of an argument, by the mode of its session."""
 
 
 def client_manifest(limits: Limits, memory: Memory, verbs: Collection[Verb] = get_args(Verb)) -> ClientManifest:

@@ -1,7 +1,7 @@
 """A session as the prompt of one of its earlier calls was made of it: what came later is left out.
 
-Most of it is in memory already. A session that is held has all revisions of its plan, and every call says how much of
-what was sent before it is as it was. Where nothing that an earlier call has sent was changed since, its prompt is put
+Most of it is in memory already. A session in memory has all revisions of its plan, and every call says how much of what
+was sent before it is as it was. Where nothing that an earlier call has sent was changed since, its prompt is put
 together from that, and the log is asked for no more than the plan that was made for the call. Else the messages are
 folded anew, up to there.
 """
@@ -50,7 +50,7 @@ class ServedPlan(NamedTuple):
 
 
 def call_of(record: Record) -> ModelCall | None:
-    """The model call that a record tells of; none: it tells of something else."""
+    """The model call that a record is about; none: it is about something else."""
     step = record.event
     if not isinstance(step, StepOpened):
         return None
@@ -127,7 +127,7 @@ class EarlierPrompt(msgspec.Struct):
 
 
 def _revised(revisions: list[Revision], event: Event, _: Envelope) -> list[Revision]:
-    """With the revision that a fact tells of, entered in place."""
+    """With the revision that a fact describes, entered in place."""
     if isinstance(event, PlanExtended | PlanRebased):
         causes = tuple(event.causes) if isinstance(event, PlanRebased) else ()
         revisions.append(Revision(event.revision, decode_edits(event.edits), causes))

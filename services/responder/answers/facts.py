@@ -64,7 +64,7 @@ def part_in_words(part: PartRecorded) -> str:
 
 
 def _of_window(rebase: PlanRebased) -> str:
-    """How much the model took, and who said so, as far as that was recorded."""
+    """How much the model took, and who reported it, as far as that was recorded."""
     return f", usable {rebase.window} ({rebase.window_source})" if rebase.window_source else ""
 
 

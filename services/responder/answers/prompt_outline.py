@@ -46,7 +46,7 @@ class PromptOutline(msgspec.Struct, frozen=True):
     """What is explained of a prompt, without the facts of the log behind it. It refers to no whole session."""
 
     explained: Explanation = Explanation()
-    """What can be said without those facts."""
+    """What can be shown without those facts."""
     seq: int = 0
     """The position up to which the session was read."""
     edits: tuple[Explained, ...] = ()

@@ -48,7 +48,7 @@ def unknown_session(project: str, name: str, like: Sequence[str]) -> str:
 
 
 async def _sessions(context: Context, project: str) -> tuple[str, ...]:
-    """The sessions of a project, as far as the views tell them now."""
+    """The sessions of a project, as far as the views have them now."""
     sql = "select distinct session from session_opened where project = ?"
     try:
         found = await context.files.serving.duck.query(sql, (project,), max_rows=MOST_SESSIONS, timeout=VIEWS_TIMEOUT)

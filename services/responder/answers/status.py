@@ -21,7 +21,7 @@ from services.responder.projections.session import SESSION
 from services.responder.views.files import log_breaks
 
 SHOWN = timedelta(days=7)
-"""For so long it is said that the log was another one."""
+"""For so long it is reported that the log was another one."""
 MOST_SESSIONS = 10
 """The most sessions of one answer."""
 NEWEST_UNFOLDED = 5

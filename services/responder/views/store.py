@@ -89,7 +89,7 @@ class Store:
         return store
 
     async def compare(self, log: Log) -> Difference | None:
-        """How the log differs from the one that this was made from; none: it does not, as far as the marks tell.
+        """How the log differs from the one that this was made from; none: it does not, as far as the marks show.
 
         Raises `Torn`.
         """

@@ -91,7 +91,7 @@ class Scorer:
         return total
 
     def coverage(self, rows: Places, rarities: Mapping[int, float]) -> Floats:
-        """Which share of what these words tell each of these rows holds, however often; of a like word a part."""
+        """How much of the information of these words each row contains, however often; of a like word a part."""
         total = np.zeros(len(rows), np.float32)
         for code, (holding, counts) in self._found.items():
             total += np.float32(rarities[code]) * _among(rows, holding, counts)

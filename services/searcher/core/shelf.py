@@ -121,7 +121,7 @@ class Shelf:
         return flags
 
     def holds(self, code: int) -> bool:
-        """Whether a row holds a word, itself or beside it."""
+        """Whether a row contains a word, itself or next to it."""
         postings = self.wide if self.kind == "message" else self.own
         return bool(len(postings.rows(code)[0]))
 

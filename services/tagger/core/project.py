@@ -26,7 +26,7 @@ class Project(msgspec.Struct, frozen=True):
     documents: Map[str, str] = Map()
     """Path -> digest of its newest content."""
     former: Map[str, None] = Map()
-    """Names that it is said to have had before."""
+    """Names that it is claimed to have had before."""
 
 
 def evolve(project: Project, event: Event, _: Envelope) -> Project:

@@ -41,7 +41,7 @@ class _Call(msgspec.Struct, rename="camel"):
 
 
 class _ChatMessage(msgspec.Struct, rename="camel"):
-    """One message, or what the screen told the person."""
+    """One message, or what the screen showed the person."""
 
     id: str = ""
     type: str = ""

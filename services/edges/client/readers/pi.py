@@ -23,7 +23,7 @@ class _Usage(msgspec.Struct, rename="camel"):
 
 
 class _EntryMessage(msgspec.Struct, rename="camel"):
-    """What was said."""
+    """The text of a message."""
 
     role: str = ""
     content: Any = None

@@ -34,7 +34,7 @@ class _Offer(msgspec.Struct, frozen=True):
 def chosen(sentences: Sequence[KeySentence], room: int) -> list[KeySentence]:
     """The weightiest that do not repeat each other and fit in so many bytes, in their order.
 
-    However much else there is to tell, half of the room is for what was asked.
+    However much else there is, half of the room is for what was asked.
     """
     taken: dict[int, KeySentence] = {}
     said = [_words(one) for one in sentences]
