@@ -427,7 +427,7 @@ export interface StepSeen {
   compacts?: boolean;
 }
 /**
- * Who said or decided it. In a fact the kind follows from the subject that its message came on.
+ * Who wrote or decided it. In a fact the kind follows from the subject that its message came on.
  */
 export interface Actor {
   kind: "agent" | "harness" | "person" | "room";
@@ -2078,14 +2078,14 @@ export interface MemoryQuarantine {
 export interface NoteWrite {
   text: string;
   /**
-   * When it is to come up, in words that stand beside it. Nothing watches for it: no tool offers it any more.
+   * When it is to come up, in words that are stored with it. Nothing watches for it: no tool offers it any more.
    */
   condition?: string;
   session?: string;
   message?: string;
 }
 /**
- * Change a note's words, or those beside it. What is empty stays.
+ * Change a note's words, or its condition. What is empty stays.
  */
 export interface NoteUpdate {
   id: string;
