@@ -1,6 +1,6 @@
 """The pass: from a session's state to the next revision of its plan, or to none."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -38,9 +38,19 @@ NOTHING_TO_FLUSH = (
 SHORT_PERCENT = 95.0
 """Of the window: from here on a person is told that history cannot be compressed."""
 UNCOMPRESSED = (
-    "History cannot be compressed ({code}), and the prompt fills {percent:.0f} % of the model's window. "
+    "History cannot be compressed{reason}, and the prompt fills {percent:.0f} % of the model's window. "
     "Annals goes on trying, and drops what it can."
 )
+REASONS: Mapping[str, str] = {
+    "timeout": "the model did not answer in time",
+    "provider_transient": "the provider of the model cannot answer now",
+    "provider_auth": "the provider of the model refuses",
+    "overflow": "a part of it is too long for the model",
+    "window_too_small": "a part of it is too long for the model",
+    "budget_exhausted": "the budget for models is exhausted",
+    "invalid_output": "the answers of the model cannot be used",
+}
+"""Why a model wrote no history, by the code of the failure. What has none is in the log of the historian."""
 
 replace = msgspec.structs.replace
 
@@ -90,7 +100,8 @@ def _warnings(view: View) -> Iterator[str]:
         return
     percent = window(step, view.known, view.limits).percent(prompt_tokens(usage))
     if percent >= SHORT_PERCENT:
-        yield UNCOMPRESSED.format(code=failing.code, percent=percent)
+        reason = REASONS.get(failing.code)
+        yield UNCOMPRESSED.format(reason=f" ({reason})" if reason else "", percent=percent)
 
 
 def _begun(view: View, lanes: Sequence[Lane]) -> Pass:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -23,6 +24,7 @@ from schemas.plan import CutBefore, SetHead
 from services.domain.edits import HEAD as HEADS
 from services.domain.edits import faults
 from services.domain.limits import Limits
+from services.domain.questions.question import Code
 from services.domain.tokens import tokens
 from services.historian.core.eligible import eligible, measured
 from services.memory.hot_state import BUDGET
@@ -423,10 +425,23 @@ def test_a_person_is_told_once_that_history_fails_while_room_is_short(
     harness.use(used)
     harness.append(HistoryFailed(run="r", code="timeout", failures=failures))
     harness.user("go on")
-    notices = [one for one in harness.step().made.notices if "History cannot be compressed (timeout)" in one]
+    words = "History cannot be compressed (the model did not answer in time)"
+    notices = [one for one in harness.step().made.notices if words in one]
     assert is_reported == bool(notices)
     harness.user("and on")
     assert not [one for one in harness.step().made.notices if "History" in one]
+
+
+@pytest.mark.parametrize("code", [*get_args(Code), "crashed"])
+def test_no_code_of_a_failure_is_shown_to_a_person(code: str) -> None:
+    harness = talking()
+    harness.step()
+    harness.use(96_000)
+    harness.append(HistoryFailed(run="r", code=code, failures=1))
+    harness.user("go on")
+    (notice,) = (one for one in harness.step().made.notices if "History" in one)
+    assert code not in notice
+    assert ("(" in notice) == (code != "crashed")
 
 
 def sealing(tail: int) -> Act:
