@@ -58,7 +58,6 @@ from services.memory.rendering import plain
 from services.memory.requests.find import requests
 from services.memory.sameness import sentence_key, speaks_against
 from services.memory.summaries.grammar import read_block
-from services.plan.lanes.cut_output import shortened as shortened_output
 from services.plan.lanes.empty_answers import PLACEHOLDERS
 from services.plan.lanes.hints import query_of
 from services.plan.lanes.thinking import without_thinking
@@ -198,7 +197,6 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
     "links": (("domain/texts/bounds.py",), unlinked),
     "the beginning of a text": ((), lambda text: beginning(text, len(text) - 1)),
     "a shorter text": ((), lambda text: shortened(text, LENGTH // 2)),
-    "the ends of an output": ((), lambda text: shortened_output(text, "how")),
     "a line that poses as a person's": (("domain/texts/posing.py",), unposed),
     "a person's words in less room": (
         ("domain/texts/abridged.py",),

@@ -59,9 +59,6 @@ class Limits(msgspec.Struct, frozen=True):
     """Tags behind the newest one from which on a message's reasoning is left out at a rebase."""
     auto_drop_tool_age: Annotated[int, Meta(ge=0)] = 0
     """Tags after which the answer of a tool is dropped at the next rebase; 0: age alone drops nothing."""
-    cut_output: Annotated[bool, Meta(extra={"project": "off"})] = False
-    """Whether an output of more than 2,000 tokens that shows no file is sent as its first and last 1,000, with a
-    sentence between them that says how to see the rest. The agent sees less than what a command said."""
     smart_drops: Annotated[bool, Meta(extra={"project": "off"})] = False
     """Whether work on files that later work has overtaken, and spent lists and receipts, are dropped as well."""
     temporal: bool = True

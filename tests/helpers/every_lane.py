@@ -19,7 +19,6 @@ LIMITS = Limits(
     smart_drops=True,
     caveman=True,
     auto_drop_tool_age=40,
-    cut_output=True,
     head_documents=("ARCHITECTURE.md",),
     prices={"default": Prices(write=6.0)},  # so dear that no rebase is made for its price alone
 )

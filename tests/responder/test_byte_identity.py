@@ -247,8 +247,8 @@ class Moment(msgspec.Struct, frozen=True):
     facts: tuple[tuple[Envelope, Event], ...]
 
 
-def begun(abilities: tuple[Capability, ...], protected: int, *, cuts: bool = False) -> Harness:
-    harness = Harness(Limits(protected_tags=protected, min_reclaim=200, cut_output=cuts), lanes=LANES)
+def begun(abilities: tuple[Capability, ...], protected: int) -> Harness:
+    harness = Harness(Limits(protected_tags=protected, min_reclaim=200), lanes=LANES)
     harness.capabilities = abilities
     harness.user("go")
     return harness
@@ -259,11 +259,10 @@ def played(
     abilities: tuple[Capability, ...],
     protected: int,
     *,
-    cuts: bool = False,
     loses: bool = False,
 ) -> list[Moment]:
-    """The calls of a session. `cuts`: long outputs are sent shortened; `loses`: also calls without a word to us."""
-    harness = begun(abilities, protected, cuts=cuts)
+    """The calls of a session. `loses`: also calls without a word to us."""
+    harness = begun(abilities, protected)
     moments = []
     for one in around:
         for act in one.growth:
@@ -305,14 +304,12 @@ SESSIONS = st.builds(
     around=st.lists(AROUND, min_size=2, max_size=12),
     abilities=ABILITIES,
     protected=st.sampled_from([1, 3]),
-    cuts=st.booleans(),
 )
 LOSSY = st.builds(
     played,
     around=st.lists(AROUND, min_size=2, max_size=12),
     abilities=ABILITIES,
     protected=st.sampled_from([1, 3]),
-    cuts=st.booleans(),
     loses=st.just(value=True),
 )
 bounded = settings(max_examples=examples(100), deadline=None, suppress_health_check=list(HealthCheck))

@@ -54,7 +54,7 @@ TRUNCATED = Placeholder("[truncated §{number}§]")
 PREVIEWED = Placeholder("[truncated §{number}§]\n{preview}…", words=PREVIEW)
 """The same with the beginning of a longer text."""
 MIDDLE = Placeholder("[About {tokens} tokens{lines} are left out here{how}.]")
-"""The middle of a long output."""
+"""The middle of a long output, as earlier releases wrote it: prompts of then still have it."""
 REST = Placeholder("[The rest is left out: read the file.]")
 """What does not fit of a document at the head ..."""
 WHOLE = Placeholder("[Left out for its length: read the file.]")

@@ -58,7 +58,7 @@ class View(msgspec.Struct, frozen=True):
     """Why this is a rebase; empty: it is an extension."""
     index: Index = Index()
     texts: Mapping[str, str] = {}
-    """Part -> its pristine text or output, of those that a lane needs (see `Lane.needs` and `Lane.reads`)."""
+    """Part -> its pristine text or output, of those that a lane needs (see `Lane.needs`)."""
     documents: tuple[Document, ...] = ()
     """The project's documents that may stand at the head."""
     remembered: Remembered = Remembered()
@@ -95,8 +95,6 @@ class View(msgspec.Struct, frozen=True):
     predecessor: Predecessor = Predecessor()
     """What was found of the session before this one, for a session without a plan: later on what the plan recorded
     holds."""
-    begun: tuple[AnyEdit, ...] = ()
-    """What lanes that read want of new messages: it is in force in the session before all else is decided."""
 
     @property
     def mode(self) -> str:
@@ -161,7 +159,6 @@ class View(msgspec.Struct, frozen=True):
 Extend = Callable[[View, Sequence[Message]], Iterable[AnyEdit]]
 Rebase = Callable[[View], Change]
 Needs = Callable[[View], Iterable[str]]
-Reads = Callable[[View, Sequence[Message]], Iterable[str]]
 Switch = Callable[[Limits], bool]
 Spares = Callable[["View"], bool]
 
@@ -171,10 +168,6 @@ def nothing_new(_: View, __: Sequence[Message]) -> Iterable[AnyEdit]:
 
 
 def nothing_needed(_: View) -> Iterable[str]:
-    return ()
-
-
-def nothing_read(_: View, __: Sequence[Message]) -> Iterable[str]:
     return ()
 
 
@@ -194,16 +187,14 @@ class Lane(msgspec.Struct, frozen=True):
     """One kind of edit: pure functions under a name.
 
     `extend` edits messages that were never sent. `rebase` edits any message, where the prefix changes anyway;
-    it yields only edits that are not in force yet. `needs` names the parts whose pristine text `rebase` wants to see,
-    `reads` those of new messages that `extend` does. A lane that reads extends before the pass is weighed, since it may
-    make the prompt much smaller.
+    it yields only edits that are not in force yet. `needs` names the parts whose pristine text `rebase` wants to
+    see.
     """
 
     name: str
     rebase: Rebase
     extend: Extend = nothing_new
     needs: Needs = nothing_needed
-    reads: Reads = nothing_read
     modes: frozenset[str] = ALL_MODES
     order: int = 0
     """Lanes are asked in the order of these numbers: each knows what those before it want of a rebase, and the last

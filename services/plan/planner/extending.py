@@ -8,9 +8,8 @@ import msgspec
 from schemas.plan import AnyEdit, target
 from services.domain.conversation import Message
 from services.plan.lanes import Lane, View
-from services.plan.lanes.base import nothing_read
 from services.plan.planner.compose import last_wins
-from services.plan.planner.texts import guarded, read
+from services.plan.planner.texts import guarded
 from services.plan.provider_rules.check import STRUCTURAL, new_faults
 from services.plan.provider_rules.signed_thinking import place
 from services.plan.session.state import Session
@@ -21,29 +20,9 @@ class Extension(msgspec.Struct, frozen=True):
 
     edits: tuple[AnyEdit, ...] = ()
     faults: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
-    """Parts whose text must be known first; there are no edits then."""
-
-
-def beginning(view: View, lanes: Sequence[Lane]) -> Extension:
-    """What those lanes want that read new messages for it: it is known before the rest is decided."""
-    readers = [lane for lane in lanes if lane.reads is not nothing_read]
-    if not readers:
-        return Extension()
-    faults: list[str] = []
-    needs = read(view, readers, _new_messages(view.session), faults)
-    if needs:
-        return Extension(faults=tuple(faults), needs=needs)
-    made = _extended(view, readers)
-    return Extension(made.edits, (*faults, *made.faults))
 
 
 def extension(view: View, lanes: Sequence[Lane]) -> Extension:
-    """What the other lanes want of new messages."""
-    return _extended(view, [lane for lane in lanes if lane.reads is nothing_read])
-
-
-def _extended(view: View, lanes: Sequence[Lane]) -> Extension:
     """What the lanes want of new messages. What a provider would refuse is left out, and so is what was sent before."""
     session = view.session
     kept = session.step.kept if session.step else 0

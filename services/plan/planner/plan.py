@@ -15,7 +15,7 @@ from services.plan.lanes.index import Index
 from services.plan.planner.causes import LATE, Causes, causes, is_declined
 from services.plan.planner.compose import Collected, collect, last_wins
 from services.plan.planner.economics import prices_of
-from services.plan.planner.extending import Extension, beginning, extension
+from services.plan.planner.extending import Extension, extension
 from services.plan.planner.full_turns import FULL, blinds, is_the_harness_s, is_to_be_told
 from services.plan.planner.pages import revisions_of
 from services.plan.planner.signatures import thinking_causes
@@ -87,7 +87,7 @@ class _Waiting(msgspec.Struct, frozen=True):
 
 def decide(view: View, lanes: Sequence[Lane] = LANES) -> Pass:
     """Replay what is served already, extend it to what is new, or rebase it."""
-    made = _begun(replace(view, emptying=emptying(lanes)), lanes)
+    made = _decided(replace(view, emptying=emptying(lanes)), lanes)
     outcomes = [one.text for one in view.session.orders.outcomes] if made.events else []
     warnings = (*_warnings(view), *outcomes)
     return replace(made, notices=(*warnings, *made.notices)) if warnings else made
@@ -104,23 +104,9 @@ def _warnings(view: View) -> Iterator[str]:
         yield UNCOMPRESSED.format(reason=f" ({reason})" if reason else "", percent=percent)
 
 
-def _begun(view: View, lanes: Sequence[Lane]) -> Pass:
-    """The pass, with what has to be read of new messages in force before it is weighed."""
-    session = view.session
-    if session.step is None or session.revisions.planned == session.step.step:
-        return Pass("replay")
-    first = beginning(view, lanes)
-    if first.needs:
-        return Pass("extend", needs=first.needs, faults=first.faults)
-    if first.edits:
-        view = replace(view, session=with_edits(session, first.edits), begun=first.edits)
-    made = _decided(view, lanes)
-    return replace(made, faults=tuple(dict.fromkeys([*first.faults, *made.faults]))) if first.faults else made
-
-
 def _decided(view: View, all_lanes: Sequence[Lane]) -> Pass:
     session, limits, lanes = view.session, view.limits, all_lanes
-    if session.step is None:
+    if session.step is None or session.revisions.planned == session.step.step:
         return Pass("replay")
     why = causes(session, limits, view.learned)
     why = replace(why, forced=(*why.forced, *thinking_causes(view)), free=(*why.free, *_late(view, lanes, why)))
@@ -204,7 +190,7 @@ def _extended(view: View, lanes: Sequence[Lane], waiting: _Waiting) -> Pass:
     session = view.session
     made = extension(view, lanes)
     forgone = _forgone(session)
-    edits = (*forgone, *view.begun, *made.edits)
+    edits = (*forgone, *made.edits)
     found = tuple(dict.fromkeys([*waiting.faults, *made.faults]))
     held = [cause for cause in waiting.held if cause not in session.waits.held]
     step = session.step
@@ -279,8 +265,7 @@ def _rebased(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) ->
     session = view.session
     prices = prices_of(session.step, view.limits) if session.step else Prices()
     fresh = extension(replace(view, session=made.after), lanes)
-    changed = last_wins([*view.begun, *made.edits]) if view.begun else made.edits
-    changed = _restated(session, why, changed)
+    changed = _restated(session, why, made.edits)
     edits = last_wins([*changed, *fresh.edits]) if fresh.edits else changed
     refused = new_faults(session, edits) if fresh.edits else ()
     if refused:  # each of them is sound alone: what is new is served as it is

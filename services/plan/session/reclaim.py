@@ -25,7 +25,7 @@ OUTPUTS = frozenset({"tool", "tool_result"})
 NUDGE = "channel"
 """The lane that reminds the agent of it. Its mark holds a level and the tokens: `channel:firm:31000`."""
 SHORTENED = "cut_output"
-"""The lane that shortens long outputs: what it leaves of them can still be dropped."""
+"""The lane by which earlier releases shortened long outputs: what is left of them can still be dropped."""
 
 replace = msgspec.structs.replace
 

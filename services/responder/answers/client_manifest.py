@@ -15,7 +15,6 @@ from schemas.tools import LINES, MEMORY, Line, Target, Tool, Verb
 from services.domain.limits import Limits, Memory
 from services.domain.texts.placeholders import only_placeholders
 from services.plan.head.documents import at_the_head
-from services.plan.lanes.cut_output import EXPANDS
 from services.responder.answers.base import Context, Question
 
 C = TypeVar("C", Line, Target, Tool)
@@ -91,6 +90,8 @@ _EXPANDS = """\
 run the command again. Then make the call with the real text. """
 _READS = "Read the file or run the command again, then make the call with the real text. "
 
+EXPANDS = frozenset(mode for tool in TOOLS if tool.name == "ctx_expand" for mode in tool.modes)
+"""The modes whose agent has the tool that shows what is left out."""
 REFUSALS: dict[Mode, str] = {
     mode: _REFUSED + (_EXPANDS if mode in EXPANDS else _READS) + _MEANT for mode in get_args(Mode)
 }

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from services.domain.secrets import mask
 from services.domain.texts.bounds import shortened
-from services.domain.texts.placeholders import PLACEHOLDERS, Placeholder, only_placeholders
+from services.domain.texts.placeholders import MIDDLE, PLACEHOLDERS, Placeholder, only_placeholders
 from services.memory.hot_state import _short
 from services.plan.head.render import CUT, LEFT_OUT
-from services.plan.lanes.cut_output import shortened as without_middle
 from services.plan.lanes.drops import placeholder, truncated
 from services.plan.lanes.prefix import tag
 
@@ -23,11 +22,8 @@ def is_only(text: str) -> bool:
 
 
 def test_all_that_the_service_writes_is_recognised() -> None:
-    middle = next(line for line in without_middle("a line\n" * 4_000).splitlines() if line.startswith("["))
-    of_a_tag = next(
-        line for line in without_middle("x" * 40_000, "; ctx_expand with tag=5 shows all of it").splitlines()
-        if line.startswith("[")
-    )  # fmt: skip
+    middle = MIDDLE.text(tokens="5,000", lines=" (1,900 lines)", how="")
+    of_a_tag = MIDDLE.text(tokens="5,000", lines="", how="; ctx_expand with tag=5 shows all of it")
     written = [
         placeholder(7),
         placeholder(0),

@@ -11,7 +11,7 @@ from schemas.plan import AnyEdit, AppendText, target
 from services.domain.conversation import Message
 from services.domain.edits import faults
 from services.plan.lanes import LANES, Change, Lane, View
-from services.plan.lanes.base import nothing_needed, nothing_new, nothing_read
+from services.plan.lanes.base import nothing_needed, nothing_new
 from tests.helpers.adding import ABILITIES
 from tests.helpers.every_lane import play
 from tests.helpers.examples import soak
@@ -20,16 +20,16 @@ from tests.helpers.harness import Call, Harness, edits_of, replace
 pytestmark = pytest.mark.slow
 
 NAMES = [lane.name for lane in LANES]
-FUNCTIONS = ("rebase", "extend", "needs", "reads")
+FUNCTIONS = ("rebase", "extend", "needs")
 BASIC: tuple[Capability, ...] = ("accepts_empty_content",)
-ONLY_EXTENDED = frozenset({"cut_output", "channel", "notices", "memory_notices", "notes", "hints"})
+ONLY_EXTENDED = frozenset({"channel", "notices", "memory_notices", "notes", "hints"})
 """What these have said stays said: a rebase changes nothing of it."""
 ONLY_REBASED = frozenset(lane.name for lane in LANES if lane.extend is nothing_new)
 AT_WORK = [
     (lane.name, function)
     for lane in LANES
     for function in FUNCTIONS
-    if getattr(lane, function) not in (nothing_new, nothing_needed, nothing_read)
+    if getattr(lane, function) not in (nothing_new, nothing_needed)
 ]
 """The functions that a lane has of its own."""
 BEFORE_PROVIDERS = [
@@ -41,15 +41,12 @@ BEFORE_PROVIDERS = [
 
 INSTEAD = {
     ("drops", "rebase"): {"emptied"},
-    ("cut_output", "extend"): {""},
-    ("cut_output", "reads"): {""},
     ("superseded", "rebase"): {"duplicates"},
     ("eviction", "rebase"): {"skeletons"},
     ("skeletons", "rebase"): {"eviction"},
 }
 """The same reading made anew is a reason for two lanes: the second takes what the first has left. And what one has
-dropped another takes out altogether, so that what is not dropped leaves no empty answer. An output that is not
-shortened shows its tag by the edit without a mark."""
+dropped another takes out altogether, so that what is not dropped leaves no empty answer."""
 
 Break = Callable[[Lane, str], Lane]
 
