@@ -113,7 +113,8 @@ class Broker:
                 [binary(), "-c", str(config)], cwd=self._data, stdout=log, stderr=log, start_new_session=True
             )
         try:
-            note(self._data, self._process.pid)  # before all else: whoever comes after a kill must find it
+            # before all else: whoever comes after a kill must find it
+            note(self._data, self._process.pid, is_alone=self._is_alone)
             await self._ready()
             if not self._is_alone:
                 write(self._data, Written(self.url, self._passwords, self._process.pid))

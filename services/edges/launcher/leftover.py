@@ -26,11 +26,13 @@ class Noted(msgspec.Struct, frozen=True):
     pid: int
     began: float
     """As `started_at` says."""
+    is_alone: bool = False
+    """Whether it is of one command, which nobody else can be connected to."""
 
 
-def note(data: Path, pid: int) -> None:
+def note(data: Path, pid: int, *, is_alone: bool = False) -> None:
     """Write down that this process has the store."""
-    write_whole(data / FILE, msgspec.json.encode(Noted(pid, started_at(pid))), mode=0o600)
+    write_whole(data / FILE, msgspec.json.encode(Noted(pid, started_at(pid), is_alone)), mode=0o600)
 
 
 def end_leftover(data: Path) -> bool:
@@ -53,9 +55,12 @@ def end_leftover(data: Path) -> bool:
 
 
 def refuse_leftover(data: Path) -> None:
-    """Raise `Unreachable` where a server is left on this store: for whoever changes nothing, and so ends nothing."""
-    process = _left(data)
-    if process is not None:
+    """Raise `Unreachable` where the server of an installation is left on this store: for whoever is to change nothing.
+
+    What a killed command has left is nobody's, and is ended by whoever starts the next server.
+    """
+    process, noted = _left(data), _noted(data)
+    if process is not None and not (noted and noted.is_alone):
         raise Unreachable(
             f"a broker that a killed supervisor left behind still runs in {data} (pid {process.pid}); "
             "end it with `annals down`, then run this again"
@@ -71,11 +76,17 @@ def _wait_or_kill(process: psutil.Process) -> None:
         process.wait(GRACE)
 
 
+def _noted(data: Path) -> Noted | None:
+    try:
+        return msgspec.json.decode((data / FILE).read_bytes(), type=Noted)
+    except (FileNotFoundError, msgspec.DecodeError):
+        return None
+
+
 def _left(data: Path) -> psutil.Process | None:
     """The server that runs on this store. One that cannot be looked at is not ours."""
-    try:
-        noted = msgspec.json.decode((data / FILE).read_bytes(), type=Noted)
-    except (FileNotFoundError, msgspec.DecodeError):
+    noted = _noted(data)
+    if noted is None:
         return _left_by_earlier_release(data)
     try:
         process = psutil.Process(noted.pid)
