@@ -5,21 +5,31 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from pydantic import SecretStr
 
 from services.edges.client import demo
+from services.kit.endpoint import find
 from services.settings import Settings
+from tests.conftest import InstallationFactory
+from tests.helpers.installation import connect
 from tests.helpers.recordings import SHIPPED
 
 pytestmark = [pytest.mark.house, pytest.mark.broker]
 
 
-async def test_it_plays_explains_and_draws_in_an_installation_of_its_own(
-    nowhere: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+async def test_it_plays_tells_and_draws(
+    installation: InstallationFactory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(demo, "RECORDING", str(SHIPPED / "openai.json.gz"))
-    settings = Settings(data=tmp_path / "data")
-    of_a_team = replace(settings, nats=replace(settings.nats, url=nowhere))
-    status = await asyncio.to_thread(demo.demo, tmp_path / "tokens.svg", of_a_team)
+    async with installation(tmp_path / "data") as running:
+        await (await connect(running)).close()
+        settings = Settings(data=tmp_path / "data")
+        found = find(settings)
+        nats = replace(settings.nats, url=found.url, user=found.user, password=SecretStr(found.password))
+        status = await asyncio.to_thread(demo.demo, tmp_path / "tokens.svg", replace(settings, nats=nats))
 
     told = capsys.readouterr().out
     assert 0 == status

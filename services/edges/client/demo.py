@@ -6,7 +6,6 @@ from pathlib import Path
 
 import msgspec
 import uvloop
-from msgspec.structs import replace
 from rich.console import Console
 
 from schemas.asks import ExplainAsk, Explanation, SessionAsk, SessionReport
@@ -43,10 +42,9 @@ async def _demo(console: Console, where: Path, settings: Settings) -> int:
     with as_file(files("services.edges.client") / "recorded" / RECORDING) as path:
         transcripts = list(read(path))
     console.print("A session recorded with OpenCode goes through broker, log, views and responder, call by call.")
-    own = replace(settings, nats=replace(settings.nats, url=""))  # nobody's log gets a session that never took place
-    async with borrowed_installation(own) as bus:
+    async with borrowed_installation(settings) as bus:
         with progress(sum(calls(one) for one in transcripts)) as step:
-            sessions = await play(bus, transcripts, Options(paths=()), step, waits=True)
+            sessions = await play(bus, transcripts, Options(paths=()), step, waits=not settings.nats.url)
         made = report(sessions)
         table(made, console)
         await _show_session(bus, console, sessions[0])
