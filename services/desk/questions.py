@@ -1,0 +1,135 @@
+"""The questions of rooms, as the desk decides on them and offers them to harnesses."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+from schemas.codec import decode_event
+from schemas.commands import Answer, Command, CommandMessage
+from schemas.events import QuestionPut
+from schemas.question_asks import OfferedQuestion, QuestionAsk
+from schemas.subjects import Address, BadSubject, parse_log
+from services.desk.core.commands import decide
+from services.desk.core.questions import Questions, evolve
+from services.desk.core.trust import trust_of
+from services.desk.deciding import decided
+from services.domain.decision import CommandContext
+from services.kit.aggregate import Aggregate
+from services.kit.asks import AskHandler
+from services.kit.cache import Sessions
+from services.kit.nouns import NounReader
+from services.kit.room import Kit
+
+NOUN = "question"
+FACTS = f"log.*.*._.{NOUN}.*"
+"""The facts about the questions of all projects."""
+
+
+class QuestionDesk:
+    """Decides on questions, and answers `ask.question` as soon as there is one."""
+
+    def __init__(self, kit: Kit) -> None:
+        self._kit = kit
+        reader = NounReader(kit.reader, (NOUN,), catches_up=True)
+        sessions = Sessions(reader, evolve, Questions(), kit.settings.loop.sessions, knows_causes=True)
+        self._questions = Aggregate(kit, sessions, guard=NOUN, catches_up=True)
+        self._asks = AskHandler(kit, QuestionAsk, self._offered, lambda reason: OfferedQuestion(error=reason))
+        self._waiting: dict[str, set[asyncio.Event]] = {}
+        """Project -> those who wait for a question of it."""
+        self._is_closing = False
+
+    @property
+    def waiting(self) -> int:
+        """How many harnesses wait for a question."""
+        return sum(map(len, self._waiting.values()))
+
+    async def open(self) -> None:
+        """Answer from here on."""
+        await self._kit.bus.follow(FACTS, self._heard)
+        self._kit.bus.on_reconnect.append(self._reconnected)
+        self._kit.stack.callback(self._close)
+        await self._asks.open()
+
+    async def handle(self, address: Address, message: CommandMessage, command: Command) -> Answer:
+        """Decide a command that came on this address: the questions are those of its project."""
+        context = CommandContext(actor=message.actor, trust=trust_of(message.actor), now=datetime.now(UTC))
+        return await decided(
+            self._questions,
+            self._kit.reader,
+            Address(address.project),
+            message,
+            lambda questions: decide(questions, command, context),
+        )
+
+    async def _offered(self, ask: QuestionAsk) -> OfferedQuestion:
+        """The oldest question that may be taken; it is waited for, until the deadline of the one who asks."""
+        until = datetime.now(UTC) + timedelta(milliseconds=ask.deadline_ms)
+        with self._watch(ask.project) as woken:
+            while True:
+                woken.clear()  # before it is read: what comes meanwhile is read again
+                questions = await self._questions.newest(Address(ask.project))
+                now = datetime.now(UTC)
+                for one in questions.offered(now):
+                    if (offered := await self._read(one.seq)) is not None:
+                        return offered
+                if now >= until or self._is_closing:
+                    return OfferedQuestion()
+                await _until(woken, min(until, questions.next_free(now) or until) - now)
+
+    async def _read(self, seq: int) -> OfferedQuestion | None:
+        """The question that stands there; none where its texts were erased."""
+        envelope = await self._kit.reader.at(seq)
+        event = decode_event(envelope) if envelope is not None else None
+        if not isinstance(event, QuestionPut) or not event.prompt:
+            return None
+        return OfferedQuestion(
+            event.question,
+            event.model,
+            event.system,
+            event.prompt,
+            event.output,
+            event.origin,
+            event.purpose,
+            event.until,
+        )
+
+    @contextmanager
+    def _watch(self, project: str) -> Iterator[asyncio.Event]:
+        woken = asyncio.Event()
+        self._waiting.setdefault(project, set()).add(woken)
+        try:
+            yield woken
+        finally:
+            self._waiting[project].discard(woken)
+            if not self._waiting[project]:
+                del self._waiting[project]
+
+    def _heard(self, subject: str) -> None:
+        try:
+            project = parse_log(subject)[0].project
+        except BadSubject:
+            return
+        for woken in self._waiting.get(project, ()):
+            woken.set()
+
+    async def _reconnected(self) -> None:
+        """What was published meanwhile was not heard."""
+        self._wake_all()
+
+    def _close(self) -> None:
+        self._is_closing = True
+        self._wake_all()
+
+    def _wake_all(self) -> None:
+        for waiting in self._waiting.values():
+            for woken in waiting:
+                woken.set()
+
+
+async def _until(woken: asyncio.Event, most: timedelta) -> None:
+    try:
+        async with asyncio.timeout(most.total_seconds()):
+            await woken.wait()
+    except TimeoutError:
+        return
