@@ -86,17 +86,17 @@ def evolve(questions: Questions, event: Event, envelope: Envelope) -> Questions:
     seq = envelope.seq
     match event:
         case QuestionPut(question=name, until=until, origin=origin):
-            known = questions.open.get(name) or OpenQuestion(seq, until)
-            put = replace(known, seq=seq, until=until, origin=origin)
+            before = questions.open.get(name) or OpenQuestion(seq, until)
+            put = replace(before, seq=seq, until=until, origin=origin)
             return _bounded(Questions(questions.open.insert(name, put), questions.closed.discard(name)), until)
-        case QuestionTaken(question=name, taker=taker, until=until) if known := questions.open.get(name):
-            taken = replace(known, taker=taker, taken_until=until, taken_seq=seq)
+        case QuestionTaken(question=name, taker=taker, until=until) if free := questions.open.get(name):
+            taken = replace(free, taker=taker, taken_until=until, taken_seq=seq)
             return replace(questions, open=questions.open.insert(name, taken))
         case QuestionAnswered(question=name, taker=taker, failure=failure) if known := questions.open.get(name):
             closed = ClosedQuestion(seq, known.until, taker, is_usable=not failure)
             return Questions(questions.open.discard(name), questions.closed.insert(name, closed))
-        case QuestionWithdrawn(question=name) if known := questions.open.get(name) or questions.closed.get(name):
-            closed = ClosedQuestion(seq, known.until, is_withdrawn=True)
+        case QuestionWithdrawn(question=name) if either := questions.open.get(name) or questions.closed.get(name):
+            closed = ClosedQuestion(seq, either.until, is_withdrawn=True)
             return Questions(questions.open.discard(name), questions.closed.insert(name, closed))
         case _:
             return questions

@@ -8,12 +8,13 @@ from contextlib import aclosing, contextmanager
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
+from schemas.codec import encode
 from schemas.commands import Answer, Command, QuestionRequest, QuestionWithdraw
-from schemas.envelope import Actor
+from schemas.envelope import Actor, Envelope
 from schemas.events import Event, QuestionAnswered, QuestionTaken, QuestionWithdrawn
 from schemas.subjects import Address, BadSubject, parse_log
 from services.domain.questions.question import Outcome
-from services.kit.bus import Bus, LogReader, TooLarge, Unreachable
+from services.kit.bus import Bus, LogReader, Unreachable
 from services.kit.commands import send
 from services.kit.model.calls import Completion, Failed, clean, price_of
 from services.kit.model.chain import Endpoint
@@ -21,6 +22,8 @@ from services.kit.retry import retrying
 
 PATIENCE = 10.0
 """Seconds for a desk that is being started again."""
+ENVELOPE = 8_192
+"""Bytes that a command, or a fact, has beside the question."""
 LEASE = 180.0
 """Seconds for which a question is its taker's: so long a harness that has taken another one may be busy."""
 FACTS = "log.*.*._.question.*"
@@ -77,6 +80,10 @@ class HarnessQuestions:
         """When a question that was asked then, and that nobody has taken, is given up."""
         return max(asked, self._busy.get(project, 0.0)) + self.wait
 
+    def is_busy(self, project: str) -> bool:
+        """Whether a harness of this project has taken a question, and may not have answered it yet."""
+        return self._busy.get(project, 0.0) > asyncio.get_running_loop().time()
+
     def _heard(self, subject: str) -> None:
         try:
             address, event_type = parse_log(subject)
@@ -124,25 +131,29 @@ class HarnessClient:
             until=datetime.now(UTC) + timedelta(seconds=seconds),
             session=self._session,
         )
+        size, most = len(encode(command)) + ENVELOPE, self._questions.bus.max_payload
+        if size > most:
+            remedy = f"set a smaller window for {endpoint.name} in ANNALS_MODEL__WINDOWS"
+            return Failed("overflow", f"the question has {size:,} bytes, and one message carries {most:,}; {remedy}")
         await self._questions.follow()
         with self._questions.watch(self._address.project) as woken:
-            try:
-                if name in self._questions.consumed:
-                    await self._send(QuestionWithdraw(name, "its answer was not enough: it is asked anew"))
-                answer = await self._send(command)
-            except TooLarge as error:
-                return Failed("overflow", f"{error}; set ANNALS_MODEL__WINDOWS of {endpoint.name} lower")
+            if name in self._questions.consumed:
+                await self._send(QuestionWithdraw(name, "its answer was not enough: it is asked anew"))
+            sent = f"{command.TYPE}/{uuid4().hex}"
+            answer = await self._send(command, sent)
             if not answer.ok:
-                return Failed("transient", clean(answer.text, endpoint.key))
-            follow = _Follow(name, answer.seq, began, began + seconds)
+                return Failed("away", clean(answer.text, endpoint.key))
+            follow = _Follow(name, sent, answer.seq, began, began + seconds)
             found = await self._followed(follow, woken)
         if found is None:
             await self._withdraw(name)
             if follow.is_taken:
                 return Failed("timeout", f"no answer of a harness within {seconds:.0f} s", spent=True)
             return Failed("away", AWAY.format(self._questions.wait))
-        self._questions.consumed.add(name)
-        return await _result(found, endpoint, is_paid=follow.is_found)
+        result = await _result(found, endpoint, is_paid=follow.is_of_another_life)
+        if isinstance(result, Completion):
+            self._questions.consumed.add(name)
+        return result
 
     def _name(self, model: str, system: str, prompt: str) -> str:
         """The id of a question: the same question after a restart is the same one."""
@@ -165,7 +176,6 @@ class HarnessClient:
             until = follow.until if follow.is_taken else min(follow.until, patience)
             if asyncio.get_running_loop().time() >= until:
                 return None
-            follow.has_waited = True
             await _woken(woken, until)
 
     async def _read(self, follow: "_Follow") -> AsyncGenerator[Event, None]:
@@ -173,7 +183,7 @@ class HarnessClient:
         facts = self._address.log("question.*")
         async with aclosing(self._questions.reader.after(follow.seq, facts)) as records:
             async for record in records:
-                follow.seq = record.envelope.seq
+                follow.enter(record.envelope)
                 event = record.event
                 if event is None or getattr(event, "question", "") != follow.name:
                     continue
@@ -186,9 +196,9 @@ class HarnessClient:
         except Unreachable:
             return  # it ends by itself
 
-    async def _send(self, command: Command) -> Answer:
+    async def _send(self, command: Command, name: str = "") -> Answer:
         """Send a command, and again while the desk is started anew."""
-        questions, name = self._questions, f"{command.TYPE}/{uuid4().hex}"
+        questions, name = self._questions, name or f"{command.TYPE}/{uuid4().hex}"
         actor = Actor("room", questions.room)
         async for attempt in retrying(Unreachable, seconds=PATIENCE):
             with attempt:
@@ -199,18 +209,23 @@ class HarnessClient:
 class _Follow:
     """One question on its way, and how far the log was read for it."""
 
-    def __init__(self, name: str, seq: int, began: float, until: float) -> None:
+    def __init__(self, name: str, sent: str, start: int, began: float, until: float) -> None:
+        """`sent`: the id of the command. `start`: where the log says what it led to, or what there was before."""
         self.name = name
-        self.seq = seq - 1
         self.began = began
         self.until = until
+        self.seq = start - 1
         self.is_taken = False
-        self.has_waited = False
+        self.is_of_another_life = False
+        """Whether it was asked before: who did so has reserved what it costs."""
+        self._sent = sent
+        self._start = start
 
-    @property
-    def is_found(self) -> bool:
-        """Whether the answer was there before it was waited for: another life of the room has paid for it."""
-        return not self.has_waited
+    def enter(self, envelope: Envelope) -> None:
+        """Take in that a fact was read."""
+        self.seq = envelope.seq
+        if envelope.seq == self._start:
+            self.is_of_another_life = envelope.cause != self._sent
 
 
 async def _woken(woken: asyncio.Event, until: float) -> None:
