@@ -32,7 +32,7 @@ class QuestionDesk:
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
         reader = NounReader(kit.reader, (NOUN,), catches_up=True)
-        sessions = Sessions(reader, evolve, Questions(), kit.settings.loop.sessions, knows_causes=True)
+        sessions = Sessions(reader, evolve, Questions(), kit.settings.loop.sessions)  # the state knows what is repeated
         self._questions = Aggregate(kit, sessions, guard=NOUN, catches_up=True)
         self._asks = AskHandler(kit, QuestionAsk, self._offered, lambda reason: OfferedQuestion(error=reason))
         self._waiting: dict[str, set[asyncio.Event]] = {}

@@ -113,6 +113,19 @@ async def test_what_was_withdrawn_is_offered_to_nobody_and_its_answer_is_refused
 
 
 @pytest.mark.usefixtures("desk")
+async def test_what_could_not_be_answered_is_put_taken_and_answered_again_by_the_same_commands(
+    bus: Bus, harnesses: tuple[AnsweringHarness, AnsweringHarness]
+) -> None:
+    harness, _ = harnesses
+    for fields in ({"failure": "busy"}, {"text": "3"}, {"text": "3"}):
+        await sent(bus, question())
+        assert (await harness.take("q")).ok or fields["text"] == "3"
+        assert (await harness.answer("q", **fields)).ok
+    written = [type(event) for event in await facts(bus, PROJECT)]
+    assert [QuestionPut, QuestionTaken, QuestionAnswered] * 2 == written
+
+
+@pytest.mark.usefixtures("desk")
 async def test_a_secret_in_an_answer_is_masked(bus: Bus, harnesses: tuple[AnsweringHarness, AnsweringHarness]) -> None:
     token = "ghp_" + "a1B2c3D4e5F6" * 3
     harness, _ = harnesses

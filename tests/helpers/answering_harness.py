@@ -49,7 +49,8 @@ class AnsweringHarness:
         ))  # fmt: skip
 
     async def send(self, command: Command, address: Address = OWN_SESSION) -> Answer:
-        message = CommandMessage(uuid4().hex, datetime.now(UTC), Actor("harness", "pi"), msgspec.Raw(encode(command)))
+        name = f"{self.taker}/{getattr(command, 'question', '')}/{command.TYPE}"  # the same one, as often as it is sent
+        message = CommandMessage(name, datetime.now(UTC), Actor("harness", "pi"), msgspec.Raw(encode(command)))
         data = await self._bus.request(address.command(command.TYPE), encode(message), PATIENCE)
         return msgspec.json.decode(data, type=Answer)
 

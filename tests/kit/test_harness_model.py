@@ -124,6 +124,7 @@ async def test_a_provider_stands_behind_a_harness_that_is_away(bus: Bus) -> None
         ("aborted", "transient", "provider_transient", 3),
         ("the wind has blown it away", "transient", "provider_transient", 3),
         ("refused", "refused", "provider_auth", 1),
+        ("refused: no small model is set", "refused", "provider_auth", 1),
         ("overflow", "overflow", "overflow", 1),
         ("timeout", "timeout", "timeout", 3),
     ],

@@ -35,7 +35,7 @@ OUTCOMES: Mapping[str, Outcome] = {
     "overflow": "overflow",
     "timeout": "timeout",
 }
-"""What a harness reports -> what it is for who asks; any other sentence may pass by itself."""
+"""What a harness reports, up to a colon -> what it is for who asks; any other sentence may pass by itself."""
 AWAY = "no harness of the project took the question within {:g} s; start one whose plugin may answer questions"
 
 
@@ -243,7 +243,7 @@ async def _result(found: Event, endpoint: Endpoint, *, is_paid: bool) -> Complet
     usd = await _usd(found, endpoint)
     if found.failure and found.failure != "empty":
         return Failed(
-            OUTCOMES.get(found.failure, "transient"),
+            OUTCOMES.get(found.failure.partition(":")[0], "transient"),
             clean(f"the harness reports: {found.failure}", endpoint.key),
             model=name,
             tokens_in=found.tokens_in,
