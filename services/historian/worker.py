@@ -28,6 +28,9 @@ from schemas.events import (
     OverflowDetected,
     PartRecorded,
     PartRemoved,
+    QuestionAnswered,
+    QuestionTaken,
+    QuestionWithdrawn,
     SessionForked,
     SessionIdled,
     SessionOpened,
@@ -87,6 +90,9 @@ class Historian:
         StepOpened,
         DropRequested,
         HistoryOrdered,
+        QuestionTaken,
+        QuestionAnswered,
+        QuestionWithdrawn,
     )
     WRITES: ClassVar[tuple[type[Event], ...]] = (
         HistoryRequested,
