@@ -157,7 +157,7 @@ async def test_a_wrong_answer_is_mended_once_and_then_the_next_is_asked(broker: 
 
 
 async def test_a_harness_that_falls_costs_what_was_reserved(broker: Broker, bus: Bus, room: Asker) -> None:
-    hasty = asker(bus, timeout=0.5, deadline=0.6)
+    hasty = asker(bus, timeout=0.5, deadline=0.5)
     async with answering_harness(broker, falling):
         failed = await hasty.fails()
     assert "timeout" == failed.code

@@ -147,8 +147,8 @@ class HarnessClient:
             found = await self._followed(follow, woken)
         if found is None:
             await self._withdraw(name)
-            if follow.is_taken:
-                return Failed("timeout", f"no answer of a harness within {seconds:.0f} s", spent=True)
+            if follow.is_taken or follow.is_over:
+                return Failed("timeout", f"no answer of a harness within {seconds:.0f} s", spent=follow.is_taken)
             return Failed("away", AWAY.format(self._questions.wait))
         result = await _result(found, endpoint, is_paid=follow.is_of_another_life)
         if isinstance(result, Completion):
@@ -220,6 +220,11 @@ class _Follow:
         """Whether it was asked before: who did so has reserved what it costs."""
         self._sent = sent
         self._start = start
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is no time left for an answer, by the clock of the loop."""
+        return asyncio.get_running_loop().time() >= self.until
 
     def enter(self, envelope: Envelope) -> None:
         """Take in that a fact was read."""
