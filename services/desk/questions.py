@@ -1,15 +1,13 @@
 """The questions of rooms, as the desk decides on them and offers them to harnesses."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 from schemas.codec import decode_event
 from schemas.commands import Answer, Command, CommandMessage
 from schemas.events import QuestionPut
 from schemas.question_asks import OfferedQuestion, QuestionAsk
-from schemas.subjects import Address, BadSubject, parse_log
+from schemas.subjects import Address
 from services.desk.core.commands import decide
 from services.desk.core.questions import Questions, evolve
 from services.desk.core.trust import trust_of
@@ -17,6 +15,7 @@ from services.desk.deciding import decided
 from services.domain.decision import CommandContext
 from services.kit.aggregate import Aggregate
 from services.kit.asks import AskHandler
+from services.kit.bell import Bell
 from services.kit.cache import Sessions
 from services.kit.nouns import NounReader
 from services.kit.room import Kit
@@ -35,19 +34,17 @@ class QuestionDesk:
         sessions = Sessions(reader, evolve, Questions(), kit.settings.loop.sessions)  # the state knows what is repeated
         self._questions = Aggregate(kit, sessions, guard=NOUN, catches_up=True)
         self._asks = AskHandler(kit, QuestionAsk, self._offered, lambda reason: OfferedQuestion(error=reason))
-        self._waiting: dict[str, set[asyncio.Event]] = {}
-        """Project -> those who wait for a question of it."""
+        self._bell = Bell(kit.bus, FACTS)
         self._is_closing = False
 
     @property
     def waiting(self) -> int:
         """How many harnesses wait for a question."""
-        return sum(map(len, self._waiting.values()))
+        return len(self._bell)
 
     async def open(self) -> None:
         """Answer from here on."""
-        await self._kit.bus.follow(FACTS, self._heard)
-        self._kit.bus.on_reconnect.append(self._reconnected)
+        await self._bell.open()
         self._kit.stack.callback(self._close)
         await self._asks.open()
 
@@ -65,9 +62,8 @@ class QuestionDesk:
     async def _offered(self, ask: QuestionAsk) -> OfferedQuestion:
         """The oldest question that may be taken; it is waited for, until the deadline of the one who asks."""
         until = datetime.now(UTC) + timedelta(milliseconds=ask.deadline_ms)
-        with self._watch(ask.project) as woken:
+        with self._bell.waiter(ask.project) as waiter:
             while True:
-                woken.clear()  # before it is read: what comes meanwhile is read again
                 questions = await self._questions.newest(Address(ask.project))
                 now = datetime.now(UTC)
                 for one in questions.offered(now):
@@ -75,7 +71,8 @@ class QuestionDesk:
                         return offered
                 if now >= until or self._is_closing:
                     return OfferedQuestion()
-                await _until(woken, min(until, questions.next_free(now) or until) - now)
+                left = min(until, questions.next_free(now) or until) - now
+                await waiter.wait(asyncio.get_running_loop().time() + left.total_seconds())
 
     async def _read(self, seq: int) -> OfferedQuestion | None:
         """The question that stands there; none where its texts were erased."""
@@ -94,42 +91,7 @@ class QuestionDesk:
             event.until,
         )
 
-    @contextmanager
-    def _watch(self, project: str) -> Iterator[asyncio.Event]:
-        woken = asyncio.Event()
-        self._waiting.setdefault(project, set()).add(woken)
-        try:
-            yield woken
-        finally:
-            self._waiting[project].discard(woken)
-            if not self._waiting[project]:
-                del self._waiting[project]
-
-    def _heard(self, subject: str) -> None:
-        try:
-            project = parse_log(subject)[0].project
-        except BadSubject:
-            return
-        for woken in self._waiting.get(project, ()):
-            woken.set()
-
-    async def _reconnected(self) -> None:
-        """What was published meanwhile was not heard."""
-        self._wake_all()
-
     def _close(self) -> None:
+        """Let those go who wait."""
         self._is_closing = True
-        self._wake_all()
-
-    def _wake_all(self) -> None:
-        for waiting in self._waiting.values():
-            for woken in waiting:
-                woken.set()
-
-
-async def _until(woken: asyncio.Event, most: timedelta) -> None:
-    try:
-        async with asyncio.timeout(most.total_seconds()):
-            await woken.wait()
-    except TimeoutError:
-        return
+        self._bell.ring_all()

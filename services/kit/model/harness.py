@@ -2,9 +2,8 @@
 
 import asyncio
 import hashlib
-from collections import defaultdict
-from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
@@ -12,8 +11,9 @@ from schemas.codec import encode
 from schemas.commands import Answer, Command, QuestionRequest, QuestionWithdraw
 from schemas.envelope import Actor, Envelope
 from schemas.events import Event, QuestionAnswered, QuestionTaken, QuestionWithdrawn
-from schemas.subjects import Address, BadSubject, parse_log
+from schemas.subjects import Address
 from services.domain.questions.question import Outcome
+from services.kit.bell import Bell, Waiter
 from services.kit.bus import Bus, LogReader, Unreachable
 from services.kit.commands import send
 from services.kit.model.calls import Completion, Failed, clean, price_of
@@ -50,31 +50,13 @@ class HarnessQuestions:
         self.wait = wait
         self.consumed: set[str] = set()
         """Questions whose answer this process was given already: asked again, they need another one."""
-        self._woken: dict[str, set[asyncio.Event]] = defaultdict(set)
+        self.bell = Bell(bus, FACTS, self._heard)
         self._busy: dict[str, float] = {}
         """Project -> until when a harness of it may be busy with a question, by the clock of the loop."""
-        self._following: asyncio.Task[None] | None = None
 
     def client(self, address: Address) -> "HarnessClient":
         """Who asks for this session."""
         return HarnessClient(self, address)
-
-    async def follow(self) -> None:
-        """Hear of all facts about questions from here on."""
-        if self._following is None:
-            self.bus.on_reconnect.append(self._reconnected)
-            self._following = asyncio.create_task(self.bus.follow(FACTS, self._heard))
-        await asyncio.shield(self._following)
-
-    @contextmanager
-    def watch(self, project: str) -> Iterator[asyncio.Event]:
-        """What is set when something happens to a question of this project."""
-        woken = asyncio.Event()
-        self._woken[project].add(woken)
-        try:
-            yield woken
-        finally:
-            self._woken[project].discard(woken)
 
     def patience(self, project: str, asked: float) -> float:
         """When a question that was asked then, and that nobody has taken, is given up."""
@@ -84,24 +66,12 @@ class HarnessQuestions:
         """Whether a harness of this project has taken a question, and may not have answered it yet."""
         return self._busy.get(project, 0.0) > asyncio.get_running_loop().time()
 
-    def _heard(self, subject: str) -> None:
-        try:
-            address, event_type = parse_log(subject)
-        except BadSubject:
-            return
+    def _heard(self, address: Address, event_type: str) -> None:
         now = asyncio.get_running_loop().time()
         if event_type == QuestionTaken.TYPE:
             self._busy[address.project] = now + LEASE
         elif event_type == QuestionAnswered.TYPE:
             self._busy[address.project] = now
-        for woken in self._woken.get(address.project, ()):
-            woken.set()
-
-    async def _reconnected(self) -> None:
-        """What was published meanwhile was not heard."""
-        for waiting in self._woken.values():
-            for woken in waiting:
-                woken.set()
 
 
 class HarnessClient:
@@ -135,8 +105,8 @@ class HarnessClient:
         if size > most:
             remedy = f"set a smaller window for {endpoint.name} in ANNALS_MODEL__WINDOWS"
             return Failed("overflow", f"the question has {size:,} bytes, and one message carries {most:,}; {remedy}")
-        await self._questions.follow()
-        with self._questions.watch(self._address.project) as woken:
+        await self._questions.bell.open()
+        with self._questions.bell.waiter(self._address.project) as waiter:
             if name in self._questions.consumed:
                 await self._send(QuestionWithdraw(name, "its answer was not enough: it is asked anew"))
             sent = f"{command.TYPE}/{uuid4().hex}"
@@ -144,7 +114,7 @@ class HarnessClient:
             if not answer.ok:
                 return Failed("away", clean(answer.text, endpoint.key))
             follow = _Follow(name, sent, answer.seq, began, began + seconds)
-            found = await self._followed(follow, woken)
+            found = await self._followed(follow, waiter)
         if found is None:
             await self._withdraw(name)
             if follow.is_taken or follow.is_over:
@@ -164,10 +134,9 @@ class HarnessClient:
             digest.update(len(data).to_bytes(8, "big") + data)
         return f"q-{digest.hexdigest()[:32]}"
 
-    async def _followed(self, follow: "_Follow", woken: asyncio.Event) -> QuestionAnswered | QuestionWithdrawn | None:
+    async def _followed(self, follow: "_Follow", waiter: Waiter) -> QuestionAnswered | QuestionWithdrawn | None:
         """The answer, as soon as it is in the log; none where nobody took the question, or it took too long."""
         while True:
-            woken.clear()  # before it is read: what comes meanwhile is read again
             async with aclosing(self._read(follow)) as read:
                 async for event in read:
                     if isinstance(event, QuestionAnswered | QuestionWithdrawn):
@@ -176,7 +145,7 @@ class HarnessClient:
             until = follow.until if follow.is_taken else min(follow.until, patience)
             if asyncio.get_running_loop().time() >= until:
                 return None
-            await _woken(woken, until)
+            await waiter.wait(until)
 
     async def _read(self, follow: "_Follow") -> AsyncGenerator[Event, None]:
         """What became of the question since it was last looked at."""
@@ -233,14 +202,6 @@ class _Follow:
             self.is_of_another_life = envelope.cause != self._sent
 
 
-async def _woken(woken: asyncio.Event, until: float) -> None:
-    try:
-        async with asyncio.timeout_at(until):
-            await woken.wait()
-    except TimeoutError:
-        return
-
-
 async def _result(found: Event, endpoint: Endpoint, *, is_paid: bool) -> Completion | Failed:
     if not isinstance(found, QuestionAnswered):
         return Failed("transient", "the question was withdrawn")
@@ -271,5 +232,5 @@ async def _usd(found: QuestionAnswered, endpoint: Endpoint) -> float:
     """What the harness reports; where it reports tokens alone, what these cost as far as a price is known."""
     if found.usd or not (found.tokens_in or found.tokens_out):
         return found.usd
-    tariff = endpoint.price or await asyncio.to_thread(price_of, found.model or endpoint.model)
+    tariff = endpoint.price or await asyncio.to_thread(price_of, found.model or endpoint.name)
     return 0.0 if tariff is None else tariff.usd(found.tokens_in, found.tokens_out, found.cached)
