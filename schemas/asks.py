@@ -9,6 +9,7 @@ from schemas.ask import Ask
 from schemas.inbox import Mode
 from schemas.numbers import Count, Wait
 from schemas.plan import AnyEdit, Revision
+from schemas.question_asks import QUESTION_ASKS
 from schemas.room_health import HealthAsk, UnfoldedFact
 from schemas.tools import Line, Source, Tool, Verb
 from schemas.view_asks import VIEW_ASKS
@@ -685,4 +686,5 @@ ASKS: tuple[type[Ask], ...] = (
     ExpandAsk,
     CompactionContextAsk,
     MemoryAsk,
+    *QUESTION_ASKS,
 )

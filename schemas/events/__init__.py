@@ -27,6 +27,7 @@ from schemas.events import (
     policy,
     project,
     prompt,
+    question,
     session,
     settings,
     signature,
@@ -66,6 +67,7 @@ from schemas.events.plan import *
 from schemas.events.policy import *
 from schemas.events.project import *
 from schemas.events.prompt import *
+from schemas.events.question import *
 from schemas.events.session import *
 from schemas.events.settings import *
 from schemas.events.signature import *
@@ -103,6 +105,7 @@ EVENTS = (
     *flush.EVENTS,
     *history.EVENTS,
     *spend.EVENTS,
+    *question.EVENTS,
     *memory.EVENTS,
     *note.EVENTS,
     *policy.EVENTS,

@@ -99,7 +99,7 @@ class HistoryFailed(Event, frozen=True):
 
     run: str
     code: str
-    """no_eligible, chunk_empty, invalid_output, no_progress, provider_transient, provider_auth,
+    """no_eligible, chunk_empty, invalid_output, no_progress, provider_transient, provider_auth, provider_away,
     overflow, timeout, aborted, stale_fingerprint, window_too_small, budget_exhausted, crashed (whoever wrote it
     fell over) or no_model (only a model can do it, and none is set)."""
     detail: str = ""

@@ -38,16 +38,19 @@ from schemas.events import (
     memory,
     note,
     policy,
+    question,
     settings,
 )
 from schemas.subjects import Address, BadSubject, parse_command
 from services.desk.books import Books
 from services.desk.core import session, spending
 from services.desk.core.commands import COMMANDS, WRITES, decide, misplaced, rule_of
+from services.desk.core.questions import Questions
 from services.desk.core.spending import Ledger
 from services.desk.core.trust import trust_of
 from services.desk.deciding import decided
 from services.desk.intake import MemoryIntake
+from services.desk.questions import QuestionDesk
 from services.desk.schedule import Schedule
 from services.domain.addressing import check_address
 from services.domain.aliases import Aliases
@@ -61,6 +64,8 @@ from services.domain.senders import sender_of
 from services.kit import metrics
 from services.kit.aggregate import Aggregate
 from services.kit.bus import Conflict, TooLarge, Unreachable
+from services.kit.cache import Sessions
+from services.kit.nouns import NounReader
 from services.kit.room import Kit
 from services.memory.book import Book
 
@@ -101,6 +106,7 @@ class Desk:
         SpendReserved,
         SpendSettled,
         SpendRefused,
+        *question.EVENTS,
         *memory.EVENTS,
         *note.EVENTS,
         *policy.EVENTS,
@@ -111,12 +117,14 @@ class Desk:
     async def open(self, kit: Kit) -> None:
         self._kit = kit
         self._sessions = Aggregate.of(kit, session.evolve, session.Session(), guard=WRITTEN, catches_up=True, once=True)
-        self._ledgers = Aggregate.of(kit, spending.evolve, Ledger(), guard=WRITTEN, catches_up=True, once=True)
+        self._ledgers = _ledgers(kit)
+        self._questions = QuestionDesk(kit)
         self._books = Books(kit)
         self._settings = self._books.settings
         self._deciders: Mapping[type, Decider] = {
             session.Session: partial(self._decided, self._sessions),
             Ledger: partial(self._decided, self._ledgers),
+            Questions: self._questions.handle,
             Book: self._books.handle,
             Aliases: self._books.names.handle,
             ProjectSettings: self._settings.handle,
@@ -124,13 +132,20 @@ class Desk:
         self._intake = MemoryIntake(kit, self._books)
         await self._intake.open()
         await Schedule(kit, self._books).open()
+        await self._questions.open()
         await kit.bus.serve("do.>", kit.room, self._answer)
 
     async def idle(self) -> bool:
         return await self._intake.idle()
 
     def health(self) -> dict[str, object]:
-        return {"ok": True, "sessions": len(self._sessions), "projects": len(self._ledgers), "books": len(self._books)}
+        return {
+            "ok": True,
+            "sessions": len(self._sessions),
+            "projects": len(self._ledgers),
+            "books": len(self._books),
+            "harnesses_waiting": self._questions.waiting,
+        }
 
     async def _answer(self, subject: str, data: bytes) -> bytes:
         try:
@@ -174,17 +189,28 @@ class Desk:
         """Days are those of our own clock: a sender could claim any."""
         settings = self._kit.settings
         own = await self._settings.of(project)
+        now = datetime.now(UTC)
         return CommandContext(
             actor=message.actor,
             trust=trust_of(message.actor),
-            day=datetime.now(UTC).date().isoformat(),
+            now=now,
+            day=now.date().isoformat(),
             history=with_own(settings.history, own).enabled,
             is_history_own="history.enabled" in own,
             has_models=bool(settings.model.chain),
             protected=settings.plan.protected_tags,
             daily_tokens=settings.model.daily_tokens,
             daily_usd=settings.model.daily_usd,
+            monthly_tokens=settings.model.monthly_tokens,
+            monthly_usd=settings.model.monthly_usd,
         )
+
+
+def _ledgers(kit: Kit) -> Aggregate[Ledger]:
+    """The ledgers of all projects, read past all else that stands at their addresses."""
+    reader = NounReader(kit.reader, (spending.NOUN,), catches_up=True)
+    sessions = Sessions(reader, spending.evolve, Ledger(), kit.settings.loop.sessions, knows_causes=True)
+    return Aggregate(kit, sessions, guard=WRITTEN, catches_up=True)
 
 
 def _command(command_type: str, message: CommandMessage) -> Command:

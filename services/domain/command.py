@@ -27,6 +27,10 @@ X = TypeVar("X")
 PEOPLE = ("person",)
 AGENTS = ("person", "agent", "dreamer")
 """People, agents, and the room that works on a memory in the place of one."""
+HARNESSES = ("agent",)
+"""Whatever comes from a harness has the words of its agent."""
+ROOMS = ("historian", "dreamer")
+"""The rooms that work in the background."""
 ANYBODY = ("person", "agent", "historian", "dreamer", "desk", "")
 """All that `trust_of` may say of a sender; empty: one that is not known."""
 
@@ -69,6 +73,12 @@ class CommandRule(Generic[S, C, X]):
         self.action = replace(action, subject=kind.TYPE) if action else None
         self.__doc__ = decide.__doc__
         self._decide = decide
+
+    @property
+    def senders(self) -> str:
+        """Who alone may send it, in words."""
+        names = {frozenset(HARNESSES): "harnesses", frozenset(ROOMS): "rooms"}
+        return names.get(self.sent_by, "people")
 
     def __call__(self, state: S, command: C, context: X) -> Decision:
         """Decide the command. Raises `TypeError` where it would write an event that is not registered."""

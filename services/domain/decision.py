@@ -1,5 +1,7 @@
 """What the desk decides on a command, and what holds at the moment that it comes, beside the log."""
 
+from datetime import UTC, datetime
+
 import msgspec
 
 from schemas.envelope import Actor
@@ -22,6 +24,8 @@ class CommandContext(msgspec.Struct, frozen=True):
     actor: Actor = Actor("room")
     trust: str = ""
     """How far the sender is trusted, as `trust_of` says it."""
+    now: datetime = datetime.min.replace(tzinfo=UTC)
+    """By the clock of the desk."""
     day: str = ""
     """In UTC, as `2026-11-21`."""
     history: bool = True
@@ -36,3 +40,6 @@ class CommandContext(msgspec.Struct, frozen=True):
     """The most that the models of a project may spend in a day ..."""
     daily_usd: float = 0.0
     """... and cost."""
+    monthly_tokens: int = 0
+    """The same for a month of UTC; 0: the days alone count ..."""
+    monthly_usd: float = 0.0

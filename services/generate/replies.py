@@ -4,18 +4,20 @@ from inspect import getmembers, isclass
 
 import msgspec
 
-from schemas import asks, room_health, view_asks
+from schemas import asks, question_asks, room_health, view_asks
 from schemas.ask import Ask
 from services.generate.docstrings import summary
 
 
 def reply_to(ask: type[Ask]) -> type[msgspec.Struct]:
     words = f"The reply to `ask.{ask.NAME}`"
-    members = (member for module in (asks, room_health, view_asks) for member in getmembers(module, isclass))
+    members = (
+        member for module in (asks, question_asks, room_health, view_asks) for member in getmembers(module, isclass)
+    )
     for _, candidate in members:
         if issubclass(candidate, msgspec.Struct) and summary(candidate).startswith(words):
             return candidate
     raise LookupError(
-        f"no Struct of schemas/asks.py, schemas/room_health.py or schemas/view_asks.py says that it answers "
+        f"no Struct of schemas/asks.py or of a module that it takes questions from says that it answers "
         f"{ask.__name__}; begin its reply's docstring with {words!r}"
     )

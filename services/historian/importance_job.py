@@ -52,7 +52,7 @@ class ImportanceJob:
         shown = importance.sheet(request.run, batch)
         began = time.monotonic()
         try:
-            answer = await self._models.ask(_question(shown), budget=self._budget_of(job.address))
+            answer = await self._models.ask(_question(shown, job.address), budget=self._budget_of(job.address))
         except ModelFailed as error:
             return self._failed(request, error)
         seconds = time.monotonic() - began
@@ -83,10 +83,11 @@ class ImportanceJob:
         return Fail(error.code, error.detail, attempts)
 
 
-def _question(shown: importance.Sheet) -> Question[importance.Scores]:
+def _question(shown: importance.Sheet, address: Address) -> Question[importance.Scores]:
     return Question(
         system=SYSTEM,
         prompt=importance.prompt(shown),
         shape=importance.Scores,
         check=lambda output: importance.check(output, shown),
+        address=address,
     )

@@ -28,6 +28,9 @@ from schemas.events import (
     OverflowDetected,
     PartRecorded,
     PartRemoved,
+    QuestionAnswered,
+    QuestionTaken,
+    QuestionWithdrawn,
     SessionForked,
     SessionIdled,
     SessionOpened,
@@ -52,7 +55,7 @@ from services.kit.aggregate import Aggregate
 from services.kit.clock import Clock
 from services.kit.contents import Contents
 from services.kit.jobs import Jobs
-from services.kit.model import Budget, Models
+from services.kit.model import Budget, HarnessQuestions, Models
 from services.kit.room import Kit
 from services.kit.settings_reader import SettingsReader
 from services.kit.spending import Spending
@@ -87,6 +90,9 @@ class Historian:
         StepOpened,
         DropRequested,
         HistoryOrdered,
+        QuestionTaken,
+        QuestionAnswered,
+        QuestionWithdrawn,
     )
     WRITES: ClassVar[tuple[type[Event], ...]] = (
         HistoryRequested,
@@ -106,7 +112,8 @@ class Historian:
         self._kit = kit
         settings = kit.settings
         self._plan = settings.plan
-        self._models = Models(settings.model)
+        harness = HarnessQuestions(kit.bus, kit.reader, kit.room, wait=settings.model.harness_wait)
+        self._models = Models(settings.model, harness=harness)
         self._limits = Limits(**msgspec.structs.asdict(settings.history), models=bool(self._models.names))
         kit.stack.push_async_callback(self._models.close)
         self._sessions = Aggregate.of(kit, evolve, Session(), guard=GUARD, catches_up=True)

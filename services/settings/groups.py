@@ -100,8 +100,9 @@ class Views(msgspec.Struct, frozen=True):
 class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Who offers models, and how it is reached."""
 
-    kind: Literal["openai", "anthropic"] = "openai"
-    """What it speaks: OpenAI's chat completions, as most do, or Anthropic's messages."""
+    kind: Literal["openai", "anthropic", "harness"] = "openai"
+    """What it speaks: OpenAI's chat completions, as most do, or Anthropic's messages. `harness`: a harness of the
+    project that runs now answers, with its own logins; it has no url and no key."""
     url: Annotated[str, Meta(pattern="^(https?://.+)?$")] = ""
     """Where, such as `http://127.0.0.1:11434/v1`; empty: at the vendor itself. Anthropic's has no `/v1` at its end."""
     key: SecretStr = SecretStr("")
@@ -127,7 +128,10 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 MILLION = 1_000_000
-VENDORS = frozenset({"openai", "anthropic"})
+VENDORS = frozenset({"openai", "anthropic", "harness"})
+"""Providers that need no entry: each is of the kind that it is called by."""
+SMALL = "small"
+"""Of a harness: whichever small model it has."""
 
 
 class Model(msgspec.Struct, frozen=True):
@@ -136,7 +140,9 @@ class Model(msgspec.Struct, frozen=True):
     `providers` is a JSON object: a name of yours and how it is reached, such as
     `{"local": {"url": "http://127.0.0.1:11434/v1", "key": "..."}}`, with the fields `kind` (`openai` or `anthropic`),
     `url`, `key`, and `key_variable`, which names an environment variable instead. `openai` and `anthropic` need no
-    entry where `OPENAI_API_KEY` or `ANTHROPIC_API_KEY` is set. Values per model are JSON objects, too. Their keys are
+    entry where `OPENAI_API_KEY` or `ANTHROPIC_API_KEY` is set, and `harness` needs none at all: `harness/small` is the
+    small model of a harness that runs in the project now and whose person has agreed, and `harness/provider/model` one
+    that is named there. Values per model are JSON objects, too. Their keys are
     `provider/model`, `model`, either with less and less of what is behind its hyphens, `provider/*`, or `default`.
     """
 
@@ -164,10 +170,17 @@ class Model(msgspec.Struct, frozen=True):
     """The most tokens, in and out, that a project may spend in a day of UTC."""
     daily_usd: Annotated[float, Meta(ge=0.0, extra={"project": "lower"})] = 5.0
     """The most that all of it may cost a project in a day of UTC, in USD, as far as prices are known."""
+    monthly_tokens: Annotated[int, Meta(ge=0)] = 0
+    """The most tokens that a project may spend in a month of UTC; 0: the limit of each day is the only one."""
+    monthly_usd: Annotated[float, Meta(ge=0.0)] = 0.0
+    """The most that all of it may cost a project in a month of UTC, in USD; 0: no other limit than each day's."""
+    harness_wait: Annotated[float, Meta(gt=0.0)] = 20.0
+    """Seconds in which a harness must have taken a question that is put to harnesses, before the next model of the
+    chain is asked."""
 
     def __post_init__(self) -> None:
         for provider, known in self.providers.items():
-            if provider not in VENDORS and not known.url:
+            if provider not in VENDORS and known.kind != "harness" and not known.url:
                 raise ValueError(f"the provider {provider!r} in ANNALS_MODEL__PROVIDERS needs a url")
         for name in self.chain:
             provider, _, model = name.partition("/")
@@ -177,6 +190,18 @@ class Model(msgspec.Struct, frozen=True):
                 raise ValueError(
                     f"nothing is known of the provider of {name!r}: describe it in ANNALS_MODEL__PROVIDERS"
                 )
+            if self.kind_of(provider) == "harness" and model != SMALL and not all(model.partition("/")):
+                raise ValueError(
+                    f"{name!r} in ANNALS_MODEL__CHAIN names no model of a harness: write {provider}/small "
+                    f"or {provider}/provider/model"
+                )
+
+    def kind_of(self, provider: str) -> str:
+        """The kind of a provider: as it is described, or as it is called."""
+        known = self.providers.get(provider)
+        if known is not None:
+            return known.kind
+        return provider if provider in VENDORS else "openai"
 
 
 class Embed(msgspec.Struct, frozen=True):

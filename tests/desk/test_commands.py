@@ -55,11 +55,11 @@ def test_a_command_about_the_memory_is_refused_to_whoever_it_is_not_for(kind: ty
 
 
 @pytest.mark.parametrize("kind", [one for one in COMMANDS if one not in OF_BOOKS], ids=lambda one: one.TYPE)
-def test_other_commands_of_people_are_refused_to_all_others_with_what_to_do(kind: type[Command]) -> None:
+def test_other_commands_are_refused_to_whoever_they_are_not_for_with_what_to_do(kind: type[Command]) -> None:
     rule = RULES[kind.TYPE]
     for sender in {*ANYBODY} - rule.sent_by:
         refused = decide(None, any_command(kind), CommandContext(trust=sender))
-        assert f"Nothing was written: {kind.TYPE} is for people alone; {rule.remedy}." == refused.text
+        assert f"Nothing was written: {kind.TYPE} is for {rule.senders} alone; {rule.remedy}." == refused.text
 
 
 @pytest.mark.parametrize("kind", OF_BOOKS, ids=lambda one: one.TYPE)

@@ -86,6 +86,33 @@ def test_money_alone_can_be_exhausted() -> None:
     assert (refused("r2", 1, 999, 0.2, 0.1),) == decision.events
 
 
+MONTHLY = msgspec.structs.replace(TODAY, monthly_tokens=1500, monthly_usd=1.5)
+
+
+def test_a_month_is_the_sum_of_its_days() -> None:
+    before = project(
+        reserved("r0", 900, 0.9, day="2026-10-31"), reserved("r1", 900, 0.9, day="2026-11-02"), reserved("r2", 400, 0.1)
+    )
+    assert (reserved("r3", 200, 0.5),) == decided(before, reserve("r3", 200, 0.5), MONTHLY).events
+    decision = decided(before, reserve("r3", 201, 0.1), MONTHLY)
+    text = (
+        "Nothing was reserved: 201 tokens and 0.10 USD were asked for, and of the project's budget of 2026-11 "
+        "200 tokens and 0.50 USD are left. It begins anew on the first of the next month, UTC; "
+        "ANNALS_MODEL__MONTHLY_TOKENS and ANNALS_MODEL__MONTHLY_USD set it."
+    )
+    assert Decision(ok=False, text=text, events=(refused("r3", 201, 200, 0.1, 0.5),)) == decision
+    assert decided(before, reserve("r3", 201, 0.1), TODAY).ok
+    december = msgspec.structs.replace(MONTHLY, day="2026-12-01")
+    assert decided(before, reserve("r3", 1000, 1.0), december).ok
+
+
+def test_money_alone_may_be_limited_by_the_month() -> None:
+    before = project(reserved("r1", 900, 0.9, day="2026-11-02"))
+    money = msgspec.structs.replace(TODAY, monthly_usd=1.0)
+    assert decided(before, reserve("r2", 1000, 0.1), money).ok
+    assert not decided(before, reserve("r2", 1, 0.11), money).ok
+
+
 def test_another_day_begins_anew() -> None:
     used = project(reserved(tokens=1000, usd=1.0))
     assert (reserved("r2", day=TOMORROW.day),) == decided(used, reserve("r2"), TOMORROW).events

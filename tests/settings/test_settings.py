@@ -224,6 +224,12 @@ def test_the_data_directory_is_none_that_cannot_be() -> None:
         ("MODEL__CHAIN", '["large"]', "'large' in ANNALS_MODEL__CHAIN is no model: write provider/model"),
         ("MODEL__CHAIN", '["/large"]', "'/large' in ANNALS_MODEL__CHAIN is no model: write provider/model"),
         ("MODEL__CHAIN", '["own/x"]', "nothing is known of the provider of 'own/x': describe it in ANNALS_MODEL__"),
+        (
+            "MODEL__CHAIN",
+            '["harness/x"]',
+            "'harness/x' in ANNALS_MODEL__CHAIN names no model of a harness: write harness/",
+        ),
+        ("MODEL__CHAIN", '["harness/x/"]', "write harness/small or harness/provider/model"),
         ("MODEL__PROVIDERS", '{"own": {}}', "the provider 'own' in ANNALS_MODEL__PROVIDERS needs a url"),
         ("MODEL__PROVIDERS", '{"own": {"url": "own:80"}}', "should match pattern"),
         ("NATS__USER", "boss", "give one of `room`, `harness`, `person`"),
@@ -383,6 +389,15 @@ def test_a_path_is_spelled_in_one_way() -> None:
     plan = Limits(key_files=("./src//core.py", "src/core.py", "..b/a b.py", "docs/"))
     assert ("src/core.py", "src/core.py", "..b/a b.py", "docs") == plan.key_files
     assert "a../b.." == inside("a../b..")
+
+
+def test_a_model_of_a_harness_needs_neither_address_nor_key() -> None:
+    chosen = ("harness/small", "harness/anthropic/claude/x", "mine/small")
+    settings = Model(chain=chosen, providers={"mine": Provider(kind="harness")}, windows={"small": 32_000})
+    assert [("harness", "", "small", "", 32_000), ("harness", "", "anthropic/claude/x", "", 128_000)] == [
+        (one.kind, one.url, one.model, one.key.get_secret_value(), one.window) for one in chain(settings, {})
+    ][:2]
+    assert [(True, False)] * 3 == [(one.is_of_harness, one.is_vendor) for one in chain(settings, {})]
 
 
 def test_each_model_is_reached_as_it_was_told() -> None:

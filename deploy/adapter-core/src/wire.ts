@@ -724,6 +724,24 @@ export interface MemoryAsk {
   page?: number;
 }
 /**
+ * Is there a question for a model that nobody has taken? The answer waits for one, until the deadline.
+ */
+export interface QuestionAsk {
+  project: string;
+  /**
+   * Its kind, such as `opencode`.
+   */
+  harness: string;
+  /**
+   * One id for each process of a harness.
+   */
+  taker: string;
+  /**
+   * After this time the asker no longer listens.
+   */
+  deadline_ms?: number;
+}
+/**
  * The reply to `ask.transform`.
  */
 export interface Plan {
@@ -1922,6 +1940,38 @@ export interface NoteEntry {
   changed?: string | null;
 }
 /**
+ * The reply to `ask.question`. Each open question is offered to all who ask; `question.take` says who has it.
+ */
+export interface OfferedQuestion {
+  /**
+   * Its id; empty: there is none, ask again.
+   */
+  question?: string;
+  /**
+   * `provider/model`, or `small`: whichever small model the harness has.
+   */
+  model?: string;
+  system?: string;
+  prompt?: string;
+  /**
+   * The most tokens of the answer.
+   */
+  output?: number;
+  /**
+   * The session that it is asked for.
+   */
+  session?: string;
+  /**
+   * The room that asks.
+   */
+  purpose?: string;
+  /**
+   * After this nobody takes it any more.
+   */
+  until?: string | null;
+  error?: string;
+}
+/**
  * The agent no longer needs these tags (the tool `ctx_reduce`).
  */
 export interface DropQueue {
@@ -2154,6 +2204,79 @@ export interface SpendSettle {
   reservation: string;
   tokens: number;
   usd?: number;
+}
+/**
+ * A room has a question for a model, which a harness of the project may answer. The same question twice is one.
+ */
+export interface QuestionRequest {
+  /**
+   * An id that the room makes of what it asks.
+   */
+  question: string;
+  /**
+   * The room.
+   */
+  purpose: string;
+  /**
+   * `provider/model`, or `small`: whichever small model the harness has.
+   */
+  model: string;
+  system: string;
+  prompt: string;
+  /**
+   * The most tokens of the answer.
+   */
+  output: number;
+  /**
+   * After this nobody takes it any more.
+   */
+  until: string;
+  /**
+   * The session that it is asked for.
+   */
+  session?: string;
+}
+/**
+ * A harness is about to answer a question. The first one has it; it is refused to all others while that holds.
+ */
+export interface QuestionTake {
+  question: string;
+  /**
+   * One id for each process of a harness.
+   */
+  taker: string;
+  session?: string;
+}
+/**
+ * The answer of the harness that took a question, or why it has none.
+ */
+export interface QuestionAnswer {
+  question: string;
+  taker: string;
+  text?: string;
+  /**
+   * `busy`, `refused`, `aborted`, `empty`, `overflow`, `timeout`, or a sentence; empty: there is an answer.
+   */
+  failure?: string;
+  /**
+   * The one that answered, as `provider/model`.
+   */
+  model?: string;
+  /**
+   * As the harness counts them; 0: it does not know. So are the others.
+   */
+  tokens_in?: number;
+  tokens_out?: number;
+  cached?: number;
+  usd?: number;
+  session?: string;
+}
+/**
+ * A room no longer waits for an answer, or could not use the one that came.
+ */
+export interface QuestionWithdraw {
+  question: string;
+  reason?: string;
 }
 /**
  * One message on `do.*`: the command as JSON, who wants it and when. `id` makes a repeated command one command.

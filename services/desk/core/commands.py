@@ -76,7 +76,9 @@ def decide(state: object, command: Command, context: SentBySomebody) -> Decision
     """Decide a command on the newest state of what it is about, unless the sender may not send it."""
     rule = rule_of(command)
     if context.trust not in rule.sent_by:
-        return Decision(ok=False, text=f"Nothing was written: {command.TYPE} is for people alone; {rule.remedy}.")
+        return Decision(
+            ok=False, text=f"Nothing was written: {command.TYPE} is for {rule.senders} alone; {rule.remedy}."
+        )
     return rule(state, command, context)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import msgspec
 
@@ -15,6 +16,7 @@ from services.domain.fold import Map
 
 replace = msgspec.structs.replace
 
+NOUN = "spend"
 MICRO = 1_000_000
 """Money is added up in millionths of a USD: sums of fractions would drift."""
 MOST_TOKENS = 10**12
@@ -49,6 +51,11 @@ class Ledger(msgspec.Struct, frozen=True):
     """All days of a project."""
 
     days: Map[str, Day] = Map()
+
+    def month(self, name: str) -> tuple[int, int]:
+        """What all days of a month, such as `2026-11`, have taken: tokens, and millionths of a USD."""
+        days = [day for one, day in self.days.items() if one.startswith(f"{name}-")]
+        return sum(day.tokens for day in days), sum(day.micros for day in days)
 
     def find(self, reservation: str) -> tuple[str, Call] | None:
         """A call of the newest days, with its day."""
@@ -112,7 +119,7 @@ def _newest(ledger: Ledger) -> Iterator[str]:
     address=AddressKind.PROJECT_FOR_SESSION,
 )
 def reserve(ledger: Ledger, command: SpendReserve, context: CommandContext) -> Decision:
-    """Set aside what a call may cost, if the day holds it. What was decided on a reservation once holds for ever."""
+    """Set aside what a call may cost, if the day and the month hold it. What was decided once holds for ever."""
     wrong = _wrong(command)
     if wrong:
         return Decision(ok=False, text=f"Nothing was reserved: {wrong}.")
@@ -120,10 +127,10 @@ def reserve(ledger: Ledger, command: SpendReserve, context: CommandContext) -> D
     if known is not None:
         text = "refused" if known[1].refused else "reserved"
         return Decision(ok=not known[1].refused, text=f"This was {text} before, on {known[0]}.", seq=known[1].seq)
-    day = ledger.days.get(context.day) or Day()
-    tokens, micros = context.daily_tokens - day.tokens, _micros(context.daily_usd) - day.micros
-    if command.tokens > tokens or _micros(command.usd) > micros:
-        return _refused(command, context, max(0, tokens), max(0, micros))
+    left = _left_of_day(ledger, context)
+    for one in (left, *_left_of_month(ledger, context)):
+        if command.tokens > one.tokens or _micros(command.usd) > one.micros:
+            return _refused(command, context, one)
     event = SpendReserved(
         reservation=command.reservation,
         day=context.day,
@@ -132,11 +139,46 @@ def reserve(ledger: Ledger, command: SpendReserve, context: CommandContext) -> D
         usd=command.usd,
         origin=command.session,
     )
-    left = _amount(tokens - command.tokens, micros - _micros(command.usd))
-    return Decision(ok=True, text=f"Reserved; {left} are left of {context.day}.", events=(event,))
+    amount = _amount(left.tokens - command.tokens, left.micros - _micros(command.usd))
+    return Decision(ok=True, text=f"Reserved; {amount} are left of {left.period}.", events=(event,))
 
 
-def _refused(command: SpendReserve, context: CommandContext, tokens: int, micros: int) -> Decision:
+class Left(NamedTuple):
+    """What a budget still holds."""
+
+    period: str
+    tokens: int
+    micros: int
+    renewal: str
+    """When it begins anew, and what sets it."""
+
+
+def _left_of_day(ledger: Ledger, context: CommandContext) -> Left:
+    day = ledger.days.get(context.day) or Day()
+    return Left(
+        context.day,
+        context.daily_tokens - day.tokens,
+        _micros(context.daily_usd) - day.micros,
+        "at midnight UTC; ANNALS_MODEL__DAILY_TOKENS and ANNALS_MODEL__DAILY_USD set it",
+    )
+
+
+def _left_of_month(ledger: Ledger, context: CommandContext) -> Iterator[Left]:
+    """What the month still holds, where it has a limit."""
+    if not context.monthly_tokens and not context.monthly_usd:
+        return
+    month = context.day.rpartition("-")[0]
+    tokens, micros = ledger.month(month)
+    yield Left(
+        month,
+        (context.monthly_tokens or MOST_TOKENS) - tokens,
+        _micros(context.monthly_usd or MOST_USD) - micros,
+        "on the first of the next month, UTC; ANNALS_MODEL__MONTHLY_TOKENS and ANNALS_MODEL__MONTHLY_USD set it",
+    )
+
+
+def _refused(command: SpendReserve, context: CommandContext, left: Left) -> Decision:
+    tokens, micros = max(0, left.tokens), max(0, left.micros)
     event = SpendRefused(
         reservation=command.reservation,
         day=context.day,
@@ -150,8 +192,7 @@ def _refused(command: SpendReserve, context: CommandContext, tokens: int, micros
     return Decision(
         ok=False,
         text=f"Nothing was reserved: {_amount(command.tokens, _micros(command.usd))} were asked for, and of the "
-        f"project's budget of {context.day} {_amount(tokens, micros)} are left. It begins anew at midnight UTC; "
-        "ANNALS_MODEL__DAILY_TOKENS and ANNALS_MODEL__DAILY_USD set it.",
+        f"project's budget of {left.period} {_amount(tokens, micros)} are left. It begins anew {left.renewal}.",
         events=(event,),
     )
 

@@ -27,6 +27,8 @@ from schemas.events import (
     NoteWritten,
     PlanExtended,
     PlanRebased,
+    QuestionAnswered,
+    QuestionPut,
 )
 from schemas.subjects import Address, BadSubject, parse_inbound, parse_log
 from services.domain.erasure.facts import Structural, rewritten
@@ -34,7 +36,7 @@ from services.domain.erasure.secret import MASK, Masks, masked
 
 ERASED = 2**31 - 1
 """The version of a fact of which nothing but its position, id, type, moment and cause is left."""
-DERIVED = frozenset({"memory", "plan", "hint"})
+DERIVED = frozenset({"memory", "plan", "hint", "question"})
 """Nouns of facts that show texts of sessions and memories elsewhere than where they were written."""
 
 replace = msgspec.structs.replace
@@ -176,6 +178,10 @@ class Rewriting:
                 is_erased = event.predecessor in scope.session_ids
                 empty = {"predecessor": "", "left_open": [], "left_open_in": [], "left_open_at": []}
                 return replace(event, **empty) if is_erased else event
+            case QuestionPut(origin=origin) if origin in scope.session_ids and (event.system or event.prompt):
+                return replace(event, system="", prompt="")
+            case QuestionAnswered(origin=origin) if origin in scope.session_ids and event.text:
+                return replace(event, text="")
             case HintDecided(ids=ids, texts=texts) if not scope.quoted.isdisjoint(ids):
                 clean = [MASK if name in scope.quoted else text for name, text in zip(ids, texts, strict=False)]
                 return replace(event, texts=clean) if clean != texts else event
@@ -183,7 +189,7 @@ class Rewriting:
                 return event
 
 
-_READ = frozenset({"memory", "plan", "hint", "note", "alias"})
+_READ = frozenset({"memory", "plan", "hint", "note", "alias", "question"})
 """Nouns of facts of which fields are looked at one by one."""
 
 

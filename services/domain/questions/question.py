@@ -5,15 +5,19 @@ from typing import Generic, Literal, Protocol, TypeVar
 
 import msgspec
 
+from schemas.subjects import Address
+
 T = TypeVar("T", bound=msgspec.Struct)
 
 Step = Literal["summary", "repair", "fallback"]
 """The first model is asked; asked again, with what was wrong; or another model is asked."""
-Outcome = Literal["ok", "invalid", "transient", "refused", "overflow", "timeout", "cancelled"]
+Outcome = Literal["ok", "invalid", "transient", "refused", "overflow", "timeout", "away", "cancelled"]
+"""`away`: whoever should answer is not there, and the next one is asked at once."""
 Code = Literal[
     "invalid_output",
     "provider_transient",
     "provider_auth",
+    "provider_away",
     "overflow",
     "timeout",
     "budget_exhausted",
@@ -37,6 +41,8 @@ class Question(msgspec.Struct, Generic[T], frozen=True):
     """A sentence that says precisely what is wrong; empty: nothing is."""
     output: int = 0
     """The most tokens of the answer; 0: as set."""
+    address: Address = Address("")
+    """The session that it is asked for: a harness of its project may answer. Without a project none is asked."""
 
 
 class Attempt(msgspec.Struct, frozen=True):
@@ -69,7 +75,8 @@ class ModelFailed(Exception):
     """No model gave an answer that can be used.
 
     `code` says why: `invalid_output` (also after what was wrong had been explained), `provider_transient` (later it may
-    work), `provider_auth` (the provider refuses; a person must change the settings), `overflow` (too long for the
+    work), `provider_auth` (the provider refuses; a person must change the settings), `provider_away` (no harness of the
+    project answers questions now), `overflow` (too long for the
     provider) and `window_too_small` (too long by our own count, so nothing was sent): ask for less at once, `timeout`,
     or `budget_exhausted` (nothing was sent). `detail` is a sentence without keys.
     """

@@ -59,6 +59,7 @@ class ModelWriter:
             prompt=prompt(chunk, reading.before, self._models.room),
             shape=model_answer.Output,
             check=lambda output: check(output, shown),
+            address=reading.address,
         )
         answer = await self._models.ask(question, budget=self._budget_of(reading.address))
         summary = to_summary(answer.value, shown)

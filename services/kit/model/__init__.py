@@ -9,6 +9,7 @@ from services.domain.questions.question import (
     ModelFailed,
     Question,
 )
+from services.kit.model.harness import HarnessQuestions
 from services.kit.model.models import PAUSES, Models
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Budget",
     "BudgetExhausted",
     "Code",
+    "HarnessQuestions",
     "ModelFailed",
     "Models",
     "Question",

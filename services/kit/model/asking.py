@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Generic, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from services import settings
 from services.domain.questions.question import (
@@ -34,6 +35,7 @@ CODES: Mapping[Outcome, Code] = {
     "refused": "provider_auth",
     "overflow": "overflow",
     "timeout": "timeout",
+    "away": "provider_away",
 }
 PASSING = frozenset({"transient", "timeout"})
 
@@ -81,7 +83,7 @@ class Asking(Generic[T]):
                 continue
             result = await self._with(endpoint, "fallback" if number else "summary")
             if result.value is not None:
-                return Answer(result.value, endpoint.name, tuple(self._attempts))
+                return Answer(result.value, self._attempts[-1].model, tuple(self._attempts))
             failed = result
             if failed.outcome == "overflow":
                 break
@@ -125,14 +127,16 @@ class Asking(Generic[T]):
             raise
         took = time.monotonic() - began
         if isinstance(completion, Failed):
-            attempt = Attempt(endpoint.name, step, completion.outcome, completion.detail, seconds=took)
+            attempt = _failed(endpoint, step, completion, took)
             if not completion.spent:
                 await self._settle(reservation, attempt)
             await self._record(attempt)
             return _Result(completion.outcome, completion.detail)
         result = self._read(completion, output)
         attempt = _attempt(endpoint, step, completion, result, before, took)
-        await self._settle(reservation, attempt)
+        await self._settle(
+            reservation, replace(attempt, tokens_in=0, tokens_out=0, usd=0.0) if completion.is_paid else attempt
+        )
         await self._record(attempt)
         return result
 
@@ -168,11 +172,26 @@ class Asking(Generic[T]):
         return ModelFailed(code, detail, self._attempts)
 
 
+def _failed(endpoint: Endpoint, step: Step, failed: Failed, seconds: float) -> Attempt:
+    return Attempt(
+        failed.model or endpoint.name,
+        step,
+        failed.outcome,
+        failed.detail,
+        failed.tokens_in,
+        failed.tokens_out,
+        failed.cached,
+        failed.usd,
+        seconds,
+    )
+
+
 def _attempt(
     endpoint: Endpoint, step: Step, completion: Completion, result: _Result[T], before: int, seconds: float
 ) -> Attempt:
     tokens_in = completion.tokens_in or before
     tokens_out = completion.tokens_out or estimate(completion.text)
-    usd = endpoint.usd(tokens_in, tokens_out, completion.cached)
+    usd = endpoint.usd(tokens_in, tokens_out, completion.cached) if completion.usd is None else completion.usd
     detail = clean(result.detail, endpoint.key)  # it may quote the answer
-    return Attempt(endpoint.name, step, result.outcome, detail, tokens_in, tokens_out, completion.cached, usd, seconds)
+    name = completion.model or endpoint.name
+    return Attempt(name, step, result.outcome, detail, tokens_in, tokens_out, completion.cached, usd, seconds)

@@ -1,7 +1,8 @@
-"""One call to one model: what it completion, or why it completion nothing."""
+"""One call to one model: what it answered, or why there is no answer."""
 
 import importlib
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Protocol
 
 import msgspec
@@ -14,6 +15,8 @@ from services.kit.model.chain import Endpoint, Tariff
 
 MAX_DETAIL = 500
 """Characters that are kept of what was wrong."""
+KEPT = 256
+"""Names of models whose prices are remembered."""
 
 
 class Completion(msgspec.Struct, frozen=True):
@@ -25,6 +28,12 @@ class Completion(msgspec.Struct, frozen=True):
     cached: int = 0
     cut: bool = False
     """Whether it ran into the most tokens of an answer."""
+    model: str = ""
+    """The one that answered, where it is another than was asked."""
+    usd: float | None = None
+    """What it cost; None: as the price of the model says."""
+    is_paid: bool = False
+    """Whether it was paid for before: it was there when it was asked for."""
 
 
 class Failed(msgspec.Struct, frozen=True):
@@ -33,7 +42,14 @@ class Failed(msgspec.Struct, frozen=True):
     outcome: Outcome
     detail: str
     spent: bool = False
-    """Whether it may have cost something all the same."""
+    """Whether it may have cost something that nobody knows."""
+    model: str = ""
+    """The one that failed, where it is another than was asked ..."""
+    tokens_in: int = 0
+    """... and what it has cost all the same, as far as it is known."""
+    tokens_out: int = 0
+    cached: int = 0
+    usd: float = 0.0
 
 
 class Client(Protocol):
@@ -59,6 +75,8 @@ class Prices(Protocol):
 
     def known(self, endpoint: Endpoint) -> Tariff | None: ...
 
+    def known_by_name(self, name: str) -> Tariff | None: ...
+
 
 def load(temperature: float) -> Client:
     """The client. Its libraries take seconds and tens of MiB, so they are read only when the first question comes."""
@@ -70,18 +88,34 @@ def priced(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
     """The models with what is known of their prices, where nobody has set any; read late for the same reason."""
     if all(endpoint.price is not None for endpoint in endpoints):
         return tuple(endpoints)
-    prices: Prices = importlib.import_module("services.kit.model.prices")
+    prices = _prices()
     found = tuple(
         msgspec.structs.replace(endpoint, price=prices.known(endpoint)) if endpoint.price is None else endpoint
         for endpoint in endpoints
     )
     for endpoint in found:
-        if endpoint.price is None:
-            remedy = "set ANNALS_MODEL__PRICES, or rely on ANNALS_MODEL__DAILY_TOKENS"
-            logger().warning(
-                "no price is known, so the daily limit in USD does not bind", model=endpoint.name, remedy=remedy
-            )
+        if endpoint.price is None and not endpoint.is_of_harness:  # whose models are known by their answers
+            _report_unpriced(endpoint.name)
     return found
+
+
+@lru_cache(KEPT)
+def price_of(name: str) -> Tariff | None:
+    """The list price of a model, by its name alone; where there is none, that is logged once."""
+    found = _prices().known_by_name(name)
+    if found is None:
+        _report_unpriced(name)
+    return found
+
+
+def _prices() -> Prices:
+    module: Prices = importlib.import_module("services.kit.model.prices")
+    return module
+
+
+def _report_unpriced(name: str) -> None:
+    remedy = "set ANNALS_MODEL__PRICES, or rely on ANNALS_MODEL__DAILY_TOKENS"
+    logger().warning("no price is known, so the limits in USD do not bind", model=name, remedy=remedy)
 
 
 def clean(text: str, key: SecretStr) -> str:

@@ -23,6 +23,10 @@ SHARE = 4
 """An answer takes at most this part of the window."""
 
 
+HARNESS = "harness"
+"""The kind of providers whose models a harness asks: they have no address and no key."""
+
+
 class Tariff(Protocol):
     """What calls to a model cost."""
 
@@ -46,9 +50,19 @@ class Endpoint(msgspec.Struct, frozen=True):
     """The most tokens of one answer."""
 
     @property
+    def provider(self) -> str:
+        """The name of the provider, as the settings have it."""
+        return self.name.partition("/")[0]
+
+    @property
+    def is_of_harness(self) -> bool:
+        """Whether a harness asks it, with its own logins."""
+        return self.kind == HARNESS
+
+    @property
     def is_vendor(self) -> bool:
         """Whether it is at the vendor itself, whose models are known better than others of the same kind."""
-        return self.url == VENDORS[self.kind][0]
+        return not self.is_of_harness and self.url == VENDORS[self.kind][0]
 
     @property
     def fault(self) -> str:
@@ -77,14 +91,14 @@ def chain(settings: Model, environment: Mapping[str, str]) -> tuple[Endpoint, ..
 
 def _endpoint(name: str, settings: Model, environment: Mapping[str, str]) -> Endpoint:
     provider, _, model = name.partition("/")
-    known = settings.providers.get(provider) or Provider(kind="anthropic" if provider == "anthropic" else "openai")
-    url, variable = VENDORS[known.kind]
+    known, kind = settings.providers.get(provider) or Provider(), settings.kind_of(provider)
+    url, variable = VENDORS.get(kind, ("", ""))
     variable = known.key_variable or ("" if known.url else variable)
     key = known.key.get_secret_value() or environment.get(variable, "")
     window = of_model(settings.windows, provider, model, settings.default_window)
     return Endpoint(
         name=name,
-        kind=known.kind,
+        kind=kind,
         url=known.url or url,
         key=SecretStr(key.strip()),  # from a file it often comes with the end of its line
         model=model,

@@ -7,11 +7,13 @@ from typing import TypeVar
 
 import msgspec
 
+from schemas.subjects import Address
 from services import settings
 from services.domain.questions.question import Answer, Budget, ModelFailed, Question
 from services.kit.model.asking import Asking, OnAttempt
-from services.kit.model.calls import Client, load, priced
+from services.kit.model.calls import Client, Completion, Failed, load, priced
 from services.kit.model.chain import Endpoint, chain
+from services.kit.model.harness import HarnessQuestions
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -28,11 +30,15 @@ class Models:
         *,
         environment: Mapping[str, str] = os.environ,
         pauses: Sequence[tuple[float, float]] = PAUSES,
+        harness: HarnessQuestions | None = None,
     ) -> None:
+        """`harness`: how the room asks the harnesses of a project; without, those of the chain count as away."""
         self._settings = model
         self._chain = chain(model, environment)
         self._pauses = tuple(pauses)
+        self._harness = harness
         self._client: Client | None = None
+        self._is_loaded = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -55,17 +61,38 @@ class Models:
         """
         if not self._chain:
             raise ModelFailed("provider_auth", "no model is set; name one in ANNALS_MODEL__CHAIN")
-        if self._client is None:
-            client, endpoints = await asyncio.to_thread(self._load)
-            if self._client is None:
-                self._client, self._chain = client, endpoints
-        asking = Asking(question, self._client, self._settings, self._pauses, budget, on_attempt)
+        if not self._is_loaded:
+            remote, endpoints = await asyncio.to_thread(self._load)
+            if not self._is_loaded:
+                self._client, self._chain, self._is_loaded = remote, endpoints, True
+        client = ClientByKind(self._client, self._harness, question.address)
+        asking = Asking(question, client, self._settings, self._pauses, budget, on_attempt)
         return await asking.through(self._chain)
 
-    def _load(self) -> tuple[Client, tuple[Endpoint, ...]]:
-        return load(self._settings.temperature), priced(self._chain)
+    def _load(self) -> tuple[Client | None, tuple[Endpoint, ...]]:
+        is_needed = not all(endpoint.is_of_harness for endpoint in self._chain)
+        return load(self._settings.temperature) if is_needed else None, priced(self._chain)
 
     async def close(self) -> None:
         """Hang up."""
         if self._client is not None:
             await self._client.close()
+
+
+class ClientByKind:
+    """Asks each model of a chain by the client of its kind, for one question."""
+
+    def __init__(self, remote: Client | None, harness: HarnessQuestions | None, address: Address) -> None:
+        self._remote = remote
+        self._harness = harness.client(address) if harness is not None and address.project else None
+
+    async def ask(
+        self, endpoint: Endpoint, system: str, prompt: str, *, output: int, seconds: float
+    ) -> Completion | Failed:
+        client = self._harness if endpoint.is_of_harness else self._remote
+        if client is None:
+            return Failed("away", f"{endpoint.name} is not asked: this question belongs to no project")
+        return await client.ask(endpoint, system, prompt, output=output, seconds=seconds)
+
+    async def close(self) -> None:
+        """The clients are kept for other questions."""

@@ -3,7 +3,7 @@
 Its prices come with the package, and nothing is fetched. Only the first question loads it, since that takes a second.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 from genai_prices import Usage, calc_price
@@ -29,13 +29,25 @@ def known(endpoint: Endpoint) -> Known | None:
     A proxy thus costs what its models cost at their vendors: a budget that is too careful is better than one that never
     binds. None where nothing is known.
     """
+    if endpoint.is_of_harness:
+        return known_by_name(endpoint.model)
     ways: tuple[Mapping[str, str], ...] = ({"provider_api_url": endpoint.url}, {})
-    for way in ({"provider_id": endpoint.kind},) if endpoint.is_vendor else ways:
+    return _first(endpoint.model, ({"provider_id": endpoint.kind},) if endpoint.is_vendor else ways)
+
+
+def known_by_name(name: str) -> Known | None:
+    """The list price of `provider/model`: at this vendor, or else of a model that is called so. None: not known."""
+    provider, _, model = name.partition("/")
+    return _first(model, ({"provider_id": provider}, {})) if model else None
+
+
+def _first(model: str, ways: Iterable[Mapping[str, str]]) -> Known | None:
+    for way in ways:
         try:
-            found = calc_price(_usage(1, 1, 0), endpoint.model, **way)  # type: ignore[call-overload] # one of both, or none
+            found = calc_price(_usage(1, 1, 0), model, **way)  # type: ignore[call-overload] # one of both, or none
         except LookupError:
             continue
-        return Known(found.provider.id, endpoint.model)
+        return Known(found.provider.id, model)
     return None
 
 

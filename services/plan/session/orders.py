@@ -19,6 +19,7 @@ REASONS: Mapping[str, str] = {
     "no_model": "no model is set that could do it: name one in ANNALS_MODEL__CHAIN",
     "provider_auth": "the provider refuses the key of the model: set the right one, and order it again",
     "provider_transient": "the provider did not answer: order it again later",
+    "provider_away": "no harness of the project answers questions now: open one that may, and order it again",
     "timeout": "the model did not answer in time: order it again later",
     "overflow": "it is more than the model takes at once: order a smaller range",
     "window_too_small": "it is more than the model takes at once: order a smaller range",

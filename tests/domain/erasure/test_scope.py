@@ -1,5 +1,6 @@
 """What is left of facts when sessions, memories and projects go: positions that every room passes over."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -19,6 +20,9 @@ from schemas.events import (
     NoteWritten,
     PartRecorded,
     PlanExtended,
+    QuestionAnswered,
+    QuestionPut,
+    QuestionTaken,
     SessionForked,
     SessionOpened,
     SessionRenamed,
@@ -124,6 +128,32 @@ def test_texts_of_an_erased_memory_go_and_the_book_is_as_it_was() -> None:
         assert (subject, data) == rewriting(subject, data)
     kept = stored(derived("m2", SAID), PROJECT)
     assert kept == rewriting(*kept)
+
+
+def test_questions_for_a_session_that_goes_lose_their_texts_and_others_stay() -> None:
+    scope = survey((SessionOpened(harness="pi", mode="primary"), LEAKY)).of_session("leaky")
+    rewriting = Rewriting(scope)
+    until = datetime(2026, 11, 28, tzinfo=UTC)
+    put = QuestionPut("q", "historian", "small", FOUND, SAID, 100, until, "leaky")
+    answered = QuestionAnswered("q", "a", FOUND, "", "pi/tiny", 9, 1, 0, 0.5, "leaky")
+    for event, clean in (
+        (put, msgspec.structs.replace(put, system="", prompt="")),
+        (answered, msgspec.structs.replace(answered, text="")),
+        (QuestionTaken("q", "a", until), QuestionTaken("q", "a", until)),
+        (msgspec.structs.replace(put, origin="other"), msgspec.structs.replace(put, origin="other")),
+    ):
+        subject, data = rewriting(*stored(event, PROJECT))
+        assert clean == read_record(subject, data, 7).event
+        assert (subject, data) == rewriting(subject, data)
+
+
+def test_a_memory_that_goes_goes_out_of_questions() -> None:
+    written = derived("m1", FOUND, origin="leaky", trust="agent")
+    rewriting = Rewriting(survey((written, PROJECT)).of_memories(["m1"]))
+    put = QuestionPut("q", "dreamer", "small", "", f"Known: {FOUND}", 100, datetime(2026, 11, 28, tzinfo=UTC))
+    event = read_record(*rewriting(*stored(put, PROJECT)), 7).event
+    assert isinstance(event, QuestionPut)
+    assert f"Known: {MASK}" == event.prompt
 
 
 def test_a_memory_that_is_short_or_not_there_is_refused_in_a_sentence() -> None:

@@ -1,0 +1,46 @@
+"""What a harness asks that answers the questions of rooms, and the reply."""
+
+from datetime import datetime
+from typing import ClassVar
+
+import msgspec
+
+from schemas.ask import Ask
+from schemas.numbers import Count, Wait
+
+
+class QuestionAsk(Ask, frozen=True):
+    """Is there a question for a model that nobody has taken? The answer waits for one, until the deadline."""
+
+    NAME: ClassVar[str] = "question"
+
+    project: str
+    harness: str
+    """Its kind, such as `opencode`."""
+    taker: str
+    """One id for each process of a harness."""
+    deadline_ms: Wait = 20_000
+    """After this time the asker no longer listens."""
+
+
+class OfferedQuestion(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The reply to `ask.question`. Each open question is offered to all who ask; `question.take` says who has it."""
+
+    question: str = ""
+    """Its id; empty: there is none, ask again."""
+    model: str = ""
+    """`provider/model`, or `small`: whichever small model the harness has."""
+    system: str = ""
+    prompt: str = ""
+    output: Count = 0
+    """The most tokens of the answer."""
+    session: str = ""
+    """The session that it is asked for."""
+    purpose: str = ""
+    """The room that asks."""
+    until: datetime | None = None
+    """After this nobody takes it any more."""
+    error: str = ""
+
+
+QUESTION_ASKS: tuple[type[Ask], ...] = (QuestionAsk,)
