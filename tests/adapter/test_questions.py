@@ -158,7 +158,11 @@ def test_an_answer_that_got_no_reply_is_sent_again_under_its_id(lost: int) -> No
 
 def test_an_answer_that_nothing_was_decided_on_is_sent_again() -> None:
     said = played(
-        ["offer", offered()], ["start"], ["reply", {"ok": False, "again": True}], ["answered", {"text": "x"}], ["pass", 1]
+        ["offer", offered()],
+        ["start"],
+        ["reply", {"ok": False, "again": True}],
+        ["answered", {"text": "x"}],
+        ["pass", 1],
     )
     assert 2 == len(sent(said))
 
