@@ -178,8 +178,12 @@ def test_an_answer_that_is_not_taken_is_noted_and_the_next_question_asked_for() 
 @pytest.mark.parametrize(("character", "count"), [("x", 400_001), ("€", 360_000)], ids=["characters", "bytes"])
 def test_an_answer_longer_than_the_service_takes_is_reported_as_a_failure(character: str, count: int) -> None:
     (answer,) = sent(played(["offer", offered()], ["start"], ["long", character, count]))
-    assert "" == answer["text"]
-    assert f"{count} characters" in answer["failure"]
+    assert ("", "overflow") == (answer["text"], answer["failure"])
+
+
+def test_a_reason_longer_than_the_service_takes_is_named_by_its_length() -> None:
+    (answer,) = sent(played(["offer", offered()], ["start"], ["answered", {"failure": "x" * 2001}]))
+    assert "the harness gave a reason of 2001 characters" == answer["failure"]
 
 
 def test_a_key_in_an_answer_is_masked_before_it_leaves_the_harness() -> None:

@@ -20,8 +20,9 @@ const TAKEN = 170_000;
 const GRACE = 5000;
 /** How often an answer is sent where the service does not reply. */
 const ATTEMPTS = 3;
-/** The service takes no longer text. */
+/** The service takes no longer answer, and no longer reason why there is none. */
 const MOST_CHARACTERS = 400_000;
+const LONGEST_REASON = 2000;
 /** Bytes of a message that are left to its subject and its headers. */
 const ROOM = 1024;
 
@@ -224,13 +225,15 @@ export class Questions {
     });
   }
 
-  /** The answer, or where it is longer than the service takes, that. */
+  /** The answer, or where it is longer than the service takes, that it is. */
   private sendable(answer: ModelAnswer): ModelAnswer {
-    const { length } = answer.text;
+    const { text, failure } = answer;
     const bytes = Buffer.byteLength(JSON.stringify(answer)) + ROOM;
-    if (length <= MOST_CHARACTERS && bytes <= this.service.broker.maxPayload) return answer;
-    const failure = `the answer has ${length} characters, which is longer than the service takes`;
-    return { ...answer, text: "", failure };
+    if (text.length > MOST_CHARACTERS || bytes > this.service.broker.maxPayload) {
+      return { ...answer, text: "", failure: "overflow" };
+    }
+    if (failure.length <= LONGEST_REASON) return answer;
+    return { ...answer, failure: `the harness gave a reason of ${failure.length} characters` };
   }
 
   /**
