@@ -5,6 +5,7 @@ import { join } from "node:path";
 
 const [folder, root, title, ...hooks] = process.argv.slice(2);
 const state = join(root, "state");
+setInterval(() => undefined, 1000); // the plugin keeps no process alive, and waits for nothing that would
 const { buildSync } = createRequire(join(folder, "package.json"))("esbuild");
 const outfile = join(root, "plugin.mjs");
 buildSync({
