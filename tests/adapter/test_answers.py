@@ -31,16 +31,17 @@ def node() -> str:
 def play() -> Iterator[Play]:
     command = [node(), str(DRIVER), str(FOLDER)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
-        assert running.stdin is not None
-        assert running.stdout is not None
+        given_in, said = running.stdin, running.stdout
+        assert given_in is not None
+        assert said is not None
 
         def call(way: str, *given: object) -> Any:  # noqa: ANN401 - JSON
-            running.stdin.write(json.dumps({"way": way, "given": given}) + "\n")
-            running.stdin.flush()
-            return json.loads(running.stdout.readline())
+            given_in.write(json.dumps({"way": way, "given": given}) + "\n")
+            given_in.flush()
+            return json.loads(said.readline())
 
         yield call
-        running.stdin.close()
+        given_in.close()
 
 
 def text(words: str, **fields: object) -> Json:

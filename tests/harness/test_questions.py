@@ -10,6 +10,7 @@ import pytest
 
 from schemas.codec import encode
 from schemas.streams import IN
+from services.edges.launcher.supervisor import Installation
 from services.kit.bus import Bus
 from tests.conftest import WITHOUT_SEARCH, InstallationFactory
 from tests.harness.connected import Connected, connected
@@ -46,8 +47,8 @@ class Desk:
         await bus.serve("ask.question.*", "desk", self._offer)
         await bus.serve("do.*.*.question.*", "desk", self._decide)
 
-    def put(self, **fields: object) -> None:
-        self.open.append(question(**fields))
+    def put(self, name: str = "q1", **fields: object) -> None:
+        self.open.append(question(name, **fields))
         self._news.set()
 
     async def answered(self, count: int = 1) -> Json:
@@ -88,17 +89,22 @@ async def provider() -> AsyncIterator[Provider]:
 
 @asynccontextmanager
 async def answering(
-    root: Path, installation: InstallationFactory, provider: Provider, *questions: Json, **options: object
+    root: Path,
+    installation: InstallationFactory,
+    provider: Provider,
+    *questions: Json,
+    is_allowed: bool = True,
+    compaction: str = "managed",
 ) -> AsyncIterator[tuple[Connected, Desk]]:
     """An installation whose desk is the test's, and an OpenCode that answers its questions."""
     desk = Desk(*questions)
 
     @asynccontextmanager
-    async def without_desk(data: Path, **changes: object) -> AsyncIterator[object]:
+    async def without_desk(data: Path, **changes: object) -> AsyncIterator[Installation]:
         async with installation(data, ROOMS, **changes) as running:
             yield running
 
-    async with connected(root, without_desk, provider, **{"questions": True, **options}) as running:
+    async with connected(root, without_desk, provider, questions=is_allowed, compaction=compaction) as running:
         await desk.serve(running.bus)
         yield running, desk
 
@@ -149,7 +155,7 @@ async def test_a_question_is_answered_beside_a_person_s_turn_and_nothing_of_it_s
         assert [] == await oc.children(conversation.session)
         log = await running.log()
         assert {conversation.session} == {envelope.session for envelope, _ in log} - {""}
-        subjects = [one.subject async for one in inbound(running.bus)]
+        subjects = [subject async for subject in published(running.bus)]
         assert subjects
         assert [] == [one for one in subjects if asked.session in one]
         assert not any(asked.session in path.name for path in (running.state / "sessions").iterdir())
@@ -157,11 +163,10 @@ async def test_a_question_is_answered_beside_a_person_s_turn_and_nothing_of_it_s
         assert [] == provider.faults
 
 
-async def inbound(bus: Bus) -> AsyncIterator[object]:
-    """All messages that harnesses have published."""
-    count = await bus.messages(IN.name)
-    for seq in range(1, count + 1):
-        yield await bus.js.get_msg(IN.name, seq)
+async def published(bus: Bus) -> AsyncIterator[str]:
+    """The subjects of all messages that harnesses have published."""
+    for seq in range(1, await bus.newest(IN.name) + 1):
+        yield (await bus.js.get_msg(IN.name, seq)).subject or ""
 
 
 async def test_what_fails_is_reported_and_deleted_and_what_a_killed_process_left_is_removed(
@@ -202,7 +207,7 @@ async def test_a_question_that_does_not_fit_the_model_is_not_compacted(
 async def test_without_the_option_nothing_is_asked_for_and_no_agent_added(
     provider: Provider, tmp_path: Path, installation: InstallationFactory
 ) -> None:
-    async with answering(tmp_path, installation, provider, question(), questions=False) as (running, desk):
+    async with answering(tmp_path, installation, provider, question(), is_allowed=False) as (running, desk):
         conversation = await Conversation.open(running.oc, provider, "A person's")
         await conversation.send("Hello.", Reply(text="Hello."))
         assert [] == desk.asked
