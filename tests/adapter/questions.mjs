@@ -4,7 +4,7 @@ import { core, pass, settled } from "./disk.mjs";
 const [folder, , happenings] = process.argv.slice(2);
 const { Questions, Taker, modelAnswer } = await core(folder, "questions");
 
-const said = { asked: [], sent: [], answering: [], notes: [], begun: 0, closed: 0 };
+const said = { asked: [], sent: [], answering: [], notes: [], ids: [], actors: [], begun: 0, closed: 0 };
 const offers = []; // what the service replies to the next requests for a question; none: it does not reply
 const replies = []; // what it replies to the next commands; none: ok
 const waiting = []; // questions that the harness is answering
@@ -27,7 +27,8 @@ const broker = {
       return offer;
     }
     said.sent.push([subject, question.data]);
-    said.ids = [...(said.ids ?? []), question.id];
+    said.ids.push(question.id);
+    said.actors.push(question.actor);
     if (commandsFail > 0) {
       commandsFail -= 1;
       throw new Error("timeout");

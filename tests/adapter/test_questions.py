@@ -38,6 +38,7 @@ def test_a_question_is_asked_for_taken_answered_and_the_next_one_asked_for() -> 
     by = {"question": "q1", "taker": taker, "session": "s1"}
     assert [by] == sent(said, "question.take")
     assert [by | answer | {"failure": ""}] == sent(said)
+    assert [{"kind": "harness", "id": "ed"}] * 2 == said["actors"]
     assert ["q1"] == said["answering"]
     assert 2 == len(said["asked"])
     assert [] == said["notes"]

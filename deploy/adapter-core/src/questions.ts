@@ -245,7 +245,7 @@ export class Questions {
     const message = {
       id: `${this.taker.id}/${question}/${type}`,
       at: new Date().toISOString(),
-      actor: { kind: "agent", id: this.service.identity.harness },
+      actor: { kind: "harness", id: this.service.identity.harness },
       data: { question, taker: this.taker.id, session, ...fields },
     };
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
