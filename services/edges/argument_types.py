@@ -12,6 +12,8 @@ from services.domain.finding import echo
 MOST_DIGITS = 16
 """Digits of a number in JSON that every reader takes as it is."""
 LARGEST = 2**53 - 1
+RULES, SMALL = "rules", "small"
+"""Who answers the rooms, where it is no model that is named."""
 MOST_CHARACTERS = 300
 """Characters of an error of `argparse`, which may repeat all that was given."""
 
@@ -53,6 +55,15 @@ def seconds(text: str) -> float:
 
 
 HOUR = 3600
+
+
+def model_choice(text: str) -> str:
+    """The type of an argument that says who answers the rooms: rules, or a model of the harness."""
+    provider, _, model = text.partition("/")
+    is_plain = text.isprintable() and not any(one.isspace() for one in text) and len(text) <= MOST_CHARACTERS
+    if text in (RULES, SMALL) or (is_plain and provider and model):
+        return text
+    raise argparse.ArgumentTypeError(f"{echo(text)} names no model: give rules, small, or PROVIDER/MODEL")
 
 
 def moment(text: str) -> datetime:

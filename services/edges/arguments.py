@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from services.edges.argument_types import CommandParser, seconds, whole_number
+from services.edges.argument_types import CommandParser, model_choice, seconds, whole_number
 from services.edges.connect.harnesses import names as harness_names
 from services.edges.erase import arguments as erase
 from services.edges.memory import arguments as memory
@@ -101,6 +101,13 @@ def _add_setup(setup: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         default=None,
         help="have the harness start the installation where it does not run; by default as before, at first it does",
+    )
+    setup.add_argument(
+        "--model",
+        type=model_choice,
+        metavar="MODEL",
+        help="who writes history and looks after memory: rules; small: the harness's small model, with its own logins; "
+        "PROVIDER/MODEL: that model of the harness; by default as before",
     )
     setup.add_argument(
         "--compaction",

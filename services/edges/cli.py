@@ -231,6 +231,7 @@ def _setup(options: argparse.Namespace) -> int:
         force=options.force,
         compaction=options.compaction,
         starts=options.start,
+        model=options.model or "",
     )
     try:
         return setup(options.harness, wanted, _settings(), os.environ, Path.cwd())

@@ -39,6 +39,7 @@ _OF_CONNECTING: Mapping[str, Callable[[argparse.Namespace], bool]] = {
     "--start": lambda options: options.start is True,
     "--no-start": lambda options: options.start is False,
     "--compaction": lambda options: options.compaction != "managed",
+    "--model": lambda options: bool(options.model),
 }
 
 

@@ -191,6 +191,7 @@ CONTRADICTIONS = (
     ("setup", "opencode", "--remove", "--start"),
     ("setup", "opencode", "--remove", "--no-start"),
     ("setup", "opencode", "--remove", "--compaction", "observe"),
+    ("setup", "opencode", "--remove", "--model", "small"),
     ("replay", "x.json", "--alone", "--log", "out"),
     ("replay", "x.json", "--alone", "--deadline", "5"),
     ("sql", "select 1", "--json", "--csv"),

@@ -132,7 +132,7 @@ def valid(argument: argparse.Action, folder: Path) -> str:
         return str(_file(folder / "right.json", b"[]"))
     if argument.type in (None, str):
         return "word"
-    return next(text for text in ("1", "2026-01-31", "memory") if _takes(argument, text))
+    return next(text for text in ("1", "2026-01-31", "memory", "rules") if _takes(argument, text))
 
 
 def _takes(argument: argparse.Action, text: str) -> bool:

@@ -22,6 +22,8 @@ export interface Options {
    * replace (on, with a prompt of ours), observe (on, left alone).
    */
   compaction?: CompactionMode;
+  /** Whether the harness answers questions of the rooms with its own models, outside of the person's sessions. */
+  questions?: boolean;
   /** How to start the installation where it does not run; `false`: somebody else does. */
   house?: false | Installation;
   /** Milliseconds that a model call waits for its plan at most, and a summary for its brief. */

@@ -102,6 +102,7 @@ export interface BusEvent {
 
 interface Reply<T> {
   data?: T | undefined;
+  error?: Failure | undefined;
   response?: { status?: number };
 }
 
@@ -120,8 +121,12 @@ export interface Client {
     list(): Promise<Reply<Session[]>>;
     messages(options: { path: { id: string } }): Promise<Reply<Entry[]>>;
     message(options: { path: { id: string; messageID: string } }): Promise<Reply<Entry>>;
-    prompt(options: { path: { id: string }; body: Record<string, unknown> }): Promise<unknown>;
+    prompt(options: { path: { id: string }; body: Record<string, unknown> }): Promise<Reply<Entry>>;
+    create(options: { body: Record<string, unknown> }): Promise<Reply<Session>>;
+    delete(options: { path: { id: string } }): Promise<unknown>;
+    abort(options: { path: { id: string } }): Promise<unknown>;
   };
+  tool?: { ids(): Promise<Reply<string[]>> };
   config: {
     providers(): Promise<Reply<{ providers?: { id: string; npm?: string; models?: Record<string, Model> }[] }>>;
   };

@@ -7,9 +7,11 @@ import { HandOver } from "@annals/adapter-core/compaction";
 import { type Options, patience } from "@annals/adapter-core/endpoint";
 import { identify, LIMIT } from "@annals/adapter-core/identity";
 import { refusalOf } from "@annals/adapter-core/placeholders";
+import { Questions, Taker } from "@annals/adapter-core/questions";
 import { Service } from "@annals/adapter-core/service";
 import { withoutTags } from "@annals/adapter-core/tags";
 import { Adapter, workplace } from "./adapter.ts";
+import { type Configured, HiddenSessions } from "./answers.ts";
 import { type Compacting, previousSummary, replacePrompt } from "./compacting.ts";
 import type { BusEvent, Entry, Info, PluginInput } from "./harness.ts";
 import { HARNESS, TITLE } from "./identity.ts";
@@ -31,17 +33,17 @@ interface ToolDefinition {
 const CLOSING = 1000;
 
 /** One connection for all directories of a process, and one voice that tells the person of it. */
-let shared: { service: Service; breaker: Breaker; handOver: HandOver } | undefined;
+let shared: { service: Service; breaker: Breaker; handOver: HandOver; taker: Taker } | undefined;
 
 function sharing(options: Options) {
   const service = new Service({ harness: HARNESS, bundle: import.meta.url }, options);
   const handOver = new HandOver(options.compaction ?? "managed", TITLE, () => service.isComing);
-  return { service, breaker: new Breaker(), handOver };
+  return { service, breaker: new Breaker(), handOver, taker: new Taker() };
 }
 
 async function server(input: PluginInput, options: Options = {}) {
   shared ??= sharing(options);
-  const { service, breaker, handOver } = shared;
+  const { service, breaker, handOver, taker } = shared;
   const { log } = service;
   const [identity] = await Promise.all([
     identify(workplace(input), service.directory, log, patience(options, LIMIT)),
@@ -49,6 +51,8 @@ async function server(input: PluginInput, options: Options = {}) {
   ]);
   const { guide } = service; // this one for as long as the harness runs: tools and guidance must go together
   const adapter = new Adapter(service, guide, input, BUILD, breaker, handOver, identity);
+  const hidden = new HiddenSessions(input.client, log, () => adapter.toolset.names);
+  const questions = options.questions ? new Questions(identity.id, service, taker, hidden) : undefined;
   const { tools = [], lines = [] } = guide;
   const modeOf = (session: string) => adapter.session(session).mode;
   const projectOf = (session: string) => adapter.projectOf(adapter.session(session)).id;
@@ -56,30 +60,40 @@ async function server(input: PluginInput, options: Options = {}) {
     dispose: () =>
       log.guarded("closing", async () => {
         const late = new Promise((resolve) => setTimeout(resolve, patience(options, CLOSING)));
-        await Promise.race([service.outbox.flushed(), late]);
+        await Promise.race([Promise.all([service.outbox.flushed(), questions?.close()]), late]);
         service.outbox.close();
       }),
 
     // asynchronous, since OpenCode's session hangs on what is thrown here
-    event: ({ event }: { event: BusEvent }) => log.guarded(`event ${event.type}`, () => adapter.hear(event)),
+    event: ({ event }: { event: BusEvent }) =>
+      log.guarded(`event ${event.type}`, () => {
+        if (!hidden.isOf(event)) adapter.hear(event);
+      }),
 
-    config: (config: { command?: Record<string, unknown>; plugin?: unknown; compaction?: Switches }) =>
+    config: (config: Configured & { command?: Record<string, unknown>; plugin?: unknown; compaction?: Switches }) =>
       log.guarded("config", () => {
         adapter.govern(config);
+        if (questions) hidden.configure(config);
         void log.guarded("looking for rivals", () => adapter.meet(config.plugin));
         const commands = lines.map((line) => [line.name, { description: line.description, template: "$ARGUMENTS" }]);
         config.command = { ...Object.fromEntries(commands), ...config.command };
-        setTimeout(() => adapter.known.load(), 0).unref();
+        const load = () => {
+          adapter.known.load();
+          questions?.start();
+        };
+        setTimeout(load, 0).unref(); // OpenCode answers its plugins when all of them are loaded
       }),
 
     "chat.message": ({ sessionID }: { sessionID: string }, output: { message?: Info } = {}) =>
       log.guarded("chat.message", async () => {
+        if (hidden.chooses(sessionID)) return;
         await adapter.prepare(sessionID);
         if (output.message) withhold(output.message, tools, modeOf(sessionID));
       }),
 
     "tool.definition": ({ toolID }: { toolID: string }, output: ToolDefinition) =>
       log.guarded("tool.definition", () => {
+        if (hidden.definesTools) return; // the next call of the session that this may be for defines it again
         const { description = "", parameters, jsonSchema } = output;
         adapter.toolset.see(toolID, { description, schema: jsonSchema ?? parameters });
       }),
@@ -88,6 +102,7 @@ async function server(input: PluginInput, options: Options = {}) {
       { tool, sessionID }: { tool: string; sessionID: string },
       { args }: { args: unknown },
     ) => {
+      if (hidden.has(sessionID)) return;
       const refusal = await log.guarded("tool.execute.before", () => refusalOf(guide, tool, args, modeOf(sessionID)));
       if (refusal) throw new Error(refusal); // OpenCode has no other way to keep a call from being made
     },
@@ -95,7 +110,7 @@ async function server(input: PluginInput, options: Options = {}) {
     "experimental.chat.messages.transform": (_: object, output: { messages: Entry[] }) =>
       log.guarded("transform", async () => {
         const { messages } = output;
-        if (messages.length === 0) return;
+        if (messages.length === 0 || hidden.calls(messages)) return;
         const served = await adapter.serve(messages);
         messages.length = 0; // OpenCode reads this very list
         for (const entry of served) messages.push(entry);
@@ -103,7 +118,7 @@ async function server(input: PluginInput, options: Options = {}) {
 
     "experimental.chat.system.transform": ({ sessionID }: { sessionID?: string }, output: { system: string[] }) =>
       log.guarded("system", () => {
-        if (!sessionID) return;
+        if (!sessionID || hidden.has(sessionID)) return;
         const adjusted = adapter.adjustSystem(sessionID, [...output.system]);
         output.system.length = 0;
         output.system.push(...adjusted);
@@ -111,20 +126,21 @@ async function server(input: PluginInput, options: Options = {}) {
 
     "experimental.session.compacting": ({ sessionID }: { sessionID: string }, output: Compacting) =>
       log.guarded("compacting", async () => {
+        if (hidden.overflowed(sessionID)) return;
         const brief = await adapter.compaction(sessionID);
         if (!brief || options.compaction === "observe") return;
         if (options.compaction !== "replace") output.context.push(brief);
         else replacePrompt(output, brief, await previousSummary(input.client, sessionID));
       }),
 
-    "experimental.text.complete": (_: object, output: { text: string }) =>
+    "experimental.text.complete": ({ sessionID = "" }: { sessionID?: string }, output: { text: string }) =>
       log.guarded("text.complete", () => {
-        output.text = withoutTags(output.text);
+        if (!hidden.has(sessionID)) output.text = withoutTags(output.text);
       }),
 
     "command.execute.before": async (called: { command: string; sessionID: string; arguments: string }) => {
       const line = lines.find(({ name }) => name === called.command);
-      if (!line) return;
+      if (!line || hidden.has(called.sessionID)) return;
       const text = await callLine(service, projectOf(called.sessionID), called.sessionID, line, called.arguments);
       await log.guarded("showing an answer", () => adapter.show(called.sessionID, text));
       throw new Answered(); // the only way to end a command without a model call that would cost money

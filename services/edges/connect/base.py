@@ -9,7 +9,7 @@ from typing import ClassVar
 from services.edges.connect import bundle
 from services.edges.connect.connection import Connection, Plugged, Reported
 from services.edges.connect.findings import Conflict, Finding
-from services.edges.connect.written import PASSWORD, STARTS, Mode, Wanted, Written
+from services.edges.connect.written import PASSWORD, QUESTIONS, STARTS, Mode, Wanted, Written
 from services.edges.launcher.detach import command
 from services.kit.endpoint import FILE as BROKER_FILE
 from services.settings import Settings
@@ -22,6 +22,8 @@ class Harness(ABC):
     """In commands, in paths and on the wire. Its adapter is built in the folder of this name below `deploy`."""
     title: ClassVar[str]
     """What people call it."""
+    answers: ClassVar[bool] = False
+    """Whether its adapter can answer questions of the rooms with the harness's own models."""
 
     def __init__(self, environment: Mapping[str, str], here: Path) -> None:
         self.environment = environment
@@ -83,8 +85,13 @@ class Harness(ABC):
         raise NotImplementedError(f"{self.title} makes nothing in {folder}")
 
     @classmethod
-    def wanted(cls, settings: Settings, mode: Mode, *, starts: bool | None = None) -> Wanted:
-        """The entry for these settings. A password is never part of it: the adapter reads it where it is kept."""
+    def wanted(
+        cls, settings: Settings, mode: Mode, *, starts: bool | None = None, answers: bool | None = None
+    ) -> Wanted:
+        """The entry for these settings. A password is never part of it: the adapter reads it where it is kept.
+
+        `answers`: whether the harness answers questions of the rooms; None: as before.
+        """
         options: dict[str, object] = {}
         if settings.nats.url:
             scheme, separator, rest = settings.nats.url.rpartition("://")
@@ -94,7 +101,8 @@ class Harness(ABC):
             start = {"command": [*command(), "up", "--detach", "--kept-by", cls.name], "data": str(data)}
             options = {"broker": str(data / BROKER_FILE), STARTS: start if starts is not False else False}
         spec = bundle.copy_of(settings.data, cls.name).as_uri()
-        return Wanted(spec, options | {"compaction": mode}, is_sure=starts is not None)
+        options |= {"compaction": mode} | ({QUESTIONS: True} if answers else {})
+        return Wanted(spec, options, is_sure=starts is not None, dropped=(QUESTIONS,) if answers is False else ())
 
     def connection(self, settings: Settings, entry: Plugged, reported: Reported, *others: Plugged) -> Connection:
         """What is seen of an entry that loads the adapter; `others` load it, too, but do not count."""
@@ -105,6 +113,7 @@ class Harness(ABC):
             self.wanted(settings, "managed").options,
             loaded=bundle.digest(entry.path) if entry.path else "",
             installed=bundle.installed(self.name),
+            chain=settings.model.chain,
             programs=tuple(name for name in map(_starter, (*others, entry)) if os.access(name, os.X_OK)),
             reported=reported,
         )

@@ -6,8 +6,10 @@ from typing import Protocol
 
 import msgspec
 
+from services.edges.argument_types import SMALL
+from services.edges.connect.answering import PROVIDER
 from services.edges.connect.findings import Finding, doubtful, ill, well
-from services.edges.connect.written import STARTS
+from services.edges.connect.written import QUESTIONS, STARTS
 
 WHERE = ("broker", "url")
 STARTS_IT = "the adapter starts the installation where it does not run"
@@ -67,6 +69,8 @@ class Connection(msgspec.Struct, frozen=True):
     programs: tuple[str, ...] = ()
     """Of the programs that entries name, those that can be run."""
     reported: Reported = Reported()
+    chain: tuple[str, ...] = ()
+    """The models that the rooms of this installation ask, in order."""
 
     @property
     def again(self) -> str:
@@ -120,6 +124,26 @@ def judge_start(seen: Connection) -> Iterator[Finding]:
             yield doubtful("start", finding, seen.again)
         case _:
             yield doubtful("start", "the adapter does not know how to start the installation", seen.again)
+
+
+def judge_questions(seen: Connection, small: str) -> Finding:
+    """Who answers when a room has a question for a model; `small`: the harness's small model, if it has one."""
+    what, again = "questions", f"`annals setup {seen.name} --model"
+    asked = next((one.removeprefix(f"{PROVIDER}/") for one in seen.chain if one.startswith(f"{PROVIDER}/")), "")
+    answers = seen.entry.options.get(QUESTIONS) is True
+    if asked and not answers:
+        finding = f"the rooms would ask {seen.title}, which does not answer: rules do the work"
+        return doubtful(what, finding, f"{again} {asked}` has it answer, {again} rules` leaves it to rules")
+    if asked == SMALL and not small:
+        finding = f"no small model is set in {seen.title}, which is asked for one: rules do the work"
+        return doubtful(what, finding, f"set one there, or name another model: {again} PROVIDER/MODEL`")
+    if answers and not asked:
+        finding = f"{seen.title} would answer, and ANNALS_MODEL__CHAIN names none of its models"
+        return doubtful(what, finding, f"{again} small` names one, {again} rules` leaves it to rules")
+    if asked:
+        return well(what, f"{seen.title} answers the rooms with {small if asked == SMALL else asked}")
+    who = f"{seen.chain[0]} answers the rooms" if seen.chain else "rules write history and look after memory"
+    return well(what, who)
 
 
 def judge_adapter(seen: Connection) -> Finding:

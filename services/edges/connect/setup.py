@@ -7,7 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from services.edges.connect import bundle, files, harnesses, note, offered
+from services.edges.argument_types import RULES
+from services.edges.connect import answering, bundle, files, harnesses, note, offered
+from services.edges.connect.answering import Chain
 from services.edges.connect.base import Harness
 from services.edges.connect.jsonc import Unreadable
 from services.edges.connect.note import Note, Noted
@@ -34,6 +36,8 @@ class Options(msgspec.Struct, frozen=True):
     compaction: Mode = "managed"
     starts: bool | None = None
     """Whether the adapter starts the installation where it does not run; None: as before, and it does at first."""
+    model: str = ""
+    """Who answers questions of the rooms: `rules`, `small` or `provider/model`; empty: as before."""
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -47,6 +51,13 @@ class Change(msgspec.Struct, frozen=True):
     """Whether the switches that an earlier release has set are set back."""
     bundle: bool = False
     stubs: tuple[Path, ...] = ()
+    chain: Chain | None = None
+    """What becomes of the models that the rooms ask."""
+
+    @property
+    def is_none(self) -> bool:
+        is_asked = self.chain is not None and self.chain.is_changed
+        return self.after == self.before and not self.bundle and not self.stubs and not is_asked
 
 
 def setup(name: str, options: Options, settings: Settings, environment: Mapping[str, str], here: Path) -> int:
@@ -55,15 +66,17 @@ def setup(name: str, options: Options, settings: Settings, environment: Mapping[
     target = harness.configuration(project=options.project)
     known = note.load(settings.data, name)
     if options.remove:
-        return _remove(harness, _removal(harness, target, known), options, settings, known)
+        removal = _removal(harness, target, known, settings)
+        return _remove(harness, removal, options, settings, known)
     refuse_unusable(settings.data)
     if not options.force:
         _refuse_conflicts(harness)
     for remark in harness.remarks():
         write(remark)
-    change = _connection(harness, target, known, options, settings)
-    if change.after == change.before and not change.bundle and not change.stubs:
+    change = _connection(harness, target, known, _with_model(harness, options, settings), settings)
+    if change.is_none:
         write(f"{target} is already connected.")
+        _remark(change.chain)
         return 0
     _preview(harness, change, settings)
     if change.after is not None:
@@ -74,7 +87,27 @@ def setup(name: str, options: Options, settings: Settings, environment: Mapping[
     _apply(harness, change, settings, known)
     again = f"{harness.title} takes part from its next start on; `annals doctor` looks whether all is well."
     write(f"Connected: {target}. {again}")
+    _remark(change.chain, settings)
     return 0
+
+
+def _with_model(harness: Harness, options: Options, settings: Settings) -> Options:
+    """The options with the model that the person at the terminal chooses, where none was given."""
+    if options.model and not harness.answers:
+        raise Refused(f"nothing was changed: {harness.title} does not answer questions; leave --model out")
+    if options.model or not harness.answers or options.yes or options.dry_run or not sys.stdin.isatty():
+        return options
+    try:
+        return msgspec.structs.replace(options, model=answering.ask(harness.title, settings))
+    except ValueError as error:
+        raise Refused(str(error)) from error
+
+
+def _remark(chain: Chain | None, settings: Settings | None = None) -> None:
+    """What is left to the person for the choice of a model to hold."""
+    for line in (chain.remark if chain else "", answering.restart(chain, settings) if chain and settings else ""):
+        if line:
+            write(line)
 
 
 @contextmanager
@@ -88,7 +121,8 @@ def _untouched(path: Path) -> Iterator[None]:
 
 def _connection(harness: Harness, target: Path, known: Note, options: Options, settings: Settings) -> Change:
     noted = known.get(str(target))
-    wanted = harness.wanted(settings, options.compaction, starts=options.starts)
+    answers = options.model != RULES if options.model else None
+    wanted = harness.wanted(settings, options.compaction, starts=options.starts, answers=answers)
     with _untouched(target):
         before = files.read(target)
         after, written = harness.connect(before or "", wanted, noted.written if noted else None)
@@ -102,6 +136,7 @@ def _connection(harness: Harness, target: Path, known: Note, options: Options, s
         gives_back=bool(noted and noted.written.kept),
         bundle=not bundle.is_fresh(settings.data, harness.name),
         stubs=harness.stand_ins(target),
+        chain=answering.chain(options.model, settings, harness.environment),
     )
 
 
@@ -115,6 +150,10 @@ def _refuse_conflicts(harness: Harness) -> None:
 
 def _preview(harness: Harness, change: Change, settings: Settings) -> None:
     difference(change.path, change.before, change.after)
+    if change.chain is not None and change.chain.is_changed:
+        difference(change.chain.path, change.chain.before, change.chain.after)
+    if change.chain is not None and change.chain.costs:
+        write(answering.cost(settings))
     if change.gives_back:
         write(
             f"An earlier setup switched {harness.title}'s compaction off. It is given back: the adapter switches it "
@@ -156,9 +195,11 @@ def _apply(harness: Harness, change: Change, settings: Settings, known: Note) ->
         if change.after != change.before:
             files.back_up(change.path)
             files.write(change.path, change.after.encode())
+    if change.chain is not None:
+        answering.apply(change.chain)
 
 
-def _removal(harness: Harness, target: Path, known: Note) -> Change:
+def _removal(harness: Harness, target: Path, known: Note, settings: Settings) -> Change:
     noted = known.get(str(target))
     written = noted.written if noted else None
     with _untouched(target):
@@ -167,17 +208,23 @@ def _removal(harness: Harness, target: Path, known: Note) -> Change:
         is_made = written is not None and written.created
         if after is not None and is_made and (not after.strip() or harness.is_bare(after)):
             after = None
-    return Change(target, before, after, written)
+    is_last = harness.answers and not settings.nats.url and not known.keys() - {str(target)}
+    chain = answering.chain(RULES if is_last else "", settings, harness.environment)
+    return Change(target, before, after, written, chain=chain)
 
 
 def _remove(harness: Harness, change: Change, options: Options, settings: Settings, known: Note) -> int:
     noted = known.get(str(change.path))
-    if change.before == change.after and noted is None:
+    if change.is_none and noted is None:
         write(f"{change.path} is not connected; there is nothing to remove.")
         return 0
     difference(change.path, change.before, change.after)
+    if change.chain is not None and change.chain.is_changed:
+        difference(change.chain.path, change.chain.before, change.chain.after)
     if not _agreed(options):
         return 0 if options.dry_run else 1
+    if change.chain is not None:
+        answering.apply(change.chain)
     if change.before is not None and change.after is None:
         change.path.unlink()
     elif change.after is not None and change.after != change.before:

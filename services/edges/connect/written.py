@@ -13,6 +13,8 @@ BUNDLE = "annals.mjs"
 PASSWORD = "ANNALS_NATS__PASSWORD"  # noqa: S105 - the name of a variable
 STARTS = "house"
 """The option that says how the adapter starts the installation, or that it does not."""
+QUESTIONS = "questions"
+"""The option with which the harness answers questions of the rooms with its own models."""
 
 Mode = Literal["managed", "assist", "replace", "observe"]
 """How the harness's own compaction is treated."""
@@ -57,6 +59,8 @@ class Wanted(msgspec.Struct, frozen=True):
     options: Mapping[str, object]
     is_sure: bool = False
     """Whether the person said who starts the installation; else an older entry that starts none stays one."""
+    dropped: tuple[str, ...] = ()
+    """Options of an older entry that go; other options of it stay."""
 
 
 def digest_of(text: str) -> str:

@@ -27,6 +27,7 @@ OURS = Entry(
     {"broker": "/data/broker.json", "compaction": "managed", "house": {"command": [ANNALS, "up"]}},
     CONFIG,
 )
+ANSWERING = OURS._replace(options={**OURS.options, "questions": True})
 OTHERS = {name: option for name, option in OURS.options.items() if name != "house"}
 ON = (Switch("auto", value=True, source=None), Switch("prune", value=False, source=None))
 OFF = (Switch("auto", value=False, source=CONFIG), ON[1])
@@ -184,6 +185,12 @@ def test_what_is_not_well_in_an_installation_is_found(changes: dict[str, Any], e
         ({"dependencies": "blocked"}, [("WARN", "dependencies")]),
         ({"dependencies": "installed"}, []),
         ({"ripgrep": ""}, [("WARN", "ripgrep")]),
+        ({"chain": ("anthropic/mini",)}, []),
+        ({"chain": ("harness/small",)}, [("WARN", "questions")]),
+        ({"chain": ("harness/small",), "plugins": (ANSWERING,)}, [("WARN", "questions")]),
+        ({"chain": ("harness/small",), "plugins": (ANSWERING,), "small": "ac/mini"}, []),
+        ({"chain": ("anthropic/mini", "harness/ac/large"), "plugins": (ANSWERING,)}, []),
+        ({"plugins": (ANSWERING,), "small": "ac/mini"}, [("WARN", "questions")]),
         ({"reported": Reported()}, [("WARN", "adapter")]),
         ({"reported": Reported(is_silent=True)}, [("WARN", "adapter")]),
         ({"reported": Reported(Adapter("2026", "0.0.9", "", "old"))}, [("WARN", "adapter")]),
@@ -200,6 +207,23 @@ def test_what_an_earlier_setup_switched_off_has_another_remedy_than_what_a_perso
     assert "annals setup opencode" in ours.remedy
     assert "take that out" == theirs.remedy
     assert str(CONFIG) in theirs.finding
+
+
+@pytest.mark.parametrize(
+    ("changes", "who"),
+    [
+        ({}, "rules write history"),
+        ({"chain": ("anthropic/mini",)}, "anthropic/mini answers the rooms"),
+        ({"chain": ("harness/small",), "plugins": (ANSWERING,), "small": "ac/mini"}, "answers the rooms with ac/mini"),
+        ({"chain": ("harness/ac/large",), "plugins": (ANSWERING,)}, "OpenCode answers the rooms with ac/large"),
+        ({"chain": ("harness/ac/large",)}, "OpenCode, which does not answer"),
+        ({"chain": ("harness/small",), "plugins": (ANSWERING,)}, "no small model is set in OpenCode"),
+    ],
+)
+def test_who_answers_the_rooms_is_told_in_one_line(changes: dict[str, Any], who: str) -> None:
+    (one,) = [one for one in at_harness(**changes) if one.what == "questions"]
+    assert who in one.finding
+    assert bool(one.remedy) == (one.level != "PASS")
 
 
 def test_how_the_installation_is_run_is_told() -> None:

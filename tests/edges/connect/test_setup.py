@@ -148,11 +148,16 @@ def test_without_a_terminal_nothing_is_changed(machine: Machine, capsys: pytest.
     assert before == machine.files()
 
 
-@pytest.mark.parametrize(("answer", "status"), [("y\n", 0), ("\n", 1), ("n\n", 1), ("", 1)])
-def test_a_person_is_asked(machine: Machine, monkeypatch: pytest.MonkeyPatch, answer: str, status: int) -> None:
-    terminal = io.StringIO(answer)
+def at_a_terminal(monkeypatch: pytest.MonkeyPatch, *answers: str) -> None:
+    """The person answers this, line by line."""
+    terminal = io.StringIO("".join(answers))
     terminal.isatty = lambda: True  # type: ignore[method-assign] - a terminal in all but name
     monkeypatch.setattr("sys.stdin", terminal)
+
+
+@pytest.mark.parametrize(("answer", "status"), [("y\n", 0), ("\n", 1), ("n\n", 1), ("", 1)])
+def test_a_person_is_asked(machine: Machine, monkeypatch: pytest.MonkeyPatch, answer: str, status: int) -> None:
+    at_a_terminal(monkeypatch, "\n", answer)
     assert status == setup()
     assert (status == 0) == (machine.user / "opencode.json").exists()
 

@@ -10,7 +10,7 @@ from services.edges.connect.base import Harness
 from services.edges.connect.connection import Reported
 from services.edges.connect.findings import Conflict, Finding
 from services.edges.connect.harnesses.opencode import change, judgement, stub
-from services.edges.connect.harnesses.opencode.config import Source, Switch, entries, plugins, switches
+from services.edges.connect.harnesses.opencode.config import Source, Switch, entries, plugins, small_model, switches
 from services.edges.connect.harnesses.opencode.judgement import Program, Seen
 from services.edges.connect.harnesses.opencode.look import executable, found_conflicts, program, source, sources
 from services.edges.connect.harnesses.opencode.places import FILES, Places, places
@@ -25,6 +25,7 @@ class OpenCode(Harness):
 
     name = judgement.NAME
     title = judgement.TITLE
+    answers = True
 
     @cached_property
     def places(self) -> Places:
@@ -128,6 +129,7 @@ class OpenCode(Harness):
             dependencies=_dependencies(self.places.user),
             folder=str(self.places.user),
             ripgrep=executable("rg", self.environment, home / "opencode" / "bin"),
+            small=small_model(self.sources),
         )
 
 

@@ -79,7 +79,7 @@ class _Draft:
         for index in sorted(ours, reverse=True)[:-1]:
             self._step(remove(self.text, ("plugin", index)))
         index, old = min(ours.items())
-        others = {name: option for name, option in old.options.items() if name not in WHERE}
+        others = {name: option for name, option in old.options.items() if name not in (*WHERE, *wanted.dropped)}
         options = others | dict(wanted.options)
         if not wanted.is_sure and STARTS in options and old.options.get(STARTS) is False:
             options[STARTS] = False

@@ -91,6 +91,12 @@ def plugins(sources: Sequence[Source]) -> tuple[Entry, ...]:
     return tuple(one for source in (*user[-1:], *rest) for one in entries(source))
 
 
+def small_model(sources: Sequence[Source]) -> str:
+    """The model for small work, as the last file that names one has it; empty: none does."""
+    named = [source.value["small_model"] for source in sources if "small_model" in source.value]
+    return named[-1] if named and isinstance(named[-1], str) else ""
+
+
 def switches(sources: Sequence[Source]) -> tuple[Switch, ...]:
     """OpenCode's own compaction, as the last file that speaks of it decides."""
     return tuple(_switch(sources, name) for name in SWITCHES)

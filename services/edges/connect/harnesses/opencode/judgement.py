@@ -46,6 +46,8 @@ class Seen(msgspec.Struct, frozen=True):
     folder: str = ""
     """Where OpenCode keeps its dependencies."""
     ripgrep: str = ""
+    small: str = ""
+    """The model that it is set to use for small work."""
 
     @property
     def ours(self) -> tuple[Entry, ...]:
@@ -68,6 +70,7 @@ def _judge(seen: Seen) -> Iterator[Finding]:
     yield from _conflicts(seen)
     yield _dependencies(seen)
     yield _ripgrep(seen)
+    yield connection.judge_questions(seen.connection, seen.small)
     yield connection.judge_adapter(seen.connection)
 
 
