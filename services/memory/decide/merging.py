@@ -24,7 +24,10 @@ FEWEST, MOST = 2, 100
 
 @command(MemoryMerge, on=Book, sent_by=("person", "dreamer"), writes=(MemoryMerged,))
 def merge(book: Book, command: MemoryMerge, context: BookContext) -> Decision:
-    """One memory of several, in these words. One event names all of them."""
+    """One memory of several, in these words. One event names all of them.
+
+    Words that one of them has already hold now, and are not judged again: whoever wrote them chose where they belong.
+    """
     if not FEWEST <= len(set(command.ids)) <= MOST:
         raise Refusal(f"{len(set(command.ids))} memories are named; name {FEWEST} to {MOST} that say the same")
     text = checked_text(command.text)
@@ -39,7 +42,8 @@ def merge(book: Book, command: MemoryMerge, context: BookContext) -> Decision:
     if (action := action_of(book, context.trust)) != "applied":
         raise Refusal(f"what you change is {action} here; ask a person to merge them")
     category, memory_class = _place(memories, command.category, text)
-    check_words(text, memory_class, context)
+    if text not in {memory.text.strip() for memory in memories}:
+        check_words(text, memory_class, context)
     check_twin(book, exact_key(memory_class, text), *memories)
     event = MemoryMerged(
         memory=first,

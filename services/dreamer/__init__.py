@@ -1,0 +1,1 @@
+"""The dreamer: looks after what is known of a project while nobody works."""

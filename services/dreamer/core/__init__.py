@@ -1,0 +1,1 @@
+"""What the dreamer decides, without a clock, a disk or a broker."""

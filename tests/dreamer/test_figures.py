@@ -1,0 +1,115 @@
+"""How well memories are put in order without a model: on a made project, and on pairs that were written by hand.
+
+The rules were made with the first half of the wordings at hand. The figures are of the second half.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from itertools import combinations
+
+import pytest
+
+from schemas.commands import Command, MemoryArchive, MemoryMerge, MemoryRevise, MemoryVerify
+from services.dreamer.core.same_fact import fact_of
+from services.dreamer.core.task import Scene, Task
+from services.dreamer.core.tasks import archive_stale, consolidate, verify
+from services.memory.sameness import sentence_key
+from tests.dreamer.hand_pairs import DIFFERENT, SAME
+from tests.dreamer.made_project import MadeProject, made_project
+from tests.dreamer.wordings import SECOND
+from tests.helpers.memory_books import NOON
+from tests.memory.sentence_pairs import SEEN_DIFFERENT, UNSEEN_AGAINST, UNSEEN_BESIDE, UNSEEN_DIFFERENT
+
+SEEDS = (1, 2)
+Pairs = frozenset[frozenset[str]]
+
+
+@cache
+def project(seed: int) -> MadeProject:
+    return made_project(seed, SECOND, "second")
+
+
+def commands(seed: int, task: Task) -> list[Command]:
+    made = project(seed)
+    return [change.command for change in task.changes(Scene(made.book, NOON, made.tree))]
+
+
+@cache
+def merged(seed: int) -> Pairs:
+    found = [one for one in commands(seed, consolidate.TASK) if isinstance(one, MemoryMerge)]
+    return frozenset(frozenset(pair) for one in found for pair in combinations(one.ids, 2))
+
+
+def states_one_fact(one: str, other: str) -> bool:
+    first, second = fact_of(one), fact_of(other)
+    return first.main == second.main and (first.reason == second.reason or not (first.reason and second.reason))
+
+
+def share(found: Iterable[object], of: Sequence[object]) -> float:
+    return len([*found]) / len(of)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_same_sentence_is_always_found(seed: int) -> None:
+    made = project(seed)
+    same = {pair for pair in merged(seed) if len({sentence_key(made.book.memories[name].text) for name in pair}) == 1}
+    assert made.keyed == same
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_half_of_what_is_said_in_other_words_is_found_and_hardly_anything_else(seed: int) -> None:
+    made = project(seed)
+    found = merged(seed) - made.keyed
+    assert 0.97 <= share(found & made.reworded, [*found])
+    assert 0.5 <= share(found & made.reworded, [*made.reworded])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_two_facts_that_read_alike_become_one(seed: int) -> None:
+    made = project(seed)
+    assert not merged(seed) & made.alike
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nothing_pinned_and_nothing_of_people_is_touched(seed: int) -> None:
+    made = project(seed)
+    tasks = (consolidate.TASK, verify.TASK, archive_stale.TASK)
+    touched = {name for task in tasks for one in commands(seed, task) for name in named_by(one)}
+    assert touched
+    assert not touched & made.kept
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_names_a_file_that_is_gone_or_moved_is_found(seed: int) -> None:
+    made = project(seed)
+    found = {
+        one.id
+        for one in commands(seed, verify.TASK)
+        if isinstance(one, MemoryRevise) or (isinstance(one, MemoryVerify) and one.verification != "verified")
+    }
+    assert 0.98 <= share(found & made.gone, [*found])
+    assert 0.9 <= share(found & made.gone, [*made.gone])
+
+
+def test_pairs_by_hand_that_state_one_fact_are_found_and_no_others() -> None:
+    assert 0.5 <= share(filter(same_of, SAME), SAME)
+    assert not [*filter(same_of, DIFFERENT)]
+
+
+@pytest.mark.parametrize("pairs", [SEEN_DIFFERENT, UNSEEN_DIFFERENT, UNSEEN_AGAINST, UNSEEN_BESIDE])
+def test_what_other_rules_keep_apart_stays_apart(pairs: Sequence[tuple[str, str]]) -> None:
+    assert not [*filter(same_of, pairs)]
+
+
+def same_of(pair: tuple[str, str]) -> bool:
+    return states_one_fact(*pair)
+
+
+def named_by(command: Command) -> Sequence[str]:
+    named: dict[type[Command], Callable[[Command], Sequence[str]]] = {
+        MemoryMerge: lambda one: one.ids,
+    }
+    return named.get(type(command), lambda one: [one.id])(command)
+
+
+assert MemoryArchive
