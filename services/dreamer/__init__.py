@@ -1,1 +1,1 @@
-"""The dreamer: looks after what is known of a project while nobody works."""
+"""The dreamer: works on what is remembered of a project while nobody works on it, task by task, on a schedule."""

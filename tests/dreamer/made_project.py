@@ -132,7 +132,7 @@ class _Maker:
             wording, slots = self.fact()
             text = wording.text.format(**slots)
             other = {
-                "keyed": self.random.choice((text.upper() if text.isascii() and "`" not in text else text, f"{text} ", f"- {text}")),
+                "keyed": self.random.choice((text.upper(), f"{text} ", f"- {text}")),
                 "reworded": self.random.choice(wording.others).format(**slots),
                 "alike": self.random.choice(wording.against).format(**slots),
             }[kind]  # fmt: skip

@@ -3,24 +3,24 @@
 The rules were made with the first half of the wordings at hand. The figures are of the second half.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import combinations
 
 import pytest
 
-from schemas.commands import Command, MemoryArchive, MemoryMerge, MemoryRevise, MemoryVerify
+from schemas.commands import Command, MemoryMerge, MemoryRevise, MemoryVerify
 from services.dreamer.core.same_fact import fact_of
 from services.dreamer.core.task import Scene, Task
 from services.dreamer.core.tasks import archive_stale, consolidate, verify
 from services.memory.sameness import sentence_key
-from tests.dreamer.hand_pairs import DIFFERENT, SAME
+from tests.dreamer.hand_pairs import DIFFERENT, LATER_DIFFERENT, LATER_SAME, SAME
 from tests.dreamer.made_project import MadeProject, made_project
 from tests.dreamer.wordings import SECOND
 from tests.helpers.memory_books import NOON
 from tests.memory.sentence_pairs import SEEN_DIFFERENT, UNSEEN_AGAINST, UNSEEN_BESIDE, UNSEEN_DIFFERENT
 
-SEEDS = (1, 2)
+SEEDS = (1, 2, 3)
 Pairs = frozenset[frozenset[str]]
 
 
@@ -29,9 +29,10 @@ def project(seed: int) -> MadeProject:
     return made_project(seed, SECOND, "second")
 
 
-def commands(seed: int, task: Task) -> list[Command]:
+@cache
+def commands(seed: int, task: Task) -> tuple[Command, ...]:
     made = project(seed)
-    return [change.command for change in task.changes(Scene(made.book, NOON, made.tree))]
+    return tuple(change.command for change in task.changes(Scene(made.book, NOON, made.tree)))
 
 
 @cache
@@ -56,12 +57,11 @@ def test_the_same_sentence_is_always_found(seed: int) -> None:
     assert made.keyed == same
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_half_of_what_is_said_in_other_words_is_found_and_hardly_anything_else(seed: int) -> None:
-    made = project(seed)
-    found = merged(seed) - made.keyed
-    assert 0.97 <= share(found & made.reworded, [*found])
-    assert 0.5 <= share(found & made.reworded, [*made.reworded])
+def test_half_of_what_is_said_in_other_words_is_found_and_hardly_anything_else() -> None:
+    found = [pair for seed in SEEDS for pair in merged(seed) - project(seed).keyed]
+    right = [pair for seed in SEEDS for pair in merged(seed) & project(seed).reworded]
+    assert 0.97 * len(found) <= len(right)
+    assert 0.5 * sum(len(project(seed).reworded) for seed in SEEDS) <= len(right)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -91,13 +91,15 @@ def test_what_names_a_file_that_is_gone_or_moved_is_found(seed: int) -> None:
     assert 0.9 <= share(found & made.gone, [*made.gone])
 
 
-def test_pairs_by_hand_that_state_one_fact_are_found_and_no_others() -> None:
-    assert 0.5 <= share(filter(same_of, SAME), SAME)
-    assert not [*filter(same_of, DIFFERENT)]
+@pytest.mark.parametrize("pairs", [SAME, LATER_SAME])
+def test_half_of_the_pairs_by_hand_that_state_one_fact_are_found(pairs: Sequence[tuple[str, str]]) -> None:
+    assert 0.5 <= share(filter(same_of, pairs), pairs)
 
 
-@pytest.mark.parametrize("pairs", [SEEN_DIFFERENT, UNSEEN_DIFFERENT, UNSEEN_AGAINST, UNSEEN_BESIDE])
-def test_what_other_rules_keep_apart_stays_apart(pairs: Sequence[tuple[str, str]]) -> None:
+@pytest.mark.parametrize(
+    "pairs", [DIFFERENT, LATER_DIFFERENT, SEEN_DIFFERENT, UNSEEN_DIFFERENT, UNSEEN_AGAINST, UNSEEN_BESIDE]
+)
+def test_no_pair_by_hand_that_states_two_facts_is_taken_for_one(pairs: Sequence[tuple[str, str]]) -> None:
     assert not [*filter(same_of, pairs)]
 
 
@@ -106,10 +108,4 @@ def same_of(pair: tuple[str, str]) -> bool:
 
 
 def named_by(command: Command) -> Sequence[str]:
-    named: dict[type[Command], Callable[[Command], Sequence[str]]] = {
-        MemoryMerge: lambda one: one.ids,
-    }
-    return named.get(type(command), lambda one: [one.id])(command)
-
-
-assert MemoryArchive
+    return command.ids if isinstance(command, MemoryMerge) else [getattr(command, "id", "")]

@@ -1,1 +1,1 @@
-"""What the dreamer decides, without a clock, a disk or a broker."""
+"""The pure half of the dreamer: its schedule, its runs, and its tasks."""

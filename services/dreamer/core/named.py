@@ -10,7 +10,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from services.dreamer.core.paths import is_secret, parts_of
+from services.dreamer.core.paths import parts_of
+from services.dreamer.core.secret_paths import is_secret
 from services.memory.sameness import LONGEST, set_of
 
 CACHED = 16_384
@@ -20,15 +21,133 @@ _LINE = re.compile(r"(?::\d{1,6}){1,2}\Z")
 _PATTERN = re.compile(r"[*?<>{}$|\[\]…%=]|://|\.\.")
 _ANY_NAME = re.compile(r"(?:\A|[/_.-])(?:N{2,}|X{2,}|YYYY|NAME|FOO|foo|bar|example|your|my|some)(?=[/_.-]|\Z)")
 _FILE = re.compile(
-    r"(?:[^./]|\.(?=[^./]))*[^./]\.[A-Za-z][A-Za-z\d]{0,9}\Z|(?:\A|.*/)(?:Makefile|Dockerfile|Justfile|LICENSE)\Z"
+    r"[^/]{0,200}[^/.]\.[A-Za-z][A-Za-z\d]{0,9}|\.[a-z][\w.-]{2,40}|Makefile|Dockerfile|Justfile|LICENSE"
 )
+"""The name of a file, by how it ends; of one that begins with a point; and those without an ending."""
 _PRODUCT = re.compile(r"[A-Za-z\d]+\.(?:js|io|net|org|com|dev|ai|NET|JS)\Z")
 _BUILT = frozenset(
-    ["dist", "build", "out", "target", "node_modules", "coverage", "tmp", "temp", "cache", ".cache", ".venv", "venv", "__pycache__", "logs", "log", "bin", "obj", "artifacts", "output", "generated", ".next", ".nuxt", ".turbo", ".tox", ".mypy_cache", ".pytest_cache", "vendor", "var", "data", "proc", "dev"]
+    [
+        "dist",
+        "build",
+        "out",
+        "target",
+        "node_modules",
+        "coverage",
+        "tmp",
+        "temp",
+        "cache",
+        ".cache",
+        ".venv",
+        "venv",
+        "__pycache__",
+        "logs",
+        "log",
+        "bin",
+        "obj",
+        "artifacts",
+        "output",
+        "generated",
+        ".next",
+        ".nuxt",
+        ".turbo",
+        ".tox",
+        ".mypy_cache",
+        ".pytest_cache",
+        "vendor",
+        "var",
+        "data",
+        "proc",
+        "dev",
+    ]
 )
 """Folders of what a build or a run makes: that they are not there says nothing."""
 _ABSENT = frozenset(
-    ["removed", "deleted", "moved", "renamed", "gone", "former", "formerly", "old", "obsolete", "deprecated", "legacy", "missing", "absent", "never", "instead", "replaced", "replaces", "was", "were", "not", "no", "none", "without", "planned", "create", "creates", "created", "creating", "generate", "generates", "generated", "generating", "writes", "written", "emits", "produces", "produced", "output", "outputs", "artifact", "artifacts", "temporary", "ignored", "gitignored", "example", "examples", "e.g", "would", "will", "future", "todo", "later", "optional", "if", "whether", "like", "gelöscht", "entfernt", "verschoben", "umbenannt", "früher", "fehlt", "nicht", "kein", "keine", "ohne", "supprimé", "déplacé", "renommé", "pas", "sans", "eliminado", "movido", "no", "sin", "не", "удалён", "нет", "без", "不", "没", "沒", "已", "ない"]
+    [
+        "removed",
+        "deleted",
+        "moved",
+        "renamed",
+        "gone",
+        "former",
+        "formerly",
+        "old",
+        "obsolete",
+        "deprecated",
+        "legacy",
+        "missing",
+        "absent",
+        "never",
+        "instead",
+        "replaced",
+        "replaces",
+        "was",
+        "were",
+        "not",
+        "no",
+        "none",
+        "without",
+        "planned",
+        "create",
+        "creates",
+        "created",
+        "creating",
+        "generate",
+        "generates",
+        "generated",
+        "generating",
+        "writes",
+        "written",
+        "emits",
+        "produces",
+        "produced",
+        "output",
+        "outputs",
+        "artifact",
+        "artifacts",
+        "temporary",
+        "ignored",
+        "gitignored",
+        "example",
+        "examples",
+        "e.g",
+        "would",
+        "will",
+        "future",
+        "todo",
+        "later",
+        "optional",
+        "if",
+        "whether",
+        "like",
+        "gelöscht",
+        "entfernt",
+        "verschoben",
+        "umbenannt",
+        "früher",
+        "fehlt",
+        "nicht",
+        "kein",
+        "keine",
+        "ohne",
+        "supprimé",
+        "déplacé",
+        "renommé",
+        "pas",
+        "sans",
+        "eliminado",
+        "movido",
+        "no",
+        "sin",
+        "не",
+        "удалён",
+        "нет",
+        "без",
+        "不",
+        "没",
+        "沒",
+        "已",
+        "ない",
+    ]
 )
 """Words of a text in which a path need not be there."""
 _SYMBOL = re.compile(r"(?:[A-Za-z_$]\w{1,63}(?:\.|::|#))*([A-Za-z_]\w{2,63})(?:\(\))?\Z")
@@ -113,9 +232,7 @@ def _path(run: str, *, is_quoted: bool) -> NamedPath | None:
     parts = parts_of(plain)
     if not parts or is_secret(plain) or not _BUILT.isdisjoint(parts):
         return None
-    is_file = bool(_FILE.match(plain)) and not (len(parts) == 1 and _PRODUCT.match(plain))
-    if not is_file and len(parts) < 2:
-        return None
-    if len(parts) == 1 and not is_quoted and not _FILE.match(plain):
+    is_file = bool(_FILE.fullmatch(parts[-1])) and not (len(parts) == 1 and _PRODUCT.match(plain))
+    if not is_file and len(parts) == 1:
         return None
     return NamedPath("/".join(parts), is_file, is_quoted or plain.endswith("/"))

@@ -1,4 +1,4 @@
-"""What a task of the dreamer is: it sees a scene, and names the commands that the desk is to decide."""
+"""What a task of the dreamer is: it looks at a project's memory, and names commands for the desk to decide."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Tree(Protocol):
     """The files of a project, read through one door."""
 
     def exists(self, path: str) -> bool:
-        """Whether there is a file or a folder of this path, from the root of the project."""
+        """Whether there is a file or a folder of this path, from the root of the tree."""
 
     def text(self, path: str) -> str | None:
-        """The text of a file; None: it is not there, secret, a link that leads out, or larger than 64 KiB."""
+        """The text of a file. None: it is not there, secret, a link out, or larger than 64 KiB."""
 
     def moved(self, path: str) -> str:
-        """Where git says that a file was renamed to; empty: that is not known."""
+        """Where git says that a file was renamed to; empty: not known."""
 
 
 class Scene(msgspec.Struct, frozen=True):
@@ -39,19 +39,21 @@ class Scene(msgspec.Struct, frozen=True):
     now: datetime
     tree: Tree | None = None
     vectors: Mapping[str, bytes] = {}
-    """Memory -> its vector, where there is a model for vectors."""
+    """Memory id -> vector, where there is a model for vectors."""
 
 
 class Task(Protocol):
-    """One kind of work of the dreamer. It has no state: the same scene gives the same changes."""
+    """One kind of work on a project's memory."""
 
     NAME: str
+    """As its module is called, such as `consolidate`."""
     CRON: str
-    """When it is due by default, as five fields of cron; empty: never."""
+    """Its slot by default; empty: it is only run when it is ordered."""
     needs_tree: bool
+    """Whether it is skipped where the files of the project are not on this machine."""
 
     def backlog(self, scene: Scene) -> int:
-        """How much there is to do, counted without a model."""
+        """How much there is to do."""
 
     def changes(self, scene: Scene) -> Sequence[Change]:
-        """The commands that the desk is to decide, in their order."""
+        """The commands that would do it, in their order."""

@@ -28,7 +28,8 @@ PHRASES: dict[Words, Words] = {
         not_each="not every,not each,not all",
         no_longer="no longer,not any longer,not any more,not anymore",
         not_="never,must not,should not,shall not,is forbidden to,is not allowed to,not allowed to,not ever,"
-        "not be allowed to,refrain from,avoid,not permitted to,must never,should never,is never to,under no circumstances",
+        "not be allowed to,refrain from,avoid,not permitted to,must never,should never,is never to,"
+        "under no circumstances",
         before="prior to,ahead of",
         through="via,by means of,by way of",
         at_most="at most,no more than,not more than,up to,a maximum of,maximum of,at the most",
@@ -97,7 +98,9 @@ h hour hr
 SAME = {word: group.split()[0] for group in _SAME.strip().splitlines() for word in group.split()}
 """Word -> the one that is compared in its place."""
 
-NOTHING = frozenset(["our", "its", "currently", "now", "always", "must", "should", "shall", "also", "simply", "therefore", "generally"])
+NOTHING = frozenset(
+    ["our", "its", "currently", "now", "always", "must", "should", "shall", "also", "simply", "therefore", "generally"]
+)
 """Words that may be there or not."""
 EVERYBODY = frozenset(("we", "you", "it", "there"))
 """The same, at the beginning."""
@@ -107,7 +110,134 @@ EACH = frozenset(("each", "every"))
 RESTRICTING = frozenset(["but", "of", "other", "except", "and", "or"])
 """Behind `all` they say which."""
 VERBS = frozenset(
-    ["accept", "add", "allow", "answer", "apply", "append", "authenticate", "authorize", "avoid", "begin", "belong", "block", "build", "call", "carry", "change", "check", "close", "come", "compile", "connect", "contain", "convert", "copy", "create", "cross", "decrypt", "delete", "depend", "deploy", "drop", "emit", "encrypt", "end", "escape", "exceed", "expect", "expire", "fail", "fetch", "fit", "follow", "format", "get", "go", "handle", "happen", "have", "hold", "import", "include", "install", "keep", "know", "land", "last", "lead", "leave", "listen", "live", "load", "lock", "look", "mean", "merge", "migrate", "move", "need", "open", "own", "parse", "pass", "point", "poll", "prefer", "print", "produce", "provide", "publish", "push", "put", "raise", "read", "receive", "refuse", "reject", "replicate", "resolve", "retry", "rotate", "release", "render", "repeat", "require", "reset", "return", "run", "save", "see", "send", "serve", "set", "share", "sign", "sit", "skip", "sort", "start", "stay", "stop", "store", "support", "take", "throw", "trigger", "update", "upgrade", "use", "validate", "verify", "wait", "want", "watch", "work", "wrap", "write"]
+    [
+        "accept",
+        "add",
+        "allow",
+        "answer",
+        "apply",
+        "append",
+        "authenticate",
+        "authorize",
+        "avoid",
+        "begin",
+        "belong",
+        "block",
+        "build",
+        "call",
+        "carry",
+        "change",
+        "check",
+        "close",
+        "come",
+        "compile",
+        "connect",
+        "contain",
+        "convert",
+        "copy",
+        "create",
+        "cross",
+        "decrypt",
+        "delete",
+        "depend",
+        "deploy",
+        "drop",
+        "emit",
+        "encrypt",
+        "end",
+        "escape",
+        "exceed",
+        "expect",
+        "expire",
+        "fail",
+        "fetch",
+        "fit",
+        "follow",
+        "format",
+        "get",
+        "go",
+        "handle",
+        "happen",
+        "have",
+        "hold",
+        "import",
+        "include",
+        "install",
+        "keep",
+        "know",
+        "land",
+        "last",
+        "lead",
+        "leave",
+        "listen",
+        "live",
+        "load",
+        "lock",
+        "look",
+        "mean",
+        "merge",
+        "migrate",
+        "move",
+        "need",
+        "open",
+        "own",
+        "parse",
+        "pass",
+        "point",
+        "poll",
+        "prefer",
+        "print",
+        "produce",
+        "provide",
+        "publish",
+        "push",
+        "put",
+        "raise",
+        "read",
+        "receive",
+        "refuse",
+        "reject",
+        "replicate",
+        "resolve",
+        "retry",
+        "rotate",
+        "release",
+        "render",
+        "repeat",
+        "require",
+        "reset",
+        "return",
+        "run",
+        "save",
+        "see",
+        "send",
+        "serve",
+        "set",
+        "share",
+        "sign",
+        "sit",
+        "skip",
+        "sort",
+        "start",
+        "stay",
+        "stop",
+        "store",
+        "support",
+        "take",
+        "throw",
+        "trigger",
+        "update",
+        "upgrade",
+        "use",
+        "validate",
+        "verify",
+        "wait",
+        "want",
+        "watch",
+        "work",
+        "wrap",
+        "write",
+    ]
 )
 """Verbs of which `depends` is the same as `depend`, where no article makes a thing of it."""
 SUBJECTS: frozenset[Words] = frozenset(
@@ -135,15 +265,57 @@ NO_PARTICIPLES = frozenset(
 )
 
 OPENINGS = frozenset(
-    ["before", "after", "when", "whenever", "if", "unless", "until", "while", "during", "in", "on", "for", "at", "with", "without", "by", "from", "under", "per", "once", "as-soon-as"]
+    [
+        "before",
+        "after",
+        "when",
+        "whenever",
+        "if",
+        "unless",
+        "until",
+        "while",
+        "during",
+        "in",
+        "on",
+        "for",
+        "at",
+        "with",
+        "without",
+        "by",
+        "from",
+        "under",
+        "per",
+        "once",
+        "as-soon-as",
+    ]
 )
 """What a part of a sentence begins with that may stand in front, behind a comma, or at the end."""
 PARTING = frozenset(
-    ["before", "after", "when", "whenever", "if", "unless", "until", "while", "once", "and", "or", "then", "but", "because", "so", "that", "which", "who"]
+    [
+        "before",
+        "after",
+        "when",
+        "whenever",
+        "if",
+        "unless",
+        "until",
+        "while",
+        "once",
+        "and",
+        "or",
+        "then",
+        "but",
+        "because",
+        "so",
+        "that",
+        "which",
+        "who",
+    ]
 )
 """What a part of a sentence begins with, behind which a verb may stand."""
 REASONS: tuple[Words, ...] = (
-    ("because",), ("so", "that"), ("in", "order", "to"), ("to", "avoid"), ("to", "prevent"), ("since",), ("in", "order", "that"),
+    ("because",), ("so", "that"), ("in", "order", "to"), ("to", "avoid"), ("to", "prevent"), ("since",),
+    ("in", "order", "that"),
 )  # fmt: skip
 """What a reason begins with. A text with a reason says more than the same without, and nothing else."""
 NO_REASON = frozenset({("because", "of")})

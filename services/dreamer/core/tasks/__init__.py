@@ -1,1 +1,1 @@
-"""The tasks of the dreamer, a module each: what each of them would change, read off one scene."""
+"""The tasks of the dreamer. A module with a `TASK` is found by its place, and called as its task is."""

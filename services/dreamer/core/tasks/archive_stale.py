@@ -37,7 +37,7 @@ _LINE = re.compile(r"\.\w{1,5}:\d{1,6}\b|\b[Ll]ines? \d{1,6}\b")
 class Staleness:
     """Finds memories that hold no more."""
 
-    NAME = "archive-stale"
+    NAME = "archive_stale"
     CRON = "0 5 * * 0"
     needs_tree = False
 
@@ -47,16 +47,14 @@ class Staleness:
 
     def changes(self, scene: Scene) -> Sequence[Change]:
         """An archiving, with its reason, for each memory that is stale, passing or volatile."""
-        found = []
-        for memory in sorted(scene.book.memories.values(), key=lambda memory: memory.id):
-            if memory.is_active and not is_worth_keeping(memory) and (reason := _reason(memory, scene)):
-                found.append(Change(MemoryArchive(memory.id, reason), f"{memory.id}: {reason}"))
-        return found
+        known = sorted(scene.book.memories.values(), key=lambda memory: memory.id)
+        found = ((memory.id, _reason(memory, scene)) for memory in known if memory.is_active)
+        return [Change(MemoryArchive(name, reason), f"{name}: {reason}") for name, reason in found if reason]
 
 
 def _reason(memory: Memory, scene: Scene) -> str:
     age = scene.now - memory.clock
-    if age < GRACE:
+    if age < GRACE or is_worth_keeping(memory):
         return ""
     if memory.verification == "stale" and not _is_back(memory, scene.tree):
         return "it was found to hold no more"

@@ -18,7 +18,7 @@ from services.memory.entry import Memory
 from services.memory.sameness import sentence_key
 from services.memory.strength import SOURCE_OF, SOURCE_PRIORITY
 
-FEWEST_WORDS = 3
+FEWEST_WORDS = 2
 """Words of a fact that is looked for in other words."""
 
 

@@ -16,7 +16,8 @@ import msgspec
 from schemas.commands import MemoryRevise, MemoryVerify
 from services.dreamer.core.keeping import is_protected
 from services.dreamer.core.named import WITHIN, Named, NamedPath, named_in
-from services.dreamer.core.paths import is_ignored, is_secret, parts_of
+from services.dreamer.core.paths import is_ignored, parts_of
+from services.dreamer.core.secret_paths import is_secret
 from services.dreamer.core.task import Change, Scene, Task, Tree
 from services.memory.decide.context import LONGEST
 from services.memory.decide.risks import risk_of
