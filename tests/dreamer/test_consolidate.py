@@ -133,9 +133,9 @@ def test_every_text_has_a_fact_and_the_same_sentence_has_the_same(text: str) -> 
         assert fact.main == fact_of(again).main
 
 
-@given(st.permutations(TEXTS[:40]))
+@given(st.permutations(TEXTS[:16]))
 def test_the_order_in_which_memories_came_changes_nothing(texts: Sequence[str]) -> None:
-    assert merged(desk_with(*TEXTS[:40])[0]) == merged(desk_with(*texts)[0])
+    assert merged(desk_with(*TEXTS[:16])[0]) == merged(desk_with(*texts)[0])
 
 
 def merged(desk: Desk) -> set[frozenset[str]]:

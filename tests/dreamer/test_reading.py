@@ -8,6 +8,7 @@ import pytest
 
 from services.dreamer import tree as door
 from services.dreamer.tree import MOST_BYTES, Checkout, MirrorFiles
+from services.kit.git import git
 from tests.helpers import repositories
 from tests.helpers.repositories import Made
 
@@ -130,13 +131,12 @@ def test_without_a_repository_nothing_was_renamed(tmp_path: Path, root: Path) ->
 
 def test_git_has_three_seconds_and_is_asked_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[float | None] = []
-    real = door.git
 
     async def counted(
         folder: Path, environment: Mapping[str, str], *words: str, patience: float | None = None
     ) -> bytes:
         asked.append(patience)
-        return await real(folder, environment, *words, patience=patience)
+        return await git(folder, environment, *words, patience=patience)
 
     monkeypatch.setattr(door, "git", counted)
     tree = Checkout(root)

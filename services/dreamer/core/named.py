@@ -208,15 +208,19 @@ def named_in(text: str) -> Named:
     numbers = _NUMBER.findall(bare)
     return Named(
         tuple(paths.values()),
-        tuple(dict.fromkeys(found[1] for code in others if _LIKE_CODE.search(code) and (found := _SYMBOL.match(code))))
-        if len(files) == 1
-        else (),
-        tuple(dict.fromkeys(found[1] for code in codes if (found := _MAKE.match(code)))),
-        tuple(dict.fromkeys(found[1] for code in codes if (found := _SCRIPT.match(code)))),
+        tuple(dict.fromkeys(filter(None, map(_symbol, others)))) if len(files) == 1 else (),
+        tuple(dict.fromkeys(found[1] for found in map(_MAKE.match, codes) if found)),
+        tuple(dict.fromkeys(found[1] for found in map(_SCRIPT.match, codes) if found)),
         tuple(dict.fromkeys(code for code in others if _SETTING.match(code))),
         numbers[0] if len(numbers) == 1 else "",
         not _ABSENT.isdisjoint(set_of(text)),
     )
+
+
+def _symbol(code: str) -> str:
+    """The last part of a name of code; empty: it is none."""
+    found = _SYMBOL.match(code) if _LIKE_CODE.search(code) else None
+    return found[1] if found else ""
 
 
 def _path(run: str, *, is_quoted: bool) -> NamedPath | None:

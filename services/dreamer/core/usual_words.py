@@ -8,7 +8,7 @@ Words = tuple[str, ...]
 
 
 def _phrases(**groups: str) -> dict[Words, Words]:
-    found = {}
+    found = dict[Words, Words]()
     for usual, phrases in groups.items():
         for phrase in phrases.split(","):
             found[tuple(phrase.split())] = () if usual == "nothing" else (usual.rstrip("_").replace("_", "-"),)

@@ -20,17 +20,17 @@ from services.memory.strength import DAY
 GRACE = 14 * DAY
 """How old a memory has to be: what it names may be on another branch, or not committed yet."""
 VOLATILE = 30 * DAY
-"""How old one has to be that names the number of a line: with every edit of the file it becomes another."""
+"""How old one has to be that names the number of a line, or tells what was the case once."""
 PASSING = {
-    "progress_snapshot": "it says how far some work was",
     "raw_error": "it is an error, word for word",
-    "commit_or_ci_snapshot": "it says how a commit or a run of tests went",
-    "temporary_status": "it says how something was for a time",
-    "active_file_snapshot": "it says which file was worked on",
-    "deployment_snapshot": "it says how a deployment went",
-    "of_the_moment": "it is about one moment",
+    "commit_or_ci_snapshot": "it tells how a commit or a run of tests went",
+    "active_file_snapshot": "it tells which file was worked on",
+    "deployment_snapshot": "it tells how a deployment went",
 }
-"""Reasons of the gate for which a text is not remembered today, in words. An earlier release may have taken it in."""
+"""Reasons of the gate for which a text is not remembered today, in words: an earlier release may have taken it in.
+
+Those of its reasons that also meet a sentence which holds, such as `The ledger has two owners`, are none of these.
+"""
 _LINE = re.compile(r"\.\w{1,5}:\d{1,6}\b|\b[Ll]ines? \d{1,6}\b")
 
 
@@ -56,16 +56,20 @@ def _reason(memory: Memory, scene: Scene) -> str:
     age = scene.now - memory.clock
     if age < GRACE or is_worth_keeping(memory):
         return ""
-    if memory.verification == "stale" and not _is_back(memory, scene.tree):
+    if _is_there(memory, scene.tree):
+        return ""
+    if memory.verification == "stale":
         return "it was found to hold no more"
-    if age >= VOLATILE and _LINE.search(memory.text):
+    if age < VOLATILE or memory.verification == "verified":
+        return ""
+    if _LINE.search(memory.text):
         return "it names the number of a line, which changes with every edit"
     reasons = judge(memory.text, memory.memory_class).reasons
     return next((PASSING[reason] for reason in reasons if reason in PASSING), "")
 
 
-def _is_back(memory: Memory, tree: Tree | None) -> bool:
-    """Whether a file that it names is there after all."""
+def _is_there(memory: Memory, tree: Tree | None) -> bool:
+    """Whether a file that it names is there."""
     named = named_in(memory.text) if tree is not None else Named()
     return tree is not None and any(tree.exists(one.path) for one in named.paths)
 

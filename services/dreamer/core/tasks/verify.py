@@ -14,13 +14,13 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from schemas.commands import MemoryRevise, MemoryVerify
+from services.domain.texts.risky import risk_of
 from services.dreamer.core.keeping import is_protected
 from services.dreamer.core.named import WITHIN, Named, NamedPath, named_in
 from services.dreamer.core.paths import is_ignored, parts_of
 from services.dreamer.core.secret_paths import is_secret
 from services.dreamer.core.task import Change, Scene, Task, Tree
 from services.memory.decide.context import LONGEST
-from services.memory.decide.risks import risk_of
 from services.memory.decide.words import gate_verdict, rejecting
 from services.memory.entry import Memory
 from services.memory.keys import exact_key
@@ -122,7 +122,8 @@ def _renamed(book: Book, memory: Memory, moved: Sequence[Evidence], taken: set[s
         return ""
     text = memory.text
     for one in moved:
-        text = re.sub(rf"(?<![\w./-]){re.escape(one.thing)}(?![\w/-]|\.\w)", lambda _, new=one.instead: new, text)
+        place = re.compile(rf"(?<![\w./-]){re.escape(one.thing)}(?![\w/-]|\.\w)")
+        text = one.instead.join(place.split(text))
     text = text.strip()
     if text == memory.text.strip() or len(text) > LONGEST or risk_of(text):
         return ""
