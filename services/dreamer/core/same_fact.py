@@ -22,6 +22,7 @@ Words = tuple[str, ...]
 CACHED = 16_384
 _PARTS = re.compile(r"(?<=[^\s\d]),(?=\s)|[;!?](?=\s)|\.(?=\s)|\s[\u2013\u2014-]\s")
 """Where a sentence may be parted. A comma in a number and a point in a name are none of these places."""
+_COUNTED = re.compile(r"\d")
 _ARTICLE = re.compile(r"\b(?:[Tt]he|[Aa]n|a|THE|AN)\s")
 _MARK = "_the_ "
 """What stands for an article: words that say nothing are left out."""
@@ -124,7 +125,10 @@ def _usual(part: list[_Word]) -> list[str]:
                 found.append(_form(words, at))
         at += length
     found = _doing_after_negation(_with_default_first(found))
-    if len(found) > 1 and found[0] == "each" and _PLAIN.fullmatch(found[1]) and found[1] not in usual.RESTRICTING:
+    if not any(map(_COUNTED.search, found)):
+        found = ["each" if word == usual.ALL else word for word in found]
+    is_generic = len(found) > 1 and found[0] == "each" and not any(map(_COUNTED.search, found))
+    if is_generic and _PLAIN.fullmatch(found[1]) and found[1] not in usual.RESTRICTING:
         found = found[1:]
     for subject in usual.SUBJECTS:
         if tuple(found[: len(subject)]) == subject and len(found) > len(subject) + 1:
@@ -246,7 +250,7 @@ def _by_user(words: list[str]) -> list[str]:
     """`Use a to do b` is `do b with a`, and `use a for b` is `b uses a`, as it is with what is needed."""
     at = next((at for at, word in enumerate(words) if word not in usual.NEGATIONS), 0)
     negation, verb, rest = words[:at], words[at : at + 1], words[at + 1 :]
-    if verb == ["use"] and rest.count("to") == 1 and 0 < rest.index("to") < len(rest) - 1:
+    if verb == ["use"] and rest.count("to") == 1 and 0 < rest.index("to") < len(rest) - 1 and not _has_reason(rest):
         to = rest.index("to")
         return [*negation, *rest[to + 1 :], "with", *rest[:to]]
     if verb in (["use"], ["need"]) and rest.count("for") == 1 and 0 < rest.index("for") < len(rest) - 1:
@@ -281,9 +285,19 @@ def _usual_verb(verb: str) -> str:
     return usual.SAME.get(verb, verb)
 
 
+def _has_reason(words: list[str]) -> bool:
+    return bool(_without_reason(tuple(words))[1])
+
+
 def _without_reason(words: Words) -> tuple[Words, Words]:
     for at in range(1, len(words)):
         for reason in usual.REASONS:
-            if words[at : at + len(reason)] == reason and words[at : at + 2] not in usual.NO_REASON:
-                return words[:at], words[at:]
+            if words[at : at + len(reason)] == reason and not _is_no_reason(words[at : at + 2]):
+                main = words[:at]
+                return main[:-1] if main[-1:] == _PARTED else main, words[at:]
     return words, ()
+
+
+def _is_no_reason(words: Words) -> bool:
+    """`Because of` may be what something is not done for, and since 2024 is a time."""
+    return words in usual.NO_REASON or (words[0] == "since" and bool(_COUNTED.match(words[-1])))

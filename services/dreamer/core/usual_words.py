@@ -42,6 +42,7 @@ PHRASES: dict[Words, Words] = {
         use="make use of,makes use of,making use of",
     ),
     ("is", "set", "to"): (),
+    ("to", "avoid"): ("to", "avoid"),
     ("not", "to"): ("not",),
 }
 """Several words, and what is compared in their place: nothing, or one word. The longest of those that fit is taken."""
@@ -75,7 +76,7 @@ application app
 authentication auth
 kubernetes k8s
 postgres postgresql
-each every all
+each every
 allowed permitted
 forbidden prohibited
 parameter param
@@ -102,11 +103,13 @@ NOTHING = frozenset(
     ["our", "its", "currently", "now", "always", "must", "should", "shall", "also", "simply", "therefore", "generally"]
 )
 """Words that may be there or not."""
-EVERYBODY = frozenset(("we", "you", "it", "there"))
+EVERYBODY = frozenset(("we", "you"))
 """The same, at the beginning."""
 NOBODY = frozenset(["no", "nobody", "none", "nothing", "neither", "nor", "noone"])
 """Beside these it does say something what must be done."""
 EACH = frozenset(("each", "every"))
+ALL = "all"
+"""The same as `each`, where nothing is counted: all tests may take five minutes together."""
 RESTRICTING = frozenset(["but", "of", "other", "except", "and", "or"])
 """Behind `all` they say which."""
 VERBS = frozenset(
@@ -241,12 +244,9 @@ VERBS = frozenset(
 )
 """Verbs of which `depends` is the same as `depend`, where no article makes a thing of it."""
 SUBJECTS: frozenset[Words] = frozenset(
-    {
-        ("project",), ("repository",), ("codebase",), ("team",), ("this", "project"), ("this", "repository"),
-        ("this", "codebase"), ("agents",), ("developers",),
-    }
-)  # fmt: skip
-"""Who acts at the beginning of a rule that holds for everybody."""
+    {("project",), ("repository",), ("codebase",), ("this", "project"), ("this", "repository"), ("this", "codebase")}
+)
+"""What a rule of the project may be said of."""
 BEING = frozenset({"is", "are", "be", "being", "been"})
 NEGATIONS = frozenset({"not", "no-longer", "not-only", "not-always", "not-each", "optional"})
 KEPT_MODALS = frozenset({"may", "can", "only", "cannot", "could", "will"})
