@@ -78,11 +78,6 @@ def fact_of(text: str) -> Fact:
     return Fact(main, reason)
 
 
-def is_negated(fact: Fact) -> bool:
-    """Whether it forbids something, or says that something is not so."""
-    return any(word in usual.NEGATIONS or word in ("no", "without") for word in fact.main)
-
-
 def _parted(text: str) -> Iterator[list[_Word]]:
     """The parts of a text at commas and the like, each as words; what is in back quotes is never parted."""
     part: list[_Word] = []
@@ -125,10 +120,7 @@ def _usual(part: list[_Word]) -> list[str]:
                 found.append(_form(words, at))
         at += length
     found = _doing_after_negation(_with_default_first(found))
-    if not any(map(_COUNTED.search, found)):
-        found = ["each" if word == usual.ALL else word for word in found]
-    is_generic = len(found) > 1 and found[0] == "each" and not any(map(_COUNTED.search, found))
-    if is_generic and _PLAIN.fullmatch(found[1]) and found[1] not in usual.RESTRICTING:
+    if _is_generic(found):
         found = found[1:]
     for subject in usual.SUBJECTS:
         if tuple(found[: len(subject)]) == subject and len(found) > len(subject) + 1:
@@ -142,6 +134,13 @@ def _is_thing(word: _Word) -> bool:
         usual.VERBS | usual.BEING | usual.NOTHING | usual.KEPT_MODALS | usual.PARTING | usual.OPENINGS | usual.NEGATIONS
     )
     return bool(_PLAIN.fullmatch(word.text)) and not word.is_name and word.text not in other and word.text[-1] != "s"
+
+
+def _is_generic(words: Sequence[str]) -> bool:
+    """Whether `each` or `all` at the beginning says no more than that the others are several."""
+    if not words[1:] or words[0] not in ("each", usual.ALL) or any(map(_COUNTED.search, words)):
+        return False
+    return bool(_PLAIN.fullmatch(words[1])) and words[1] not in usual.RESTRICTING
 
 
 def _says_nothing(word: str, at: int) -> bool:
@@ -291,13 +290,17 @@ def _has_reason(words: list[str]) -> bool:
 
 def _without_reason(words: Words) -> tuple[Words, Words]:
     for at in range(1, len(words)):
+        main = words[: at - 1] if words[at - 1 : at] == _PARTED else words[:at]
         for reason in usual.REASONS:
-            if words[at : at + len(reason)] == reason and not _is_no_reason(words[at : at + 2]):
-                main = words[:at]
-                return main[:-1] if main[-1:] == _PARTED else main, words[at:]
+            if words[at : at + len(reason)] == reason and not _is_no_reason(
+                words[at : at + 2], is_parted=len(main) < at
+            ):
+                return main, words[at:]
     return words, ()
 
 
-def _is_no_reason(words: Words) -> bool:
-    """`Because of` may be what something is not done for, and since 2024 is a time."""
-    return words in usual.NO_REASON or (words[0] == "since" and bool(_COUNTED.match(words[-1])))
+def _is_no_reason(words: Words, *, is_parted: bool) -> bool:
+    """`Because of` may be what something is not done for, and `since` without a comma, or with a number, is a time."""
+    if words[0] == "since":
+        return not is_parted or bool(_COUNTED.match(words[-1]))
+    return words in usual.NO_REASON

@@ -19,7 +19,7 @@ PHRASES: dict[Words, Words] = {
     **_phrases(
         nothing="make sure to,make sure that,make sure,be sure to,ensure that,remember to,keep in mind that,note that,"
         "we have to,it is required to,it is required that,it is important to,has to,have to,need to,needs to,"
-        "is required to,is to,in this project,in this repository,in this repo,in this codebase,for this project,"
+        "is required to,in this project,in this repository,in this repo,in this codebase,for this project,"
         "of this project,of the project,at the moment,as of now,in general,as a rule,of course",
         optional="not have to,not need to,need not,not required to,not necessary to,not need,not necessarily,"
         "not obliged to",
@@ -109,7 +109,7 @@ NOBODY = frozenset(["no", "nobody", "none", "nothing", "neither", "nor", "noone"
 """Beside these it does say something what must be done."""
 EACH = frozenset(("each", "every"))
 ALL = "all"
-"""The same as `each`, where nothing is counted: all tests may take five minutes together."""
+"""The same as `each` at the beginning, where nothing is counted: all tests may take five minutes together."""
 RESTRICTING = frozenset(["but", "of", "other", "except", "and", "or"])
 """Behind `all` they say which."""
 VERBS = frozenset(
@@ -243,11 +243,9 @@ VERBS = frozenset(
     ]
 )
 """Verbs of which `depends` is the same as `depend`, where no article makes a thing of it."""
-SUBJECTS: frozenset[Words] = frozenset(
-    {("project",), ("repository",), ("codebase",), ("this", "project"), ("this", "repository"), ("this", "codebase")}
-)
+SUBJECTS: frozenset[Words] = frozenset({("this", "project"), ("this", "repository"), ("this", "codebase")})
 """What a rule of the project may be said of."""
-BEING = frozenset({"is", "are", "be", "being", "been"})
+BEING = frozenset({"is", "are", "be", "been"})
 NEGATIONS = frozenset({"not", "no-longer", "not-only", "not-always", "not-each", "optional"})
 KEPT_MODALS = frozenset({"may", "can", "only", "cannot", "could", "will"})
 
