@@ -125,7 +125,7 @@ _LESSON = frozenset(
 """... and of what somebody has learned at a cost."""
 
 
-def is_protected(memory: Memory) -> bool:
+def is_of_people(memory: Memory) -> bool:
     """Whether only a person may change it: they have said it, or pinned it."""
     return memory.trust in PEOPLE or memory.is_pinned
 
@@ -133,7 +133,7 @@ def is_protected(memory: Memory) -> bool:
 def is_worth_keeping(memory: Memory) -> bool:
     """Whether it stays, however old it is and whatever it names."""
     return (
-        is_protected(memory)
+        is_of_people(memory)
         or memory.importance == "high"
         or memory.memory_class in _NEVER_ARCHIVED
         or memory.category == _CONSTRAINTS

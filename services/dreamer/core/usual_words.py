@@ -105,7 +105,7 @@ NOTHING = frozenset(
 """Words that may be there or not."""
 EVERYBODY = frozenset(("we", "you"))
 """The same, at the beginning."""
-NOBODY = frozenset(["no", "nobody", "none", "nothing", "neither", "nor", "noone"])
+NOBODY = frozenset(["no", "nobody", "none", "nothing", "neither", "nor"])
 """Beside these it does say something what must be done."""
 EACH = frozenset(("each", "every"))
 ALL = "all"

@@ -31,7 +31,7 @@ PASSING = {
 
 Those of its reasons that also meet a sentence which holds, such as `The ledger has two owners`, are none of these.
 """
-_LINE = re.compile(r"\.\w{1,5}:\d{1,6}\b|\b[Ll]ines? \d{1,6}\b")
+_LINE = re.compile(r"\.\w{1,5}:\d{1,6}\b|\blines? \d{1,6}\b", re.IGNORECASE)
 
 
 class Staleness:

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from schemas.commands import MemoryArchive, MemoryMerge
-from services.dreamer.core.keeping import is_protected
+from services.dreamer.core.keeping import is_of_people
 from services.dreamer.core.same_fact import Words, fact_of
 from services.dreamer.core.task import Change, Scene, Task
 from services.memory.decide.context import LONGEST
@@ -46,7 +46,7 @@ def _of_place(memories: Sequence[Memory]) -> Iterator[Change]:
     """The changes among the memories of one category and class."""
     own, rest = dict[str, str](), list[Memory]()
     for memory in sorted(memories, key=_standing):
-        if is_protected(memory):
+        if is_of_people(memory):
             own.setdefault(sentence_key(memory.text), memory.id)
         else:
             rest.append(memory)

@@ -15,7 +15,7 @@ import msgspec
 
 from schemas.commands import MemoryRevise, MemoryVerify
 from services.domain.texts.risky import risk_of
-from services.dreamer.core.keeping import is_protected
+from services.dreamer.core.keeping import is_of_people
 from services.dreamer.core.named import WITHIN, Named, NamedPath, named_in
 from services.dreamer.core.paths import is_ignored, parts_of
 from services.dreamer.core.secret_paths import is_secret
@@ -71,7 +71,7 @@ class Verification:
         taken = set[str]()
         found: list[Change] = []
         for memory in sorted(scene.book.memories.values(), key=lambda memory: memory.id):
-            if memory.is_active and not is_protected(memory):
+            if memory.is_active and not is_of_people(memory):
                 evidence = [*_evidence(named_in(memory.text), memory.text, scene.tree, ignored)]
                 if change := _change(scene.book, memory, evidence, taken):
                     found.append(change)
