@@ -7,15 +7,18 @@ worst that expressions have met: one character, two in turns, and the beginnings
 import ast
 import json
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from schemas.events import PartRecorded
 from services.commit_indexer.core.mentions import mentioned
 from services.commit_indexer.core.objects import read_commit
 from services.domain.edits import TAGS
+from services.domain.fold import Map
 from services.domain.questions.reading import bare
 from services.domain.search.fragments import fragment
 from services.domain.search.literals import ids, literals, names_asked
@@ -44,10 +47,16 @@ from services.domain.transcript import commits
 from services.domain.transcript.labels import is_settled
 from services.domain.transcript.names import expressions, links, names
 from services.domain.transcript.reader import read
+from services.dreamer.core.named import named_in
+from services.dreamer.core.same_fact import fact_of
+from services.dreamer.core.task import Scene
+from services.dreamer.core.tasks import archive_stale, verify
 from services.historian.core.rules.summary import summarise
 from services.historian.core.rules.work import counted
+from services.memory.book import Book
 from services.memory.candidates import from_agent, from_person
 from services.memory.classes import CLASSES, placed_by_class
+from services.memory.entry import Memory
 from services.memory.gate.candidate import judge_candidate
 from services.memory.gate.lasting import passing_reasons
 from services.memory.gate.recurring import recurs
@@ -67,6 +76,7 @@ from services.tagger.core import overflow
 from services.tagger.core.signature import is_refused
 from tests.helpers.cost import bare_seconds, seconds
 from tests.helpers.examples import soak
+from tests.helpers.given import AT
 
 pytestmark = pytest.mark.slow
 
@@ -137,6 +147,31 @@ def _git_part(text: str) -> list[PartRecorded]:
         PartRecorded(message="m", part="p", kind="tool", tool="bash", input=call, output=f"{text}\n[a {text}"),
         PartRecorded(message="m", part="p", kind="tool_result", output=f"[{text}\n[a {text}"),
     ]
+
+
+class _TreeOf:
+    """A tree in which every file has this text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def exists(self, path: str) -> bool:
+        return "a" not in path
+
+    def text(self, _: str) -> str | None:
+        return self._text
+
+    def moved(self, path: str) -> str:
+        return path.replace("a", "b")
+
+
+def _looked_for(text: str) -> object:
+    """What the dreamer does with a memory of this text, and with files of this text."""
+    memory = Memory("m", "ARCHITECTURE", text, "decision", "active", "agent", created=AT, clock=AT)
+    other = replace(memory, id="n", text="`a_b` and `c` in `services/x.py` are 5: `make lint`, `npm run x`.")
+    book = Book(policy=Map({"dreamer": "applied"})).keeping(memory).keeping(other)
+    scene = Scene(book, AT + timedelta(days=90), _TreeOf(text))
+    return verify.TASK.changes(scene), archive_stale.TASK.changes(scene)
 
 
 READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
@@ -278,6 +313,11 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
         ),
     ),
     "an answer of a model": (("domain/questions/reading.py",), bare),
+    "the fact that a memory states": (("dreamer/core/same_fact.py",), fact_of),
+    "what a memory names of a tree": (
+        ("dreamer/core/named.py", "dreamer/core/tasks/verify.py", "dreamer/core/tasks/archive_stale.py"),
+        lambda text: (named_in(text), named_in(f"`{text}"), _looked_for(text)),
+    ),
 }
 
 UNITS = (

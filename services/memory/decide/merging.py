@@ -24,7 +24,11 @@ FEWEST, MOST = 2, 100
 
 @command(MemoryMerge, on=Book, sent_by=("person", "dreamer"), writes=(MemoryMerged,))
 def merge(book: Book, command: MemoryMerge, context: BookContext) -> Decision:
-    """One memory of several, in these words. One event names all of them."""
+    """One memory of several, in these words. One event names all of them.
+
+    Words that one of them has already hold now, and are not judged again: whoever wrote them chose where they belong,
+    and they are trusted as before. What a person merges is theirs.
+    """
     if not FEWEST <= len(set(command.ids)) <= MOST:
         raise Refusal(f"{len(set(command.ids))} memories are named; name {FEWEST} to {MOST} that say the same")
     text = checked_text(command.text)
@@ -39,7 +43,9 @@ def merge(book: Book, command: MemoryMerge, context: BookContext) -> Decision:
     if (action := action_of(book, context.trust)) != "applied":
         raise Refusal(f"what you change is {action} here; ask a person to merge them")
     category, memory_class = _place(memories, command.category, text)
-    check_words(text, memory_class, context)
+    author = next((memory for memory in memories if memory.text.strip() == text), None)
+    if author is None:
+        check_words(text, memory_class, context)
     check_twin(book, exact_key(memory_class, text), *memories)
     event = MemoryMerged(
         memory=first,
@@ -47,7 +53,7 @@ def merge(book: Book, command: MemoryMerge, context: BookContext) -> Decision:
         category=category,
         text=text,
         origin=context.session,
-        trust=context.trust,
+        trust=context.trust if author is None or context.trust == "person" else author.trust,
         memory_class=memory_class,
     )
     return Decision(ok=True, text=f"{first} says all of it now.", events=(event,))

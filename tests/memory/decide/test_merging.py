@@ -79,3 +79,15 @@ def test_a_dreamer_merges_what_is_not_a_persons_where_it_may(action: str) -> Non
         assert desk.say(MemoryMerge((*names,), "Always answer in French."), "dreamer").ok
     own = named(desk.say(MemoryWrite(text=THIRD, category="PROJECT_RULES")))
     assert "only a person may change it" in refused(desk, MemoryMerge((names[0], own), NEW), "dreamer")
+
+
+def test_words_that_hold_already_are_not_judged_again() -> None:
+    """An agent chose the category; of the dreamer the gate would ask whether it reads like a rule."""
+    desk = Desk()
+    desk.say(PolicySet("dreamer", "applied"))
+    texts = ("Review changes of the ledger with two people.", "Each change of the ledger gets a review of two people.")
+    first, second = [named(desk.say(MemoryWrite(text=text, category="PROJECT_RULES"), "agent")) for text in texts]
+    other = "Review all changes of the ledger with two people."
+    assert "it does not read as" in refused(desk, MemoryMerge((first, second), other), "dreamer")
+    assert desk.say(MemoryMerge((first, second), texts[1]), "dreamer").ok
+    assert "agent" == desk.of(first).trust

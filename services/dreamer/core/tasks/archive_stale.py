@@ -1,0 +1,77 @@
+"""What holds no more, and of what nobody has said that it is worth keeping, is archived, with the reason.
+
+It is conservative: rules, constraints, reasons, lessons, known faults, what is about the environment, and what was seen
+more than once stay. A person can restore whatever was archived.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from schemas.commands import MemoryArchive
+from services.dreamer.core.keeping import is_worth_keeping
+from services.dreamer.core.named import Named, named_in
+from services.dreamer.core.task import Change, Scene, Task, Tree
+from services.memory.entry import Memory
+from services.memory.gate.verdict import judge
+from services.memory.strength import DAY
+
+GRACE = 14 * DAY
+"""How old a memory has to be: what it names may be on another branch, or not committed yet."""
+VOLATILE = 30 * DAY
+"""How old one has to be that names the number of a line, or tells what was the case once."""
+PASSING = {
+    "raw_error": "it is an error, word for word",
+    "commit_or_ci_snapshot": "it tells how a commit or a run of tests went",
+    "active_file_snapshot": "it tells which file was worked on",
+    "deployment_snapshot": "it tells how a deployment went",
+}
+"""Reasons of the gate for which a text is not remembered today, in words: an earlier release may have taken it in.
+
+Those of its reasons that also meet a sentence which holds, such as `The ledger has two owners`, are none of these.
+"""
+_LINE = re.compile(r"\.\w{1,5}:\d{1,6}\b|\blines? \d{1,6}\b", re.IGNORECASE)
+
+
+class Staleness:
+    """Finds memories that hold no more."""
+
+    NAME = "archive_stale"
+    CRON = "0 5 * * 0"
+    needs_tree = False
+
+    def backlog(self, scene: Scene) -> int:
+        """How many memories would be archived."""
+        return len(self.changes(scene))
+
+    def changes(self, scene: Scene) -> Sequence[Change]:
+        """An archiving, with its reason, for each memory that is stale, passing or volatile."""
+        known = sorted(scene.book.memories.values(), key=lambda memory: memory.id)
+        found = ((memory.id, _reason(memory, scene)) for memory in known if memory.is_active)
+        return [Change(MemoryArchive(name, reason), f"{name}: {reason}") for name, reason in found if reason]
+
+
+def _reason(memory: Memory, scene: Scene) -> str:
+    age = scene.now - memory.clock
+    if age < GRACE or is_worth_keeping(memory):
+        return ""
+    if _is_there(memory, scene.tree):
+        return ""
+    if memory.verification == "stale":
+        return "it was found to hold no more"
+    if age < VOLATILE or memory.verification == "verified":
+        return ""
+    if _LINE.search(memory.text):
+        return "it names the number of a line, which changes with every edit"
+    reasons = judge(memory.text, memory.memory_class).reasons
+    return next((PASSING[reason] for reason in reasons if reason in PASSING), "")
+
+
+def _is_there(memory: Memory, tree: Tree | None) -> bool:
+    """Whether a file that it names is there."""
+    named = named_in(memory.text) if tree is not None else Named()
+    return tree is not None and any(tree.exists(one.path) for one in named.paths)
+
+
+TASK: Task = Staleness()

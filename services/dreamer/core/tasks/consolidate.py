@@ -1,0 +1,113 @@
+"""Memories that state one fact become one: the same sentence, or the same in other words, within one category.
+
+What people have said or pinned is left as it is. Another memory that is the same sentence as one of those is archived.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from schemas.commands import MemoryArchive, MemoryMerge
+from services.dreamer.core.keeping import is_of_people
+from services.dreamer.core.same_fact import Words, fact_of
+from services.dreamer.core.task import Change, Scene, Task
+from services.memory.decide.context import LONGEST
+from services.memory.decide.merging import MOST
+from services.memory.entry import Memory
+from services.memory.sameness import sentence_key
+from services.memory.strength import SOURCE_OF, SOURCE_PRIORITY
+
+FEWEST_WORDS = 2
+"""Words of a fact that is looked for in other words."""
+
+
+class Consolidation:
+    """Finds memories that state one fact."""
+
+    NAME = "consolidate"
+    CRON = "0 4 * * *"
+    needs_tree = False
+
+    def backlog(self, scene: Scene) -> int:
+        """How many merges and copies of a protected memory there are."""
+        return len(self.changes(scene))
+
+    def changes(self, scene: Scene) -> Sequence[Change]:
+        """A merge for each fact that several memories state, the strongest first."""
+        by_place: dict[tuple[str, str], list[Memory]] = defaultdict(list)
+        for memory in scene.book.memories.values():
+            if memory.is_active:
+                by_place[memory.category, memory.memory_class].append(memory)
+        return [change for place in sorted(by_place) for change in _of_place(by_place[place])]
+
+
+def _of_place(memories: Sequence[Memory]) -> Iterator[Change]:
+    """The changes among the memories of one category and class."""
+    own, rest = dict[str, str](), list[Memory]()
+    for memory in sorted(memories, key=_standing):
+        if is_of_people(memory):
+            own.setdefault(sentence_key(memory.text), memory.id)
+        else:
+            rest.append(memory)
+    free = list[Memory]()
+    for memory in rest:
+        if twin := own.get(sentence_key(memory.text)):
+            reason = f"{twin} is the same sentence, and a person's or pinned"
+            yield Change(MemoryArchive(memory.id, reason), reason)
+        else:
+            free.append(memory)
+    for same in _same(free):
+        if text := _text_of(same):
+            ids = tuple(memory.id for memory in same[:MOST])
+            is_keyed = len({sentence_key(memory.text) for memory in same}) == 1
+            yield Change(
+                MemoryMerge(ids, text),
+                f"{', '.join(ids)} {'are the same sentence' if is_keyed else 'state one fact in other words'}",
+            )
+
+
+def _same(memories: Sequence[Memory]) -> Iterator[list[Memory]]:
+    """Those that state one fact, two or more at a time, the strongest first."""
+    by_fact: dict[Words, list[Memory]] = defaultdict(list)
+    for memory in memories:
+        main = fact_of(memory.text).main
+        by_fact[main if len(main) >= FEWEST_WORDS else (sentence_key(memory.text),)].append(memory)
+    for same in by_fact.values():
+        yield from (some for some in _by_reason(same) if len(some) > 1)
+
+
+def _by_reason(memories: Sequence[Memory]) -> Iterator[list[Memory]]:
+    """One that gives no reason is the same as one that does, unless there are several reasons."""
+    reasons: dict[Words, list[Memory]] = defaultdict(list)
+    for memory in memories:
+        reasons[fact_of(memory.text).reason].append(memory)
+    if len(reasons.keys() - {()}) <= 1:
+        yield [*memories]
+    else:
+        yield from reasons.values()
+
+
+def _standing(memory: Memory) -> tuple[int, bool, int, int, str, str]:
+    """A key that sorts memories: those of a stronger source first, then what was seen more often, and the older one."""
+    priority = SOURCE_PRIORITY.get(SOURCE_OF.get(memory.trust, ""), 0)
+    return (
+        -priority,
+        memory.verification in ("stale", "flagged"),
+        -memory.reinforced,
+        -memory.seen,
+        memory.created.isoformat(),
+        memory.id,
+    )
+
+
+def _text_of(memories: Sequence[Memory]) -> str:
+    """The text of one of them that says most; empty: all of them are longer than the desk takes.
+
+    Of equals it is that of the strongest. With a reason is more than without.
+    """
+    most = sorted(memories, key=lambda memory: (not fact_of(memory.text).reason, -len(sentence_key(memory.text))))
+    return next((text for memory in most if 0 < len(text := memory.text.strip()) <= LONGEST), "")
+
+
+TASK: Task = Consolidation()
