@@ -36,3 +36,11 @@ class CommandContext(msgspec.Struct, frozen=True):
     """The most that the models of a project may spend in a day ..."""
     daily_usd: float = 0.0
     """... and cost."""
+    session: str = ""
+    """The session that it comes from; empty: none."""
+    dreams: bool = True
+    """Whether the dreamer works here."""
+    remembers: bool = True
+    """Whether a memory is kept of the project."""
+    tasks: tuple[str, ...] = ()
+    """The tasks of the dreamer."""

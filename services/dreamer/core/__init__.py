@@ -1,0 +1,1 @@
+"""The pure half of the dreamer: its schedule, its runs, and its tasks."""
