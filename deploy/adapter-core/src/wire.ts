@@ -1954,6 +1954,15 @@ export interface HistoryRebuild {
  */
 export interface HistoryRescore {}
 /**
+ * Have the dreamer work on what is remembered of a project, now.
+ */
+export interface DreamOrder {
+  /**
+   * The one task that is to be run; empty: all of them.
+   */
+  task?: string;
+}
+/**
  * Remember this of the project, from the session that the subject or `session` names.
  */
 export interface MemoryWrite {
