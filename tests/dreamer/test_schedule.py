@@ -85,7 +85,7 @@ def played(project: Project, changes: Sequence[datetime], asleep: Sequence[Sleep
 @settings(max_examples=number_of(6), deadline=None)
 def test_no_slot_of_four_hundred_days_is_missed_or_doubled(name: str, seed: int, hour: int, minute: int) -> None:
     zone, random = ZoneInfo(name), Random(seed)
-    changes = [START + HOUR * (number + random.uniform(0.1, 0.9)) for number in range(0, DAYS * 24, 5)]
+    changes = [START + HOUR * (number + random.uniform(0.1, 0.9)) for number in range(0, DAYS * 24, 11)]
     project = Project(timetable(zone, verify=f"{minute} {hour} * * *"))
     played(project, changes, [], dreamers=2)
     of_slots = slots(time(hour, minute), zone)
@@ -99,7 +99,7 @@ def test_no_slot_of_four_hundred_days_is_missed_or_doubled(name: str, seed: int,
 def test_a_machine_that_slept_makes_up_for_a_slot_once(name: str, seed: int, hour: int) -> None:
     zone, random = ZoneInfo(name), Random(seed)
     asleep = sleeps(random)
-    changes = [START + HOUR * (number + random.uniform(0.1, 0.9)) for number in range(0, DAYS * 24, 3)]
+    changes = [START + HOUR * (number + random.uniform(0.1, 0.9)) for number in range(0, DAYS * 24, 7)]
     changes = [at for at in changes if awake(at, asleep) == at]
     project = Project(timetable(zone, verify=f"30 {hour} * * *"))
     played(project, changes, asleep, dreamers=2)

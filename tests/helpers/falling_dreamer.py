@@ -1,4 +1,4 @@
-"""A dreamer that is killed, as by a power cut, when its commands are decided and it would write what came of its task."""
+"""A dreamer that is killed, as by a power cut, when it would write what came of a task."""
 
 import os
 import signal

@@ -119,11 +119,11 @@ def test_the_run_that_answers_an_order_is_the_first_that_came_behind_it() -> Non
 
 def test_a_run_is_printed_with_all_that_its_tasks_did() -> None:
     cut = replace(RUN, status="cut_short", code="KeyError", tasks=(TASK, FAILED), left=("c",))
+    nothing = "0 applied, 0 wait for a person, 0 refused"
     assert [
         "d1: cut short (KeyError), by order, requested 2026-03-07 12:00:00 UTC, ended 2026-03-07 12:01:00 UTC",
         "  a  completed; 3 to do, 1 left; 2 applied, 1 wait for a person, 0 refused, 0.2 s",
-        "  b  failed (KeyError): 'x'; 2 to do, 2 left; 0 applied, 0 wait for a person, 0 refused, 1,200 tokens, 0.50 USD, "
-        "1.0 s",
+        f"  b  failed (KeyError): 'x'; 2 to do, 2 left; {nothing}, 1,200 tokens, 0.50 USD, 1.0 s",
         "  left: c",
         "1 order waits for a run that is under way, or to begin.",
     ] == [*lines(cut, 1)]

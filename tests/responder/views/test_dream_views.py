@@ -63,8 +63,9 @@ def test_a_run_is_shown_as_it_was_at_a_position(store: Store) -> None:
 
 
 def test_a_task_is_shown_with_its_outcome_and_its_backlog(store: Store) -> None:
+    counts = {"backlog": 3, "backlog_after": 1, "applied": 2}
     Given(store, *FACTS).view("dream_tasks").is_(
-        {"run": "d1", "task": "a", "outcome": "completed", "code": "", "backlog": 3, "backlog_after": 1, "applied": 2},
+        {"run": "d1", "task": "a", "outcome": "completed", "code": ""} | counts,
         {
             "run": "d1",
             "task": "b",
