@@ -16,13 +16,15 @@ from services.dreamer.core.task import Change, Scene, Task
 from services.dreamer.tree import checkout_of
 from services.kit.bus import Unreachable
 from services.kit.commands import send
-from services.kit.jobs import Advance, Complete, Fail, Job, Outcome, Worker
+from services.kit.jobs import Advance, Complete, Fail, Job, Outcome, Snooze, Worker
 from services.kit.model import BudgetExhausted
 from services.kit.room import Kit
 
 DreamJob = Job[Dreams, DreamRequested]
 MOST_CHANGES = 200
 """Commands that a task sends in one run; what is left is the next run's."""
+DESK_AWAY = 15.0
+"""Seconds until a task is tried again of which the desk did not decide a command."""
 LONGEST_DETAIL = 200
 """Characters of an error's words that stand in the log."""
 
@@ -82,7 +84,11 @@ class DreamRun:
         task = next_task(state)
         if not task:
             return Complete(lambda _: [DreamFinished(run=run)])
-        ended = await self._task_ended(job, task)
+        try:
+            ended = await self._task_ended(job, task)
+        except Unreachable as error:
+            self._kit.log.warning("a task waits for the desk", task=task, reason=str(error))
+            return Snooze(DESK_AWAY)
         return Advance(lambda now: [ended] if next_task(now) == task else ())
 
     async def _task_ended(self, job: DreamJob, name: str) -> TaskFinished:

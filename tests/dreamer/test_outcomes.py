@@ -10,6 +10,7 @@ from schemas.events import (
     DreamOrdered,
     DreamStarted,
     Event,
+    MemoryJudged,
     MemoryProposed,
     NoteDismissed,
     TaskFinished,
@@ -101,6 +102,8 @@ def test_what_commands_have_done_is_counted_from_the_log_each_once() -> None:
         (command_name("d1", "a", NoteDismiss("n1")), NoteDismissed(note="n1")),
         (command_name("d1", "a", NoteDismiss("n2")), NoteDismissed(note="n2")),
         (command_name("d1", "a", NoteDismiss("n3")), proposed),
+        (command_name("d1", "a", NoteDismiss("n3")), MemoryJudged(candidate="c1", verdict="held")),
+        (command_name("d1", "a", NoteDismiss("n6")), MemoryJudged(candidate="c2", verdict="refused")),
         (command_name("d1", "b", NoteDismiss("n4")), NoteDismissed(note="n4")),
         (command_name("d0", "a", NoteDismiss("n5")), NoteDismissed(note="n5")),
     ]

@@ -75,8 +75,8 @@ async def tasks_of(bus: Bus) -> list[tuple[str, str, str]]:
     return [(one.task, one.outcome, one.code) for one in await dreamt(bus) if isinstance(one, TaskFinished)]
 
 
-async def ordered(bus: Bus, task: str = "", name: str = "o1", actor: Actor = Actor("person", "ada")) -> int:
-    answer = await send(bus, DreamOrder(task), name, actor)
+async def ordered(bus: Bus, task: str = "", name: str = "o1") -> int:
+    answer = await send(bus, DreamOrder(task), name)
     assert answer.ok, answer.text
     return answer.seq
 
@@ -192,10 +192,10 @@ class Made(RepeatedNotes):
         self._changes = changes
         self._error = error
 
-    def backlog(self, scene: Scene) -> int:
+    def backlog(self, _: Scene) -> int:
         return 1 + len(self._changes)
 
-    def changes(self, scene: Scene) -> Sequence[Change]:
+    def changes(self, _: Scene) -> Sequence[Change]:
         if self._error:
             raise self._error
         return self._changes

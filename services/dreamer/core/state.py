@@ -17,6 +17,7 @@ from schemas.events import (
     Event,
     MemoryArchived,
     MemoryExpired,
+    MemoryJudged,
     MemoryMerged,
     MemoryPinned,
     MemoryProposed,
@@ -194,7 +195,10 @@ def _changed(state: Dreams, event: Event, envelope: Envelope) -> Dreams:
         request, noun = state.request, envelope.type.partition(".")[0]
         if request is None or noun in ("dream", "task") or not envelope.cause.startswith(f"{SENDER}/{request.run}/"):
             return state
-        commands = state.run.commands.insert(envelope.cause, isinstance(event, HELD))
+        if isinstance(event, MemoryJudged):  # of a candidate that was refused there is nothing else
+            return state
+        is_held = isinstance(event, HELD) or state.run.commands.get(envelope.cause, False)
+        commands = state.run.commands.insert(envelope.cause, is_held)
         return replace(state, run=replace(state.run, commands=commands))
     if not isinstance(event, CHANGES):
         return state

@@ -30,6 +30,8 @@ from services.settings import Settings
 
 ANSWER = 2.0
 """Seconds for an answer of a room."""
+SHOWN_RUNS = 5
+"""Projects whose newest run of the dreamer is shown."""
 INDEXER = "indexer"
 NOT_WELL = "it does not say why it cannot do its work"
 
@@ -163,7 +165,7 @@ async def _history(bus: Bus) -> tuple[HistoryRun, ...]:
 async def _dreams(bus: Bus) -> tuple[DreamRunReport, ...]:
     """The newest run of the dreamer on each project."""
     try:
-        reply = await bus.request(ask(DreamsAsk.NAME), encode(DreamsAsk(newest=True)), ANSWER)
+        reply = await bus.request(ask(DreamsAsk.NAME), encode(DreamsAsk(limit=SHOWN_RUNS, newest=True)), ANSWER)
     except Unreachable:
         return ()
     return msgspec.json.decode(reply, type=DreamReport).runs

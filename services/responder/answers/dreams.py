@@ -22,7 +22,7 @@ from (
 TASKS = f"""\
 select runs.project, runs.run, task, outcome, ended.code, detail, backlog, backlog_after,
   ended.applied, ended.held, refused, ended.tokens, ended.usd, ended.seconds
-from dream_tasks ended join ({RUNS.replace("select", "select seq as place,", 1)} limit $3) runs using (project, run)
+from dream_tasks ended join ({RUNS} limit $3) runs using (project, run)
 order by ended.seq"""
 WAITING = """\
 select count(*) as waiting from dream_ordered
