@@ -13,7 +13,7 @@ from services.domain.jobs import Open
 from services.dreamer.core.outcome import broken, closing, command_name, equal_failures, next_task, outcome_of
 from services.dreamer.core.state import SENDER, Dreams
 from services.dreamer.core.task import Change, Scene, Task
-from services.dreamer.tree import checkout_of
+from services.dreamer.places import checkout_of
 from services.kit.bus import Unreachable
 from services.kit.commands import send
 from services.kit.jobs import Advance, Complete, Fail, Job, Outcome, Snooze, Worker

@@ -1,26 +1,36 @@
-"""The door to the files of a project: the work tree of a checkout on this machine, of which little is read."""
+"""The door to the files of a project: a work tree on this machine, or a mirror of its repository. Little is read.
+
+Tasks read it in a thread of their own, since they wait for the disk and for git.
+"""
+
+from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
-from collections.abc import Sequence
+import stat
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 
+from services.dreamer.core.paths import parts_of
 from services.dreamer.core.secret_paths import is_secret
+from services.kit.git import GitFailed, git
 from services.kit.git_environment import environment
-from services.kit.project_name import is_of
 
 MOST_BYTES = 64 * 1024
 """Of a file whose text is read."""
-PATIENCE = 10.0
-"""Seconds that git may take to name what was renamed."""
-MOST_COMMITS = 2000
+PATIENCE = 3.0
+"""Seconds that git may take for one answer."""
+MOST_COMMITS = 2_000
 """The newest commits in which renamed files are looked for."""
+_LOG = ("log", f"--max-count={MOST_COMMITS}", "--diff-filter=R", "--name-status", "-z", "--format=", "-l400")
+_CHANGED = ("diff", "HEAD", "--diff-filter=R", "--name-status", "-z", "-M", "-l400", "--no-ext-diff", "--no-textconv")
+_OPENED = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
+"""No link, and no pipe for whose other end somebody waits."""
 
 
 class Checkout:
-    """A work tree. It is read in a thread of its own, since the tasks that read it wait for the disk."""
+    """A work tree. No link leads out of it, and no file with secrets is read."""
 
     def __init__(self, root: Path) -> None:
         self._root = root.resolve()
@@ -30,67 +40,127 @@ class Checkout:
         place = self._place(path)
         try:
             return place is not None and place.exists()
-        except OSError:  # a name that the system takes for none
+        except (OSError, ValueError):  # a name that the system takes for none
             return False
 
     def text(self, path: str) -> str | None:
-        """The text of a file. None: it is not there, secret, a link out, no text, or larger than 64 KiB."""
+        """The text of a file. None: it is not there, secret, a link out, no text, no file, or larger than 64 KiB."""
         place = self._place(path)
-        if place is None or is_secret(path) or is_secret(str(place.relative_to(self._root))):
+        if place is None or is_secret(path) or is_secret(inner := str(place.relative_to(self._root))):
             return None
         try:
-            with place.open("rb") as file:
-                content = file.read(MOST_BYTES + 1) if place.is_file() else b""
-        except OSError:
+            content = self._read(inner.split("/"))
+        except (OSError, ValueError):
             return None
-        if len(content) > MOST_BYTES or b"\0" in content:
-            return None
-        return content.decode(errors="replace")
+        return _text(content)
 
     def moved(self, path: str) -> str:
-        """Where git says that a file was renamed to, over several renames; empty: not known."""
-        seen, name = {path}, path
-        while (after := self._renames.get(name, "")) and after not in seen:
-            seen.add(after)
-            name = after
-        return name if name != path and self.exists(name) else ""
+        """Where git says that a file was renamed to, over several renames; empty: not known, or not there."""
+        new = _followed(self._renames, path)
+        return new if new and not is_secret(new) and self.exists(new) else ""
 
     def _place(self, path: str) -> Path | None:
         """Where a path leads, if that is within the tree."""
+        parts = parts_of(path)
         try:
-            place = (self._root / path).resolve() if path and "\0" not in path else self._root.parent
-        except (OSError, RuntimeError):
+            place = self._root.joinpath(*parts).resolve(strict=True) if parts else None
+        except (OSError, RuntimeError, ValueError):
             return None
-        return place if place.is_relative_to(self._root) else None
+        return place if place is not None and place.is_relative_to(self._root) and place != self._root else None
+
+    def _read(self, parts: Iterable[str]) -> bytes:
+        """The content of a regular file, part by part of its path: none of them may have become a link meanwhile."""
+        at = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            for part in parts:
+                inner = os.open(part, _OPENED, dir_fd=at)
+                os.close(at)
+                at = inner
+            if not stat.S_ISREG(os.fstat(at).st_mode):
+                raise IsADirectoryError
+            content = bytearray()
+            while len(content) <= MOST_BYTES and (piece := os.read(at, MOST_BYTES + 1 - len(content))):
+                content += piece
+            return bytes(content)
+        finally:
+            os.close(at)
 
     @cached_property
-    def _renames(self) -> dict[str, str]:
-        """Old path -> new path; of a file that was renamed more than once under one name, the newest."""
-        words = ("log", f"--max-count={MOST_COMMITS}", "-M", "--diff-filter=R", "--name-status", "-z", "--format=")
-        try:
-            done = subprocess.run(  # noqa: S603 - git, in an environment that runs nothing of the repository
-                ["git", *words, "--"],  # noqa: S607 - as the other doors to git find it
-                cwd=self._root, env=environment(os.environ), stdin=subprocess.DEVNULL, capture_output=True,
-                timeout=PATIENCE, check=True,
-            )  # fmt: skip
-        except (OSError, subprocess.SubprocessError):
-            return {}
-        fields = [one for one in done.stdout.decode(errors="replace").strip("\0\n").split("\0") if one.strip()]
-        found: dict[str, str] = {}
-        for _, old, new in zip(fields[::3], fields[1::3], fields[2::3], strict=False):
-            found.setdefault(old, new)
-        return found
+    def _renames(self) -> Mapping[str, str]:
+        """Old path -> new path: what the log says, and before that what is not committed yet."""
+        bounded = {"GIT_CEILING_DIRECTORIES": str(self._root.parent)}
+        return {
+            **_renames(_asked(self._root, _LOG, "-M", **bounded)),
+            **_renames(_asked(self._root, _CHANGED, **bounded)),
+        }
 
 
-async def checkout_of(project: str, roots: Sequence[str]) -> Checkout | None:
-    """The newest place where a harness worked in a project, as far as it is that project's and on this machine."""
-    for root in reversed(roots):
-        place = Path(root)
-        if "\0" in root or not place.is_absolute():
-            continue
-        try:
-            if await asyncio.to_thread(place.is_dir) and await is_of(project, place, place):
-                return Checkout(place)
-        except OSError:
-            continue
-    return None
+class MirrorFiles:
+    """The files of a mirror, which has their names and not their texts."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def exists(self, path: str) -> bool:
+        """Whether the newest commit has a file or a folder of this path."""
+        return "/".join(parts_of(path)) in self._names
+
+    def text(self, path: str) -> str | None:  # noqa: ARG002 - as a tree is asked
+        """None: a mirror has no texts."""
+        return None
+
+    def moved(self, path: str) -> str:
+        """Where a file was renamed to without a change of its text; empty: not known, or not there."""
+        new = _followed(self._renames, path)
+        return new if new and not is_secret(new) and self.exists(new) else ""
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        listed = _asked(self._directory, ("ls-tree", "-r", "-z", "--name-only", "HEAD"))
+        files = [name for name in listed.decode(errors="replace").split("\0") if name]
+        folders = {
+            "/".join(parts[:end]) for name in files for parts in [name.split("/")] for end in range(1, len(parts))
+        }
+        return frozenset({*files, *folders})
+
+    @cached_property
+    def _renames(self) -> Mapping[str, str]:
+        return _renames(_asked(self._directory, _LOG, "-M100%"))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no files: it was never fetched, or git could not read it. Nothing is known of such a tree."""
+        return not self._names
+
+
+def _asked(directory: Path, words: Iterable[str], *more: str, **bounds: str) -> bytes:
+    """What git answers in this thread, which runs no loop; nothing where it fails, or takes too long."""
+    try:
+        return asyncio.run(
+            git(directory, {**environment(os.environ), **bounds}, *words, *more, "--", patience=PATIENCE)
+        )
+    except (GitFailed, OSError):
+        return b""
+
+
+def _renames(answer: bytes) -> dict[str, str]:
+    """Old path -> new path of an answer with the newest change first, which holds."""
+    fields = [one for one in answer.decode(errors="replace").strip("\0\n").split("\0") if one.strip()]
+    found: dict[str, str] = {}
+    for _, old, new in zip(fields[::3], fields[1::3], fields[2::3], strict=False):
+        found.setdefault(old, new)
+    return found
+
+
+def _followed(renames: Mapping[str, str], path: str) -> str:
+    """Where a path leads over all renames; empty: there is none. Those that lead in a circle end where they began."""
+    seen, name = {path}, path
+    while (after := renames.get(name, "")) and after not in seen:
+        seen.add(after)
+        name = after
+    return name if name != path else ""
+
+
+def _text(content: bytes) -> str | None:
+    is_text = len(content) <= MOST_BYTES and b"\0" not in content
+    return content.decode(errors="replace") if is_text else None

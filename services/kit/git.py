@@ -22,16 +22,25 @@ class GitFailed(Exception):
 
 
 async def git(
-    folder: Path, environment: Mapping[str, str], *words: str, stdin: bytes = b"", keeps: Sequence[int] = ()
+    folder: Path,
+    environment: Mapping[str, str],
+    *words: str,
+    stdin: bytes = b"",
+    keeps: Sequence[int] = (),
+    patience: float | None = None,
 ) -> bytes:
-    """What a command answers, which keeps these open files for as long as it lives. Raises `GitFailed`, `OSError`."""
+    """What a command answers, which keeps these open files for as long as it lives. Raises `GitFailed`, `OSError`.
+
+    `patience`: seconds that it may take; none: `PATIENCE`.
+    """
+    seconds = PATIENCE if patience is None else patience
     process = await asyncio.create_subprocess_exec(
         "git", *words, cwd=folder, env=environment, start_new_session=True, pass_fds=keeps, stdout=PIPE, stderr=PIPE,
         stdin=PIPE if stdin else DEVNULL,
     )  # fmt: skip
     complaint = asyncio.create_task(_read(process.stderr))
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(seconds):
             if process.stdin is not None:
                 with suppress(RuntimeError, ConnectionError):  # it has ended already: its status says why
                     process.stdin.write(stdin)
@@ -44,7 +53,7 @@ async def git(
                 raise GitFailed(said or f"it ended with {status}", status=status)
             return output
     except TimeoutError as error:
-        raise GitFailed(f"it took longer than {PATIENCE:g} s") from error
+        raise GitFailed(f"it took longer than {seconds:g} s") from error
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)  # what it has left behind, too
