@@ -265,6 +265,7 @@ VIEW_ASKS: tuple[type[Ask], ...] = (
     SqlAsk,
     ViewsCopyAsk,
     HistoryRunsAsk,
+    DreamsAsk,
     LastAdapterAsk,
     ProjectAtAsk,
     AliasesAsk,
