@@ -31,7 +31,7 @@ from services.edges.launcher.broker import Broker
 from services.kit.bus import Appender, Bus
 from services.kit.model import BudgetExhausted
 from services.settings import Dream, Settings
-from tests.desk.test_books import send
+from tests.desk.test_books import TEXT, send
 from tests.helpers.broker_world import HARBOUR, connected, facts, impatient_settings, opened, quick_settings
 from tests.helpers.room_process import room
 from tests.helpers.waiting import until
@@ -216,7 +216,7 @@ async def test_three_equal_failures_end_a_run_and_what_is_left_is_seen_to_be_ski
 
 
 async def test_how_a_task_ended_is_told_from_what_is_in_the_log(desk: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
-    proposal = Change(MemoryWrite(text="Berths are numbered from the sea."), "it was seen")
+    proposal = Change(MemoryWrite(text=TEXT), "it was seen")
     using(
         monkeypatch,
         Made("held", proposal),
