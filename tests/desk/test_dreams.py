@@ -25,7 +25,7 @@ def test_all_tasks_are_ordered_or_one() -> None:
 
 @pytest.mark.parametrize(
     ("task", "remedy"),
-    [("verfy", "did you mean verify?"), ("x", "there are consolidate, verify"), ("\0" * 999, "there are")],
+    [("verif", "did you mean verify?"), ("x", "there are consolidate, verify"), ("\0" * 999, "there are")],
 )
 def test_a_task_that_is_not_there_is_refused_with_those_that_are(task: str, remedy: str) -> None:
     decision = decided(task)

@@ -40,6 +40,6 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 
 def _task(name: str) -> str:
-    if wrong := unknown_task(name):
+    if name and (wrong := unknown_task(name)):
         raise argparse.ArgumentTypeError(wrong)
     return name
