@@ -52,6 +52,15 @@ class HistoryRescore(Command, frozen=True):
     TYPE: ClassVar[str] = "history.rescore"
 
 
+class DreamOrder(Command, frozen=True):
+    """Have the dreamer work on what is remembered of a project, now."""
+
+    TYPE: ClassVar[str] = "dream.order"
+
+    task: str = ""
+    """The one task that is to be run; empty: all of them."""
+
+
 class MemoryWrite(Command, frozen=True):
     """Remember this of the project, from the session that the subject or `session` names."""
 

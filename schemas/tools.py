@@ -254,4 +254,11 @@ LINES: tuple[Line, ...] = (
         subject="flush.request",
         argument="reason",
     ),
+    Line(
+        name="ctx-dream",
+        description="Tidy up what is remembered of this project: all tasks of the dreamer, or the one that is named",
+        verb="command",
+        subject="dream.order",
+        argument="task",
+    ),
 )

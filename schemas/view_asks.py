@@ -86,6 +86,64 @@ class HistoryRuns(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
 
 
+class DreamsAsk(Ask, frozen=True):
+    """Which runs of the dreamer were there last, and what came of them?"""
+
+    NAME: ClassVar[str] = "dreams"
+
+    project: str = ""
+    """Of this project; empty: of all."""
+    limit: Count = 20
+    """The most runs that are wanted, the newest first."""
+    newest: bool = False
+    """Only the newest run of each project."""
+
+
+class DreamTaskReport(msgspec.Struct, frozen=True):
+    """A task of a run, and what came of it: see the event `task.finished`."""
+
+    task: str
+    outcome: str
+    code: str
+    detail: str
+    backlog: int
+    backlog_after: int
+    applied: int
+    held: int
+    refused: int
+    tokens: int
+    usd: float
+    seconds: float
+
+
+class DreamRunReport(msgspec.Struct, frozen=True):
+    """A run of the dreamer."""
+
+    project: str
+    run: str
+    reason: str
+    status: str
+    """requested, started, done or cut_short."""
+    code: str
+    answers: int
+    """The position of the newest order that it answers; 0: none."""
+    requested_at: str
+    ended_at: str | None = None
+    tasks: tuple[DreamTaskReport, ...] = ()
+    """The tasks that have ended ..."""
+    left: tuple[str, ...] = ()
+    """... and those that have not."""
+
+
+class DreamReport(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The reply to `ask.dreams`."""
+
+    runs: tuple[DreamRunReport, ...] = ()
+    waiting: int = 0
+    """Orders that no run answers yet."""
+    error: str = ""
+
+
 class LastAdapterAsk(Ask, frozen=True):
     """Which adapter of a harness connected last?"""
 
@@ -207,6 +265,7 @@ VIEW_ASKS: tuple[type[Ask], ...] = (
     SqlAsk,
     ViewsCopyAsk,
     HistoryRunsAsk,
+    DreamsAsk,
     LastAdapterAsk,
     ProjectAtAsk,
     AliasesAsk,

@@ -8,6 +8,7 @@ from schemas.events import (
     commits,
     compartment,
     document,
+    dream,
     drop,
     fact,
     file,
@@ -34,6 +35,7 @@ from schemas.events import (
     spend,
     step,
     tag,
+    task,
     todo,
     tool,
     toolset,
@@ -48,6 +50,7 @@ from schemas.events.commit import *
 from schemas.events.commits import *
 from schemas.events.compartment import *
 from schemas.events.document import *
+from schemas.events.dream import *
 from schemas.events.drop import *
 from schemas.events.fact import *
 from schemas.events.file import *
@@ -74,6 +77,7 @@ from schemas.events.signature import *
 from schemas.events.spend import *
 from schemas.events.step import *
 from schemas.events.tag import *
+from schemas.events.task import *
 from schemas.events.todo import *
 from schemas.events.tool import *
 from schemas.events.toolset import *
@@ -109,6 +113,8 @@ EVENTS = (
     *memory.EVENTS,
     *note.EVENTS,
     *policy.EVENTS,
+    *dream.EVENTS,
+    *task.EVENTS,
     *compartment.EVENTS,
     *fact.EVENTS,
     *observation.EVENTS,

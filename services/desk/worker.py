@@ -13,6 +13,7 @@ from schemas.commands import Answer, Command, CommandMessage
 from schemas.events import (
     EVENTS,
     AliasProposed,
+    DreamOrdered,
     DropRequested,
     Event,
     MemoryMoved,
@@ -43,8 +44,9 @@ from schemas.events import (
 )
 from schemas.subjects import Address, BadSubject, parse_command
 from services.desk.books import Books
-from services.desk.core import session, spending
+from services.desk.core import dreams, session, spending
 from services.desk.core.commands import COMMANDS, WRITES, decide, misplaced, rule_of
+from services.desk.core.dreams import DreamOrders
 from services.desk.core.questions import Questions
 from services.desk.core.spending import Ledger
 from services.desk.core.trust import trust_of
@@ -68,6 +70,7 @@ from services.kit.cache import Sessions
 from services.kit.nouns import NounReader
 from services.kit.room import Kit
 from services.memory.book import Book
+from services.settings.dream_tasks import TASKS
 
 _messages = msgspec.json.Decoder(CommandMessage)
 _commands = {command.TYPE: msgspec.json.Decoder(command) for command in COMMANDS}
@@ -103,6 +106,7 @@ class Desk:
         ProjectMerged,
         *alias.EVENTS,
         DropRequested,
+        DreamOrdered,
         SpendReserved,
         SpendSettled,
         SpendRefused,
@@ -119,12 +123,16 @@ class Desk:
         self._sessions = Aggregate.of(kit, session.evolve, session.Session(), guard=WRITTEN, catches_up=True, once=True)
         self._ledgers = _ledgers(kit)
         self._questions = QuestionDesk(kit)
+        reader = NounReader(kit.reader, ("dream",), catches_up=True)
+        orders = Sessions(reader, dreams.evolve, DreamOrders(), kit.settings.loop.sessions, knows_causes=True)
+        self._orders = Aggregate(kit, orders, guard=WRITTEN, catches_up=True)
         self._books = Books(kit)
         self._settings = self._books.settings
         self._deciders: Mapping[type, Decider] = {
             session.Session: partial(self._decided, self._sessions),
             Ledger: partial(self._decided, self._ledgers),
             Questions: self._questions.handle,
+            DreamOrders: self._ordered,
             Book: self._books.handle,
             Aliases: self._books.names.handle,
             ProjectSettings: self._settings.handle,
@@ -182,12 +190,20 @@ class Desk:
     async def _decided(
         self, aggregate: Aggregate[S], address: Address, message: CommandMessage, command: Command
     ) -> Answer:
-        context = await self._context(message, address.project)
+        context = await self._context(message, address)
         return await decided(aggregate, self._kit.reader, address, message, lambda now: decide(now, command, context))
 
-    async def _context(self, message: CommandMessage, project: str) -> CommandContext:
+    async def _ordered(self, address: Address, message: CommandMessage, command: Command) -> Answer:
+        """Decide an order to the dreamer: it is for the project, under the name that it goes by."""
+        context = await self._context(message, address)
+        project = (await self._books.names.now()).project(address.project)
+        return await decided(
+            self._orders, self._kit.reader, Address(project), message, lambda now: decide(now, command, context)
+        )
+
+    async def _context(self, message: CommandMessage, address: Address) -> CommandContext:
         """Days are those of our own clock: a sender could claim any."""
-        settings = self._kit.settings
+        settings, project = self._kit.settings, address.project
         own = await self._settings.of(project)
         now = datetime.now(UTC)
         return CommandContext(
@@ -203,6 +219,10 @@ class Desk:
             daily_usd=settings.model.daily_usd,
             monthly_tokens=settings.model.monthly_tokens,
             monthly_usd=settings.model.monthly_usd,
+            session=address.session,
+            dreams=settings.dream.enabled,
+            remembers=await self._books.remembers(project),
+            tasks=TASKS,
         )
 
 

@@ -43,3 +43,12 @@ class CommandContext(msgspec.Struct, frozen=True):
     monthly_tokens: int = 0
     """The same for a month of UTC; 0: the days alone count ..."""
     monthly_usd: float = 0.0
+    """... and cost."""
+    session: str = ""
+    """The session that it comes from; empty: none."""
+    dreams: bool = True
+    """Whether the dreamer works here."""
+    remembers: bool = True
+    """Whether a memory is kept of the project."""
+    tasks: tuple[str, ...] = ()
+    """The tasks of the dreamer."""

@@ -155,6 +155,14 @@ def _project(options: argparse.Namespace) -> int:
     return asyncio.run(project(options, _settings(), Path.cwd()))
 
 
+def _dream(options: argparse.Namespace) -> int:
+    from services.edges.dream.command import dream  # noqa: PLC0415
+    from services.kit.logs import configure  # noqa: PLC0415
+
+    configure("dream", level="error", as_json=False)
+    return asyncio.run(dream(options, _settings(), Path.cwd()))
+
+
 def _bench(options: argparse.Namespace) -> int:
     if options.what == "search":
         from services.edges.search.bench import bench  # noqa: PLC0415
@@ -320,6 +328,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "memory": _memory,
     "project": _project,
     "notes": _memory,
+    "dream": _dream,
     "demo": _demo,
     "setup": _setup,
     "doctor": _doctor,

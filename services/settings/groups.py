@@ -13,6 +13,7 @@ from msgspec import Meta
 from pydantic import SecretStr
 
 from services.domain.limits import Commits, History, Limits, Memory
+from services.settings.dream_tasks import check_slots, check_zone
 
 
 def default_data_dir() -> Path:
@@ -251,6 +252,29 @@ class Index(msgspec.Struct, frozen=True):
     """Rows of a table from which on it is searched by an index, and no longer row by row."""
 
 
+class Dream(msgspec.Struct, frozen=True):
+    """When the dreamer works on what is remembered of a project: tasks have slots, and are run while nobody works."""
+
+    enabled: Annotated[bool, Meta(extra={"project": "off"})] = True
+    """Whether it works at all."""
+    slots: Mapping[str, str] = {}
+    """Per task, when it is due: minute, hour, day of the month, month and day of the week as for cron, such as
+    `{"verify": "0 3 * * *"}`; an empty line: never by itself. Tasks that are not named have slots of their own. A slot
+    that the machine slept through is made up for once."""
+    zone: str = ""
+    """The time zone of the slots, such as `Europe/Berlin`; empty: that of this machine."""
+    idle_after: Annotated[float, Meta(ge=0.0)] = 30.0
+    """Minutes without a model call in a project after which its tasks are run without a slot, too; 0: never."""
+    apart: Annotated[float, Meta(ge=1.0)] = 12.0
+    """Hours from a project's last run to the next one for this reason."""
+    quiet: Annotated[float, Meta(ge=0.0)] = 120.0
+    """Seconds after its start in which it begins only what is ordered."""
+
+    def __post_init__(self) -> None:
+        check_slots(self.slots)
+        check_zone(self.zone)
+
+
 class Logs(msgspec.Struct, frozen=True):
     """What the rooms print."""
 
@@ -289,5 +313,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     embed: Embed = Embed()
     index: Index = Index()
     search: Search = Search()
+    dream: Dream = Dream()
     logs: Logs = Logs()
     http: Http = Http()

@@ -310,3 +310,20 @@ def test_a_replay_gives_the_same_ledger(commands: Sequence[Command]) -> None:
     for command in commands:
         grown = grown.and_given(*decide(grown.state, command, TODAY).events)
     assert grown.state == project(*grown.log).state
+
+
+def dream(name: str, tokens: int, usd: float = 0.0) -> SpendReserve:
+    return SpendReserve(reservation=name, purpose="dreamer", tokens=tokens, usd=usd)
+
+
+def test_the_dreamer_takes_half_of_a_day_at_most_and_leaves_the_rest_to_others() -> None:
+    assert decided(project(), dream("d1", 500, 0.5)).ok
+    assert not decided(project(), dream("d1", 501)).ok
+    assert not decided(project(), dream("d1", 1, 0.51)).ok
+    taken = SpendReserved(reservation="d1", day=TODAY.day, purpose="dreamer", tokens=400, usd=0.1)
+    refusal = decided(project(taken), dream("d2", 101))
+    assert "100 tokens and 0.40 USD are left for the dreamer, which takes 50% of it at most." in refusal.text
+    assert decided(project(taken), reserve("r1", 600)).ok
+    assert decided(project(taken, settled("d1", 100, 0.0)), dream("d2", 400, 0.5)).ok
+    assert not decided(project(taken, reserved("r1", 550)), dream("d2", 51)).ok
+    assert decided(project(taken), dream("d2", 500), TOMORROW).ok

@@ -554,6 +554,23 @@ export interface HistoryRunsAsk {
   limit?: number;
 }
 /**
+ * Which runs of the dreamer were there last, and what came of them?
+ */
+export interface DreamsAsk {
+  /**
+   * Of this project; empty: of all.
+   */
+  project?: string;
+  /**
+   * The most runs that are wanted, the newest first.
+   */
+  limit?: number;
+  /**
+   * Only the newest run of each project.
+   */
+  newest?: boolean;
+}
+/**
  * Which adapter of a harness connected last?
  */
 export interface LastAdapterAsk {
@@ -1227,6 +1244,61 @@ export interface HistoryRun {
   tokens_left: number;
   code?: string | null;
   retry_at?: string | null;
+}
+/**
+ * The reply to `ask.dreams`.
+ */
+export interface DreamReport {
+  runs?: DreamRunReport[];
+  /**
+   * Orders that no run answers yet.
+   */
+  waiting?: number;
+  error?: string;
+}
+/**
+ * A run of the dreamer.
+ */
+export interface DreamRunReport {
+  project: string;
+  run: string;
+  reason: string;
+  /**
+   * requested, started, done or cut_short.
+   */
+  status: string;
+  code: string;
+  /**
+   * The position of the newest order that it answers; 0: none.
+   */
+  answers: number;
+  requested_at: string;
+  ended_at?: string | null;
+  /**
+   * The tasks that have ended ...
+   */
+  tasks?: DreamTaskReport[];
+  /**
+   * ... and those that have not.
+   */
+  left?: string[];
+}
+/**
+ * A task of a run, and what came of it: see the event `task.finished`.
+ */
+export interface DreamTaskReport {
+  task: string;
+  outcome: string;
+  code: string;
+  detail: string;
+  backlog: number;
+  backlog_after: number;
+  applied: number;
+  held: number;
+  refused: number;
+  tokens: number;
+  usd: number;
+  seconds: number;
 }
 /**
  * The reply to `ask.adapter`; empty where none has connected yet.
@@ -2003,6 +2075,15 @@ export interface HistoryRebuild {
  * Have a model judge anew how long each part of a session's history is worth keeping; what it says stays.
  */
 export interface HistoryRescore {}
+/**
+ * Have the dreamer work on what is remembered of a project, now.
+ */
+export interface DreamOrder {
+  /**
+   * The one task that is to be run; empty: all of them.
+   */
+  task?: string;
+}
 /**
  * Remember this of the project, from the session that the subject or `session` names.
  */

@@ -25,6 +25,8 @@ MOST_NAME = 200
 """Characters of a reservation's name."""
 DAYS = 7
 """The newest days whose single calls are remembered. Sums are for ever."""
+SHARES = {"dreamer": 0.5}
+"""Of a day's budget, how much a room may take at most that works while nobody waits for it."""
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -37,6 +39,8 @@ class Call(msgspec.Struct, frozen=True):
     """Where its newest fact stands in the log."""
     settled: bool = False
     refused: bool = False
+    purpose: str = ""
+    """What it is for: the room that makes it."""
 
 
 class Day(msgspec.Struct, frozen=True):
@@ -45,6 +49,8 @@ class Day(msgspec.Struct, frozen=True):
     tokens: int = 0
     micros: int = 0
     calls: Map[str, Call] = Map()
+    of_purpose: Map[str, tuple[int, int]] = Map()
+    """The same by what calls were for: tokens and millionths of a USD."""
 
 
 class Ledger(msgspec.Struct, frozen=True):
@@ -69,18 +75,19 @@ class Ledger(msgspec.Struct, frozen=True):
 def evolve(ledger: Ledger, event: Event, envelope: Envelope) -> Ledger:
     seq = envelope.seq
     match event:
-        case SpendReserved(reservation=name, day=day, tokens=tokens, usd=usd):
+        case SpendReserved(reservation=name, day=day, tokens=tokens, usd=usd, purpose=purpose):
             known = ledger.find(name)
             if known is not None and not known[1].refused:
                 return ledger
-            return _entered(ledger, day, name, Call(tokens, _micros(usd), seq))
+            return _entered(ledger, day, name, Call(tokens, _micros(usd), seq, purpose=purpose))
         case SpendRefused(reservation=name, day=day):
             return ledger if ledger.find(name) else _entered(ledger, day, name, Call(0, 0, seq, refused=True))
         case SpendSettled(reservation=name, tokens=tokens, usd=usd):
             known = ledger.find(name)
             if known is None or known[1].settled or known[1].refused:
                 return ledger
-            return _entered(ledger, known[0], name, Call(tokens, _micros(usd), seq, settled=True))
+            call = Call(tokens, _micros(usd), seq, settled=True, purpose=known[1].purpose)
+            return _entered(ledger, known[0], name, call)
         case _:
             return ledger
 
@@ -89,10 +96,13 @@ def _entered(ledger: Ledger, name: str, reservation: str, call: Call) -> Ledger:
     """With this call in the place of what was known of it."""
     day = ledger.days.get(name) or Day()
     before = day.calls.get(reservation) or Call(0, 0, 0)
+    tokens, micros = call.tokens - before.tokens, call.micros - before.micros
+    used = day.of_purpose.get(call.purpose) or (0, 0)
     day = Day(
-        day.tokens + call.tokens - before.tokens,
-        day.micros + call.micros - before.micros,
+        day.tokens + tokens,
+        day.micros + micros,
         day.calls.insert(reservation, call),
+        day.of_purpose.insert(call.purpose, (used[0] + tokens, used[1] + micros)),
     )
     is_new = name not in ledger.days
     ledger = Ledger(ledger.days.insert(name, day))
@@ -127,7 +137,7 @@ def reserve(ledger: Ledger, command: SpendReserve, context: CommandContext) -> D
     if known is not None:
         text = "refused" if known[1].refused else "reserved"
         return Decision(ok=not known[1].refused, text=f"This was {text} before, on {known[0]}.", seq=known[1].seq)
-    left = _left_of_day(ledger, context)
+    left = _left_of_day(ledger, command.purpose, context)
     for one in (left, *_left_of_month(ledger, context)):
         if command.tokens > one.tokens or _micros(command.usd) > one.micros:
             return _refused(command, context, one)
@@ -153,12 +163,19 @@ class Left(NamedTuple):
     """When it begins anew, and what sets it."""
 
 
-def _left_of_day(ledger: Ledger, context: CommandContext) -> Left:
+def _left_of_day(ledger: Ledger, purpose: str, context: CommandContext) -> Left:
+    """What the day still holds for a purpose."""
     day = ledger.days.get(context.day) or Day()
+    tokens, micros = context.daily_tokens - day.tokens, _micros(context.daily_usd) - day.micros
+    share = SHARES.get(purpose)
+    if share is not None:
+        used = day.of_purpose.get(purpose) or (0, 0)
+        tokens = min(tokens, int(context.daily_tokens * share) - used[0])
+        micros = min(micros, int(_micros(context.daily_usd) * share) - used[1])
     return Left(
         context.day,
-        context.daily_tokens - day.tokens,
-        _micros(context.daily_usd) - day.micros,
+        tokens,
+        micros,
         "at midnight UTC; ANNALS_MODEL__DAILY_TOKENS and ANNALS_MODEL__DAILY_USD set it",
     )
 
@@ -192,7 +209,8 @@ def _refused(command: SpendReserve, context: CommandContext, left: Left) -> Deci
     return Decision(
         ok=False,
         text=f"Nothing was reserved: {_amount(command.tokens, _micros(command.usd))} were asked for, and of the "
-        f"project's budget of {left.period} {_amount(tokens, micros)} are left. It begins anew {left.renewal}.",
+        f"project's budget of {left.period} {_amount(tokens, micros)} are left{_for(command.purpose)}. It begins anew "
+        f"{left.renewal}.",
         events=(event,),
     )
 
@@ -215,6 +233,12 @@ def settle(ledger: Ledger, command: SpendSettle, _: CommandContext) -> Decision:
         return Decision(ok=True, text="This was settled before.", seq=call.seq)
     event = SpendSettled(reservation=command.reservation, day=day, tokens=command.tokens, usd=command.usd)
     return Decision(ok=True, text=f"Settled for {day}.", events=(event,))
+
+
+def _for(purpose: str) -> str:
+    """Whose share is meant, where it is not all of the budget."""
+    share = SHARES.get(purpose)
+    return f" for the {purpose}, which takes {share:.0%} of it at most" if share else ""
 
 
 def _wrong(command: SpendReserve | SpendSettle) -> str:

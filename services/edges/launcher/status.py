@@ -14,7 +14,8 @@ from schemas.codec import encode
 from schemas.room_health import RoomHealth
 from schemas.streams import DEAD, IN, LOG
 from schemas.subjects import ask
-from schemas.view_asks import HistoryRun, HistoryRuns, HistoryRunsAsk
+from schemas.view_asks import DreamReport, DreamRunReport, DreamsAsk, HistoryRun, HistoryRuns, HistoryRunsAsk
+from services.edges.dream.report import brief
 from services.edges.launcher.room_health import healths, unfolding
 from services.edges.launcher.room_status import RoomStatus, read_status
 from services.edges.launcher.run import Run, current
@@ -29,6 +30,8 @@ from services.settings import Settings
 
 ANSWER = 2.0
 """Seconds for an answer of a room."""
+SHOWN_RUNS = 5
+"""Projects whose newest run of the dreamer is shown."""
 INDEXER = "indexer"
 NOT_WELL = "it does not say why it cannot do its work"
 
@@ -57,6 +60,8 @@ class Overview(msgspec.Struct, frozen=True):
     """Letters that nobody could deliver."""
     responder: Status | None = None
     history: tuple[HistoryRun, ...] = ()
+    dreams: tuple[DreamRunReport, ...] = ()
+    """The newest run of the dreamer on each project."""
     installation: Run | None = msgspec.field(default=None, name="house")
     """The process that runs it, where that is on this machine."""
     not_allowed: str = ""
@@ -87,8 +92,8 @@ async def look(settings: Settings) -> Overview:
     try:
         processes = read_status(settings.data)
         names = dict.fromkeys((*processes, *ROOMS))
-        known, streams, responder, history = await asyncio.gather(
-            healths(bus, names, ANSWER), _streams(bus, tuple(names)), _responder(bus), _history(bus)
+        known, streams, responder, history, dreams = await asyncio.gather(
+            healths(bus, names, ANSWER), _streams(bus, tuple(names)), _responder(bus), _history(bus), _dreams(bus)
         )
         inbound, log, dead = streams.messages
         return Overview(
@@ -99,6 +104,7 @@ async def look(settings: Settings) -> Overview:
             dead=dead,
             responder=responder,
             history=history,
+            dreams=dreams,
             installation=current(settings.data),
             not_allowed=streams.not_allowed,
         )
@@ -154,6 +160,15 @@ async def _history(bus: Bus) -> tuple[HistoryRun, ...]:
     except Unreachable:
         return ()
     return msgspec.json.decode(reply, type=HistoryRuns).runs
+
+
+async def _dreams(bus: Bus) -> tuple[DreamRunReport, ...]:
+    """The newest run of the dreamer on each project."""
+    try:
+        reply = await bus.request(ask(DreamsAsk.NAME), encode(DreamsAsk(limit=SHOWN_RUNS, newest=True)), ANSWER)
+    except Unreachable:
+        return ()
+    return msgspec.json.decode(reply, type=DreamReport).runs
 
 
 def _progress(run: HistoryRun) -> str:
@@ -260,6 +275,8 @@ def _lines(overview: Overview) -> Iterator[str]:
     yield from _unwell(overview)
     for run in overview.history:
         yield f"history   {_progress(run)}"
+    for dream in overview.dreams:
+        yield f"dream     {brief(dream)}"
     for session in overview.responder.sessions if overview.responder else ():
         yield f"session   {_near(session)}"
     if overview.responder is None:

@@ -1,0 +1,217 @@
+"""What the dreamer knows of a project: what is remembered of it, what changed since, and its runs."""
+
+from __future__ import annotations  # the persistent map cannot be subscripted at run time
+
+from collections.abc import Iterable
+from datetime import datetime
+
+import msgspec
+
+from schemas.envelope import Envelope
+from schemas.events import (
+    CommitsAdvanced,
+    DreamFinished,
+    DreamOrdered,
+    DreamRequested,
+    DreamStarted,
+    Event,
+    MemoryArchived,
+    MemoryExpired,
+    MemoryJudged,
+    MemoryMerged,
+    MemoryPinned,
+    MemoryProposed,
+    MemoryQuarantined,
+    MemoryReinforced,
+    MemoryReleased,
+    MemoryRestored,
+    MemoryRevised,
+    MemoryWritten,
+    NoteUpdated,
+    NoteWritten,
+    ProjectIdentified,
+    TaskFinished,
+)
+from services.domain import jobs
+from services.domain.fold import Map
+from services.domain.jobs import Advanced, Attempted, Done, Jobs, Requested, Transition
+from services.memory import book as books
+from services.memory.book import Book
+
+replace = msgspec.structs.replace
+
+DreamJobs = Jobs[DreamRequested]
+NOUNS = (*books.NOUNS, "commits", "dream", "task")
+"""The nouns of the facts that the state is folded from."""
+CHANGES: tuple[type[Event], ...] = (
+    MemoryProposed,
+    MemoryWritten,
+    MemoryRevised,
+    MemoryMerged,
+    MemoryReinforced,
+    MemoryArchived,
+    MemoryRestored,
+    MemoryPinned,
+    MemoryExpired,
+    MemoryQuarantined,
+    MemoryReleased,
+    NoteWritten,
+    NoteUpdated,
+    CommitsAdvanced,
+)
+"""The events after which there may be something to do."""
+HELD: tuple[type[Event], ...] = (MemoryProposed,)
+"""The events of a command that waits for a person."""
+SENDER = "dreamer"
+"""As commands of the dreamer are sent: what it changes itself gives no reason for another run."""
+AGAIN = frozenset({"failed"})
+"""Outcomes after which a task has a slot again although nothing changed."""
+TRIED_AGAIN = frozenset({"budget", "equal_failures"})
+"""The same by the reason why a task was skipped."""
+
+
+class Order(msgspec.Struct, frozen=True):
+    """An order that no run has answered yet."""
+
+    seq: int
+    tasks: tuple[str, ...]
+    """None: all."""
+
+
+class Run(msgspec.Struct, frozen=True):
+    """What came of the newest run up to here."""
+
+    is_started: bool = False
+    finished: tuple[TaskFinished, ...] = ()
+    commands: Map[str, bool] = Map()
+    """The name of each of its commands that has written something -> whether that waits for a person."""
+
+
+class Dreams(msgspec.Struct, frozen=True):
+    """A project at one position of the log."""
+
+    book: Book = Book()
+    roots: tuple[str, ...] = ()
+    """Where harnesses have worked in it, the newest place last."""
+    jobs: DreamJobs = Jobs()
+    orders: tuple[Order, ...] = ()
+    run: Run = Run()
+    asked: Map[str, datetime] = Map()
+    """Task -> when it was requested last."""
+    changed: Map[str, datetime] = Map()
+    """Task -> when something first changed since the last run that had it began; none: nothing did."""
+    first_change: datetime | None = None
+    """When something changed at all: that counts for a task that was never run."""
+    newest_change: int = 0
+    """The position of the newest change."""
+    seen: Map[str, int] = Map()
+    """Task -> the newest change that it has seen when it ended last without a failure."""
+
+    @property
+    def request(self) -> DreamRequested | None:
+        """The request of the open run."""
+        return self.jobs.open.request if self.jobs.open else None
+
+    @property
+    def last_asked(self) -> datetime | None:
+        """When a run was requested last."""
+        return max(self.asked.values(), default=None)
+
+    def change_for(self, task: str) -> datetime | None:
+        """When something first changed that a task has not seen; none: nothing did."""
+        return self.changed.get(task) if task in self.asked else self.first_change
+
+    def counted(self, run: str, task: str) -> tuple[int, int]:
+        """How many commands of a task have changed something, and how many wait for a person."""
+        found = [is_held for name, is_held in self.run.commands.items() if name.startswith(command_prefix(run, task))]
+        return found.count(False), found.count(True)
+
+
+def command_prefix(run: str, task: str) -> str:
+    """What the names of a task's commands begin with."""
+    return f"{SENDER}/{run}/{task}/"
+
+
+def transition(event: Event) -> Transition[DreamRequested] | None:
+    """The transition of its run that an event makes; none: it is about something else."""
+    match event:
+        case DreamRequested(run=run):
+            return Requested(run, event)
+        case DreamStarted(run=run):
+            return Attempted(run)
+        case TaskFinished(run=run):
+            return Advanced(run)
+        case DreamFinished(run=run):
+            return Done(run)
+        case _:
+            return None
+
+
+def evolve(state: Dreams, event: Event, envelope: Envelope) -> Dreams:
+    state = _changed(replace(state, book=books.evolve(state.book, event, envelope)), event, envelope)
+    if isinstance(event, DreamOrdered):
+        return replace(state, orders=(*state.orders, Order(envelope.seq, tuple(event.tasks))))
+    if isinstance(event, ProjectIdentified):
+        root = event.root or event.directory
+        return replace(state, roots=(*(one for one in state.roots if one != root), root))
+    made = transition(event)
+    if made is None:
+        return state
+    if not isinstance(event, DreamRequested) and (state.request is None or state.request.run != made.name):
+        return state
+    state = replace(state, jobs=jobs.evolve(state.jobs, made))
+    match event:
+        case DreamRequested(tasks=tasks):
+            asked = _with(state.asked, tasks, envelope.at)
+            orders = tuple(one for one in state.orders if one.seq > event.answers)
+            return replace(state, asked=asked, orders=orders, run=Run())
+        case DreamStarted():
+            return _started(state)
+        case TaskFinished():
+            return _task_finished(state, event, envelope)
+        case _:
+            return state
+
+
+def _started(state: Dreams) -> Dreams:
+    changed = state.changed
+    for task in state.request.tasks if state.request else ():
+        changed = changed.discard(task)
+    return replace(state, changed=changed, run=replace(state.run, is_started=True))
+
+
+def _task_finished(state: Dreams, event: TaskFinished, envelope: Envelope) -> Dreams:
+    state = replace(state, run=replace(state.run, finished=(*state.run.finished, event)))
+    if event.outcome in AGAIN or event.code in TRIED_AGAIN:
+        if event.task in state.changed:
+            return state
+        return replace(state, changed=state.changed.insert(event.task, envelope.at))
+    return replace(state, seen=state.seen.insert(event.task, state.newest_change))
+
+
+def _changed(state: Dreams, event: Event, envelope: Envelope) -> Dreams:
+    """What an event changes that tasks look at. The dreamer's own commands are counted, and are no change for it."""
+    if envelope.actor.kind == "room" and envelope.actor.id == SENDER:
+        request, noun = state.request, envelope.type.partition(".")[0]
+        if request is None or noun in ("dream", "task") or not envelope.cause.startswith(f"{SENDER}/{request.run}/"):
+            return state
+        if isinstance(event, MemoryJudged):  # of a candidate that was refused there is nothing else
+            return state
+        is_held = isinstance(event, HELD) or state.run.commands.get(envelope.cause, False)
+        commands = state.run.commands.insert(envelope.cause, is_held)
+        return replace(state, run=replace(state.run, commands=commands))
+    if not isinstance(event, CHANGES):
+        return state
+    fresh = [task for task in state.asked if task not in state.changed]
+    return replace(
+        state,
+        first_change=state.first_change or envelope.at,
+        changed=_with(state.changed, fresh, envelope.at),
+        newest_change=max(state.newest_change, envelope.seq),
+    )
+
+
+def _with(moments: Map[str, datetime], tasks: Iterable[str], at: datetime) -> Map[str, datetime]:
+    for task in tasks:
+        moments = moments.insert(task, at)
+    return moments

@@ -1,0 +1,22 @@
+"""Where the files of a project are on this machine."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from services.dreamer.tree import Checkout
+from services.kit.project_name import is_of
+
+
+async def checkout_of(project: str, roots: Sequence[str]) -> Checkout | None:
+    """The newest place where a harness worked in a project, as far as it is that project's and on this machine."""
+    for root in reversed(roots):
+        place = Path(root)
+        if "\0" in root or not place.is_absolute():
+            continue
+        try:
+            if await asyncio.to_thread(place.is_dir) and await is_of(project, place, place):
+                return Checkout(place)
+        except OSError:
+            continue
+    return None

@@ -1,0 +1,145 @@
+"""The dreamer's wiring: orders and moments call for runs, and runs send the desk what their tasks would change."""
+
+import os
+from collections import deque
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+from typing import ClassVar
+from zoneinfo import ZoneInfo
+
+from schemas.envelope import Actor
+from schemas.events import (
+    DreamFinished,
+    DreamOrdered,
+    DreamRequested,
+    DreamStarted,
+    Event,
+    ProjectIdentified,
+    StepOpened,
+    TaskFinished,
+    memory,
+    note,
+    policy,
+)
+from schemas.subjects import Address
+from services.domain.draft import Draft
+from services.domain.guards import WRITTEN
+from services.domain.outcome import Done
+from services.domain.project_settings import with_own
+from services.dreamer.core.found import TASKS
+from services.dreamer.core.schedule import Timetable, due, next_due
+from services.dreamer.core.state import CHANGES, NOUNS, Dreams, evolve
+from services.dreamer.runs import DreamRuns
+from services.dreamer.watch import Watch
+from services.kit.aggregate import Aggregate
+from services.kit.bus import Delivery
+from services.kit.cache import Sessions
+from services.kit.consumer import log_consumer
+from services.kit.jobs import Jobs
+from services.kit.nouns import NounReader
+from services.kit.room import Kit
+from services.kit.settings_reader import SettingsReader
+
+JOBS = "dreamer_runs"
+"""The consumer of requested runs. Its name stands on the broker, and never changes."""
+CALLING: tuple[type[Event], ...] = (DreamOrdered, DreamFinished)
+"""The events that a project is looked at after."""
+
+
+class Dreamer:
+    """Works on what is remembered of a project, by orders, on a schedule, and while nobody works on it."""
+
+    NAME: ClassVar[str] = "dreamer"
+    GIVES_WAY: ClassVar[bool] = True
+    READS: ClassVar[tuple[type[Event], ...]] = (
+        ProjectIdentified,
+        StepOpened,
+        DreamOrdered,
+        *(one for one in CHANGES if one not in (*memory.EVENTS, *note.EVENTS)),
+        *memory.EVENTS,
+        *note.EVENTS,
+        *policy.EVENTS,
+    )
+    WRITES: ClassVar[tuple[type[Event], ...]] = (DreamRequested, DreamStarted, TaskFinished, DreamFinished)
+
+    async def open(self, kit: Kit) -> None:
+        self._kit = kit
+        settings = kit.settings.dream
+        self._own = SettingsReader(kit)
+        reader = NounReader(kit.reader, NOUNS, catches_up=True)
+        sessions = Sessions(reader, evolve, Dreams(), kit.settings.loop.sessions)
+        self._dreams = Aggregate(kit, sessions, guard=WRITTEN, catches_up=True)
+        self._tasks = TASKS
+        self._timetable = Timetable(
+            slots={name: settings.slots.get(name, task.CRON).strip() for name, task in self._tasks.items()},
+            zone=ZoneInfo(settings.zone) if settings.zone else local_zone(),
+            idle_after=timedelta(minutes=settings.idle_after),
+            apart=timedelta(hours=settings.apart),
+        )
+        runs = DreamRuns(kit, self._dreams.newest, self._tasks)
+        self.jobs = Jobs(kit, self._dreams, runs, DreamRequested, durable=JOBS, at_once=1)
+        self._orders = log_consumer(kit, CALLING, self._work)
+        self.watch = Watch(kit, self.look, timedelta(seconds=settings.quiet))
+        if settings.enabled and kit.settings.memory.enabled:
+            await self.jobs.open()
+            await self._orders.open()
+            await self.watch.open()
+
+    async def idle(self) -> bool:
+        if not (self._kit.settings.dream.enabled and self._kit.settings.memory.enabled):
+            return True
+        return await self._orders.idle() and await self.jobs.idle()
+
+    def health(self) -> dict[str, object]:
+        return {"ok": True, "runs": self.jobs.in_hand, "projects": len(self.watch)}
+
+    async def look(self, project: str) -> None:
+        """Request the run of a project that is due, or note when one will be."""
+        address = Address(project)
+        state = await self._dreams.newest(address)
+        timetable = await self._timetable_of(project)
+
+        def found(state: Dreams) -> DreamRequested | None:
+            return due(state, timetable, datetime.now(UTC), self.watch.worked(project))
+
+        async def decided(draft: Draft[Dreams]) -> None:
+            request = found(draft.state)
+            if request is not None:
+                draft.record(request)
+
+        request = found(state)
+        if request is None:
+            self.watch.at(project, next_due(state, timetable, self.watch.last_worked(project)))
+            return
+        actor = Actor("room", self._kit.room)
+        await self._dreams.handle(address, decided, cause=request.run, at=datetime.now(UTC), actor=actor)
+
+    async def _timetable_of(self, project: str) -> Timetable:
+        """When the tasks of a project are run: never by themselves where no memory is kept of it."""
+        if with_own(self._kit.settings.memory, await self._own.of(project)).enabled:
+            return self._timetable
+        none = dict.fromkeys(self._timetable.slots, "")
+        return Timetable(none, self._timetable.zone, timedelta(0), self._timetable.apart)
+
+    async def _work(self, address: Address, queue: "deque[Delivery]") -> None:
+        deliveries = [queue.popleft() for _ in range(len(queue))]
+        try:
+            await self.look(address.project)
+        except Exception as error:  # noqa: BLE001 - it concerns this project only
+            for delivery in deliveries:
+                await self._orders.broken(delivery, error)
+            return
+        for delivery in deliveries:
+            await self._orders.settle(delivery, Done())
+
+
+def local_zone() -> tzinfo:
+    """The time zone of this machine; UTC where it does not say."""
+    named = os.environ.get("TZ", "").removeprefix(":")
+    try:
+        if named:
+            return ZoneInfo(named)
+        with Path("/etc/localtime").open("rb") as file:
+            return ZoneInfo.from_file(file, key="localtime")
+    except (OSError, ValueError):
+        return UTC

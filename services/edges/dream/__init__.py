@@ -1,0 +1,1 @@
+"""`annals dream`: runs of the dreamer, ordered and looked at from the command line."""

@@ -1,0 +1,112 @@
+"""`annals dream`, run: an order goes to the desk as a person's, and what came of it is asked of the views."""
+
+import argparse
+import asyncio
+import time
+from pathlib import Path
+from uuid import uuid4
+
+import msgspec
+
+from schemas.codec import encode
+from schemas.commands import DreamOrder
+from schemas.envelope import Actor
+from schemas.subjects import Address, BadSubject, ask
+from schemas.view_asks import DreamReport, DreamRunReport, DreamsAsk
+from services.edges.dream.report import answering, as_run, has_failed, lines
+from services.edges.memory.place import PATIENCE, NoProject, project_meant
+from services.edges.person import name_of_person, person_bus, refused
+from services.edges.terminal import write, write_json
+from services.kit.bus import Bus, TooLarge, Unreachable
+from services.kit.commands import send
+from services.settings import Settings
+
+PAUSE = 0.3
+"""Seconds between two looks at a run that is waited for."""
+MOST = 100
+
+
+class NoReport(LookupError):
+    """The views cannot say which runs there were."""
+
+
+async def dream(options: argparse.Namespace, settings: Settings, here: Path) -> int:
+    """Run one action; its exit status: 1 where something was refused or has failed, with a sentence why."""
+    try:
+        async with person_bus(settings, "dream") as bus:
+            project = await project_meant(bus, options.project, here)
+            match options.action:
+                case "run":
+                    return await _run(bus, options, project)
+                case "history":
+                    return await _history(bus, options, project)
+                case _:
+                    return await _status(bus, options, project)
+    except (NoProject, NoReport, Unreachable, TooLarge, BadSubject) as error:
+        return refused(str(error))
+
+
+async def _run(bus: Bus, options: argparse.Namespace, project: str) -> int:
+    """Order it, and wait for the run that answers the order."""
+    actor = Actor("person", name_of_person())
+    answer = await send(bus, Address(project), DreamOrder(options.task), name=f"person-{uuid4()}", actor=actor)
+    if not answer.ok:
+        return refused(answer.text)
+    if not options.wait:
+        if options.json:
+            write_json(as_run(project, None, 1))
+        else:
+            write(answer.text)
+        return 0
+    run = await _ended(bus, project, answer.seq, options.wait)
+    if run is None:
+        return refused(
+            f"it was ordered, and has not ended within {options.wait} s: `annals dream status` shows how far it is, "
+            "and `annals status` whether the dreamer runs"
+        )
+    _print(options, project, run, 0)
+    return 1 if has_failed(run) else 0
+
+
+async def _ended(bus: Bus, project: str, order: int, seconds: float) -> DreamRunReport | None:
+    """The run that answers an order, when it has ended; none: that takes longer."""
+    deadline = time.monotonic() + seconds
+    while True:
+        run = answering(await _asked(bus, DreamsAsk(project, MOST)), order)
+        if run is not None and run.ended_at:
+            return run
+        if time.monotonic() >= deadline:
+            return None
+        await asyncio.sleep(PAUSE)
+
+
+async def _status(bus: Bus, options: argparse.Namespace, project: str) -> int:
+    report = await _asked(bus, DreamsAsk(project, 1))
+    _print(options, project, report.runs[0] if report.runs else None, report.waiting)
+    return 0
+
+
+async def _history(bus: Bus, options: argparse.Namespace, project: str) -> int:
+    report = await _asked(bus, DreamsAsk(project, options.limit))
+    if options.json:
+        write_json({"project": project, "runs": [as_run(project, run) for run in report.runs]})
+        return 0
+    for run in report.runs or (None,):
+        write("\n".join(lines(run)))
+    return 0
+
+
+def _print(options: argparse.Namespace, project: str, run: DreamRunReport | None, waiting: int) -> None:
+    if options.json:
+        write_json(as_run(project, run, waiting))
+    else:
+        write("\n".join(lines(run, waiting)))
+
+
+async def _asked(bus: Bus, question: DreamsAsk) -> DreamReport:
+    """The reply. Raises `NoReport` where the views cannot be read."""
+    reply = await bus.request(ask(question.NAME, question.project), encode(question), PATIENCE)
+    report = msgspec.json.decode(reply, type=DreamReport)
+    if report.error:
+        raise NoReport(f"the runs of the dreamer cannot be read ({report.error}): try again in a moment")
+    return report

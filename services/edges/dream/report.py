@@ -1,0 +1,67 @@
+"""How runs of the dreamer are printed."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from schemas.view_asks import DreamReport, DreamRunReport, DreamTaskReport
+
+NEVER = "The dreamer has not run on this project yet; `annals dream run` orders it."
+
+
+def as_run(project: str, run: DreamRunReport | None, waiting: int = 0) -> Mapping[str, object]:
+    """A run as one JSON object. The same keys are there at all times; without a run they are empty."""
+    empty = DreamRunReport(project, "", "", "", "", 0, "")
+    return {**msgspec.to_builtins(run or empty), "waiting": waiting}
+
+
+def lines(run: DreamRunReport | None, waiting: int = 0) -> Iterator[str]:
+    """A run for a person."""
+    if run is None:
+        yield NEVER
+    else:
+        yield _heading(run)
+        width = max([len(one.task) for one in run.tasks], default=0)
+        yield from (f"  {one.task:{width}}  {_ended(one)}" for one in run.tasks)
+        if run.left:
+            yield f"  left: {', '.join(run.left)}"
+    if waiting:
+        yield f"{waiting} {'order waits' if waiting == 1 else 'orders wait'} for a run that is under way, or to begin."
+
+
+def brief(run: DreamRunReport) -> str:
+    """A run in one line, for the overview of an installation."""
+    failed = [f"{one.task} ({one.code})" for one in run.tasks if one.outcome == "failed"]
+    what = f"{run.project}, {run.run} ({run.reason})"
+    if run.status in ("requested", "started"):
+        return f"{what}: {len(run.tasks)} of {len(run.tasks) + len(run.left)} tasks done"
+    did = f"{sum(one.applied for one in run.tasks)} applied, {sum(one.held for one in run.tasks)} wait for a person"
+    return f"{what}: {did}" + (f"; failed: {', '.join(failed)}" if failed else "")
+
+
+def has_failed(run: DreamRunReport) -> bool:
+    """Whether a run was cut short, or one of its tasks has failed."""
+    return run.status == "cut_short" or any(one.outcome == "failed" for one in run.tasks)
+
+
+def answering(report: DreamReport, order: int) -> DreamRunReport | None:
+    """The first run that answers the order at this position of the log, if there is one."""
+    found: Sequence[DreamRunReport] = [one for one in report.runs if one.reason == "order" and one.answers >= order]
+    return found[-1] if found else None
+
+
+def _heading(run: DreamRunReport) -> str:
+    ended = f", ended {run.ended_at}" if run.ended_at else ""
+    why = f" ({run.code})" if run.code else ""
+    return f"{run.run}: {run.status.replace('_', ' ')}{why}, by {run.reason}, requested {run.requested_at}{ended}"
+
+
+def _ended(task: DreamTaskReport) -> str:
+    """What came of a task."""
+    words = task.outcome.replace("_", " ") + (f" ({task.code})" if task.code else "")
+    if task.outcome == "skipped":
+        return words
+    cost = f", {task.tokens:,} tokens, {task.usd:.2f} USD" if task.tokens else ""
+    did = f"{task.applied} applied, {task.held} wait for a person, {task.refused} refused"
+    why = f": {task.detail}" if task.detail else ""
+    return f"{words}{why}; {task.backlog} to do, {task.backlog_after} left; {did}{cost}, {task.seconds:.1f} s"

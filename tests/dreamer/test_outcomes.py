@@ -1,0 +1,124 @@
+"""What came of a task, and when a run is cut short."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from schemas.commands import NoteDismiss
+from schemas.events import (
+    DreamFinished,
+    DreamOrdered,
+    DreamStarted,
+    Event,
+    MemoryJudged,
+    MemoryProposed,
+    NoteDismissed,
+    TaskFinished,
+)
+from services.dreamer.core.outcome import broken, closing, command_name, equal_failures, next_task, outcome_of
+from tests.helpers.dreaming import PERSON, ROOM, Project, timetable
+
+NOON = datetime(2026, 3, 7, 12, tzinfo=UTC)
+TASKS = "abcde"
+
+
+def run_of(*ended: tuple[str, str]) -> Project:
+    """An open run of five tasks, the first of which have ended so: outcome and code."""
+    project = Project(timetable(UTC, **dict.fromkeys(TASKS, "0 2 * * *")))
+    project.append(DreamOrdered(), NOON)
+    assert project.requested(NOON, None)
+    project.append(DreamStarted(run="d1"), NOON, ROOM)
+    for task, (outcome, code) in zip(TASKS, ended, strict=False):
+        project.append(TaskFinished(run="d1", task=task, outcome=outcome, code=code), NOON, ROOM)
+    return project
+
+
+FAILED = ("failed", "RecursionError")
+
+
+@pytest.mark.parametrize(
+    ("ended", "code"),
+    [
+        ((FAILED, FAILED, FAILED), "RecursionError"),
+        ((("completed", ""), FAILED, FAILED, FAILED), "RecursionError"),
+        ((FAILED, FAILED), ""),
+        ((FAILED, ("failed", "KeyError"), FAILED), ""),
+        ((FAILED, FAILED, ("no_effect", ""), FAILED), ""),
+        ((("skipped", "x"),) * 3, ""),
+        ((), ""),
+    ],
+)
+def test_three_equal_failures_one_behind_the_other_cut_a_run_short(
+    ended: tuple[tuple[str, str], ...], code: str
+) -> None:
+    assert code == equal_failures(run_of(*ended).state)
+
+
+def test_what_is_left_of_a_run_that_is_cut_short_is_skipped_and_seen_to_be() -> None:
+    events = closing(run_of(FAILED, FAILED, FAILED).state, "RecursionError")
+    assert [("d", "skipped", "equal_failures"), ("e", "skipped", "equal_failures")] == [
+        (one.task, one.outcome, one.code) for one in events if isinstance(one, TaskFinished)
+    ]
+    assert DreamFinished(run="d1", outcome="cut_short", code="RecursionError") == events[-1]
+
+
+def test_a_run_that_no_process_brings_to_its_end_has_ended() -> None:
+    project = run_of(("completed", ""))
+    request = project.state.request
+    assert request is not None
+    for event in broken(project.state, request, "begun too often"):
+        project.append(event, NOON, ROOM)
+    assert (None, "b", "failed") == (
+        project.state.request,
+        project.state.run.finished[-1].task,
+        project.state.run.finished[-1].outcome,
+    )
+
+
+def test_tasks_come_one_after_the_other() -> None:
+    assert ["a", "c", ""] == [next_task(run_of(*[("completed", "")] * count).state) for count in (0, 2, 5)]
+
+
+@pytest.mark.parametrize(
+    ("backlog", "applied", "held", "outcome"),
+    [
+        (3, 2, 0, ("completed", "")),
+        (3, 0, 1, ("completed", "")),
+        (3, 0, 0, ("no_effect", "")),
+        (0, 0, 0, ("skipped", "nothing_to_do")),
+    ],
+)
+def test_that_a_task_ran_is_no_proof_that_it_did_anything(
+    backlog: int, applied: int, held: int, outcome: tuple[str, str]
+) -> None:
+    assert outcome == outcome_of(backlog, applied, held)
+
+
+def test_what_commands_have_done_is_counted_from_the_log_each_once() -> None:
+    project = run_of()
+    proposed = MemoryProposed(memory="m1", category="NAMING", text="x", trust="dreamer")
+    events: list[tuple[str, Event]] = [
+        (command_name("d1", "a", NoteDismiss("n1")), NoteDismissed(note="n1")),
+        (command_name("d1", "a", NoteDismiss("n1")), NoteDismissed(note="n1")),
+        (command_name("d1", "a", NoteDismiss("n2")), NoteDismissed(note="n2")),
+        (command_name("d1", "a", NoteDismiss("n3")), proposed),
+        (command_name("d1", "a", NoteDismiss("n3")), MemoryJudged(candidate="c1", verdict="held")),
+        (command_name("d1", "a", NoteDismiss("n6")), MemoryJudged(candidate="c2", verdict="refused")),
+        (command_name("d1", "b", NoteDismiss("n4")), NoteDismissed(note="n4")),
+        (command_name("d0", "a", NoteDismiss("n5")), NoteDismissed(note="n5")),
+    ]
+    for cause, event in events:
+        project.append(event, NOON, ROOM, cause)
+    project.append(NoteDismissed(note="n6"), NOON, PERSON, "dreamer/d1/a/x")
+    assert ((2, 1), (1, 0)) == (project.state.counted("d1", "a"), project.state.counted("d1", "b"))
+
+
+def test_a_command_has_the_same_name_again_in_the_same_run_alone() -> None:
+    names = [
+        command_name("d1", "a", NoteDismiss("n1")),
+        command_name("d1", "a", NoteDismiss("n1")),
+        command_name("d1", "a", NoteDismiss("n2")),
+        command_name("d2", "a", NoteDismiss("n1")),
+        command_name("d1", "b", NoteDismiss("n1")),
+    ]
+    assert (names[0], 4) == (names[1], len({*names}))

@@ -1,0 +1,133 @@
+"""What a person orders of the dreamer and reads of its runs, by the command: on a real broker, as their user."""
+
+import json
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from schemas.commands import NoteWrite
+from schemas.view_asks import DreamReport, DreamRunReport, DreamTaskReport
+from services.desk.worker import Desk
+from services.dreamer.worker import Dreamer
+from services.edges.arguments import parser
+from services.edges.dream.command import dream
+from services.edges.dream.report import answering, brief, has_failed, lines
+from services.edges.launcher.broker import Broker
+from services.edges.launcher.status import look
+from services.kit.bus import Bus
+from services.responder.worker import Responder
+from services.settings import Nats, Settings
+from tests.desk.test_books import send
+from tests.helpers.broker_world import opened, quick_settings
+from tests.helpers.waiting import until
+
+NOTES = "repeated_notes"
+TASK = DreamTaskReport("a", "completed", "", "", 3, 1, 2, 1, 0, 0, 0.0, 0.25)
+FAILED = DreamTaskReport("b", "failed", "KeyError", "'x'", 2, 2, 0, 0, 0, 1200, 0.5, 1.0)
+RUN = DreamRunReport(
+    "harbour", "d1", "order", "done", "", 7, "2026-03-07 12:00:00 UTC", "2026-03-07 12:01:00 UTC", (TASK,)
+)
+
+
+class Command:
+    """`annals dream`, run in this process, beside rooms whose log lines are left out."""
+
+    def __init__(self, settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+        self.settings = settings
+        self._capsys = capsys
+
+    async def __call__(self, *words: str) -> tuple[int, str, str]:
+        options = parser().parse_args(["dream", *words, "--project", "harbour"])
+        status = await dream(options, self.settings, Path.cwd())
+        out, error = self._capsys.readouterr()
+        return status, "".join(line for line in out.splitlines(keepends=True) if "event='" not in line), error
+
+
+@pytest.fixture
+async def command(
+    broker: Broker, bus: Bus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> AsyncIterator[Command]:
+    interval = sys.getswitchinterval()
+    endpoint = broker.endpoint_of("person")
+    scheme, _, place = endpoint.url.partition("//")
+    nats = Nats(url=f"{scheme}//{endpoint.user}:{endpoint.password}@{place}")
+    rooms = quick_settings(tmp_path)
+    async with opened(Desk(), bus, rooms), opened(responder := Responder(), bus, rooms), opened(Dreamer(), bus, rooms):
+        for number in range(2):
+            assert (await send(bus, NoteWrite(text="Ask Ada."), f"n{number}")).ok
+        await until(responder.idle)
+        yield Command(Settings(data=tmp_path, nats=nats), capsys)
+    sys.setswitchinterval(interval)
+
+
+@pytest.mark.broker
+async def test_a_run_is_ordered_waited_for_and_shown(command: Command) -> None:
+    status, out, error = await command("run", NOTES, "--json")
+    assert (0, "") == (status, error)
+    run = json.loads(out)
+    (task,) = run["tasks"]
+    assert {"task": NOTES, "outcome": "completed", "code": "", "backlog": 1, "backlog_after": 0, "applied": 1} == {
+        name: task[name] for name in ("task", "outcome", "code", "backlog", "backlog_after", "applied")
+    }
+    assert {"held", "tokens", "usd", "seconds"} < {*task}
+    assert ("d1", "order", "done", 0) == (run["run"], run["reason"], run["status"], run["waiting"])
+    status, out, _ = await command("run")
+    assert 0 == status
+    assert f"  {NOTES}  skipped (nothing_changed)\n" in out
+    status, out, _ = await command("history", "--json")
+    assert ["d2", "d1"] == [one["run"] for one in json.loads(out)["runs"]]
+    status, out, _ = await command("status")
+    assert (0, "d2: done, by order, requested ") == (status, out[:30])
+    overview = await look(command.settings)
+    assert ["d2"] == [one.run for one in overview.dreams]
+
+
+@pytest.mark.broker
+async def test_before_the_first_run_there_is_a_sentence_and_an_object_of_the_same_keys(command: Command) -> None:
+    status, out, _ = await command("status")
+    assert 0 == status
+    assert "has not run on this project yet" in out
+    _, empty, _ = await command("status", "--json")
+    _, full, _ = await command("run", NOTES, "--json")
+    assert json.loads(empty).keys() == json.loads(full).keys()
+
+
+@pytest.mark.broker
+async def test_an_order_is_not_waited_for_where_a_person_says_so(command: Command) -> None:
+    status, out, _ = await command("run", NOTES, "--wait", "0")
+    assert 0 == status
+    assert f"The task {NOTES} will be run" in out
+
+
+def test_a_task_that_is_not_there_is_refused_with_those_that_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        parser().parse_args(["dream", "run", "repeated_note"])
+    assert 2 == left.value.code
+    assert "did you mean 'repeated_notes'?" in capsys.readouterr().err
+
+
+def test_the_run_that_answers_an_order_is_the_first_that_came_behind_it() -> None:
+    runs = [replace(RUN, run=f"d{number}", answers=number) for number in (9, 7, 3)]
+    runs.insert(1, replace(RUN, run="d8", reason="slot", answers=0))
+    report = DreamReport(tuple(runs))
+    assert ["d3", "d7", "d9", None] == [
+        run.run if (run := answering(report, order)) else None for order in (1, 5, 8, 10)
+    ]
+
+
+def test_a_run_is_printed_with_all_that_its_tasks_did() -> None:
+    cut = replace(RUN, status="cut_short", code="KeyError", tasks=(TASK, FAILED), left=("c",))
+    nothing = "0 applied, 0 wait for a person, 0 refused"
+    assert [
+        "d1: cut short (KeyError), by order, requested 2026-03-07 12:00:00 UTC, ended 2026-03-07 12:01:00 UTC",
+        "  a  completed; 3 to do, 1 left; 2 applied, 1 wait for a person, 0 refused, 0.2 s",
+        f"  b  failed (KeyError): 'x'; 2 to do, 2 left; {nothing}, 1,200 tokens, 0.50 USD, 1.0 s",
+        "  left: c",
+        "1 order waits for a run that is under way, or to begin.",
+    ] == [*lines(cut, 1)]
+    assert "harbour, d1 (order): 2 applied, 1 wait for a person; failed: b (KeyError)" == brief(cut)
+    assert "harbour, d1 (order): 1 of 2 tasks done" == brief(replace(RUN, status="started", left=("c",)))
+    assert (False, True) == (has_failed(RUN), has_failed(cut))

@@ -1,0 +1,23 @@
+"""A dreamer that is killed, as by a power cut, when it would write what came of a task."""
+
+import os
+import signal
+import sys
+from typing import Any, cast
+
+from schemas.events import TaskFinished
+from services.dreamer.worker import Dreamer
+from services.kit import run
+from services.kit.bus import Appender
+
+
+class _Falling(Appender):
+    async def append(self, envelopes: Any, expected: Any) -> list[int]:  # noqa: ANN401 - they are the appender's own
+        if any(one.type == TaskFinished.TYPE for one in envelopes):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return await super().append(envelopes, expected)
+
+
+if __name__ == "__main__":
+    cast("Any", run).Appender = _Falling
+    sys.exit(run.run(Dreamer))
