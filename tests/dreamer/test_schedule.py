@@ -166,6 +166,14 @@ def test_what_changes_before_a_run_begins_is_for_that_run() -> None:
     assert None is project.next_due(SLOT)
 
 
+def test_a_change_by_a_clock_that_is_behind_brings_no_slot_again() -> None:
+    project = changed()
+    assert project.looks(SLOT, SLOT)
+    project.changes(SLOT - HOUR)
+    assert not project.looks(SLOT + HOUR, SLOT + HOUR)
+    assert project.looks(SLOT + timedelta(days=1), SLOT + timedelta(days=1))
+
+
 def test_a_task_that_failed_has_its_next_slot_though_nothing_changed() -> None:
     project = changed()
     assert project.requested(SLOT, SLOT)
