@@ -12,6 +12,9 @@ PAUSES = tuple(0.005 * 2**number for number in range(12))
 """Seconds after which the log is read again once a fact was heard of, about 20 in all: the broker passes a message on
 before it is stored, so that whoever is woken may be earlier than the log."""
 
+LONGEST = 10.0
+"""Seconds after which the log is read in any case: whoever follows is told of a fact once at most."""
+
 
 class Waiter:
     """One who waits."""
@@ -30,10 +33,10 @@ class Waiter:
 
         Whoever reads before the first call misses nothing: what was rung for meanwhile counts.
         """
-        pause = 0.0 if self._rung.is_set() else next(self._pauses, None)
+        pause = 0.0 if self._rung.is_set() else next(self._pauses, LONGEST)
         now = asyncio.get_running_loop().time()
         try:
-            async with asyncio.timeout_at(until if pause is None else min(until, now + pause)):
+            async with asyncio.timeout_at(min(until, now + pause)):
                 await self._rung.wait()
         except TimeoutError:
             return

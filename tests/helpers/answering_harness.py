@@ -51,8 +51,11 @@ class AnsweringHarness:
     async def send(self, command: Command, address: Address = OWN_SESSION) -> Answer:
         name = f"{self.taker}/{getattr(command, 'question', '')}/{command.TYPE}"  # the same one, as often as it is sent
         message = CommandMessage(name, datetime.now(UTC), Actor("harness", "pi"), msgspec.Raw(encode(command)))
-        data = await self._bus.request(address.command(command.TYPE), encode(message), PATIENCE)
-        return msgspec.json.decode(data, type=Answer)
+        while True:
+            data = await self._bus.request(address.command(command.TYPE), encode(message), PATIENCE)
+            answer = msgspec.json.decode(data, type=Answer)
+            if not answer.again:
+                return answer
 
     async def work(self, answering: Answering) -> None:
         """Answer whatever is asked, until it is ended."""
