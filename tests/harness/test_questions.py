@@ -1,15 +1,20 @@
 """OpenCode answers questions of the rooms: beside the person's turn, in sessions of which nothing stays."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from schemas.codec import encode
+from schemas.commands import Answer, CommandMessage, QuestionRequest
+from schemas.envelope import Actor
+from schemas.events import QuestionAnswered
 from schemas.streams import IN
+from schemas.subjects import Address
 from services.edges.launcher.supervisor import Installation
 from services.kit.bus import Bus
 from tests.conftest import WITHOUT_SEARCH, InstallationFactory
@@ -19,7 +24,8 @@ from tests.harness.opencode import OpenCode
 from tests.harness.provider import Provider, Reply
 from tests.harness.provider.refusals import overflow
 from tests.harness.scripted import Calls, Conversation, calls
-from tests.helpers.installation import until
+from tests.helpers.installation import Fact, until
+from tests.helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.harness
 
@@ -167,6 +173,39 @@ async def published(bus: Bus) -> AsyncIterator[str]:
     """The subjects of all messages that harnesses have published."""
     for seq in range(1, await bus.newest(IN.name) + 1):
         yield (await bus.js.get_msg(IN.name, seq)).subject or ""
+
+
+async def test_a_room_s_question_goes_through_the_desk_to_opencode_and_its_answer_into_the_log(
+    provider: Provider, tmp_path: Path, installation: InstallationFactory
+) -> None:
+    async with connected(tmp_path, installation, provider, questions=True) as running:
+        conversation = await Conversation.open(running.oc, provider, "A person's")
+        await conversation.send("Hello.", Reply(text="Hello."))
+        address = next(envelope for envelope, _ in await running.log() if envelope.session == conversation.session)
+        provider.script.add(Reply(text=ANSWER), lane="compaction")
+        asked = QuestionRequest(
+            "q1",
+            "historian",
+            "small",
+            SYSTEM,
+            PROMPT,
+            400,
+            datetime.now(UTC) + timedelta(hours=1),
+            conversation.session,
+        )
+        message = CommandMessage("c1", datetime.now(UTC), Actor("room", "historian"), msgspec.Raw(encode(asked)))
+        put = await running.bus.request(Address(address.project).command(asked.TYPE), encode(message), PATIENCE)
+        assert msgspec.json.decode(put, type=Answer).ok
+
+        def missing(log: Sequence[Fact]) -> bool:
+            return not [event for _, event in log if isinstance(event, QuestionAnswered)]
+
+        log = await running.log_without(missing)
+        (answered,) = [event for _, event in log if isinstance(event, QuestionAnswered)]
+        assert (ANSWER, "", "fake/fake-1") == (answered.text, answered.failure, answered.model)
+        assert conversation.session == answered.origin
+        assert {"A person's"} == await sessions(running.oc)
+        assert {conversation.session} == {envelope.session for envelope, _ in log} - {""}
 
 
 async def test_what_fails_is_reported_and_deleted_and_what_a_killed_process_left_is_removed(

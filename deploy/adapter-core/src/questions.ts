@@ -1,6 +1,7 @@
 /** Questions that a room has for a model and that a harness answers, with its own logins: asked for, taken, answered. */
 
 import { randomUUID } from "node:crypto";
+import type { OfferedQuestion, QuestionAsk } from "./language.ts";
 import { mask } from "./mask.ts";
 import type { Service } from "./service.ts";
 import { ask, command } from "./subjects.ts";
@@ -26,34 +27,8 @@ const LONGEST_REASON = 2000;
 /** Bytes of a message that are left to its subject and its headers. */
 const ROOM = 1024;
 
-/** What is asked for on `ask.question.<project>`. */
-export interface QuestionAsk {
-  project: string;
-  harness: string;
-  taker: string;
-  deadline_ms: number;
-}
-
-/** A question of the project; with an empty `question` there is none. */
-export interface OfferedQuestion {
-  question?: string;
-  /** `small`, or `provider/model` as the harness names it. */
-  model?: string;
-  system?: string;
-  prompt?: string;
-  /** Tokens that the answer may have. */
-  output?: number;
-  /** The session that it is about; empty: none. */
-  session?: string;
-  /** The room that asks. */
-  purpose?: string;
-  /** The moment after which nobody waits for the answer, in ISO 8601. */
-  until?: string;
-  error?: string;
-}
-
 /** A question that this process has taken. */
-export type TakenQuestion = Required<Omit<OfferedQuestion, "error">>;
+export type TakenQuestion = Required<Omit<OfferedQuestion, "error" | "until">> & { until: string };
 
 /** What came of a question. Tokens as the provider counted them; `cached` is a part of `tokens_in`. */
 export interface ModelAnswer {
