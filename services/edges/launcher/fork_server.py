@@ -18,7 +18,7 @@ from typing import NoReturn
 
 import msgspec
 
-LOADED = ("commit_indexer", "console", "desk", "historian", "responder", "tagger")
+LOADED = ("commit_indexer", "console", "desk", "dreamer", "historian", "responder", "tagger")
 """The rooms that are loaded before they are asked for. What the others need begins threads when it is loaded."""
 NAME = Path("/proc/self/comm")
 MOST = 65_536
