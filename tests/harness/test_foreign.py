@@ -193,7 +193,7 @@ async def test_a_long_session_is_made_smaller_as_it_is_without(running: Running)
     made = rebases(await running.log(conversation.session), conversation.session)
     assert expected
     assert len(made) <= len(expected), [one.causes for one in made]
-    assert {cause for one in made for cause in one.causes} <= {cause for one in expected for cause in one.causes}
+    assert {cause for one in made for cause in one.causes} <= {"pressure", "force"}, "only its length is a reason"
     requests = running.provider.of(conversation.session)
     assert all("STATUS first" in request.raw.decode() for request in requests)
     assert moved(requests) == len(made)
