@@ -117,7 +117,6 @@ class Appender:
         self.failure = ""
         """Why the newest append failed; empty: it did not, or the connection is a new one since."""
         bus.on_reconnect.append(self._reconnected)
-        self._reading_back: asyncio.Task[tuple[int, ...]] | None = None
 
     async def append(self, envelopes: Sequence[Envelope], expected: Mapping[str, int]) -> list[int]:
         """Append all of a decision's events, or raise `Conflict`; their positions.
@@ -146,15 +145,16 @@ class Appender:
     async def verify(self) -> None:
         """Raise `Unreachable` where the newest facts cannot be read back: what is written now would be lost with them.
 
-        They are looked at once in the life of a process, whoever asks.
+        They are looked at once in the life of a connection, whoever asks.
         """
-        if self._reading_back is None:
-            self._reading_back = asyncio.create_task(newest_unreadable(self._bus, self._known))
-        reading = self._reading_back
+        bus = self._bus
+        if bus.reading_back is None:
+            bus.reading_back = asyncio.create_task(newest_unreadable(bus, self._known))
+        reading = bus.reading_back
         try:
             found = await asyncio.shield(reading)
         except Unreachable as error:
-            self._reading_back = None if self._reading_back is reading else self._reading_back
+            bus.reading_back = None if bus.reading_back is reading else bus.reading_back
             raise Unconfirmed(str(error)) from error
         if found:
             raise Unreachable(f"the log has newest facts that cannot be read ({spoken(found)}); {REMEDY}")

@@ -86,6 +86,8 @@ class Bus:
         self.client = client
         self.js: JetStreamContext = client.jetstream(timeout=5, publish_async_max_pending=256)
         self.on_reconnect: list[Callable[[], Awaitable[None]]] = []
+        self.reading_back: asyncio.Task[tuple[int, ...]] | None = None
+        """What finds positions of the newest block that cannot be read, before anything is appended behind them."""
         self.forbidden = asyncio.Event()
         self.lost = asyncio.Event()
         """Set when the connection is over for good: nothing restores it, or another log is in its place."""
