@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -105,7 +106,7 @@ def _is_short(bound: ast.expr, known: Mapping[str, object]) -> bool:
 def judged_times(tree: ast.Module) -> Iterator[str]:
     """Assertions that not more than so much time has gone by."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _reads_clock(node):
             timed = _timed(node)
             yield from (
                 ast.unparse(one)
@@ -151,11 +152,14 @@ def _reads_clock(value: ast.AST) -> bool:
     return any(isinstance(node, ast.Call) and _name(node.func) in CLOCKS for node in ast.walk(value))
 
 
-def _trees() -> Iterator[tuple[str, ast.Module]]:
+@cache
+def _trees() -> Sequence[tuple[str, ast.Module]]:
+    found = []
     for path in sorted(TESTS.rglob("*.py")):
         place = path.relative_to(TESTS)
         if place.parts[0] not in MEASURES and "node_modules" not in place.parts and path != Path(__file__):
-            yield place.as_posix(), ast.parse(path.read_text())
+            found.append((place.as_posix(), ast.parse(path.read_text())))
+    return found
 
 
 def test_what_must_come_is_waited_for_for_a_minute_at_least() -> None:

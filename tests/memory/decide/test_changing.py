@@ -83,6 +83,7 @@ def test_a_beginning_of_less_than_four_characters_names_none() -> None:
     assert "no memory is named: give its id." == refused(desk, MemoryPin(""))
 
 
+@pytest.mark.slow
 def test_a_beginning_that_several_share_is_ambiguous() -> None:
     desk, _ = desk_with(*(f"Always answer question {number} in French." for number in range(300)))
     names = sorted(desk.book.memories)
