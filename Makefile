@@ -23,7 +23,7 @@ MORE := soak or recorded or ($(PURE))
 UNSTEADY := 3
 # Seconds after which `make soak` gives up a process, or a round, in which nothing ends: more than the longest `timeout`.
 LONGEST := 1900
-IN_FILES := -q -n auto --dist loadfile --no-loadscope-reorder --durations=40
+IN_FILES := -q -n auto --dist loadfile --no-loadscope-reorder --durations=15
 RULES := tests/domain tests/memory tests/test_docs.py tests/test_patience.py
 CODE := schemas services tests
 SPELLED := $(VENV)/.spelled

@@ -14,8 +14,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from operator import itemgetter
 from pathlib import Path
 
 import msgspec
@@ -43,6 +45,8 @@ ENDING = 60.0
 """Seconds in which a process has ended that is interrupted or killed."""
 LINE = 200
 """Characters that are shown of a reason."""
+SLOWEST = 40
+"""Files of tests of which the time is shown."""
 
 ADOPTS = 36
 """Linux's PR_SET_CHILD_SUBREAPER: a process that is given, in init's place, what loses its parent below it."""
@@ -58,6 +62,7 @@ class Keeper:
         self._collected: Sequence[str] = ()
         self._passed: set[str] = set()
         self._reasons: dict[str, str] = {}
+        self._seconds: dict[str, float] = defaultdict(float)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
@@ -73,6 +78,7 @@ class Keeper:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         PROGRESS.touch()
+        self._seconds[report.nodeid.split("::")[0]] += report.duration
         if report.failed:
             crash = getattr(report.longrepr, "reprcrash", None)
             self._reasons.setdefault(report.nodeid, crash.message if crash else report.longreprtext)
@@ -82,6 +88,11 @@ class Keeper:
     def pytest_sessionfinish(self) -> None:
         lost = {name: "never ran to its end" for name in self._collected if name not in self._passed}
         RESULTS.write_bytes(msgspec.json.encode(lost | self._reasons))
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        terminalreporter.section(f"the slowest files of {sum(self._seconds.values()):.0f} s")
+        for file, seconds in sorted(self._seconds.items(), key=itemgetter(1), reverse=True)[:SLOWEST]:
+            terminalreporter.write_line(f"{seconds:7.1f} s  {file}")
 
 
 def pytest_configure(config: pytest.Config) -> None:

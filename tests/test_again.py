@@ -68,6 +68,7 @@ def test_leaves_a_process_behind():
     assert 0 == ended.returncode, ended.stdout
     assert {"test_made_up.py::test_unsteady", "test_made_up.py::test_its_process_dies"} == {*suite.unsteady}
     assert "test_unsteady: AssertionError: the first time it fails" in ended.stdout
+    assert " s  test_made_up.py\n" in ended.stdout, "the time of a file is shown"
     assert ended.stdout.endswith("0 failed twice, 2 unsteady (at most 3 are let through)\n")
     assert not is_running(int((suite.folder / "left").read_text()))
 
