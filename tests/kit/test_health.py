@@ -103,6 +103,7 @@ async def test_a_room_that_is_open_answers_how_it_is_and_no_other_does(bus: Bus)
 
 
 async def test_a_room_that_does_not_answer_in_time_is_not_well(bus: Bus) -> None:
-    await bus.client.subscribe("ask.health.ledger")
+    silent = await bus.client.subscribe("ask.health.ledger")
     found = await healths(bus, ("ledger",), 0.05)
     assert {"ledger": RoomHealth("ledger", ok=False, failures=("it does not answer within 0.05 s",))} == found
+    await silent.unsubscribe()
