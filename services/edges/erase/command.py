@@ -163,7 +163,8 @@ async def stopped_store(settings: Settings, *, ends_leftover: bool) -> AsyncIter
     """
     nats = settings.nats
     if nats.url:
-        bus = await Bus.connect(nats.url, "erase", user=nats.user, password=nats.password.get_secret_value())
+        password = nats.password.get_secret_value()
+        bus = await Bus.connect(nats.url, "erase", user=nats.user, password=password, wait=nats.wait)
         try:
             await _refuse_busy(bus)
             yield StoppedStore(bus)
