@@ -317,7 +317,7 @@ class QuestionRequest(Command, frozen=True):
 
 
 class QuestionTake(Command, frozen=True):
-    """A harness is about to answer a question. The first one has it; it is refused to all others while that holds."""
+    """A harness is about to answer a question. The first one has it, for 180 s; meanwhile all others are refused."""
 
     TYPE: ClassVar[str] = "question.take"
 

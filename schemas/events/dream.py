@@ -41,7 +41,7 @@ class DreamStarted(Event, frozen=True):
 
     run: str
     memories: int = 0
-    """How many memories held."""
+    """How many memories were in force."""
 
 
 class DreamFinished(Event, frozen=True):

@@ -15,8 +15,8 @@ from services.desk.deciding import decided
 from services.domain.decision import CommandContext
 from services.kit.aggregate import Aggregate
 from services.kit.asks import AskHandler
-from services.kit.bell import Bell
 from services.kit.cache import Sessions
+from services.kit.fact_watch import FactWatch
 from services.kit.nouns import NounReader
 from services.kit.room import Kit
 
@@ -34,17 +34,17 @@ class QuestionDesk:
         sessions = Sessions(reader, evolve, Questions(), kit.settings.loop.sessions)  # the state knows what is repeated
         self._questions = Aggregate(kit, sessions, guard=NOUN, catches_up=True)
         self._asks = AskHandler(kit, QuestionAsk, self._offered, lambda reason: OfferedQuestion(error=reason))
-        self._bell = Bell(kit.bus, FACTS)
+        self._watch = FactWatch(kit.bus, FACTS)
         self._is_closing = False
 
     @property
     def waiting(self) -> int:
         """How many harnesses wait for a question."""
-        return len(self._bell)
+        return len(self._watch)
 
     async def open(self) -> None:
         """Answer from here on."""
-        await self._bell.open()
+        await self._watch.open()
         self._kit.stack.callback(self._close)
         await self._asks.open()
 
@@ -62,7 +62,7 @@ class QuestionDesk:
     async def _offered(self, ask: QuestionAsk) -> OfferedQuestion:
         """The oldest question that may be taken; it is waited for, until the deadline of the one who asks."""
         until = datetime.now(UTC) + timedelta(milliseconds=ask.deadline_ms)
-        with self._bell.waiter(ask.project) as waiter:
+        with self._watch.waiter(ask.project) as waiter:
             while True:
                 questions = await self._questions.newest(Address(ask.project))
                 now = datetime.now(UTC)
@@ -75,7 +75,7 @@ class QuestionDesk:
                 await waiter.wait(asyncio.get_running_loop().time() + left.total_seconds())
 
     async def _read(self, seq: int) -> OfferedQuestion | None:
-        """The question that stands there; none where its texts were erased."""
+        """The question at that position; none where its texts were erased."""
         envelope = await self._kit.reader.at(seq)
         event = decode_event(envelope) if envelope is not None else None
         if not isinstance(event, QuestionPut) or not event.prompt:
@@ -94,4 +94,4 @@ class QuestionDesk:
     def _close(self) -> None:
         """Let those go who wait."""
         self._is_closing = True
-        self._bell.ring_all()
+        self._watch.wake_all()

@@ -227,7 +227,7 @@ class Desk:
 
 
 def _ledgers(kit: Kit) -> Aggregate[Ledger]:
-    """The ledgers of all projects, read past all else that stands at their addresses."""
+    """The ledgers of all projects, read past all other facts of their addresses."""
     reader = NounReader(kit.reader, (spending.NOUN,), catches_up=True)
     sessions = Sessions(reader, spending.evolve, Ledger(), kit.settings.loop.sessions, knows_causes=True)
     return Aggregate(kit, sessions, guard=WRITTEN, catches_up=True)

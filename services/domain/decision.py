@@ -49,6 +49,6 @@ class CommandContext(msgspec.Struct, frozen=True):
     dreams: bool = True
     """Whether the dreamer works here."""
     remembers: bool = True
-    """Whether a memory is kept of the project."""
+    """Whether the project has a memory."""
     tasks: tuple[str, ...] = ()
     """The tasks of the dreamer."""

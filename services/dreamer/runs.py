@@ -26,7 +26,7 @@ MOST_CHANGES = 200
 DESK_AWAY = 15.0
 """Seconds until a task is tried again of which the desk did not decide a command."""
 LONGEST_DETAIL = 200
-"""Characters of an error's words that stand in the log."""
+"""Characters of an error's words that are stored in the log."""
 
 Newest = Callable[[Address], Awaitable[Dreams]]
 

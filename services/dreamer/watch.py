@@ -25,7 +25,7 @@ def _now() -> datetime:
 
 
 class Watch:
-    """Looks at each project when a run of it may be due. All of it is made anew from the log when a process starts."""
+    """Looks at each project when a run of it may be due. All of it is read from the log again when a process starts."""
 
     def __init__(self, kit: Kit, look: Look, quiet: timedelta, *, now: Callable[[], datetime] = _now) -> None:
         """`quiet`: how long after the start nothing is looked at."""

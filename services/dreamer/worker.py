@@ -41,7 +41,7 @@ from services.kit.room import Kit
 from services.kit.settings_reader import SettingsReader
 
 JOBS = "dreamer_runs"
-"""The consumer of requested runs. Its name stands on the broker, and never changes."""
+"""The consumer of requested runs. The broker stores its name, which never changes."""
 CALLING: tuple[type[Event], ...] = (DreamOrdered, DreamFinished)
 """The events that a project is looked at after."""
 
@@ -115,7 +115,7 @@ class Dreamer:
         await self._dreams.handle(address, decided, cause=request.run, at=datetime.now(UTC), actor=actor)
 
     async def _timetable_of(self, project: str) -> Timetable:
-        """When the tasks of a project are run: never by themselves where no memory is kept of it."""
+        """When the tasks of a project are run: never by themselves where it has no memory."""
         if with_own(self._kit.settings.memory, await self._own.of(project)).enabled:
             return self._timetable
         none = dict.fromkeys(self._timetable.slots, "")

@@ -1,4 +1,4 @@
-// Plays, line by line, questions that OpenCode answers in hidden sessions, with a client that replies as it is told.
+// Plays, line by line, questions that OpenCode answers in hidden sessions, with a client whose replies are given.
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";

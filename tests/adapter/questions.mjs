@@ -1,4 +1,4 @@
-// What the core's loop of questions sends after each of the given happenings, to a service that replies as it is told.
+// What the core's loop of questions sends after each of the given happenings, to a service whose replies are given.
 import { core, pass, settled } from "./disk.mjs";
 
 const [folder, , happenings] = process.argv.slice(2);

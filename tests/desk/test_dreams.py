@@ -36,7 +36,7 @@ def test_a_task_that_is_not_there_is_refused_with_those_that_are(task: str, reme
 
 @pytest.mark.parametrize(
     ("more", "reason"),
-    [({"dreams": False}, "ANNALS_DREAM__ENABLED"), ({"remembers": False}, "no memory is kept of this project")],
+    [({"dreams": False}, "ANNALS_DREAM__ENABLED"), ({"remembers": False}, "this project has no memory")],
 )
 def test_what_nobody_would_do_is_refused(more: dict[str, object], reason: str) -> None:
     decision = decided(**more)

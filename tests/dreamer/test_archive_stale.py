@@ -34,7 +34,7 @@ def test_what_is_stale_is_archived_and_can_be_restored() -> None:
     desk, name = desk_with()
     scene = Scene(desk.book, LATER, GONE)
     (change,) = TASK.changes(scene)
-    assert MemoryArchive(name, "it was found to hold no more") == change.command
+    assert MemoryArchive(name, "it was found to be no longer true") == change.command
     assert 1 == TASK.backlog(scene)
     assert desk.say(change.command, "dreamer").ok
     assert 0 == TASK.backlog(Scene(desk.book, LATER, GONE))
@@ -46,7 +46,7 @@ def test_what_is_young_or_there_again_stays() -> None:
     desk, _ = desk_with()
     assert [] == archived(desk, after=GRACE - timedelta(hours=1))
     assert [] == archived(desk, MadeTree({"services/tide.py": ""}, {}))
-    assert ["it was found to hold no more"] == archived(desk, None)
+    assert ["it was found to be no longer true"] == archived(desk, None)
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,7 @@ async def test_who_asks_the_same_again_in_one_life_gets_another_answer(broker: B
 async def test_a_harness_that_is_busy_is_waited_for(broker: Broker, bus: Bus, room: Asker) -> None:
     """It has taken another question, so that it is there: nobody is away, however short the wait is."""
     impatient = asker(bus, wait=0.001)
-    await impatient.harness.bell.open()
+    await impatient.harness.watch.open()
     delayed = Delayed()
     async with answering_harness(broker, delayed) as busy:
         first = asyncio.create_task(room.ask())

@@ -2318,7 +2318,7 @@ export interface QuestionRequest {
   session?: string;
 }
 /**
- * A harness is about to answer a question. The first one has it; it is refused to all others while that holds.
+ * A harness is about to answer a question. The first one has it, for 180 s; meanwhile all others are refused.
  */
 export interface QuestionTake {
   question: string;

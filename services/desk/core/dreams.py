@@ -15,7 +15,7 @@ from services.domain.finding import echo
 
 
 class DreamOrders(msgspec.Struct, frozen=True):
-    """The orders of a project, as far as they are decided on: none stands in the way of another."""
+    """The orders of a project, as far as they are decided on: none prevents another."""
 
     count: int = 0
 
@@ -44,7 +44,7 @@ def _wrong(task: str, context: CommandContext) -> str:
     if not context.dreams:
         return "the dreamer is switched off here (ANNALS_DREAM__ENABLED)"
     if not context.remembers:
-        return "no memory is kept of this project (ANNALS_MEMORY__ENABLED, or memory.enabled of its own settings)"
+        return "this project has no memory (ANNALS_MEMORY__ENABLED, or memory.enabled of its own settings)"
     if not task or task in context.tasks:
         return ""
     like = get_close_matches(task, context.tasks, 1)

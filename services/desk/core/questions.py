@@ -1,6 +1,6 @@
 """The desk's aggregate of the questions that rooms have for a model, and that harnesses of the project answer.
 
-Only the newest are in memory, and of none of them more than where its facts stand: the log has the texts.
+Only the newest are in memory, and of each only the positions of its facts: the texts are in the log.
 """
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
@@ -41,7 +41,7 @@ class OpenQuestion(msgspec.Struct, frozen=True):
     """A question that is not answered yet."""
 
     seq: int
-    """Where it stands in the log."""
+    """Its position in the log."""
     until: datetime
     origin: str = ""
     taker: str = ""
@@ -57,7 +57,7 @@ class ClosedQuestion(msgspec.Struct, frozen=True):
     """A question that nobody is to take any more."""
 
     seq: int
-    """Where the answer stands, or that it was withdrawn."""
+    """The position of the answer, or that it was withdrawn."""
     until: datetime
     taker: str = ""
     is_withdrawn: bool = False
@@ -78,8 +78,8 @@ class Questions(msgspec.Struct, frozen=True):
 
     def next_free(self, now: datetime) -> datetime | None:
         """When the next question that somebody has taken becomes free again; none: there is none."""
-        held = (one.taken_until for one in self.open.values() if one.taken_until and one.holder(now))
-        return min(held, default=None)
+        taken = (one.taken_until for one in self.open.values() if one.taken_until and one.holder(now))
+        return min(taken, default=None)
 
 
 def evolve(questions: Questions, event: Event, envelope: Envelope) -> Questions:
@@ -223,7 +223,7 @@ def answer(questions: Questions, command: QuestionAnswer, _: CommandContext) -> 
     remedy=OF_ROOMS,
 )
 def withdraw(questions: Questions, command: QuestionWithdraw, _: CommandContext) -> Decision:
-    """Have nobody answer a question, or have it asked anew where its answer could not be used."""
+    """Withdraw a question: nobody answers it any more, and it may be asked again where its answer could not be used."""
     closed = questions.closed.get(command.question)
     if closed is not None and closed.is_withdrawn:
         return Decision(ok=True, text="This was withdrawn before.", seq=closed.seq)

@@ -129,7 +129,7 @@ def _newest(ledger: Ledger) -> Iterator[str]:
     address=AddressKind.PROJECT_FOR_SESSION,
 )
 def reserve(ledger: Ledger, command: SpendReserve, context: CommandContext) -> Decision:
-    """Set aside what a call may cost, if the day and the month hold it. What was decided once holds for ever."""
+    """Set aside what a call may cost, if the day and the month have that much left. What was decided once is final."""
     wrong = _wrong(command)
     if wrong:
         return Decision(ok=False, text=f"Nothing was reserved: {wrong}.")
@@ -154,17 +154,17 @@ def reserve(ledger: Ledger, command: SpendReserve, context: CommandContext) -> D
 
 
 class Left(NamedTuple):
-    """What a budget still holds."""
+    """What is left of a budget."""
 
     period: str
     tokens: int
     micros: int
     renewal: str
-    """When it begins anew, and what sets it."""
+    """When it starts again, and the settings that set it."""
 
 
 def _left_of_day(ledger: Ledger, purpose: str, context: CommandContext) -> Left:
-    """What the day still holds for a purpose."""
+    """What is left of the day for a purpose."""
     day = ledger.days.get(context.day) or Day()
     tokens, micros = context.daily_tokens - day.tokens, _micros(context.daily_usd) - day.micros
     share = SHARES.get(purpose)
@@ -181,7 +181,7 @@ def _left_of_day(ledger: Ledger, purpose: str, context: CommandContext) -> Left:
 
 
 def _left_of_month(ledger: Ledger, context: CommandContext) -> Iterator[Left]:
-    """What the month still holds, where it has a limit."""
+    """What is left of the month, where it has a limit."""
     if not context.monthly_tokens and not context.monthly_usd:
         return
     month = context.day.rpartition("-")[0]

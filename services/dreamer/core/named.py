@@ -174,7 +174,7 @@ class Named(NamedTuple):
 
     paths: tuple[NamedPath, ...] = ()
     symbols: tuple[str, ...] = ()
-    """Names of code in back quotes, where the text has one file that they may stand in."""
+    """Names of code in back quotes, where the text has one file that may contain them."""
     targets: tuple[str, ...] = ()
     """What `make` is called with."""
     scripts: tuple[str, ...] = ()

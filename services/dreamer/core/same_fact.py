@@ -157,7 +157,7 @@ def _measured(part: Sequence[_Word]) -> Iterator[_Word]:
 
 
 def _phrase(words: Sequence[_Word], at: int) -> tuple[int, Words]:
-    """How many words the longest phrase has that begins here, and what stands in its place."""
+    """How many words the longest phrase has that begins here, and what replaces it."""
     for length in range(min(usual.LONGEST_PHRASE, len(words) - at), 0, -1):
         some = words[at : at + length]
         if not any(word.is_name for word in some):
@@ -259,7 +259,7 @@ def _by_user(words: list[str]) -> list[str]:
 
 
 def _participle(word: str) -> str:
-    """The verb of a word that stands behind `is`; empty: it is none."""
+    """The verb of a word that follows `is`; empty: it is none."""
     if word in usual.PARTICIPLES:
         return _usual_verb(usual.PARTICIPLES[word])
     is_regular = word.endswith("ed") and len(word) >= SHORTEST and word not in usual.NO_PARTICIPLES

@@ -1,4 +1,4 @@
-"""Paths of files that hold secrets by their names: tasks never read these."""
+"""Paths of files that contain secrets by their names: tasks never read these."""
 
 from fnmatch import fnmatchcase
 
@@ -17,6 +17,6 @@ _NAMES = (
 
 
 def is_secret(path: str) -> bool:
-    """Whether the name of a file, or of a folder that it lies in, says that it holds secrets."""
+    """Whether the name of a file, or of a folder that it lies in, says that it contains secrets."""
     parts = path.lower().replace("\\", "/").split("/")
     return any(fnmatchcase(part, name) for part in parts for name in _NAMES)

@@ -106,7 +106,7 @@ NOTHING = frozenset(
 EVERYBODY = frozenset(("we", "you"))
 """The same, at the beginning."""
 NOBODY = frozenset(["no", "nobody", "none", "nothing", "neither", "nor"])
-"""Beside these it does say something what must be done."""
+"""Next to these it does say something what must be done."""
 EACH = frozenset(("each", "every"))
 ALL = "all"
 """The same as `each` at the beginning, where nothing is counted: all tests may take five minutes together."""
@@ -287,7 +287,7 @@ OPENINGS = frozenset(
         "as-soon-as",
     ]
 )
-"""What a part of a sentence begins with that may stand in front, behind a comma, or at the end."""
+"""What a part of a sentence begins with that may be in front, behind a comma, or at the end."""
 PARTING = frozenset(
     [
         "before",
@@ -310,7 +310,7 @@ PARTING = frozenset(
         "who",
     ]
 )
-"""What a part of a sentence begins with, behind which a verb may stand."""
+"""What a part of a sentence begins with that a verb may follow."""
 REASONS: tuple[Words, ...] = (
     ("because",), ("so", "that"), ("in", "order", "to"), ("to", "avoid"), ("to", "prevent"), ("since",),
     ("in", "order", "that"),

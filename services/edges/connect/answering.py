@@ -115,7 +115,7 @@ def apply(change: Chain) -> None:
 
 
 def restart(change: Chain, settings: Settings) -> str:
-    """What is left to do for a change to hold; empty: nothing is."""
+    """What is left to do for a change to take effect; empty: nothing."""
     if not change.is_changed or current(settings.data) is None:
         return ""
     return "The installation that runs has read its settings before: `annals down`, then `annals up --detach`."
@@ -127,8 +127,8 @@ def _by_hand(model: str, known: tuple[str, ...], where: str) -> str:
 
 
 def _overruled(wanted: tuple[str, ...], environment: Mapping[str, str]) -> str:
-    """Where a variable holds instead of the file."""
+    """Where a variable applies instead of the file."""
     given, right = environment.get(VARIABLE, ""), json.dumps(list(wanted), ensure_ascii=False)
     if given in ("", right):
         return ""
-    return f"{VARIABLE} of this environment holds instead of the file: set it to {right}, or unset it."
+    return f"{VARIABLE} of this environment applies instead of the file: set it to {right}, or unset it."

@@ -88,7 +88,7 @@ class Harness(ABC):
     def wanted(
         cls, settings: Settings, mode: Mode, *, starts: bool | None = None, answers: bool | None = None
     ) -> Wanted:
-        """The entry for these settings. A password is never part of it: the adapter reads it where it is kept.
+        """The entry for these settings. A password is never part of it: the adapter reads it where it is stored.
 
         `answers`: whether the harness answers questions of the rooms; None: as before.
         """

@@ -15,7 +15,7 @@ from services.kit.model.chain import Endpoint, Tariff
 
 MAX_DETAIL = 500
 """Characters that are kept of what was wrong."""
-KEPT = 256
+CACHED = 256
 """Names of models whose prices are remembered."""
 
 
@@ -99,7 +99,7 @@ def priced(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
     return found
 
 
-@lru_cache(KEPT)
+@lru_cache(CACHED)
 def price_of(name: str) -> Tariff | None:
     """The list price of a model, by its name alone; where there is none, that is logged once."""
     found = _prices().known_by_name(name)

@@ -13,9 +13,9 @@ from schemas.envelope import Actor, Envelope
 from schemas.events import Event, QuestionAnswered, QuestionTaken, QuestionWithdrawn
 from schemas.subjects import Address
 from services.domain.questions.question import Outcome
-from services.kit.bell import Bell, Waiter
 from services.kit.bus import Bus, LogReader, Unreachable
 from services.kit.commands import send
+from services.kit.fact_watch import FactWaiter, FactWatch
 from services.kit.model.calls import Completion, Failed, clean, price_of
 from services.kit.model.chain import Endpoint
 from services.kit.retry import retrying
@@ -23,7 +23,7 @@ from services.kit.retry import retrying
 PATIENCE = 10.0
 """Seconds for a desk that is being started again."""
 ENVELOPE = 8_192
-"""Bytes that a command, or a fact, has beside the question."""
+"""Bytes that a command, or a fact, has apart from the question."""
 LEASE = 180.0
 """Seconds for which a question is its taker's: so long a harness that has taken another one may be busy."""
 FACTS = "log.*.*._.question.*"
@@ -50,7 +50,7 @@ class HarnessQuestions:
         self.wait = wait
         self.consumed: set[str] = set()
         """Questions whose answer this process was given already: asked again, they need another one."""
-        self.bell = Bell(bus, FACTS, self._heard)
+        self.watch = FactWatch(bus, FACTS, self._heard)
         self._busy: dict[str, float] = {}
         """Project -> until when a harness of it may be busy with a question, by the clock of the loop."""
 
@@ -105,10 +105,10 @@ class HarnessClient:
         if size > most:
             remedy = f"set a smaller window for {endpoint.name} in ANNALS_MODEL__WINDOWS"
             return Failed("overflow", f"the question has {size:,} bytes, and one message carries {most:,}; {remedy}")
-        await self._questions.bell.open()
-        with self._questions.bell.waiter(self._address.project) as waiter:
+        await self._questions.watch.open()
+        with self._questions.watch.waiter(self._address.project) as waiter:
             if name in self._questions.consumed:
-                await self._send(QuestionWithdraw(name, "its answer was not enough: it is asked anew"))
+                await self._send(QuestionWithdraw(name, "its answer was not enough: it is asked again"))
             sent = f"{command.TYPE}/{uuid4().hex}"
             answer = await self._send(command, sent)
             if not answer.ok:
@@ -134,7 +134,7 @@ class HarnessClient:
             digest.update(len(data).to_bytes(8, "big") + data)
         return f"q-{digest.hexdigest()[:32]}"
 
-    async def _followed(self, follow: "_Follow", waiter: Waiter) -> QuestionAnswered | QuestionWithdrawn | None:
+    async def _followed(self, follow: "_Follow", waiter: FactWaiter) -> QuestionAnswered | QuestionWithdrawn | None:
         """The answer, as soon as it is in the log; none where nobody took the question, or it took too long."""
         while True:
             async with aclosing(self._read(follow)) as read:
@@ -166,7 +166,7 @@ class HarnessClient:
             return  # it ends by itself
 
     async def _send(self, command: Command, name: str = "") -> Answer:
-        """Send a command, and again while the desk is started anew."""
+        """Send a command, and again while the desk is restarted."""
         questions, name = self._questions, name or f"{command.TYPE}/{uuid4().hex}"
         actor = Actor("room", questions.room)
         async for attempt in retrying(Unreachable, seconds=PATIENCE):

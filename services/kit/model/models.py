@@ -95,4 +95,4 @@ class ClientByKind:
         return await client.ask(endpoint, system, prompt, output=output, seconds=seconds)
 
     async def close(self) -> None:
-        """The clients are kept for other questions."""
+        """The clients stay open for other questions."""

@@ -26,8 +26,8 @@ FEWEST, MOST = 2, 100
 def merge(book: Book, command: MemoryMerge, context: BookContext) -> Decision:
     """One memory of several, in these words. One event names all of them.
 
-    Words that one of them has already hold now, and are not judged again: whoever wrote them chose where they belong,
-    and they are trusted as before. What a person merges is theirs.
+    Words that one of them has already are in force, and are not judged again: whoever wrote them chose where they
+    belong, and they are trusted as before. What a person merges is theirs.
     """
     if not FEWEST <= len(set(command.ids)) <= MOST:
         raise Refusal(f"{len(set(command.ids))} memories are named; name {FEWEST} to {MOST} that say the same")

@@ -1,4 +1,4 @@
-"""What holds no more, and of what nobody has said that it is worth keeping, is archived, with the reason.
+"""What is no longer true, and what nobody has called worth keeping, is archived, with the reason.
 
 It is conservative: rules, constraints, reasons, lessons, known faults, what is about the environment, and what was seen
 more than once stay. A person can restore whatever was archived.
@@ -29,13 +29,13 @@ PASSING = {
 }
 """Reasons of the gate for which a text is not remembered today, in words: an earlier release may have taken it in.
 
-Those of its reasons that also meet a sentence which holds, such as `The ledger has two owners`, are none of these.
+Those of its reasons that also match a sentence that is true, such as `The ledger has two owners`, are none of these.
 """
 _LINE = re.compile(r"\.\w{1,5}:\d{1,6}\b|\blines? \d{1,6}\b", re.IGNORECASE)
 
 
 class Staleness:
-    """Finds memories that hold no more."""
+    """Finds memories that are no longer true."""
 
     NAME = "archive_stale"
     CRON = "0 5 * * 0"
@@ -59,7 +59,7 @@ def _reason(memory: Memory, scene: Scene) -> str:
     if _is_there(memory, scene.tree):
         return ""
     if memory.verification == "stale":
-        return "it was found to hold no more"
+        return "it was found to be no longer true"
     if age < VOLATILE or memory.verification == "verified":
         return ""
     if _LINE.search(memory.text):

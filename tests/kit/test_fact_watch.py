@@ -6,8 +6,8 @@ import pytest
 
 from schemas.events import QuestionWithdrawn
 from schemas.subjects import Address
-from services.kit.bell import PAUSES, Bell, Waiter
 from services.kit.bus import Appender, Bus, LogReader
+from services.kit.fact_watch import PAUSES, FactWaiter, FactWatch
 from tests.helpers.broker_world import HARBOUR, wrapped
 from tests.helpers.waiting import PATIENCE
 
@@ -16,33 +16,34 @@ FACTS = "log.*.*._.question.*"
 
 
 async def test_who_was_rung_for_reads_at_once_and_then_again_a_few_times() -> None:
-    waiter, loop = Waiter(), asyncio.get_running_loop()
-    waiter.ring()
+    waiter, loop = FactWaiter(), asyncio.get_running_loop()
+    waiter.wake()
     await asyncio.wait_for(waiter.wait(loop.time() + PATIENCE), PATIENCE)
     for _ in PAUSES[:6]:
         await asyncio.wait_for(waiter.wait(loop.time() + PATIENCE), PATIENCE)
 
 
 async def test_who_is_not_rung_for_waits_until_the_end() -> None:
-    waiter, loop = Waiter(), asyncio.get_running_loop()
+    waiter, loop = FactWaiter(), asyncio.get_running_loop()
     waiting = asyncio.create_task(waiter.wait(loop.time() + PATIENCE))
     await asyncio.sleep(0)
     assert not waiting.done()
-    waiter.ring()
+    waiter.wake()
     await waiting
-    await Waiter().wait(loop.time())
+    await FactWaiter().wait(loop.time())
 
 
 @pytest.mark.broker
 async def test_a_fact_that_is_heard_of_is_found_however_late_it_is_stored(bus: Bus) -> None:
     """The broker passes each on before it has stored it: nobody who waits misses one of many."""
-    bell, reader, heard = Bell(bus, FACTS, lambda address, kind: heard.append((address, kind))), LogReader(bus), []
-    await bell.open()
-    await bell.open()
+    reader, heard = LogReader(bus), []
+    watch = FactWatch(bus, FACTS, lambda address, kind: heard.append((address, kind)))
+    await watch.open()
+    await watch.open()
     subject = PROJECT.log(QuestionWithdrawn.TYPE)
     for number in range(40):
-        with bell.waiter(PROJECT.project) as waiter, bell.waiter("island") as other:
-            assert len(bell) == 2
+        with watch.waiter(PROJECT.project) as waiter, watch.waiter("island") as other:
+            assert len(watch) == 2
             expected = {subject: await reader.next_after(0, [subject]) and await reader.head()}
             event = QuestionWithdrawn(f"q{number}")
             appended = asyncio.create_task(Appender(bus).append(wrapped([event], expected, PROJECT), expected))
@@ -51,4 +52,4 @@ async def test_a_fact_that_is_heard_of_is_found_however_late_it_is_stored(bus: B
             await appended
             del other
     assert [(PROJECT, QuestionWithdrawn.TYPE)] * 40 == heard
-    assert 0 == len(bell)
+    assert 0 == len(watch)

@@ -13,46 +13,46 @@ PAUSES = tuple(0.005 * 2**number for number in range(12))
 before it is stored, so that whoever is woken may be earlier than the log."""
 
 LONGEST = 10.0
-"""Seconds after which the log is read in any case: whoever follows is told of a fact once at most."""
+"""Seconds after which the log is read in any case: a follower hears of a fact once at most."""
 
 
-class Waiter:
+class FactWaiter:
     """One who waits."""
 
     def __init__(self) -> None:
-        self._rung = asyncio.Event()
+        self._woken = asyncio.Event()
         self._pauses: Iterator[float] = iter(())
 
-    def ring(self) -> None:
+    def wake(self) -> None:
         """Something was published, and is in the log now or soon."""
         self._pauses = iter(PAUSES)
-        self._rung.set()
+        self._woken.set()
 
     async def wait(self, until: float) -> None:
         """Return when the log is to be read again, or at this time of the loop's clock.
 
-        Whoever reads before the first call misses nothing: what was rung for meanwhile counts.
+        Whoever reads before the first call misses nothing: what was published meanwhile counts.
         """
-        pause = 0.0 if self._rung.is_set() else next(self._pauses, LONGEST)
+        pause = 0.0 if self._woken.is_set() else next(self._pauses, LONGEST)
         now = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout_at(min(until, now + pause)):
-                await self._rung.wait()
+                await self._woken.wait()
         except TimeoutError:
             return
         finally:
-            self._rung.clear()
+            self._woken.clear()
 
 
-class Bell:
-    """Rings for the facts on some subjects, whoever publishes them."""
+class FactWatch:
+    """Follows the facts on some subjects, whoever publishes them, and wakes who waits for those of a project."""
 
     def __init__(self, bus: Bus, facts: str, heard: Callable[[Address, str], None] = lambda *_: None) -> None:
         """`heard`: is given the address and the type of each fact, before anybody is woken."""
         self._bus = bus
         self._facts = facts
         self._heard = heard
-        self._waiting: defaultdict[str, set[Waiter]] = defaultdict(set)
+        self._waiting: defaultdict[str, set[FactWaiter]] = defaultdict(set)
         self._opening: asyncio.Task[None] | None = None
 
     def __len__(self) -> int:
@@ -70,9 +70,9 @@ class Bell:
         self._bus.on_reconnect.append(self._reconnected)
 
     @contextmanager
-    def waiter(self, project: str) -> Iterator[Waiter]:
+    def waiter(self, project: str) -> Iterator[FactWaiter]:
         """Who waits for the facts of a project, from here on."""
-        waiter = Waiter()
+        waiter = FactWaiter()
         self._waiting[project].add(waiter)
         try:
             yield waiter
@@ -81,11 +81,11 @@ class Bell:
             if not self._waiting[project]:
                 del self._waiting[project]
 
-    def ring_all(self) -> None:
+    def wake_all(self) -> None:
         """Wake all who wait."""
         for waiting in self._waiting.values():
             for waiter in waiting:
-                waiter.ring()
+                waiter.wake()
 
     def _published(self, subject: str) -> None:
         try:
@@ -94,8 +94,8 @@ class Bell:
             return
         self._heard(address, event_type)
         for waiter in self._waiting.get(address.project, ()):
-            waiter.ring()
+            waiter.wake()
 
     async def _reconnected(self) -> None:
         """What was published meanwhile was not heard."""
-        self.ring_all()
+        self.wake_all()
