@@ -16,9 +16,11 @@ from schemas.events import (
     Event,
     MessageRecorded,
     NativeCompacted,
+    ObservationRecorded,
     PartRecorded,
     ProjectClaimed,
     ProjectMerged,
+    SessionOpened,
     ToolRan,
 )
 from schemas.subjects import Address, parse_log
@@ -58,6 +60,8 @@ READ: tuple[type[Event], ...] = (
     ProjectMerged,
     AliasAdded,
     AliasRemoved,
+    SessionOpened,
+    ObservationRecorded,
 )
 MOST_SESSIONS, MOST_MESSAGES = 200, 200
 """Sessions, and the newest messages of each, whose roles are remembered."""
@@ -99,6 +103,8 @@ class MemoryIntake:
         what = parse_log(delivery.subject)[1]
         if what in (ProjectClaimed.TYPE, ProjectMerged.TYPE):
             return await self._claimed(delivery)
+        if what in (SessionOpened.TYPE, ObservationRecorded.TYPE):
+            return await self._of_person(address, delivery)
         is_part = what == PartRecorded.TYPE
         if not self._books.is_enabled or (is_part and not any(one in delivery.data for one in _TAKEN_IN)):
             return Done()
@@ -125,6 +131,18 @@ class MemoryIntake:
         envelope, event = fact_of(delivery)
         if isinstance(event, ProjectClaimed | ProjectMerged):
             await self._books.names.claim(envelope, event)
+        return Done()
+
+    async def _of_person(self, address: Address, delivery: Delivery) -> Outcome:
+        """Take in whose session it is, and what is observed of a person in it."""
+        envelope, event = fact_of(delivery)
+        profiles = self._books.profiles
+        match event:
+            case SessionOpened():
+                is_kept = await self._books.remembers(address.project)
+                await profiles.bind(address, envelope, event, remembers=is_kept)
+            case ObservationRecorded() if await self._books.remembers(address.project):
+                await profiles.collect(address, envelope, event)
         return Done()
 
     # What people ask for, and what sessions show.

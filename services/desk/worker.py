@@ -22,8 +22,11 @@ from schemas.events import (
     MessageRecorded,
     MessageRemoved,
     NativeCompacted,
+    ObservationRecorded,
     PartRecorded,
     PartRemoved,
+    ProfileBound,
+    ProfileObserved,
     ProjectClaimed,
     ProjectIdentified,
     ProjectMerged,
@@ -39,6 +42,7 @@ from schemas.events import (
     memory,
     note,
     policy,
+    profile,
     question,
     settings,
 )
@@ -70,6 +74,7 @@ from services.kit.cache import Sessions
 from services.kit.nouns import NounReader
 from services.kit.room import Kit
 from services.memory.book import Book
+from services.memory.profiles import Profiles
 from services.settings.dream_tasks import TASKS
 
 _messages = msgspec.json.Decoder(CommandMessage)
@@ -80,8 +85,15 @@ S = TypeVar("S")
 FAILED = (
     "Nothing was written: the desk failed at this command. Its log lines say why; `annals doctor` says where they are."
 )
-WRITES_BY_ITSELF: tuple[type[Event], ...] = (AliasProposed, MemoryMoved, MemoryRetrieved)
-"""The events that no command leads to: what names are claimed, what moves with a name, what searches have shown."""
+WRITES_BY_ITSELF: tuple[type[Event], ...] = (
+    AliasProposed,
+    MemoryMoved,
+    MemoryRetrieved,
+    ProfileBound,
+    ProfileObserved,
+)
+"""The events that no command leads to: what names are claimed, what moves with a name, what searches have shown, whose
+session it is, and what is collected of a person."""
 Decider = Callable[[Address, CommandMessage, Command], Awaitable[Answer]]
 
 
@@ -104,6 +116,7 @@ class Desk:
         ProjectIdentified,
         ProjectClaimed,
         ProjectMerged,
+        ObservationRecorded,
         *alias.EVENTS,
         DropRequested,
         DreamOrdered,
@@ -114,6 +127,7 @@ class Desk:
         *memory.EVENTS,
         *note.EVENTS,
         *policy.EVENTS,
+        *profile.EVENTS,
         *settings.EVENTS,
     )
     WRITES: ClassVar[tuple[type[Event], ...]] = tuple(one for one in EVENTS if one in {*WRITES, *WRITES_BY_ITSELF})
@@ -136,6 +150,7 @@ class Desk:
             Book: self._books.handle,
             Aliases: self._books.names.handle,
             ProjectSettings: self._settings.handle,
+            Profiles: self._books.profiles.handle,
         }
         self._intake = MemoryIntake(kit, self._books)
         await self._intake.open()
