@@ -144,7 +144,7 @@ def retire(profiles: Profiles, command: ProfileRetire, context: ProfileContext) 
         return _refused(str(error))
     if trait.is_retired:
         return Decision(ok=True, text="This trait is retired already; nothing was changed.")
-    text = f"Retired: {trait.text} A session that runs drops it with its next rebase."
+    text = f"The trait {trait.id} is retired. A session that runs drops it with its next rebase."
     return Decision(ok=True, text=text, events=(ProfileRetired(person=context.person, trait=trait.id),))
 
 
