@@ -293,6 +293,22 @@ class ProfileRetire(Command, frozen=True):
     """Its id, or the beginning of it."""
 
 
+class ProfileObserve(Command, frozen=True):
+    """A person has stated how they want to work, in their own words. Only while their profile is on it is collected."""
+
+    TYPE: ClassVar[str] = "profile.observe"
+
+    text: str
+    """The sentence, as the person typed it."""
+    session: str
+    position: Count
+    """The position of the log with the observation."""
+    first: Count = 0
+    """The first and ..."""
+    last: Count = 0
+    """... the last message in which it was stated, by their places in the session."""
+
+
 class SettingsApply(Command, frozen=True):
     """A person says what a project sets for itself. What it had set before, and is not named, holds no longer."""
 

@@ -16,7 +16,6 @@ from schemas.events import (
     Event,
     MessageRecorded,
     NativeCompacted,
-    ObservationRecorded,
     PartRecorded,
     ProjectClaimed,
     ProjectMerged,
@@ -61,7 +60,6 @@ READ: tuple[type[Event], ...] = (
     AliasAdded,
     AliasRemoved,
     SessionOpened,
-    ObservationRecorded,
 )
 MOST_SESSIONS, MOST_MESSAGES = 200, 200
 """Sessions, and the newest messages of each, whose roles are remembered."""
@@ -103,8 +101,8 @@ class MemoryIntake:
         what = parse_log(delivery.subject)[1]
         if what in (ProjectClaimed.TYPE, ProjectMerged.TYPE):
             return await self._claimed(delivery)
-        if what in (SessionOpened.TYPE, ObservationRecorded.TYPE):
-            return await self._of_person(address, delivery)
+        if what == SessionOpened.TYPE:
+            return await self._begun(address, delivery)
         is_part = what == PartRecorded.TYPE
         if not self._books.is_enabled or (is_part and not any(one in delivery.data for one in _TAKEN_IN)):
             return Done()
@@ -133,16 +131,11 @@ class MemoryIntake:
             await self._books.names.claim(envelope, event)
         return Done()
 
-    async def _of_person(self, address: Address, delivery: Delivery) -> Outcome:
-        """Take in whose session it is, and what is observed of a person in it."""
+    async def _begun(self, address: Address, delivery: Delivery) -> Outcome:
         envelope, event = fact_of(delivery)
-        profiles = self._books.profiles
-        match event:
-            case SessionOpened():
-                is_kept = await self._books.remembers(address.project)
-                await profiles.bind(address, envelope, event, remembers=is_kept)
-            case ObservationRecorded() if await self._books.remembers(address.project):
-                await profiles.collect(address, envelope, event)
+        if isinstance(event, SessionOpened):
+            remembers = await self._books.remembers(address.project)
+            await self._books.profiles.bind(address, envelope, event, remembers=remembers)
         return Done()
 
     # What people ask for, and what sessions show.

@@ -1,13 +1,13 @@
 """The profiles of people, as the desk writes them: one aggregate of the installation, apart from those of projects."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 
-from schemas.commands import Answer, Command, CommandMessage
+from schemas.commands import Answer, Command, CommandMessage, ProfileObserve
 from schemas.envelope import Actor, Envelope
-from schemas.events import Event, ObservationRecorded, SessionOpened
+from schemas.events import SessionOpened
 from schemas.subjects import Address
 from services.desk.core.commands import decide
-from services.desk.core.profiles import TRAIT, ObservedIn, ProfileContext, bound, observed
+from services.desk.core.profiles import ProfileContext, bound
 from services.desk.core.trust import trust_of
 from services.desk.deciding import decided
 from services.desk.kin import copied_from
@@ -36,19 +36,24 @@ class ProfileDesk:
         sessions = Sessions(reader, evolve, Profiles(), kit.settings.loop.sessions, knows_causes=True)
         self._profiles = Aggregate(kit, sessions, guard=NOUN, catches_up=True)
 
-    async def handle(self, _: Address, message: CommandMessage, command: Command) -> Answer:
-        """Decide a person's command about their profile: whose it is, the service reads itself."""
-        person = reason = ""
-        try:
-            person = await person_at(getattr(command, "directory", ""), self._kit.settings)
-        except NoPerson as error:
-            reason = str(error)
-        context = ProfileContext(trust_of(message.actor), person, reason)
+    async def handle(self, address: Address, message: CommandMessage, command: Command) -> Answer:
+        """Decide a command about a profile."""
+        context = await self._context(address, trust_of(message.actor), command)
 
         def judge(profiles: Profiles) -> Decision:
             return decide(profiles, command, context)
 
         return await decided(self._profiles, self._kit.reader, GLOBAL, message, judge)
+
+    async def _context(self, address: Address, trust: str, command: Command) -> ProfileContext:
+        """Whose profile a person means, the service reads itself; what was observed belongs to a session's owner."""
+        if isinstance(command, ProfileObserve):
+            family = await copied_from(self._kit.reader, Address(address.project, command.session))
+            return ProfileContext(trust, project=address.project, root=family[-1] if family else "")
+        try:
+            return ProfileContext(trust, await person_at(getattr(command, "directory", ""), self._kit.settings))
+        except NoPerson as error:
+            return ProfileContext(trust, reason=str(error))
 
     async def bind(self, address: Address, envelope: Envelope, event: SessionOpened, *, remembers: bool) -> None:
         """Record whose session it is that begins. `remembers`: whether its project has a memory."""
@@ -57,7 +62,14 @@ class ProfileDesk:
         person = ""
         if remembers and event.directory and not await self._is_home(address.project):
             person = await self._person(event.directory)
-        await self._record(envelope, lambda profiles: bound(profiles, person, address, envelope.seq))
+
+        async def judge(draft: Draft[Profiles]) -> None:
+            draft.record(*bound(draft.state, person, address, envelope.seq))
+
+        await self._profiles.handle(
+            GLOBAL, judge, cause=f"{NOUN}/{envelope.id}", at=envelope.at, actor=Actor("room", self._kit.room),
+            again=lambda _: None,
+        )  # fmt: skip
 
     async def _person(self, directory: str) -> str:
         """Who works in a directory; empty: nobody is known."""
@@ -66,24 +78,3 @@ class ProfileDesk:
         except NoPerson as error:
             self._kit.log.info("a session is nobody's", reason=str(error))
             return ""
-
-    async def collect(self, address: Address, envelope: Envelope, event: ObservationRecorded) -> None:
-        """Collect what a person has stated in their session."""
-        if event.kind != TRAIT or not event.words:
-            return
-        if not (await self._profiles.newest(GLOBAL)).owners.get(address):
-            return
-        family = await copied_from(self._kit.reader, address)
-        place = ObservedIn(address, envelope.seq, family[-1] if family else "")
-        await self._record(envelope, lambda profiles: observed(profiles, event, place))
-
-    async def _record(self, envelope: Envelope, decide: Callable[[Profiles], Sequence[Event]]) -> None:
-        """Record what follows of a fact, once however often it is delivered."""
-
-        async def judge(draft: Draft[Profiles]) -> None:
-            draft.record(*decide(draft.state))
-
-        await self._profiles.handle(
-            GLOBAL, judge, cause=f"{NOUN}/{envelope.id}", at=envelope.at, actor=Actor("room", self._kit.room),
-            again=lambda _: None,
-        )  # fmt: skip

@@ -22,11 +22,9 @@ from schemas.events import (
     MessageRecorded,
     MessageRemoved,
     NativeCompacted,
-    ObservationRecorded,
     PartRecorded,
     PartRemoved,
     ProfileBound,
-    ProfileObserved,
     ProjectClaimed,
     ProjectIdentified,
     ProjectMerged,
@@ -90,10 +88,9 @@ WRITES_BY_ITSELF: tuple[type[Event], ...] = (
     MemoryMoved,
     MemoryRetrieved,
     ProfileBound,
-    ProfileObserved,
 )
-"""The events that no command leads to: what names are claimed, what moves with a name, what searches have shown, whose
-session it is, and what is collected of a person."""
+"""The events that no command leads to: what names are claimed, what moves with a name, what searches have shown, and
+whose session it is."""
 Decider = Callable[[Address, CommandMessage, Command], Awaitable[Answer]]
 
 
@@ -116,7 +113,6 @@ class Desk:
         ProjectIdentified,
         ProjectClaimed,
         ProjectMerged,
-        ObservationRecorded,
         *alias.EVENTS,
         DropRequested,
         DreamOrdered,

@@ -2,11 +2,11 @@
 
 import pytest
 
-from schemas.commands import ProfileDisable, ProfileEnable, ProfileRetire
-from schemas.events import Event, ObservationRecorded, ProfileBound, ProfileDisabled, ProfileEnabled, ProfileObserved
+from schemas.commands import ProfileDisable, ProfileEnable, ProfileObserve, ProfileRetire
+from schemas.events import Event, ProfileBound, ProfileDisabled, ProfileEnabled, ProfileObserved
 from schemas.subjects import Address
 from services.desk.core.commands import decide
-from services.desk.core.profiles import ObservedIn, ProfileContext, bound, is_collected, observed
+from services.desk.core.profiles import ProfileContext, bound, is_collected
 from services.memory.profiles import Profiles, shown, trait_id
 from services.memory.requests.find import LONGEST
 from tests.memory.test_profiles import ADA, BOB, RULE, folded, promoted
@@ -17,14 +17,21 @@ ON = ProfileEnabled(person=ADA)
 MINE = ProfileBound(person=ADA, origin_project="p", origin="s")
 
 
-def trait(words: str = RULE, *, first: int = 1, last: int = 9, kind: str = "user_trait") -> ObservationRecorded:
-    return ObservationRecorded(
-        run="r", kind=kind, text=f"Said more than once: {words}", first=first, last=last, words=words
-    )
+def stating(
+    words: str = RULE, *, first: int = 1, last: int = 9, position: int = 99, session: str = "s"
+) -> ProfileObserve:
+    return ProfileObserve(words, session, position, first, last)
 
 
-def collected(event: ObservationRecorded, *before: Event, seq: int = 99, root: str = "") -> list[str]:
-    return [one.text for one in observed(folded(*before), event, ObservedIn(SESSION, seq, root))]
+def observed(command: ProfileObserve, *before: Event, root: str = "") -> tuple[Event, ...]:
+    """What is recorded of it, behind these facts."""
+    decision = decide(folded(*before), command, ProfileContext("historian", project="p", root=root))
+    assert decision.ok, decision.text
+    return decision.events
+
+
+def collected(command: ProfileObserve, *before: Event) -> list[str]:
+    return [one.text for one in observed(command, *before) if isinstance(one, ProfileObserved)]
 
 
 def test_a_session_is_the_person_s_whose_profile_was_on_when_it_began() -> None:
@@ -37,31 +44,28 @@ def test_a_session_is_the_person_s_whose_profile_was_on_when_it_began() -> None:
 
 
 def test_the_person_s_own_sentence_is_collected_with_its_place() -> None:
-    (event,) = observed(folded(ON, MINE), trait(first=2, last=7), ObservedIn(SESSION, 9, "origin"))
+    (event,) = observed(stating(first=2, last=7), ON, MINE, root="origin")
     assert event == ProfileObserved(
         person=ADA, origin_project="p", origin="s", text=RULE, root="origin", first=2, last=7
     )  # fmt: skip
 
 
-def test_nothing_is_collected_without_words_of_the_person_or_while_the_profile_is_off() -> None:
+def test_nothing_is_collected_in_sessions_of_others_or_while_the_profile_is_off() -> None:
     off = ProfileDisabled(person=ADA)
-    assert [RULE] == collected(trait(), ON, MINE)
-    assert [] == collected(trait(""), ON, MINE)
-    assert [] == collected(trait(kind="causal_incident"), ON, MINE)
-    assert [] == collected(trait(), ON)
-    assert [] == collected(trait(), ON, ProfileBound(person=BOB, origin_project="p", origin="s"))
-    assert [] == collected(trait(), ON, MINE, off)
-    assert [] == collected(trait(), ON, MINE, off, ON, seq=4), "it was recorded while the profile was off"
-    assert [RULE] == collected(trait(), ON, MINE, off, ON, seq=5)
+    assert [RULE] == collected(stating(), ON, MINE)
+    assert [] == collected(stating(), ON)
+    assert [] == collected(stating(), ON, ProfileBound(person=BOB, origin_project="p", origin="s"))
+    assert [] == collected(stating(), ON, MINE, off)
+    assert [] == collected(stating(position=4), ON, MINE, off, ON), "it was recorded while the profile was off"
+    assert [RULE] == collected(stating(position=5), ON, MINE, off, ON)
 
 
 def test_the_same_messages_are_one_candidate_in_a_copy_of_the_session_too() -> None:
-    known = [ON, MINE, *observed(folded(ON, MINE), trait(first=3, last=6), ObservedIn(SESSION, 3))]
-    assert [] == collected(trait(first=5, last=9), *known)
-    assert [RULE] == collected(trait(first=7, last=9), *known)
+    known = [ON, MINE, *observed(stating(first=3, last=6), ON, MINE)]
+    assert [] == collected(stating(first=5), *known)
+    assert [RULE] == collected(stating(first=7), *known)
     copy = ProfileBound(person=ADA, origin_project="p", origin="copy")
-    place = ObservedIn(Address("p", "copy"), 9, root="s")
-    assert () == observed(folded(*known, copy), trait(first=3, last=6), place)
+    assert () == observed(stating(first=3, last=6, session="copy"), *known, copy, root="s")
 
 
 @pytest.mark.parametrize(
@@ -81,12 +85,12 @@ def test_the_same_messages_are_one_candidate_in_a_copy_of_the_session_too() -> N
 )  # fmt: skip
 def test_junk_secrets_and_orders_that_could_do_harm_are_not_collected(text: str) -> None:
     assert not is_collected(text)
-    assert [] == collected(trait(text), ON, MINE)
+    assert [] == collected(stating(text), ON, MINE)
 
 
 @pytest.mark.parametrize("text", [RULE, "I prefer short answers without lists.", "Immer zuerst die Tests schreiben."])
 def test_what_a_person_wants_is_collected_in_their_words(text: str) -> None:
-    assert [text] == collected(trait(f" {text}\n"), ON, MINE)
+    assert [text] == collected(stating(f" {text}\n"), ON, MINE)
 
 
 def test_a_person_switches_their_profile_on_and_off_once() -> None:
@@ -106,6 +110,12 @@ def test_nobody_but_a_person_changes_a_profile(trust: str) -> None:
         assert "people alone" in decision.text
 
 
+@pytest.mark.parametrize("trust", ["agent", "person", "desk", ""])
+def test_only_rooms_say_what_was_observed(trust: str) -> None:
+    decision = decide(folded(ON, MINE), stating(), ProfileContext(trust, ADA, project="p"))
+    assert (False, ()) == (decision.ok, decision.events)
+
+
 def test_without_a_person_each_command_is_refused_with_the_reason() -> None:
     for command in (ProfileEnable("/w"), ProfileDisable("/w"), ProfileRetire("/w", "x")):
         decision = decide(folded(ON), command, ProfileContext("person", "", "git has no e-mail address here"))
@@ -121,7 +131,7 @@ def test_a_trait_is_retired_by_its_id_or_the_beginning_of_it_and_once() -> None:
     after = folded(ON, *promoted(RULE), *decision.events)
     assert () == shown(after.of(ADA))
     assert "already" in decide(after, ProfileRetire("/w", name), CONTEXT).text
-    assert [] == [*observed(folded(ON, MINE, *promoted(RULE), *decision.events), trait(), ObservedIn(SESSION, 99))]
+    assert [] == collected(stating(), ON, MINE, *promoted(RULE), *decision.events)
 
 
 @pytest.mark.parametrize("name", ["", "x", "nothing-like-it", "\0", "\u202e", "x" * 1_000_000, "*", ">"])

@@ -6,17 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from schemas.commands import ProfileDisable, ProfileEnable
+from schemas.commands import ProfileDisable, ProfileEnable, ProfileObserve
+from schemas.envelope import Actor
 from schemas.events import Event, ProfileBound, ProfileObserved, SessionForked, SessionOpened
 from schemas.streams import LOG
 from schemas.subjects import Address
 from services.desk.core.profiles import bound
 from services.desk.worker import Desk
 from services.domain.aliases import GLOBAL
-from services.kit.bus import Appender, Bus
+from services.kit.bus import Appender, Bus, LogReader
 from services.kit.person import person_at
 from services.memory.profiles import shown
 from tests.helpers.broker_world import HARBOUR, facts, opened, quick_settings, stored, wrapped
+from tests.helpers.memory_sessions import done
 from tests.helpers.stated_rules import ADDRESS, RULE, begins, decided, home_of, known, states
 from tests.helpers.waiting import until
 
@@ -49,7 +51,8 @@ async def test_what_a_person_states_in_their_sessions_is_collected_once_and_noth
     mine, theirs = home_of(ADDRESS, tmp_path / "mine"), home_of("eve@example.org", tmp_path / "theirs")
     nobody = home_of("", tmp_path / "nobody")
     async with desk(bus, tmp_path / "data") as room:
-        await begins(bus, "before", mine.folder)
+        before = SessionOpened(harness="pi", mode="primary", directory=str(mine.folder))
+        await Appender(bus).append(wrapped([before], address=Address(HARBOUR.project, "before")), {})
         await until(room.idle)
         assert [] == await facts(bus, GLOBAL), "nothing is recorded of anybody before they say so"
         await decided(bus, ProfileEnable(str(mine.folder)))
@@ -87,13 +90,15 @@ async def test_off_stays_off_after_a_restart_and_what_was_recorded_meanwhile_is_
         await states(bus, "one", 2)
     before = len(await facts(bus, GLOBAL))
     async with desk(bus, tmp_path / "data"):
-        await begins(bus, "two", mine.folder)
+        two = SessionOpened(harness="pi", mode="primary", directory=str(mine.folder))
+        await Appender(bus).append(wrapped([two], address=Address(HARBOUR.project, "two")), {})
         await states(bus, "one", 3)
     assert before == len(await facts(bus, GLOBAL))
-    await states(bus, "one", 4)
-    async with desk(bus, tmp_path / "data") as room:
-        await until(room.idle)
+    while_off = await LogReader(bus).head()
+    async with desk(bus, tmp_path / "data"):
         await decided(bus, ProfileEnable(str(mine.folder)))
+        late = ProfileObserve(RULE, "one", while_off, 4, 4)
+        await done(bus, late, Address(HARBOUR.project), Actor("room", "historian"))
         await states(bus, "one", 5)
     assert [1, 5] == [one.first for one in await of_kind(bus, ProfileObserved) if isinstance(one, ProfileObserved)]
     assert 1 == len(await of_kind(bus, ProfileBound))

@@ -2335,6 +2335,28 @@ export interface ProfileRetire {
   trait: string;
 }
 /**
+ * A person has stated how they want to work, in their own words. Only while their profile is on it is collected.
+ */
+export interface ProfileObserve {
+  /**
+   * The sentence, as the person typed it.
+   */
+  text: string;
+  session: string;
+  /**
+   * The position of the log with the observation.
+   */
+  position: number;
+  /**
+   * The first and ...
+   */
+  first?: number;
+  /**
+   * ... the last message in which it was stated, by their places in the session.
+   */
+  last?: number;
+}
+/**
  * A person says what a project sets for itself. What it had set before, and is not named, holds no longer.
  */
 export interface SettingsApply {

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from schemas.commands import ProfileDisable, ProfileEnable, ProfileRetire
+from schemas.commands import ProfileDisable, ProfileEnable, ProfileObserve, ProfileRetire
 from schemas.events import (
-    ObservationRecorded,
     ProfileBound,
     ProfileDisabled,
     ProfileEnabled,
@@ -14,7 +13,7 @@ from schemas.events import (
     ProfileRetired,
 )
 from schemas.subjects import Address
-from services.domain.command import PEOPLE, AddressKind, command
+from services.domain.command import PEOPLE, ROOMS, AddressKind, command
 from services.domain.decision import Decision
 from services.domain.finding import Unnamed, find
 from services.domain.secrets import mask
@@ -22,11 +21,9 @@ from services.domain.texts.bounds import flat
 from services.domain.texts.placeholders import MASKED
 from services.domain.texts.risky import risk_of
 from services.memory.gate.candidate import judge_candidate
-from services.memory.profiles import Profiles, trait_id
+from services.memory.profiles import Profiles, Trait, trait_id
 from services.memory.requests.find import LONGEST
 
-TRAIT = "user_trait"
-"""The kind of the observations that are about a person."""
 _MASKED = MASKED.text(kind="")[:-1]
 """How the place of a secret begins."""
 BY_HAND = "ask a person to run `annals profile`"
@@ -36,19 +33,13 @@ class ProfileContext(msgspec.Struct, frozen=True):
     """Who sends a command about a profile, and whose profile it is about."""
 
     trust: str
-    person: str
+    person: str = ""
     """The digest of the person; empty: there is none, for this reason."""
     reason: str = ""
-
-
-class ObservedIn(msgspec.Struct, frozen=True):
-    """Where an observation was recorded."""
-
-    session: Address
-    seq: int
-    """Its position in the log."""
+    project: str = ""
+    """Of what was observed: the project ..."""
     root: str = ""
-    """The session that this one is a copy of; empty: it is none."""
+    """... and the session that the one of the command is a copy of; empty: it is none."""
 
 
 def bound(profiles: Profiles, person: str, session: Address, seq: int) -> tuple[ProfileBound, ...]:
@@ -64,29 +55,40 @@ def bound(profiles: Profiles, person: str, session: Address, seq: int) -> tuple[
     return (ProfileBound(person=owner, origin_project=session.project, origin=session.session),)
 
 
-def observed(profiles: Profiles, event: ObservationRecorded, place: ObservedIn) -> tuple[ProfileObserved, ...]:
-    """What is collected of an observation: the person's own sentence, once for each range of messages."""
-    person = profiles.owners.get(place.session) or ""
-    profile, text = profiles.of(person), flat(event.words)
-    if event.kind != TRAIT or not profile.is_on or place.seq <= profile.since or not is_collected(text):
-        return ()
-    trait = profile.traits.get(trait_id(person, text))
-    root = Address(place.session.project, place.root or place.session.session)
-    if trait is not None and (
-        trait.is_retired or any(one.overlaps(root, event.first, event.last) for one in trait.candidates)
-    ):
-        return ()
-    return (
-        ProfileObserved(
-            person=person,
-            origin_project=place.session.project,
-            origin=place.session.session,
-            text=text,
-            root=place.root,
-            first=event.first,
-            last=event.last,
-        ),
+@command(
+    ProfileObserve,
+    on=Profiles,
+    sent_by=ROOMS,
+    writes=(ProfileObserved,),
+    address=AddressKind.PROJECT_FOR_SESSION,
+    remedy="what a person states is observed by the historian",
+)
+def observe(profiles: Profiles, command: ProfileObserve, context: ProfileContext) -> Decision:
+    """Collect a person's own sentence: while their profile is on, in their session, once for each range of messages."""
+    person = profiles.owners.get(Address(context.project, command.session)) or ""
+    profile, text = profiles.of(person), flat(command.text)
+    if not profile.is_on or command.position <= profile.since:
+        return Decision(ok=True, text="Nothing was collected: no profile was on.")
+    if not is_collected(text) or _is_known(profile.traits.get(trait_id(person, text)), command, context):
+        return Decision(ok=True, text="Nothing was collected: it was collected before, or is no trait.")
+    event = ProfileObserved(
+        person=person,
+        origin_project=context.project,
+        origin=command.session,
+        text=text,
+        root=context.root,
+        first=command.first,
+        last=command.last,
     )
+    return Decision(ok=True, text="It was collected.", events=(event,))
+
+
+def _is_known(trait: Trait | None, command: ProfileObserve, context: ProfileContext) -> bool:
+    """Whether a trait is retired, or was observed in these messages before."""
+    if trait is None:
+        return False
+    root = Address(context.project, context.root or command.session)
+    return trait.is_retired or any(one.overlaps(root, command.first, command.last) for one in trait.candidates)
 
 
 def is_collected(text: str) -> bool:

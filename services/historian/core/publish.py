@@ -28,7 +28,7 @@ from services.domain.transcript.reader import Chunk
 from services.historian.core.lifecycle import REBUILD, RESCORE
 from services.historian.core.own_sentence import own_sentence
 from services.historian.core.state import Session
-from services.historian.core.summary import Draft, Observation, Summary
+from services.historian.core.summary import TRAIT, Draft, Observation, Summary
 
 LOOK_AHEAD = 2
 """Messages behind a compartment from which on its end is certain."""
@@ -172,7 +172,7 @@ def _beside(
 def _observation(one: Observation, last: int, request: HistoryRequested, chunk: Chunk) -> ObservationRecorded:
     """An observation up to this message; one about a person with their own sentence, if there is one."""
     inside = [message for message in chunk.recorded if one.first <= message.ordinal <= last]
-    own = own_sentence(one.text, inside) if one.kind == "user_trait" else ""
+    own = own_sentence(one.text, inside) if one.kind == TRAIT else ""
     return ObservationRecorded(run=request.run, kind=one.kind, text=one.text, first=one.first, last=last, words=own)
 
 

@@ -19,7 +19,7 @@ from tests.edges.project.test_project import Ran, checkout, run
 from tests.helpers.broker_world import facts, opened, quick_settings, stored
 from tests.helpers.person_commands import person_settings
 from tests.helpers.repositories import Checkout
-from tests.helpers.stated_rules import ADDRESS, RULE, begins, known, states
+from tests.helpers.stated_rules import ADDRESS, RULE, begins, states
 from tests.helpers.waiting import until
 
 __all__ = ["checkout", "run"]
@@ -33,17 +33,12 @@ def no_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def stated(bus: Bus, folder: Path) -> None:
-    """A person states a rule three times in two sessions, and another one once; the desk has taken that in."""
+    """A person states a rule three times in two sessions, and another one once."""
     for session in ("one", "two"):
         await begins(bus, session, folder)
     await states(bus, "one", 1, 2)
     await states(bus, "two", 1)
     await states(bus, "two", 2, text="Never push without asking me.")
-
-    async def taken_in() -> bool:
-        return 4 == sum(len(t.candidates) for one in (await known(bus)).people.values() for t in one.traits.values())
-
-    await until(taken_in)
 
 
 @pytest.mark.broker
