@@ -9,6 +9,7 @@ from schemas.ask import Ask
 from schemas.inbox import Mode
 from schemas.numbers import Count, Wait
 from schemas.plan import AnyEdit, Revision
+from schemas.profile_asks import PROFILE_ASKS
 from schemas.question_asks import QUESTION_ASKS
 from schemas.room_health import HealthAsk, UnfoldedFact
 from schemas.tools import Line, Source, Tool, Verb
@@ -687,4 +688,5 @@ ASKS: tuple[type[Ask], ...] = (
     CompactionContextAsk,
     MemoryAsk,
     *QUESTION_ASKS,
+    *PROFILE_ASKS,
 )

@@ -264,6 +264,51 @@ class ProjectSeparate(Command, frozen=True):
     """Empty: the name that came last."""
 
 
+class ProfileEnable(Command, frozen=True):
+    """A person has their profile collected and shown from now on. It is about no project."""
+
+    TYPE: ClassVar[str] = "profile.enable"
+
+    directory: str
+    """Where the person stands: the e-mail address that git has there says whose profile it is."""
+
+
+class ProfileDisable(Command, frozen=True):
+    """A person has their profile neither collected nor shown from now on. It is about no project."""
+
+    TYPE: ClassVar[str] = "profile.disable"
+
+    directory: str
+    """As in `profile.enable`."""
+
+
+class ProfileRetire(Command, frozen=True):
+    """A person has one trait of their profile neither collected nor shown from now on. It is about no project."""
+
+    TYPE: ClassVar[str] = "profile.retire"
+
+    directory: str
+    """As in `profile.enable`."""
+    trait: str
+    """Its id, or the beginning of it."""
+
+
+class ProfileObserve(Command, frozen=True):
+    """A person has stated how they want to work, in their own words. Only while their profile is on it is collected."""
+
+    TYPE: ClassVar[str] = "profile.observe"
+
+    text: str
+    """The sentence, as the person typed it."""
+    session: str
+    position: Count
+    """The position of the log with the observation."""
+    first: Count = 0
+    """The first and ..."""
+    last: Count = 0
+    """... the last message in which it was stated, by their places in the session."""
+
+
 class SettingsApply(Command, frozen=True):
     """A person says what a project sets for itself. What it had set before, and is not named, holds no longer."""
 

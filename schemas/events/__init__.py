@@ -26,6 +26,7 @@ from schemas.events import (
     part,
     plan,
     policy,
+    profile,
     project,
     prompt,
     question,
@@ -68,6 +69,7 @@ from schemas.events.overflow import *
 from schemas.events.part import *
 from schemas.events.plan import *
 from schemas.events.policy import *
+from schemas.events.profile import *
 from schemas.events.project import *
 from schemas.events.prompt import *
 from schemas.events.question import *
@@ -113,6 +115,7 @@ EVENTS = (
     *memory.EVENTS,
     *note.EVENTS,
     *policy.EVENTS,
+    *profile.EVENTS,
     *dream.EVENTS,
     *task.EVENTS,
     *compartment.EVENTS,

@@ -17,6 +17,8 @@ class ObservationRecorded(Event, frozen=True):
     first: int = 0
     last: int = 0
     """The messages it was seen in."""
+    words: str = ""
+    """The person's own sentence that a trait rests on, as they typed it; empty: none is certain to be theirs."""
 
 
 EVENTS: tuple[type[Event], ...] = (ObservationRecorded,)

@@ -16,6 +16,7 @@ from services.desk.deciding import decided
 from services.desk.first_heads import FirstHeads
 from services.desk.kin import Kin, kin_of
 from services.desk.past import book_at
+from services.desk.profiles import ProfileDesk
 from services.desk.project_names import ProjectNames
 from services.desk.settings import OwnSettings
 from services.domain.decision import Decision
@@ -53,6 +54,7 @@ class Books:
         self._profile = profile_of(kit.settings.memory)
         self._activity = Activity(kit.reader, timedelta(days=kit.settings.memory.dormant_after_days))
         self.settings = OwnSettings(kit, self.names)
+        self.profiles = ProfileDesk(kit, self._is_home)
         self.is_enabled = kit.settings.memory.enabled
         """Whether the installation keeps memories at all."""
 

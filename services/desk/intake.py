@@ -19,6 +19,7 @@ from schemas.events import (
     PartRecorded,
     ProjectClaimed,
     ProjectMerged,
+    SessionOpened,
     ToolRan,
 )
 from schemas.subjects import Address, parse_log
@@ -58,6 +59,7 @@ READ: tuple[type[Event], ...] = (
     ProjectMerged,
     AliasAdded,
     AliasRemoved,
+    SessionOpened,
 )
 MOST_SESSIONS, MOST_MESSAGES = 200, 200
 """Sessions, and the newest messages of each, whose roles are remembered."""
@@ -99,6 +101,8 @@ class MemoryIntake:
         what = parse_log(delivery.subject)[1]
         if what in (ProjectClaimed.TYPE, ProjectMerged.TYPE):
             return await self._claimed(delivery)
+        if what == SessionOpened.TYPE:
+            return await self._begun(address, delivery)
         is_part = what == PartRecorded.TYPE
         if not self._books.is_enabled or (is_part and not any(one in delivery.data for one in _TAKEN_IN)):
             return Done()
@@ -125,6 +129,13 @@ class MemoryIntake:
         envelope, event = fact_of(delivery)
         if isinstance(event, ProjectClaimed | ProjectMerged):
             await self._books.names.claim(envelope, event)
+        return Done()
+
+    async def _begun(self, address: Address, delivery: Delivery) -> Outcome:
+        envelope, event = fact_of(delivery)
+        if isinstance(event, SessionOpened):
+            remembers = await self._books.remembers(address.project)
+            await self._books.profiles.bind(address, envelope, event, remembers=remembers)
         return Done()
 
     # What people ask for, and what sessions show.

@@ -24,6 +24,7 @@ from schemas.events import (
     NativeCompacted,
     PartRecorded,
     PartRemoved,
+    ProfileBound,
     ProjectClaimed,
     ProjectIdentified,
     ProjectMerged,
@@ -39,6 +40,7 @@ from schemas.events import (
     memory,
     note,
     policy,
+    profile,
     question,
     settings,
 )
@@ -70,6 +72,7 @@ from services.kit.cache import Sessions
 from services.kit.nouns import NounReader
 from services.kit.room import Kit
 from services.memory.book import Book
+from services.memory.profiles import Profiles
 from services.settings.dream_tasks import TASKS
 
 _messages = msgspec.json.Decoder(CommandMessage)
@@ -80,8 +83,14 @@ S = TypeVar("S")
 FAILED = (
     "Nothing was written: the desk failed at this command. Its log lines say why; `annals doctor` says where they are."
 )
-WRITES_BY_ITSELF: tuple[type[Event], ...] = (AliasProposed, MemoryMoved, MemoryRetrieved)
-"""The events that no command leads to: what names are claimed, what moves with a name, what searches have shown."""
+WRITES_BY_ITSELF: tuple[type[Event], ...] = (
+    AliasProposed,
+    MemoryMoved,
+    MemoryRetrieved,
+    ProfileBound,
+)
+"""The events that no command leads to: what names are claimed, what moves with a name, what searches have shown, and
+whose session it is."""
 Decider = Callable[[Address, CommandMessage, Command], Awaitable[Answer]]
 
 
@@ -114,6 +123,7 @@ class Desk:
         *memory.EVENTS,
         *note.EVENTS,
         *policy.EVENTS,
+        *profile.EVENTS,
         *settings.EVENTS,
     )
     WRITES: ClassVar[tuple[type[Event], ...]] = tuple(one for one in EVENTS if one in {*WRITES, *WRITES_BY_ITSELF})
@@ -136,6 +146,7 @@ class Desk:
             Book: self._books.handle,
             Aliases: self._books.names.handle,
             ProjectSettings: self._settings.handle,
+            Profiles: self._books.profiles.handle,
         }
         self._intake = MemoryIntake(kit, self._books)
         await self._intake.open()

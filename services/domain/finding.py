@@ -22,8 +22,8 @@ def echo(word: str) -> str:
     return repr(word if len(word) <= MAX_ECHO else f"{word[:MAX_ECHO]}…")
 
 
-def find(known: Mapping[str, T], name: str, one: str, many: str) -> T:
-    """What has this id; `one` and `many` are the words for it. Raises `Unnamed`."""
+def find(known: Mapping[str, T], name: str, one: str, many: str, *, of: str = "this project") -> T:
+    """What has this id; `one` and `many` are the words for it, and `of` whose it is. Raises `Unnamed`."""
     if not name:
         raise Unnamed(f"no {one} is named: give its id")
     exact = known.get(name)
@@ -32,7 +32,7 @@ def find(known: Mapping[str, T], name: str, one: str, many: str) -> T:
     names = sorted(other for other in known if other.startswith(name)) if len(name) >= SHORTEST else []
     if not names:
         raise Unnamed(
-            f"this project has no {one} {echo(name)}; list its {many}, and name one by its id or the first {SHORTEST} "
+            f"{of} has no {one} {echo(name)}; list its {many}, and name one by its id or the first {SHORTEST} "
             "characters of it or more"
         )
     if len(names) > 1:

@@ -8,6 +8,7 @@ from services.edges.connect.harnesses import names as harness_names
 from services.edges.dream import arguments as dream
 from services.edges.erase import arguments as erase
 from services.edges.memory import arguments as memory
+from services.edges.profile import arguments as profile
 from services.edges.project import arguments as project
 from services.edges.search import arguments as search
 from services.kit import rooms
@@ -69,6 +70,7 @@ def parser() -> argparse.ArgumentParser:
     )
     memory.add_to(_add(commands, "memory", "read what is remembered of a project, and decide about it"))
     project.add_to(_add(commands, "project", "see which projects there are, and say which names are one project"))
+    profile.add_to(_add(commands, "profile", "see what is known of you, and say whether it is collected and shown"))
     memory.add_notes(_add(commands, "notes", "list the notes of agents and people"))
     dream.add_to(_add(commands, "dream", "tidy up what is remembered of a project, and show what came of that"))
     demo = _add(commands, "demo", "play the session that comes along, and show what became of it")

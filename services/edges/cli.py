@@ -155,6 +155,14 @@ def _project(options: argparse.Namespace) -> int:
     return asyncio.run(project(options, _settings(), Path.cwd()))
 
 
+def _profile(options: argparse.Namespace) -> int:
+    from services.edges.profile.command import profile  # noqa: PLC0415
+    from services.kit.logs import configure  # noqa: PLC0415
+
+    configure("profile", level="error", as_json=False)
+    return asyncio.run(profile(options, _settings(), Path.cwd()))
+
+
 def _dream(options: argparse.Namespace) -> int:
     from services.edges.dream.command import dream  # noqa: PLC0415
     from services.kit.logs import configure  # noqa: PLC0415
@@ -327,6 +335,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "replay": _replay,
     "memory": _memory,
     "project": _project,
+    "profile": _profile,
     "notes": _memory,
     "dream": _dream,
     "demo": _demo,

@@ -4,16 +4,15 @@ from inspect import getmembers, isclass
 
 import msgspec
 
-from schemas import asks, question_asks, room_health, view_asks
+from schemas import asks, profile_asks, question_asks, room_health, view_asks
 from schemas.ask import Ask
 from services.generate.docstrings import summary
 
 
 def reply_to(ask: type[Ask]) -> type[msgspec.Struct]:
     words = f"The reply to `ask.{ask.NAME}`"
-    members = (
-        member for module in (asks, question_asks, room_health, view_asks) for member in getmembers(module, isclass)
-    )
+    modules = (asks, profile_asks, question_asks, room_health, view_asks)
+    members = (member for module in modules for member in getmembers(module, isclass))
     for _, candidate in members:
         if issubclass(candidate, msgspec.Struct) and summary(candidate).startswith(words):
             return candidate

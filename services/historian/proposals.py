@@ -1,24 +1,36 @@
-"""What a session showed of its project is proposed to the desk for the project's memory."""
+"""What a session showed of its project and of the person in it is proposed to the desk, for memory and for profiles."""
 
 from collections.abc import Mapping
 
-from schemas.commands import MemoryPropose
+from schemas.commands import Command, MemoryPropose, ProfileObserve
 from schemas.envelope import Actor, Envelope
-from schemas.events import FactExtracted
+from schemas.events import FactExtracted, ObservationRecorded
 from schemas.subjects import Address
 from services.domain.project_settings import with_own
+from services.historian.core.summary import TRAIT
 from services.kit.commands import send
 from services.kit.room import Kit
 
 
-async def propose(kit: Kit, envelope: Envelope, event: FactExtracted, own: Mapping[str, object]) -> None:
-    """Propose a fact, if a memory is kept of its project; `own`: what that has set for itself.
+async def propose(
+    kit: Kit, envelope: Envelope, event: FactExtracted | ObservationRecorded, own: Mapping[str, object]
+) -> None:
+    """Propose what was found, if a memory is kept of its project; `own`: what that has set for itself.
 
     The same envelope again is the same proposal.
     """
-    if not with_own(kit.settings.memory, own).enabled:
+    command = _command(envelope, event)
+    if command is None or not with_own(kit.settings.memory, own).enabled:
         return
-    command = MemoryPropose(event.category, event.text, envelope.session, tuple(event.evidence), event.run)
     answer = await send(kit.bus, Address(envelope.project), command, name=envelope.id, actor=Actor("room", kit.room))
     if not answer.ok:
-        kit.log.warning("a fact was not proposed", session=envelope.session, reason=answer.text)
+        kit.log.warning("what was found was not proposed", session=envelope.session, reason=answer.text)
+
+
+def _command(envelope: Envelope, event: FactExtracted | ObservationRecorded) -> Command | None:
+    """The proposal; none of an observation that is not about a person, or not in words of their own."""
+    if isinstance(event, FactExtracted):
+        return MemoryPropose(event.category, event.text, envelope.session, tuple(event.evidence), event.run)
+    if event.kind != TRAIT or not event.words:
+        return None
+    return ProfileObserve(event.words, envelope.session, envelope.seq, event.first, event.last)

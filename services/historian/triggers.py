@@ -16,6 +16,7 @@ from schemas.events import (
     HistoryAbandoned,
     HistoryOrdered,
     HistoryRequested,
+    ObservationRecorded,
     SessionIdled,
     StepOpened,
     UsageSampled,
@@ -40,7 +41,14 @@ from services.kit.pacing import Pacing
 from services.kit.room import Kit
 from services.kit.settings_reader import SettingsReader
 
-CALLING: tuple[type[Event], ...] = (StepOpened, UsageSampled, SessionIdled, HistoryOrdered, FactExtracted)
+CALLING: tuple[type[Event], ...] = (
+    StepOpened,
+    UsageSampled,
+    SessionIdled,
+    HistoryOrdered,
+    FactExtracted,
+    ObservationRecorded,
+)
 """The events that a session is looked at after."""
 MOST_PUT_OFF = 2.0
 """The most seconds until a session is looked at again. History is written long before it is needed."""
@@ -76,7 +84,7 @@ class Triggers:
         try:
             await self.look(address)
             for envelope, event in map(fact_of, deliveries):
-                if isinstance(event, FactExtracted):
+                if isinstance(event, FactExtracted | ObservationRecorded):
                     await propose(self._kit, envelope, event, await self._settings.of(envelope.project))
         except Exception as error:  # noqa: BLE001 - it concerns this session only
             for delivery in deliveries:

@@ -20,8 +20,10 @@ from services.responder.hinting import Hinting
 from services.responder.new_forks import NewForks
 from services.responder.new_sessions import NewSessions
 from services.responder.projections.learned_limits import LEARNED_LIMITS
+from services.responder.projections.profiles import PROFILES
 from services.responder.projections.session import SESSION
 from services.responder.session_cache import SessionCache
+from services.responder.session_owners import SessionOwners
 from services.responder.steps import Steps
 from services.responder.views.copy import Copier
 from services.responder.views.files import Files
@@ -65,6 +67,7 @@ class Responder:
         kit.stack.callback(self._new_sessions.close)
         self.hinting = Hinting(kit, self._cache, live_from=head)
         kit.stack.callback(self.hinting.close)
+        self._owners = SessionOwners(self._cache)
         views = settings.views
         pace = Pace(views.batch, views.linger, views.checkpoint_idle, CHECKPOINT, LEAST_PAUSE)
         self._projector = Projector(kit, self._files, kit.room, pace, self._follow)
@@ -81,9 +84,11 @@ class Responder:
             self.plans,
             self._new_sessions,
             self.hinting,
+            self._owners,
         )
         handlers = [handler_of(question, context) for question in QUESTIONS]
-        await self._cache.entry(LEARNED_LIMITS, GLOBAL)  # no question shall wait for it
+        await self._cache.entry(LEARNED_LIMITS, GLOBAL)  # no question shall wait for it ...
+        await self._cache.entry(PROFILES, GLOBAL)  # ... nor for this
         await self._projector.open()
         begin(kit, self._files.swap_at(head))
         begin(kit, self._files.mend(self._projector.begin_anew))
@@ -115,3 +120,4 @@ class Responder:
         self._forks.feed(envelope, event)
         self._new_sessions.feed(envelope, event)
         self.hinting.feed(envelope, event)
+        self._owners.feed(event)

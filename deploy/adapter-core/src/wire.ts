@@ -759,6 +759,12 @@ export interface QuestionAsk {
   deadline_ms?: number;
 }
 /**
+ * What is known of the person who works in a directory, and is it collected and shown?
+ */
+export interface ProfileAsk {
+  directory: string;
+}
+/**
  * The reply to `ask.transform`.
  */
 export interface Plan {
@@ -2044,6 +2050,44 @@ export interface OfferedQuestion {
   error?: string;
 }
 /**
+ * The reply to `ask.profile`.
+ */
+export interface ProfileReply {
+  state?: "off" | "on" | "unavailable";
+  /**
+   * Why there is no profile, where it is unavailable, as the end of a sentence.
+   */
+  reason?: string;
+  /**
+   * In the order of their promotion.
+   */
+  traits?: ListedTrait[];
+  /**
+   * Traits that have too few candidates yet.
+   */
+  waiting?: number;
+  error?: string;
+}
+/**
+ * A trait that has enough candidates.
+ */
+export interface ListedTrait {
+  id: string;
+  text: string;
+  /**
+   * `no_room`: others are shown that were stated in more sessions. `off`: the profile is, so that none is shown.
+   */
+  state: "no_room" | "off" | "retired" | "shown";
+  /**
+   * How often it was observed, as far as that is remembered ...
+   */
+  candidates?: number;
+  /**
+   * ... and in how many sessions.
+   */
+  sessions?: number;
+}
+/**
  * The agent no longer needs these tags (the tool `ctx_reduce`).
  */
 export interface DropQueue {
@@ -2258,6 +2302,59 @@ export interface ProjectSeparate {
    * Empty: the name that came last.
    */
   former?: string;
+}
+/**
+ * A person has their profile collected and shown from now on. It is about no project.
+ */
+export interface ProfileEnable {
+  /**
+   * Where the person stands: the e-mail address that git has there says whose profile it is.
+   */
+  directory: string;
+}
+/**
+ * A person has their profile neither collected nor shown from now on. It is about no project.
+ */
+export interface ProfileDisable {
+  /**
+   * As in `profile.enable`.
+   */
+  directory: string;
+}
+/**
+ * A person has one trait of their profile neither collected nor shown from now on. It is about no project.
+ */
+export interface ProfileRetire {
+  /**
+   * As in `profile.enable`.
+   */
+  directory: string;
+  /**
+   * Its id, or the beginning of it.
+   */
+  trait: string;
+}
+/**
+ * A person has stated how they want to work, in their own words. Only while their profile is on it is collected.
+ */
+export interface ProfileObserve {
+  /**
+   * The sentence, as the person typed it.
+   */
+  text: string;
+  session: string;
+  /**
+   * The position of the log with the observation.
+   */
+  position: number;
+  /**
+   * The first and ...
+   */
+  first?: number;
+  /**
+   * ... the last message in which it was stated, by their places in the session.
+   */
+  last?: number;
 }
 /**
  * A person says what a project sets for itself. What it had set before, and is not named, holds no longer.

@@ -27,6 +27,8 @@ from schemas.events import (
     NoteWritten,
     PlanExtended,
     PlanRebased,
+    ProfileBound,
+    ProfileObserved,
     QuestionAnswered,
     QuestionPut,
 )
@@ -161,6 +163,8 @@ class Rewriting:
                 return (project, name) in self._scope.notes
             case AliasAdded() | AliasProposed() | AliasRemoved():
                 return not self._scope.projects.isdisjoint((event.alias, event.leads_to))
+            case ProfileBound() | ProfileObserved():
+                return self._scope.covers(Address(event.origin_project, event.origin))
             case _:
                 return False
 
@@ -189,7 +193,7 @@ class Rewriting:
                 return event
 
 
-_READ = frozenset({"memory", "plan", "hint", "note", "alias", "question"})
+_READ = frozenset({"memory", "plan", "hint", "note", "alias", "question", "profile"})
 """Nouns of facts of which fields are looked at one by one."""
 
 

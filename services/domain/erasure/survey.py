@@ -1,7 +1,7 @@
 """What a log says of sessions, memories and notes: who belongs to whom, before any of them is erased."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -21,6 +21,8 @@ from schemas.events import (
     NoteWritten,
     PlanExtended,
     PlanRebased,
+    ProfileBound,
+    ProfileObserved,
     SessionForked,
     SessionOpened,
     ToolRan,
@@ -36,7 +38,7 @@ REASON = "erased"
 """Why an erased memory is archived."""
 SHOWN_CHARACTERS = (400, 80)
 """How long a text may be that a head, a hint or a judgement shows of a memory."""
-_READ = frozenset({"session", "tool", "message", "compartment", "memory", "note", "plan", "hint", "alias"})
+_READ = frozenset({"session", "tool", "message", "compartment", "memory", "note", "plan", "hint", "alias", "profile"})
 """Nouns of the facts that are looked at."""
 
 
@@ -70,6 +72,8 @@ class Survey:
         self._left_open: dict[Address, dict[str, set[str]]] = {}
         self._hints: list[tuple[Address, HintDecided]] = []
         self._aliases: dict[str, str] = {}
+        self._owners: dict[Address, str] = {}
+        self._traits: dict[str, dict[str, set[Address]]] = {}
 
     def add(self, subject: str, data: bytes) -> None:
         """One record."""
@@ -100,6 +104,11 @@ class Survey:
                 self._hints.append((address, event))
             case AliasAdded(alias=name, leads_to=project):
                 self._aliases[name] = project
+            case ProfileBound(person=person, origin_project=project, origin=session) if person:
+                self._owners[Address(project, session)] = person
+            case ProfileObserved(person=person, origin_project=project, origin=session, text=text):
+                sessions = self._traits.setdefault(person, {}).setdefault(flat(text), set())
+                sessions.add(Address(project, session))
             case _:
                 self._enter_memory(address.project, record, event)
 
@@ -149,7 +158,7 @@ class Survey:
             to_archive=self._live(memories),
             notes=frozenset(key for key, origin in self._notes.items() if origin in ids),
             quoted=quoted,
-            shown=self._shown(ids, quoted),
+            shown=self._shown(ids, quoted, sessions),
         )
 
     def _family(self, begun: Iterable[Address]) -> Iterator[Address]:
@@ -162,9 +171,11 @@ class Survey:
                 left += self._members.get(one, ())
         return iter(known)
 
-    def _shown(self, ids: frozenset[str], quoted: frozenset[str]) -> Mapping[Address, Masks]:
-        """What prompts of other sessions show: lines that these sessions left open, and what hints quote."""
-        texts: dict[Address, set[str]] = {}
+    def _shown(
+        self, ids: frozenset[str], quoted: frozenset[str], sessions: frozenset[Address] = frozenset()
+    ) -> Mapping[Address, Masks]:
+        """What prompts of other sessions show: lines that these sessions left open, what hints quote, and traits."""
+        texts = self._shown_traits(lambda one: one in sessions)
         for address, left_open in self._left_open.items():
             for name, lines in left_open.items():
                 if name in ids:
@@ -174,6 +185,20 @@ class Survey:
             if found:
                 texts.setdefault(address, set()).update(*map(_variants, found))
         return {address: masks_of(found) for address, found in texts.items()}
+
+    def _shown_traits(self, goes: Callable[[Address], bool]) -> dict[Address, set[str]]:
+        """What heads of other sessions may show of a profile that was stated only in sessions that go."""
+        texts: dict[Address, set[str]] = {}
+        for session, person in self._owners.items():
+            found = {
+                variant
+                for text, stated in self._traits.get(person, {}).items()
+                if all(map(goes, stated))
+                for variant in _variants(text)
+            }
+            if found and not goes(session):
+                texts[session] = found
+        return texts
 
     def of_memories(self, names: Iterable[str]) -> ErasureScope:
         """Memories of these ids, in whichever project, with their texts wherever they stand.
@@ -226,7 +251,10 @@ class Survey:
         known = {one.project for one in self.facts} & names
         if not known or not project:
             raise Unknown(f"the log has no project {project!a}; `annals project list` shows all of them")
-        return ErasureScope(projects=frozenset(names))
+        shown = self._shown_traits(lambda one: one.project in names)
+        return ErasureScope(
+            projects=frozenset(names), shown={address: masks_of(found) for address, found in shown.items()}
+        )
 
     def _masks(self, memories: Iterable[tuple[str, str]]) -> Masks:
         texts: set[str] = set()

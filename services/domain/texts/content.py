@@ -41,6 +41,8 @@ class Piece(msgspec.Struct, frozen=True):
     """Whether the harness wrote it, not a person."""
     is_late: bool = False
     """Whether it came into a person's message later, or in the place of what stood there: nobody knows whose it is."""
+    is_typed: bool = False
+    """Whether the harness vouches that a person typed it."""
 
 
 class RecordedMessage(msgspec.Struct, frozen=True):
@@ -74,6 +76,7 @@ def piece_of(event: PartRecorded, number: int) -> Piece:
         ignored=event.ignored,
         synthetic=event.synthetic or event.provenance in LATE,
         is_late=event.provenance in LATE,
+        is_typed=event.provenance == "typed",
     )
 
 

@@ -26,8 +26,9 @@ from services.domain.tokens import tokens
 from services.domain.transcript import reader
 from services.domain.transcript.reader import Chunk
 from services.historian.core.lifecycle import REBUILD, RESCORE
+from services.historian.core.own_sentence import own_sentence
 from services.historian.core.state import Session
-from services.historian.core.summary import Draft, Summary
+from services.historian.core.summary import TRAIT, Draft, Observation, Summary
 
 LOOK_AHEAD = 2
 """Messages behind a compartment from which on its end is certain."""
@@ -74,7 +75,7 @@ def published(
     rest = unread(session, request, last)
     is_last = not rest if is_anew else is_end
     events: list[Event] = [_sealed(draft, request, address, chunk, written.source) for draft in drafts]
-    events += _beside(summary, last, request, is_subagent=session.is_subagent)
+    events += _beside(summary, last, request, chunk, is_subagent=session.is_subagent)
     events.append(
         HistoryAdvanced(
             run=request.run,
@@ -151,7 +152,9 @@ def _sealed(draft: Draft, request: HistoryRequested, address: Address, chunk: Ch
     )
 
 
-def _beside(summary: Summary, last: int, request: HistoryRequested, *, is_subagent: bool) -> Iterator[Event]:
+def _beside(
+    summary: Summary, last: int, request: HistoryRequested, chunk: Chunk, *, is_subagent: bool
+) -> Iterator[Event]:
     """The facts and observations that what is published shows, up to this message.
 
     What only messages behind it show is found again with them. In the session of a sub-agent no person has written
@@ -163,8 +166,14 @@ def _beside(summary: Summary, last: int, request: HistoryRequested, *, is_subage
             yield _fact(fact.category, fact.text, shown, request)
     for one in summary.observations:
         if one.first <= last and (one.kind in OF_WORK or not is_subagent):
-            until = min(one.last, last)
-            yield ObservationRecorded(run=request.run, kind=one.kind, text=one.text, first=one.first, last=until)
+            yield _observation(one, min(one.last, last), request, chunk)
+
+
+def _observation(one: Observation, last: int, request: HistoryRequested, chunk: Chunk) -> ObservationRecorded:
+    """An observation up to this message; one about a person with their own sentence, if there is one."""
+    inside = [message for message in chunk.recorded if one.first <= message.ordinal <= last]
+    own = own_sentence(one.text, inside) if one.kind == TRAIT else ""
+    return ObservationRecorded(run=request.run, kind=one.kind, text=one.text, first=one.first, last=last, words=own)
 
 
 def _fact(category: str, text: str, evidence: Sequence[int], request: HistoryRequested) -> FactExtracted:

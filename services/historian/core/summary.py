@@ -42,6 +42,10 @@ class Fact(msgspec.Struct, frozen=True):
     """Ordinals of the messages that show it."""
 
 
+TRAIT = "user_trait"
+"""The kind of the observations that are about a person."""
+
+
 class Observation(msgspec.Struct, frozen=True):
     """How a person works, or a turn that the work took."""
 

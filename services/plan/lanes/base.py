@@ -9,6 +9,7 @@ from services.domain.conversation import Message
 from services.domain.limits import Limits, Memory
 from services.domain.protection import protected
 from services.domain.window import Learned
+from services.memory.profiles import PersonProfile
 from services.memory.remembered import Remembered
 from services.plan.head.documents import Document
 from services.plan.lanes.hints import MIN_SCORE, Hit, NoteStatus
@@ -65,6 +66,8 @@ class View(msgspec.Struct, frozen=True):
     """What the project remembers."""
     memory: Memory = Memory()
     """How much of that is shown."""
+    profile: PersonProfile = PersonProfile()
+    """What is known of the person whose session it is."""
     name: str = ""
     """The session's id: what it has told the memory itself is no news to it."""
     notes: NoteStatus | None = None

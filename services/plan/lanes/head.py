@@ -6,6 +6,8 @@ from schemas.plan import AnyEdit, SetHead
 from services.domain.conversation import Message
 from services.domain.tokens import tokens
 from services.domain.window import window
+from services.memory.profiles import Trait
+from services.memory.profiles import shown as shown_traits
 from services.memory.rendering import Choice, render
 from services.plan.head.documents import Document, at_the_head, chosen
 from services.plan.head.last_session import last_session_section
@@ -115,21 +117,30 @@ def _wanted(view: View) -> SetHead:
     share = window(step, view.known, limits).usable * MOST_PERCENT // 100
     documents = chosen(view.documents, limits.head_documents) if limits.head else ()
     memories = chosen_memories(view.remembered, view.memory, at, share)
+    traits = traits_shown(view, share)
     text = render_project(
         documents,
         render(memories),
+        [one.text for one in traits],
         key_files=[file for file in shown(view) if file not in documents],
         last_session=last_session_section(predecessor(view).lines),
         room=Room(limits.head_tokens, limits.key_files_tokens, share),
     )
-    return SetHead(slot=SLOT, text=text, by=_by(view, memories) if text else (), lane=_mark(view))
+    return SetHead(slot=SLOT, text=text, by=_by(view, memories, traits) if text else (), lane=_mark(view))
 
 
-def _by(view: View, memories: Choice) -> tuple[int, ...]:
+def traits_shown(view: View, share: int) -> Sequence[Trait]:
+    """What is shown of the person; nothing where the project has no memory: it is shown nothing of other sessions."""
+    if not view.memory.enabled or view.remembered.book.is_home:
+        return ()
+    return shown_traits(view.profile, share)
+
+
+def _by(view: View, memories: Choice, traits: Iterable[Trait]) -> tuple[int, ...]:
     """Where the log tells of what stands in it."""
     newest = view.remembered.newest
     of_project = (*(one.seq for one in shown(view)), *(newest[one.memory.id] for one in memories.shown))
-    return (*of_project, *predecessor(view).facts)
+    return (*of_project, *(one.promoted for one in traits), *predecessor(view).facts)
 
 
 def _mark(view: View) -> str:

@@ -23,6 +23,7 @@ from services.responder.projections.book import BOOK
 from services.responder.projections.session import SESSION
 from services.responder.projections.settings import SETTINGS
 from services.responder.session_cache import SessionCache
+from services.responder.session_owners import SessionOwners
 from services.responder.steps import Steps
 from services.responder.views.copy import Copier
 from services.responder.views.files import Files
@@ -45,6 +46,7 @@ class Context(msgspec.Struct, frozen=True):
     """The model calls whose step was read, and that wait for their plan."""
     new_sessions: NewSessions
     hinting: Hinting
+    owners: SessionOwners
 
 
 PLANS = Turns(at_once=8, waiting=1024)

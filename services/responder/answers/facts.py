@@ -25,6 +25,7 @@ from schemas.events import (
     PartRecorded,
     PlanExtended,
     PlanRebased,
+    ProfileObserved,
     StepOpened,
     TagAssigned,
     TodoCaptured,
@@ -116,6 +117,7 @@ def _words_of(event: Event) -> str:
             | MemoryMerged(text=text)
             | NoteWritten(text=text)
             | NoteUpdated(text=text)
+            | ProfileObserved(text=text)
         ):
             return text
         case MemoryArchived(reason=reason) | MemoryRestored(reason=reason) | MemoryVerified(reason=reason):

@@ -43,8 +43,10 @@ from services.responder.hinting import Hinting
 from services.responder.new_sessions import NewSessions
 from services.responder.projections.documents import DOCUMENTS, Captured
 from services.responder.projections.learned_limits import LEARNED_LIMITS
+from services.responder.projections.profiles import PROFILES
 from services.responder.projections.session import SESSION
 from services.responder.session_cache import SessionCache
+from services.responder.session_owners import SessionOwners
 from services.responder.steps import Steps
 
 replace = msgspec.structs.replace
@@ -72,11 +74,13 @@ class Transformer:
         queue: Queue | None = None,
         new_sessions: NewSessions | None = None,
         hinting: Hinting | None = None,
+        owners: SessionOwners | None = None,
     ) -> None:
         """`queue`: where plans wait for their turn; None: one that nobody else sees.
 
         `new_sessions`: what looks for the session before a new one; None: it is looked for when a session asks.
         `hinting`: the searches for what persons write; None: no plan waits for one.
+        `owners`: what waits until it is recorded whose session it is; None: no plan waits for it.
         """
         self._kit = kit
         self._cache = cache
@@ -86,6 +90,7 @@ class Transformer:
         self._queue = Queue(PLANS) if queue is None else queue
         self._new_sessions = NewSessions(kit, cache) if new_sessions is None else new_sessions
         self._hinting = hinting
+        self._owners = owners
         self._bodies = Bodies(kit.bus, BODIES)
         self._texts_read: dict[tuple[str, str], Document] = {}
         """Project and path -> the newest version that was read: documents and key files are few and small."""
@@ -102,6 +107,8 @@ class Transformer:
         if entry.state.step is not None and entry.state.step.step == ask.step and not entry.state.step.aligned:
             return Plan("resync", reason="the list of messages is not the one the log knows: tell all of it")
         await self._new_sessions.ready(address, entry.state, deadline - time.monotonic())
+        if self._owners is not None:
+            await self._owners.ready(address, entry.state, deadline - time.monotonic())
         if self._hinting is not None:
             await self._hinting.ready(address, deadline - time.monotonic())
         try:
@@ -165,6 +172,7 @@ class Transformer:
             memory=then.memory,
             predecessor=self._predecessor(address, state, remembered),
             coming=coming,
+            profile=(await self._cache.state(PROFILES, GLOBAL)).of_session(address),
             name=address.session,
             notes=status_of(state, remembered, address.session),
             learned=await self._cache.state(LEARNED_LIMITS, GLOBAL),
@@ -311,6 +319,7 @@ TRANSFORM = Question(
             context.plans,
             context.new_sessions,
             context.hinting,
+            context.owners,
         ).answer
     ),
     lambda reason: Plan("failed", reason=reason),

@@ -16,6 +16,7 @@ from services.domain.aliases import GLOBAL
 from services.edges.arguments import parser
 from services.edges.launcher.broker import Broker
 from services.edges.memory.command import memory
+from services.edges.profile.command import profile
 from services.edges.project.command import project
 from services.kit.bus import Appender, Bus
 from services.responder.worker import Responder
@@ -41,7 +42,7 @@ class Ran:
 
     async def __call__(self, *arguments: str) -> "Ran":
         options = parser().parse_args(arguments)
-        run = {"project": project, "memory": memory}[options.command]
+        run = {"project": project, "profile": profile, "memory": memory}[options.command]
         self.status = await run(options, self._settings, self._here)
         self.out, self.error = self._capsys.readouterr()
         return self

@@ -83,7 +83,7 @@ def repeated(steps: Sequence[Step]) -> Iterator[Observation]:
     known: list[tuple[Step, frozenset[str]]] = []
     reported: set[frozenset[str]] = set()
     for step in steps:
-        for sentence in chain.from_iterable(map(_requests, step.of_person)):
+        for sentence in chain.from_iterable(map(stated_rules, step.of_person)):
             own = words(sentence)
             before = next((one for one, other in known if one is not step and alike(own, other) >= AGAIN), None)
             if before is not None and not any(alike(own, other) >= AGAIN for other in reported):
@@ -93,7 +93,7 @@ def repeated(steps: Sequence[Step]) -> Iterator[Observation]:
             known.append((step, own))
 
 
-def _requests(text: str) -> Iterator[str]:
+def stated_rules(text: str) -> Iterator[str]:
     """What a person wants or does not want, in sentences of some words."""
     for sentence in sentences(text) if len(text) <= OWN_WORDS else ():
         if phrase_patterns.RULE.search(sentence) and is_informative(sentence) and not sentence.endswith(_QUESTION):

@@ -1,0 +1,45 @@
+"""What a person asks about their profile, and the reply."""
+
+from typing import ClassVar, Literal
+
+import msgspec
+
+from schemas.ask import Ask
+from schemas.numbers import Count
+
+
+class ProfileAsk(Ask, frozen=True):
+    """What is known of the person who works in a directory, and is it collected and shown?"""
+
+    NAME: ClassVar[str] = "profile"
+
+    directory: str
+
+
+class ListedTrait(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A trait that has enough candidates."""
+
+    id: str
+    text: str
+    state: Literal["shown", "no_room", "retired", "off"]
+    """`no_room`: others are shown that were stated in more sessions. `off`: the profile is, so that none is shown."""
+    candidates: Count = 0
+    """How often it was observed, as far as that is remembered ..."""
+    sessions: Count = 0
+    """... and in how many sessions."""
+
+
+class ProfileReply(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The reply to `ask.profile`."""
+
+    state: Literal["on", "off", "unavailable"] = "unavailable"
+    reason: str = ""
+    """Why there is no profile, where it is unavailable, as the end of a sentence."""
+    traits: tuple[ListedTrait, ...] = ()
+    """In the order of their promotion."""
+    waiting: Count = 0
+    """Traits that have too few candidates yet."""
+    error: str = ""
+
+
+PROFILE_ASKS: tuple[type[Ask], ...] = (ProfileAsk,)

@@ -1,0 +1,1 @@
+"""`annals profile`: what is known of a person, and what they say about that."""

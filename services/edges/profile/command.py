@@ -1,0 +1,86 @@
+"""`annals profile`, run: what is known of the person at the terminal, and what they say about that."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import msgspec
+
+from schemas.codec import encode
+from schemas.commands import Command, ProfileDisable, ProfileEnable, ProfileRetire
+from schemas.envelope import Actor
+from schemas.profile_asks import ProfileAsk, ProfileReply
+from schemas.subjects import ask
+from services.domain.aliases import GLOBAL
+from services.edges.person import name_of_person, person_bus, refused
+from services.edges.terminal import write, write_json
+from services.kit.bus import Bus, TooLarge, Unreachable
+from services.kit.commands import send
+from services.settings import Settings
+
+PATIENCE = 10.0
+"""Seconds in which an answer must have come."""
+SHORT = 8
+"""Characters of an id that are shown."""
+STATES = {"on": "Your profile is on.", "off": "Your profile is off: nothing is collected or shown. `annals profile on`"}
+STATE_OF = {"shown": "shown", "no_room": "no room", "retired": "retired", "off": "off"}
+
+
+async def profile(options: argparse.Namespace, installation: Settings, here: Path) -> int:
+    """Run one action; its exit status: 0 where it is done, 1 where it is refused, with a sentence why."""
+    try:
+        async with person_bus(installation, "profile") as bus:
+            return await (_list if options.action == "list" else _decide)(bus, options, str(here))
+    except (Unreachable, TooLarge) as error:
+        return refused(str(error))
+    except UnicodeEncodeError:
+        return refused("what you have given is no Unicode text: leave out the bytes that are none")
+
+
+async def _list(bus: Bus, options: argparse.Namespace, here: str) -> int:
+    question = ProfileAsk(here)
+    found = await bus.request(ask(question.NAME), encode(question), PATIENCE)
+    reply = msgspec.json.decode(found, type=ProfileReply)
+    if reply.error:
+        return refused(f"the profile cannot be read ({reply.error}): try again in a moment")
+    if options.json:
+        write_json(msgspec.to_builtins(reply) | {"state": reply.state})
+    else:
+        write("\n".join(_lines(reply)))
+    return 0
+
+
+def _lines(reply: ProfileReply) -> Iterator[str]:
+    """A profile for a person to read."""
+    if reply.state == "unavailable":
+        yield f"You have no profile: {reply.reason}."
+        return
+    yield STATES[reply.state] + (" switches it on." if reply.state == "off" else "")
+    for one in reply.traits:
+        times = f"{one.candidates} times in {one.sessions} sessions"
+        yield f"{one.id[:SHORT]}  {STATE_OF[one.state]:<7}  {one.text}  ({times})"
+    if reply.waiting:
+        yield f"{reply.waiting} more were stated too seldom to be shown."
+
+
+async def _decide(bus: Bus, options: argparse.Namespace, here: str) -> int:
+    actor = Actor("person", name_of_person())
+    answer = await send(bus, GLOBAL, _command(options, here), name=f"person-{uuid4()}", actor=actor)
+    if options.json:
+        write_json({"ok": answer.ok, "text": answer.text, "seq": answer.seq})
+    if not answer.ok:
+        return refused(answer.text)
+    if not options.json:
+        write(answer.text)
+    return 0
+
+
+def _command(options: argparse.Namespace, here: str) -> Command:
+    match options.action:
+        case "on":
+            return ProfileEnable(here)
+        case "off":
+            return ProfileDisable(here)
+        case _:
+            return ProfileRetire(here, options.trait)
