@@ -33,7 +33,8 @@ SHORT_TEXTS = st.one_of(st.text(max_size=80), st.sampled_from([one for one in TE
 
 
 def hit(text: str, name: str = "mem1", **more: Any) -> Hit:  # noqa: ANN401 - fields of a hit
-    return Hit(**{"source": "memory", "id": name, "score": 0.8, "fragment": text} | more)
+    fields: dict[str, Any] = {"source": "memory", "id": name, "score": 0.8, "fragment": text} | more
+    return Hit(**fields)
 
 
 def chosen(*quotes: tuple[str, str]) -> QuoteChoice:

@@ -7,9 +7,7 @@ from services.domain.search.words import words
 from services.searcher.core.request_searches import RARE, READ, request_searches
 from tests.helpers.wrong_input import TEXTS
 
-REQUEST = (
-    "Please look into why the pilots' launch in services/quay/crane_lift.py stops in the harbour at night with E4711"
-)
+REQUEST = "Please look why the pilots' launch in services/quay/crane_lift.py stops in the harbour at night with E4711"
 ROWS = {"pilot": 3, "launch": 2, "harbour": 90, "night": 40, "stop": 70, "quay": 60, "crane": 20, "look": 80}
 FEW = st.dictionaries(st.sampled_from([*words(REQUEST), "tide", "mole"]), st.integers(0, 5))
 
