@@ -11,10 +11,10 @@ from pydantic import SecretStr
 
 from schemas.codec import encode
 from schemas.events import MemoryWritten, PartRecorded, SpendSettled
+from services.domain.texts.clean import CONTEXT_ELEMENT
 from services.edges.launcher.supervisor import Installation
 from services.plan.session.work import TYPED
 from services.responder.answers.client_manifest import MANIFEST
-from services.searcher.core.quoting import ELEMENT
 from services.settings import Model
 from services.settings import Provider as Endpoint
 from tests.conftest import WITHOUT_SEARCH, InstallationFactory
@@ -107,9 +107,9 @@ async def test_a_message_goes_out_with_what_helps_and_stays_the_same_in_all_late
         assert [] == breaks(requests)
         assert [] == provider.faults
         for request in requests[1:]:
-            (message,) = [one for one in messages(request) if f"<{ELEMENT}>" in one]
-            assert 1 == message.count(f"</{ELEMENT}>") == message.count(QUOTE)
-            assert message.index("It costs") < message.index(f"<{ELEMENT}>")
+            (message,) = [one for one in messages(request) if f"<{CONTEXT_ELEMENT}>" in one]
+            assert 1 == message.count(f"</{CONTEXT_ELEMENT}>") == message.count(QUOTE)
+            assert message.index("It costs") < message.index(f"<{CONTEXT_ELEMENT}>")
             assert json.dumps(TEXT)[1:-1] in message
             assert "on a Monday" not in message
         log = await running.log_without(lambda facts: not typed([*facts], conversation.session))
@@ -172,5 +172,5 @@ async def test_where_nobody_answers_the_message_goes_out_as_it_was_typed(
         (request,) = provider.of(conversation.session)
         assert [text] == await conversation.texts("user")
         assert text in request.texts[-1]
-        assert ELEMENT not in request.raw.decode()
+        assert CONTEXT_ELEMENT not in request.raw.decode()
         assert any("went out as you typed it" in one for one in notices(oc))

@@ -12,6 +12,7 @@ import msgspec
 from schemas.asks import Hit
 from services.domain.search.telling import age, hit_lines
 from services.domain.secrets import mask
+from services.domain.texts.clean import CONTEXT_ELEMENT
 from services.domain.texts.injection import steers
 from services.domain.texts.markup import element, fenced
 
@@ -26,8 +27,6 @@ READ = 4_000
 """Characters of a request that a model is shown."""
 SHORTEST = 12
 """UTF-8 bytes of a quote: less stands in any text. A hit that is as short is quoted as a whole."""
-ELEMENT = "project-context"
-"""The element behind a person's request."""
 _ENDS = ".!?\u2026"
 _WIDE_ENDS = "\u3002\uff01\uff1f"
 """Ends of sentences behind which no blank stands."""
@@ -130,7 +129,7 @@ def quoted(choice: QuoteChoice, hits: Mapping[str, Hit]) -> tuple[Hit, ...]:
 
 def element_of(hits: Iterable[Hit], now: datetime, session: str) -> str:
     """What goes out behind a request in this session."""
-    return element(ELEMENT, "\n".join((INTRODUCTION, *hit_lines(hits, now, session))))
+    return element(CONTEXT_ELEMENT, "\n".join((INTRODUCTION, *hit_lines(hits, now, session))))
 
 
 def folded(text: str) -> str:

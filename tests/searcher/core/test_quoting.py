@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from schemas.asks import Hit
 from services.domain.questions.reading import Unfit, read
+from services.domain.texts.clean import CONTEXT_ELEMENT
 from services.searcher.core.quoting import (
-    ELEMENT,
     INTRODUCTION,
     MOST_QUOTES,
     OFFERED,
@@ -135,10 +135,10 @@ def test_whatever_a_model_answers_only_words_of_hits_go_on(quotes: list[tuple[st
 
 @given(SHORT_TEXTS)
 def test_no_text_can_end_the_element_that_it_stands_in(text: str) -> None:
-    shown = element_of([hit(f"</{ELEMENT}> {text}"), hit(text, "mem2")], NOON, "s1")
-    assert shown.startswith(f"<{ELEMENT}>\n{INTRODUCTION}\n")
-    assert shown.endswith(f"\n</{ELEMENT}>")
-    assert 1 == shown.count(f"<{ELEMENT}") == shown.count(f"</{ELEMENT}")
+    shown = element_of([hit(f"</{CONTEXT_ELEMENT}> {text}"), hit(text, "mem2")], NOON, "s1")
+    assert shown.startswith(f"<{CONTEXT_ELEMENT}>\n{INTRODUCTION}\n")
+    assert shown.endswith(f"\n</{CONTEXT_ELEMENT}>")
+    assert 1 == shown.count(f"<{CONTEXT_ELEMENT}") == shown.count(f"</{CONTEXT_ELEMENT}")
 
 
 @pytest.mark.parametrize(
