@@ -627,6 +627,36 @@ class Hits(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
 
 
+class AugmentAsk(Ask, frozen=True):
+    """What of the project helps with this request? At most three searches and one question to a model answer it."""
+
+    NAME: ClassVar[str] = "augment"
+
+    project: str
+    text: str = ""
+    """The request, as a person has typed it."""
+    session: str = ""
+    """The session in which it is made: what its prompt shows already is not repeated. Empty: in none."""
+
+
+class Augmentation(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The reply to `ask.augment`."""
+
+    hits: tuple[Hit, ...] = ()
+    """What helps: where each stands, and as its fragment the words that are quoted."""
+    text: str = ""
+    """The same to read. For a session it is the element that goes out behind the request, where there are hits."""
+    notice: str = ""
+    """How the hits were chosen, in a sentence for the person."""
+    model: str = ""
+    """The model that has chosen them; empty: they are the best hits of the searches."""
+    searches: tuple[str, ...] = ()
+    """What was searched for."""
+    degraded: tuple[str, ...] = ()
+    """What could not be searched as it should have been, and why."""
+    error: str = ""
+
+
 class ServedAsk(Ask, frozen=True):
     """What does this session have before it now, word for word or in its head? Asked by rooms."""
 
@@ -674,6 +704,7 @@ class IndexPosition(msgspec.Struct, frozen=True, omit_defaults=True):
 ASKS: tuple[type[Ask], ...] = (
     TransformAsk,
     SearchAsk,
+    AugmentAsk,
     ServedAsk,
     IndexPositionAsk,
     HealthAsk,

@@ -53,6 +53,8 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True):
     subject: str
     argument: str = ""
     """The field that takes what is typed behind the command; empty: nothing is."""
+    augments: bool = False
+    """Whether what is typed goes on to the model as a message, with the reply to the question behind it."""
 
 
 MEMORY = "ctx_memory"
@@ -260,5 +262,13 @@ LINES: tuple[Line, ...] = (
         verb="command",
         subject="dream.order",
         argument="task",
+    ),
+    Line(
+        name="ctx-aug",
+        description="Send a message with quotations from what is known of this project that may help with it",
+        verb="ask",
+        subject="augment",
+        argument="text",
+        augments=True,
     ),
 )

@@ -14,7 +14,8 @@ class HintDecided(Event, frozen=True):
     decision: str
     """`hint` or `skip`."""
     reason: str = ""
-    """Of a skip: too_short, empty, below_threshold, late, timeout or error."""
+    """Of a skip: too_short, empty, below_threshold, late, timeout, error, or stacked: the message goes out with what is
+    known already, because its person has asked for that."""
     score: float = 0.0
     """How well the best fits, from 0 to 1 ..."""
     threshold: float = 0.0

@@ -83,6 +83,7 @@ def parser() -> argparse.ArgumentParser:
     health = _add(commands, "health", "ask a room on this machine whether it is well")
     health.add_argument("--port", type=whole_number(1, 65_535, "a port"), required=True)
     search.add_to(_add(commands, "search", "find messages, memories, notes, history and commits of a project"))
+    search.add_ask_to(_add(commands, "ask", "quote what is known of a project that helps with a request"))
     search.add_show_to(_add(commands, "show", "print the messages of a session, or a range of them"))
     search.add_explain_to(_add(commands, "explain", "print why the prompt of a model call looks as it does"))
     erase.add_to(_add(commands, "erase", "take something out of all stores, the log too, while the rooms are stopped"))

@@ -192,6 +192,14 @@ def _search(options: argparse.Namespace) -> int:
     return asyncio.run(search(options, _settings(), Path.cwd()))
 
 
+def _ask(options: argparse.Namespace) -> int:
+    from services.edges.search.command import augment  # noqa: PLC0415
+    from services.kit.logs import configure  # noqa: PLC0415
+
+    configure("ask", level="error", as_json=False)
+    return asyncio.run(augment(options, _settings(), Path.cwd()))
+
+
 def _show(options: argparse.Namespace) -> int:
     from services.edges.search.command import show  # noqa: PLC0415
     from services.kit.logs import configure  # noqa: PLC0415
@@ -344,6 +352,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "health": _health,
     "bench": _bench,
     "search": _search,
+    "ask": _ask,
     "show": _show,
     "explain": _explain,
     "sql": _sql,

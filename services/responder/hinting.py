@@ -24,7 +24,7 @@ from services.kit.aggregate import Aggregate
 from services.kit.bus import TooLarge, Unreachable
 from services.kit.room import Kit
 from services.plan.lanes import search_hint
-from services.plan.lanes.hint_decisions import decided, is_late, skipped, too_short
+from services.plan.lanes.hint_decisions import decided, is_augmented, is_late, skipped, too_short
 from services.plan.lanes.hints import query_of
 from services.plan.session.state import Session
 from services.responder.projections.session import SESSION
@@ -185,11 +185,18 @@ class Hinting:
         async def decide(draft: Draft[Session]) -> None:
             if not _is_wanted(draft.state, hint.message):
                 return
-            late = is_late(draft.state, hint.message)
-            draft.record(skipped(hint.message, "late", hint.threshold, hint.score) if late else hint)
+            reason = _reason_to_skip(draft.state, hint.message)
+            draft.record(skipped(hint.message, reason, hint.threshold, hint.score) if reason else hint)
 
         actor = Actor("room", self._kit.room)
         await self._hints.handle(address, decide, cause=envelope.id, at=envelope.at, actor=actor, patience=TIMEOUT)
+
+
+def _reason_to_skip(session: Session, message: str) -> str:
+    """Why nothing that was found is told with a message; empty: nothing speaks against it."""
+    if is_augmented(session, message):
+        return "stacked"
+    return "late" if is_late(session, message) else ""
 
 
 def _is_wanted(session: Session, message: str) -> bool:

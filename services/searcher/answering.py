@@ -175,6 +175,7 @@ class Searching:
             narrowed=condition(scope.sessions, scope.actors),
             arm=self._arm,
             names=names_asked(query) if self._arm == "full" else NamesAsked(),
+            characters=asker.characters,
         )
 
     async def _in_prompt(self, shelves: Sequence[StoredShelf], asked: Asked) -> tuple[Hit, ...]:
@@ -308,7 +309,7 @@ async def _hits(found: Sequence[Found], asked: Asked) -> list[Hit]:
         stored = found[numbers[0]].stored
         rows = await read(stored, np.array([found[number].number for number in numbers]), (TEXT, FACTS))
         for number, (text, facts) in zip(numbers, rows, strict=True):
-            shown = fragment(text.decode(), wanted, asked.literals or asked.names.names)
+            shown = fragment(text.decode(), wanted, asked.literals or asked.names.names, asked.characters)
             hits[number] = _hit(stored.shelf.kind, _facts.decode(facts), found[number], shown)
     return [hits[number] for number in range(len(found))]
 

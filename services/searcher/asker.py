@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from schemas.asks import SearchAsk
+from services.domain.search.fragments import CHARACTERS
 
 AGENT, PERSON = 25, 200
 """The most hits that each is given."""
@@ -16,8 +17,10 @@ class Asker(NamedTuple):
     most: int
     at_home: str
     """The project that its session works in, which may go by another name now."""
+    characters: int = CHARACTERS
+    """The most that is shown of a text that was found."""
 
 
-def asker(ask: SearchAsk) -> Asker:
-    """Who asks this."""
-    return Asker(ask.project, ask.session, AGENT if ask.session else PERSON, ask.project)
+def asker(ask: SearchAsk, characters: int = CHARACTERS) -> Asker:
+    """Who asks this, and how much of each text they are shown."""
+    return Asker(ask.project, ask.session, AGENT if ask.session else PERSON, ask.project, characters)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
+from services.domain.search.fragments import CHARACTERS
 from services.domain.search.literals import NamesAsked, holds
 from services.searcher.copies import TEXT, TOKENS, VECTORS
 from services.searcher.core import ranking
@@ -31,6 +32,8 @@ class Asked(msgspec.Struct, frozen=True):
     arm: Arm = "full"
     names: NamesAsked = NamesAsked()
     """What of it is looked for in tools' outputs."""
+    characters: int = CHARACTERS
+    """The most that is shown of a text."""
 
 
 class Found(msgspec.Struct, frozen=True):

@@ -2,9 +2,10 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import ClassVar
 
-from schemas.asks import Hits, SearchAsk
+from schemas.asks import AugmentAsk, Augmentation, Hits, SearchAsk
 from schemas.events import (
     Event,
     MemoryArchived,
@@ -19,15 +20,20 @@ from schemas.events import (
     NoteDismissed,
     NoteUpdated,
     NoteWritten,
+    QuestionAnswered,
+    QuestionTaken,
+    QuestionWithdrawn,
     alias,
 )
 from schemas.subjects import WHOLE_PROJECT
+from services.domain.search.fragments import CHARACTERS
 from services.kit.asks import AskHandler
 from services.kit.embed import embedded
 from services.kit.room import Kit
 from services.kit.turns import Expired, Queue, Turns
 from services.searcher.answering import Searching
 from services.searcher.asker import asker
+from services.searcher.augmenting import Augmenter
 from services.searcher.store import Store
 from services.searcher.written import ConfirmedWrites
 
@@ -54,14 +60,20 @@ WRITTEN: tuple[type[Event], ...] = (
     NoteDismissed,
 )
 """What somebody decides and then looks for. It only hears that they were written: the rows come from the index."""
+QUESTIONS: tuple[type[Event], ...] = (QuestionTaken, QuestionAnswered, QuestionWithdrawn)
+"""What becomes of a question that a harness answers."""
 
 
 class Searcher:
     """Finds messages, memories, notes, history and commits of a project."""
 
     NAME: ClassVar[str] = "searcher"
-    READS: ClassVar[tuple[type[Event], ...]] = (*WRITTEN, *alias.EVENTS)
+    READS: ClassVar[tuple[type[Event], ...]] = (*WRITTEN, *alias.EVENTS, *QUESTIONS)
     WRITES: ClassVar[tuple[type[Event], ...]] = ()
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """`clock`: seconds, by which the time for a person's request is counted."""
+        self._clock = clock
 
     async def open(self, kit: Kit) -> None:
         self._kit = kit
@@ -71,11 +83,16 @@ class Searcher:
         self._searching = Searching(kit, self._store, written)
         self.searches = Queue(SEARCHES)
         self._handler = AskHandler(kit, SearchAsk, self._answer, lambda reason: Hits(error=f"Not searched: {reason}."))
+        self._augmenter = Augmenter(kit, self._store, self._answer, self._clock)
+        self._requests = AskHandler(
+            kit, AugmentAsk, self._augmenter.answer, lambda reason: Augmentation(error=f"Not searched: {reason}.")
+        )
         warming = asyncio.create_task(self._warm())
         kit.stack.callback(warming.cancel)
         for event in WRITTEN:
             await kit.bus.follow(f"log.*.*.{WHOLE_PROJECT}.{event.TYPE}", written.heard)
         await self._handler.open()
+        await self._requests.open()
 
     async def _warm(self) -> None:
         """Where there is something to search, have ready what the first question would have to wait for."""
@@ -86,7 +103,7 @@ class Searcher:
             await asyncio.sleep(PAUSE)
 
     async def idle(self) -> bool:
-        return not self._handler.in_hand and not self._store.is_busy
+        return not self._handler.in_hand and not self._requests.in_hand and not self._store.is_busy
 
     def health(self) -> dict[str, object]:
         """Where nothing is indexed it still answers, and says so."""
@@ -97,12 +114,13 @@ class Searcher:
             "copied": store.copied,
             "read_through": store.through,
             "searches": self.searches.health,
+            "requests": self._augmenter.health,
         }
 
-    async def _answer(self, ask: SearchAsk) -> Hits:
+    async def _answer(self, ask: SearchAsk, characters: int = CHARACTERS) -> Hits:
         try:
             async with self.searches.turn(f"ask.{ask.NAME}", until=time.monotonic() + TURN_WITHIN):
                 await self._store.compare(self._kit.reader)
-                return await self._searching.answer(asker(ask), ask)
+                return await self._searching.answer(asker(ask, characters), ask)
         except Expired:
             return Hits(error=f"Not searched: others' searches took all of {TURN_WITHIN:g} s; ask again in a moment.")

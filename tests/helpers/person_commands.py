@@ -7,10 +7,10 @@ import pytest
 
 from services.edges.arguments import parser
 from services.edges.launcher.broker import Broker
-from services.edges.search.command import explain, search, show
+from services.edges.search.command import augment, explain, search, show
 from services.settings import Nats, Settings
 
-COMMANDS = {"search": search, "show": show, "explain": explain}
+COMMANDS = {"search": search, "ask": augment, "show": show, "explain": explain}
 
 
 class Ran:

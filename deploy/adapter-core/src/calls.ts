@@ -2,13 +2,16 @@
 
 import { randomUUID } from "node:crypto";
 import { routed } from "./actions.ts";
-import type { Callable, Line, Mode, Tool } from "./language.ts";
+import type { Augmentation, Callable, Line, Mode, Tool } from "./language.ts";
 import type { Service } from "./service.ts";
 import { ask, command } from "./subjects.ts";
 
 const TIMEOUT = 10_000;
+/** The same where a model is asked: the service answers within 30 s. */
+const AUGMENTING = 35_000;
 const AWAY = "Annals cannot be reached right now, so nothing was done. Go on without it; it will be there again later.";
 
+const UNREACHED = "Annals cannot be reached right now.";
 const TOO_LONG = "Nothing was done: what was given is longer than one message carries. Give less of it.";
 /** Bytes of a message that are left to its subject and its headers. */
 const ROOM = 1024;
@@ -16,6 +19,12 @@ const ROOM = 1024;
 interface Reply {
   text?: string;
   error?: string;
+}
+
+/** What goes out behind a message, and a sentence for the person that says how it was found or why there is nothing. */
+export interface Addition {
+  text: string;
+  notice: string;
 }
 
 /** Who called, and where. The id makes a call that is repeated one call. */
@@ -33,23 +42,34 @@ export interface Call {
 /** The answer to a call, as it is shown to whoever called; a sentence, too, where nobody can be reached. */
 export async function call(
   service: Pick<Service, "broker" | "log">,
+  to: Callable,
+  from: Call,
+  given: Record<string, unknown>,
+): Promise<string> {
+  const reply = await replied<Reply>(service, to, from, given, TIMEOUT);
+  return reply.text || reply.error || "Done.";
+}
+
+/** The reply to a call; an error of ours where nobody can be reached. */
+async function replied<R extends Reply>(
+  service: Pick<Service, "broker" | "log">,
   { verb, subject }: Callable,
   { project, session, about, id, actor, message }: Call,
   given: Record<string, unknown>,
-): Promise<string> {
-  if (!service.broker.connected) return AWAY;
+  timeout: number,
+): Promise<R | Reply> {
+  if (!service.broker.connected) return { error: AWAY };
   const isCommand = verb !== "ask";
   const question = isCommand
     ? { id: `${session}/${id}`, at: new Date().toISOString(), actor, data: message ? { ...given, message } : given }
     : { ...given, project, session: about || session, ...(about !== undefined && { asker: session }) };
-  if (Buffer.byteLength(JSON.stringify(question)) + ROOM > service.broker.maxPayload) return TOO_LONG;
+  if (Buffer.byteLength(JSON.stringify(question)) + ROOM > service.broker.maxPayload) return { error: TOO_LONG };
   try {
     const to = isCommand ? command(project, session, subject) : ask(subject, project);
-    const reply = await service.broker.request<Reply>(to, question, TIMEOUT);
-    return reply.text || reply.error || "Done.";
+    return await service.broker.request<R>(to, question, timeout);
   } catch (error) {
     service.log.note("a call failed", { subject, error: String(error) });
-    return AWAY;
+    return { error: AWAY };
   }
 }
 
@@ -84,6 +104,29 @@ export function callLine(
   line: Line,
   typed: string,
 ): Promise<string> {
-  const given = line.argument && typed ? { [line.argument]: typed } : {};
-  return call(service, line, { project, session, id: randomUUID(), actor: { kind: "person", id: "" } }, given);
+  return call(service, line, byPerson(project, session), argumentOf(line, typed));
 }
+
+/** What is known that helps with a message which a person typed behind a slash command. */
+export async function additionTo(
+  service: Pick<Service, "broker" | "log">,
+  project: string,
+  session: string,
+  line: Line,
+  typed: string,
+): Promise<Addition> {
+  const from = byPerson(project, session);
+  const reply = await replied<Reply & Augmentation>(service, line, from, argumentOf(line, typed), AUGMENTING);
+  if (reply.error) return { text: "", notice: reply.error === AWAY ? UNREACHED : reply.error };
+  const { hits = [], text = "", notice = "" } = reply as Augmentation;
+  return { text: hits.length > 0 ? text : "", notice };
+}
+
+const byPerson = (project: string, session: string): Call => ({
+  project,
+  session,
+  id: randomUUID(),
+  actor: { kind: "person", id: "" },
+});
+
+const argumentOf = (line: Line, typed: string) => (line.argument && typed ? { [line.argument]: typed } : {});

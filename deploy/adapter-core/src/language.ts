@@ -4,6 +4,7 @@ import type { Inbound, MessageSeen as Message, PartSeen as Part, Plan, Revision,
 
 export type {
   Attachment,
+  Augmentation,
   ClientManifest,
   ClientManifestAsk,
   Line,

@@ -2,11 +2,12 @@
 
 import { randomUUID } from "node:crypto";
 import type { Breaker } from "@annals/adapter-core/breaker";
+import { additionTo } from "@annals/adapter-core/calls";
 import { type ContextKeeper, type HandOver, mayCompact, type Notify } from "@annals/adapter-core/compaction";
 import { Documents } from "@annals/adapter-core/documents";
 import { patience } from "@annals/adapter-core/endpoint";
 import type { Identity, Workplace } from "@annals/adapter-core/identity";
-import type { ClientManifest, Item, StepSeen } from "@annals/adapter-core/language";
+import type { ClientManifest, Item, Line, StepSeen } from "@annals/adapter-core/language";
 import { Project } from "@annals/adapter-core/project";
 import { SessionRecord } from "@annals/adapter-core/record";
 import type { Service } from "@annals/adapter-core/service";
@@ -15,7 +16,7 @@ import { Toolset } from "@annals/adapter-core/toolset";
 import { Asides, systemKey } from "./asides.ts";
 import { Copies } from "./copies.ts";
 import type { Origin } from "./forks.ts";
-import type { BusEvent, Client, Entry, PluginInput, Session as Seen } from "./harness.ts";
+import type { BusEvent, Client, Entry, Part, PluginInput, Session as Seen } from "./harness.ts";
 import { STARTS } from "./heard.ts";
 import { History } from "./history.ts";
 import { Known } from "./known.ts";
@@ -258,6 +259,7 @@ export class Adapter {
     await this.fill(session);
     await this.tellDocuments(session);
     session.brief = (await this.projectOf(session).brief(session.id)) || session.brief;
+    await this.person.showHeld(session);
   }
 
   private fill(session: Session): Promise<void> {
@@ -332,6 +334,20 @@ export class Adapter {
   /** Show a text to the person, in the session; the model never sees it. */
   show(id: string, text: string): Promise<void> {
     return this.person.show(this.session(id), text);
+  }
+
+  /**
+   * Put what is known that helps behind a message that a person typed. The message itself goes out as it was typed:
+   * OpenCode has taken it for a template. What is added is stored with it, as no words of the person.
+   */
+  async augment(id: string, line: Line, typed: string, parts: Partial<Part>[]): Promise<void> {
+    const own = parts.find(({ type }) => type === "text");
+    if (own) own.text = typed;
+    const session = this.session(id);
+    const { text, notice } = await additionTo(this.service, this.projectOf(session).id, id, line, typed);
+    if (!text) return this.person.notify([`Your message went out as you typed it. ${notice}`]);
+    await this.person.showAdded(session, notice, text);
+    parts.push({ type: "text", text, synthetic: true });
   }
 
   /** The system prompt as it is sent. */

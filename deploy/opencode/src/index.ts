@@ -13,7 +13,7 @@ import { withoutTags } from "@annals/adapter-core/tags";
 import { Adapter, workplace } from "./adapter.ts";
 import { type Configured, HiddenSessions } from "./answers.ts";
 import { type Compacting, previousSummary, replacePrompt } from "./compacting.ts";
-import type { BusEvent, Entry, Info, PluginInput } from "./harness.ts";
+import type { BusEvent, Entry, Info, Part, PluginInput } from "./harness.ts";
 import { HARNESS, TITLE } from "./identity.ts";
 import type { Switches } from "./switches.ts";
 import { toolOf, withhold } from "./tools.ts";
@@ -138,9 +138,19 @@ async function server(input: PluginInput, options: Options = {}) {
         if (!hidden.has(sessionID)) output.text = withoutTags(output.text);
       }),
 
-    "command.execute.before": async (called: { command: string; sessionID: string; arguments: string }) => {
+    "command.execute.before": async (
+      called: { command: string; sessionID: string; arguments: string },
+      output: { parts?: Partial<Part>[] } = {},
+    ) => {
       const line = lines.find(({ name }) => name === called.command);
       if (!line || hidden.has(called.sessionID)) return;
+      if (line.augments && called.arguments.trim()) {
+        const { parts = [] } = output;
+        await log.guarded("adding to a message", () =>
+          adapter.augment(called.sessionID, line, called.arguments.trim(), parts),
+        );
+        return; // OpenCode sends the parts to the model, whatever was added to them
+      }
       const text = await callLine(service, projectOf(called.sessionID), called.sessionID, line, called.arguments);
       await log.guarded("showing an answer", () => adapter.show(called.sessionID, text));
       throw new Answered(); // the only way to end a command without a model call that would cost money

@@ -4,6 +4,11 @@ import type { Log } from "@annals/adapter-core/log";
 import type { Client } from "./harness.ts";
 import type { Session } from "./session.ts";
 
+/** The title of a session that OpenCode has given none. */
+const UNTITLED = /^(?:New|Child) session - /;
+
+const isUntitled = ({ seen }: Session) => seen !== undefined && UNTITLED.test(seen.title ?? "");
+
 export class Person {
   private isWarned = false;
 
@@ -18,6 +23,18 @@ export class Person {
     const { agent, model } = session.user ?? {};
     const parts = [{ type: "text", text, ignored: true }];
     await this.client.session.prompt({ path: { id: session.id }, body: { noReply: true, parts, agent, model } });
+  }
+
+  /** Show what goes out behind the next message. OpenCode titles a session by its first message, which this must not be. */
+  async showAdded(session: Session, notice: string, text: string): Promise<void> {
+    this.notify([notice]);
+    if (session.keeper.isBusy || isUntitled(session)) session.added.push(`${notice}\n\n${text}`);
+    else await this.show(session, `${notice}\n\n${text}`);
+  }
+
+  /** Show what had to wait for the end of the turn. */
+  async showHeld(session: Session): Promise<void> {
+    for (const text of session.added.splice(0)) await this.show(session, text);
   }
 
   notify(notices: readonly string[]): void {

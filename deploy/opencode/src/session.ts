@@ -25,6 +25,8 @@ export class Session {
   user: Info | undefined;
   isIntroduced = false;
   isFollowed = false;
+  /** What was added to messages and is still to be shown to the person. */
+  readonly added: string[] = [];
   /** The next transform is that of the harness's own compaction. */
   isCompacting = false;
   /** Until its end, the session's model calls are the compaction's. */

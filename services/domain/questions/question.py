@@ -41,6 +41,10 @@ class Question(msgspec.Struct, Generic[T], frozen=True):
     """A sentence that says precisely what is wrong; empty: nothing is."""
     output: int = 0
     """The most tokens of the answer; 0: as set."""
+    seconds: float = 0.0
+    """Within which it must be answered, with all tries; 0, or more than is set: as set."""
+    repairs: bool = True
+    """Whether a model that has answered wrongly is asked once more, with what was wrong."""
     address: Address = Address("")
     """The session that it is asked for: a harness of its project may answer. Without a project none is asked."""
 

@@ -30,7 +30,7 @@ def told(query: str, found: Hits, now: datetime, asker: str = "") -> str:
     what = escaped(unposed(what))
     where = f"Searched: {', '.join(found.searched) or 'nowhere'}."
     if found.session:
-        lines = [_session(found.session, asker), *_lines(found.hits, now, asker)]
+        lines = [_session(found.session, asker), *hit_lines(found.hits, now, asker)]
     elif found.in_prompt:
         places = ", ".join(f'{_place(hit)} ("{escaped(unposed(hit.fragment))}")' for hit in found.in_prompt)
         lines = [f"It stands in your prompt: {places}. Nothing else is known of it. {where}"]
@@ -42,9 +42,8 @@ def told(query: str, found: Hits, now: datetime, asker: str = "") -> str:
         lines = [f'Nothing was found. Nothing is known of this: "{what}". {where}']
     else:
         count = "1 result" if len(found.hits) == 1 else f"{len(found.hits)} results"
-        lines = [f'{count} for "{what}". {where}', *_lines(found.hits, now, asker)]
-    lines += [f"Degraded: {escaped(unposed(reason))}." for reason in found.degraded]
-    return "\n".join(lines)
+        lines = [f'{count} for "{what}". {where}', *hit_lines(found.hits, now, asker)]
+    return "\n".join((*lines, *degraded_lines(found.degraded)))
 
 
 def told_memories(text: str) -> tuple[str, ...]:
@@ -52,7 +51,13 @@ def told_memories(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_MEMORY.findall(text)))
 
 
-def _lines(hits: Iterable[Hit], now: datetime, asker: str) -> Iterator[str]:
+def degraded_lines(reasons: Iterable[str]) -> Iterator[str]:
+    """What could not be searched as it should have been."""
+    return (f"Degraded: {escaped(unposed(reason))}." for reason in reasons)
+
+
+def hit_lines(hits: Iterable[Hit], now: datetime, asker: str) -> Iterator[str]:
+    """Two lines for each hit: where it stands, with what opens it, and its words without markup."""
     for number, hit in enumerate(hits, 1):
         yield f"[{number}] [{hit.source}] score={hit.score:.2f} {' '.join(_facts(hit, now, asker))}"
         yield f"    {escaped(unposed(hit.fragment))}"

@@ -18,6 +18,8 @@ ELEMENTS = (
 """Elements that harnesses wrap around what no person wrote."""
 OWN_ELEMENT = "instruction"
 """The element that this service puts around its own notices."""
+CONTEXT_ELEMENT = "project-context"
+"""The element in which what is known of a project goes out behind a person's message, where they have asked for it."""
 _DIRECTIVES = ("[SYSTEM DIRECTIVE: OH-MY-OPENCODE",)
 """Notices that go with what follows, up to a blank line that no list follows."""
 BANNERS = (

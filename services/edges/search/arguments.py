@@ -1,4 +1,4 @@
-"""The arguments of `annals search`, `annals show` and `annals explain`."""
+"""The arguments of `annals search`, `annals ask`, `annals show` and `annals explain`."""
 
 import argparse
 from difflib import get_close_matches
@@ -34,6 +34,13 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "--limit", type=whole_number(1, MOST_HITS), default=10, metavar="N", help="at most so many, up to 200"
     )
     parser.add_argument("--by-session", action="store_true", help="of each session only what fits best")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def add_ask_to(parser: argparse.ArgumentParser) -> None:
+    """What `annals ask` takes."""
+    parser.add_argument("text", nargs="+", metavar="TEXT", help="a request, as you would send it to an agent")
+    parser.add_argument("--project", default="", help="another project than that of this folder")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 

@@ -1,6 +1,7 @@
-"""`annals search`, `annals show` and `annals explain`, for a person.
+"""`annals search`, `annals ask`, `annals show` and `annals explain`, for a person.
 
-They print what is known of a project, the messages of a session, and why a prompt of it looks as it does.
+They print what is known of a project, what of it helps with a request, the messages of a session, and why a prompt of
+it looks as it does.
 """
 
 import argparse
@@ -11,7 +12,18 @@ from typing import TypeVar
 import msgspec
 
 from schemas.ask import Ask
-from schemas.asks import ExpandAsk, Expanded, ExplainAsk, Explanation, Hits, SearchAsk, Status, StatusAsk
+from schemas.asks import (
+    AugmentAsk,
+    Augmentation,
+    ExpandAsk,
+    Expanded,
+    ExplainAsk,
+    Explanation,
+    Hits,
+    SearchAsk,
+    Status,
+    StatusAsk,
+)
 from schemas.codec import encode
 from schemas.subjects import BadSubject, ask
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
@@ -25,11 +37,18 @@ R = TypeVar("R")
 
 STATUS_WAIT = 1.0
 """Seconds that the responder has to report how long the log is."""
+AUGMENT_WAIT = 35.0
+"""Seconds for what helps with a request: a model is asked, and has half a minute."""
 
 
 async def search(options: argparse.Namespace, settings: Settings, here: Path) -> int:
     """Ask, and print what was found; the exit status is 1 where nothing could be searched for."""
     return await _asking(options, settings, here, _search)
+
+
+async def augment(options: argparse.Namespace, settings: Settings, here: Path) -> int:
+    """Print what of the project helps with a request; the exit status is 1 where nothing could be searched for."""
+    return await _asking(options, settings, here, _augment)
 
 
 async def show(options: argparse.Namespace, settings: Settings, here: Path) -> int:
@@ -58,8 +77,18 @@ async def _asking(
         return refused("what you have given is no Unicode text: leave out the bytes that are none")
 
 
-async def _answer(bus: Bus, question: Ask, project: str, kind: type[R]) -> R:
-    return msgspec.json.decode(await bus.request(ask(question.NAME, project), encode(question), PATIENCE), type=kind)
+async def _answer(bus: Bus, question: Ask, project: str, kind: type[R], wait: float = PATIENCE) -> R:
+    return msgspec.json.decode(await bus.request(ask(question.NAME, project), encode(question), wait), type=kind)
+
+
+async def _augment(bus: Bus, options: argparse.Namespace, project: str) -> int:
+    question = AugmentAsk(project, " ".join(options.text))
+    reply = await _answer(bus, question, project, Augmentation, AUGMENT_WAIT)
+    if options.json:
+        write_json({"hits": [], **msgspec.to_builtins(reply)})
+    elif reply.text:
+        write(reply.text)
+    return refused(reply.error) if reply.error else 0
 
 
 async def _show(bus: Bus, options: argparse.Namespace, project: str) -> int:

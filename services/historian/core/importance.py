@@ -13,7 +13,7 @@ import msgspec
 
 from schemas.events import CompartmentRescored, CompartmentSealed, Event, HistoryAdvanced, HistoryRequested
 from services.domain.secrets import mask
-from services.historian.core.prompt import fenced
+from services.domain.texts.markup import fenced
 from services.historian.core.scoring_prompt import LEAST, LONGEST_REASON, MOST, SEEDS, Seed
 from services.historian.core.state import Session
 

@@ -65,12 +65,12 @@ class Asking(Generic[T]):
         self._question = question
         self._client = client
         self._timeout = model.timeout
-        self._deadline = time.monotonic() + model.deadline
+        self._deadline = time.monotonic() + min(question.seconds or model.deadline, model.deadline)
         self._pauses = pauses
         self._budget = budget
         self._on_attempt = on_attempt
         self._attempts: list[Attempt] = []
-        self._repaired = False
+        self._may_repair = question.repairs
 
     async def through(self, endpoints: Sequence[Endpoint]) -> Answer[T]:
         size = estimate(self._question.system, self._question.prompt)
@@ -92,12 +92,12 @@ class Asking(Generic[T]):
     async def _with(self, endpoint: Endpoint, step: Step) -> _Result[T]:
         """Ask one model, and once more if it can mend its answer."""
         result = await self._tries(endpoint, self._question.prompt, step)
-        if result.outcome != "invalid" or self._repaired:
+        if result.outcome != "invalid" or not self._may_repair:
             return result
         prompt = repair(self._question.prompt, result.text, result.detail)
         if estimate(self._question.system, prompt) > endpoint.room:
             return result
-        self._repaired = True
+        self._may_repair = False
         return await self._tries(endpoint, prompt, "repair")
 
     async def _tries(self, endpoint: Endpoint, prompt: str, step: Step) -> _Result[T]:

@@ -7,9 +7,11 @@ from schemas.asks import Hit as Found
 from schemas.asks import Hits
 from schemas.events import HintDecided
 from services.domain.search.telling import age
+from services.domain.texts.clean import CONTEXT_ELEMENT
 from services.plan.lanes.hints import MAX_HITS, Hit, query_of
 from services.plan.session.state import Session
 
+_AUGMENTS = f"<{CONTEXT_ELEMENT}>"
 KEPT = 2 * MAX_HITS
 """Of what was found; some of it may stand in the prompt when it is to be told."""
 
@@ -56,6 +58,13 @@ def hits_of(hint: HintDecided | None) -> Sequence[Hit]:
         Hit(text=text, score=score, message=hint.message, sha=name if source == "commit" else "", age=old)
         for source, name, text, score, old in listed
     )
+
+
+def is_augmented(session: Session, message: str) -> bool:
+    """Whether what is known goes out behind a message already, because its person has asked for that."""
+    known = session.conversation.messages.get(message)
+    parts = (session.conversation.parts.get(name) for name in known.parts) if known else ()
+    return any(part is not None and part.recorded.synthetic and part.head.startswith(_AUGMENTS) for part in parts)
 
 
 def is_late(session: Session, message: str) -> bool:

@@ -122,8 +122,12 @@ class Shelf:
 
     def holds(self, code: int) -> bool:
         """Whether a row contains a word, itself or next to it."""
+        return self.count(code) > 0
+
+    def count(self, code: int) -> int:
+        """How many rows contain a word, themselves or next to them."""
         postings = self.wide if self.kind == "message" else self.own
-        return bool(len(postings.rows(code)[0]))
+        return len(postings.rows(code)[0])
 
     def sessions(self, beginning: str) -> list[str]:
         """The sessions that have rows here and whose ids begin so; that one alone which is called so."""

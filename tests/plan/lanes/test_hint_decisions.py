@@ -1,7 +1,11 @@
 from datetime import UTC, datetime, timedelta
 
 from schemas.asks import Hit, Hits
-from services.plan.lanes.hint_decisions import decided, hits_of, skipped, too_short
+from schemas.events import MessageRecorded, PartRecorded
+from services.domain.texts.clean import CONTEXT_ELEMENT
+from services.plan.lanes.hint_decisions import decided, hits_of, is_augmented, skipped, too_short
+from services.plan.session.state import Session, evolve
+from tests.helpers.given import given
 
 NOW = datetime(2026, 3, 7, tzinfo=UTC)
 
@@ -40,3 +44,17 @@ def test_what_does_not_fit_is_kept_with_how_well_it_did() -> None:
 def test_a_few_letters_are_not_looked_for() -> None:
     assert too_short("§12§ go on", 20)
     assert not too_short("why does the crane stop at noon?", 20)
+
+
+def test_a_message_that_goes_out_with_what_is_known_is_told_no_more() -> None:
+    element = f"<{CONTEXT_ELEMENT}>\nWhat is known.\n</{CONTEXT_ELEMENT}>"
+    said = given(
+        evolve,
+        Session(),
+        MessageRecorded(message="m1", role="user"),
+        PartRecorded(message="m1", part="m1.0", kind="text", text=element, bytes=len(element)),
+    )
+    assert not is_augmented(said.state, "m1"), "a person may speak of such an element"
+    assert not is_augmented(said.state, "m2")
+    added = PartRecorded(message="m1", part="m1.1", kind="text", text=element, bytes=len(element), synthetic=True)
+    assert is_augmented(said.and_given(added).state, "m1")

@@ -1,0 +1,50 @@
+"""What is searched for where a person makes a request: the request itself, the names in it, and its rarest words.
+
+Of `Why does crane_lift.py stop with the new hook?` these are the whole sentence, `crane_lift.py`, and those of its
+words that few rows of the project hold, such as `lift hook`. The whole is compared by its meaning; the names are found
+wherever they stand; and a text that shares two rare words with a long request is found although it lacks all others.
+"""
+
+from collections.abc import Callable
+
+from services.domain.search.literals import literals
+from services.domain.search.words import written_words
+from services.domain.texts.clean import searchable
+
+READ = 10_000
+"""Characters of a request that are searched for."""
+RARE = 6
+"""Words of a request that are searched for because few rows hold them."""
+
+
+def request_searches(request: str, rows_with: Callable[[str], int | None]) -> tuple[str, ...]:
+    """At most three searches, no two of them the same; none where the request has no words.
+
+    `rows_with`: in how many rows of the project a word stands, by its stem.
+    """
+    plain = _on_one_line(request)
+    found = (plain, _names(plain), _rarest(plain, rows_with))
+    return tuple(dict.fromkeys(one for one in found if one))
+
+
+def _on_one_line(request: str) -> str:
+    """The request without what a harness has put around it, where anything is left then."""
+    read = request[:READ].replace("\0", " ")
+    return " ".join((searchable(read) or read).split())
+
+
+def _names(request: str) -> str:
+    """What is meant word for word: paths, symbols, codes. Several words that were quoted together stay together."""
+    return " ".join(f"`{one}`" if " " in one else one for one in literals(request))
+
+
+def _rarest(request: str, rows_with: Callable[[str], int | None]) -> str:
+    """The words that the fewest rows hold, in the order of the request; empty where these are all of its words."""
+    written: dict[str, str] = {}
+    for word in written_words(request):
+        written.setdefault(word.stem, word.written or word.stem)
+    counts = {stem: count for stem in written if (count := rows_with(stem))}
+    if len(counts) == len(written) <= RARE:
+        return ""
+    rarest = sorted(counts, key=counts.__getitem__)[:RARE]
+    return " ".join(written[stem] for stem in written if stem in rarest)
