@@ -16,7 +16,7 @@ class QuestionAsk(Ask, frozen=True):
 
     project: str
     harness: str
-    """Its kind, such as `opencode`."""
+    """Its kind, by the name under which its events are sent."""
     taker: str
     """One id for each process of a harness."""
     deadline_ms: Wait = 20_000

@@ -14,6 +14,7 @@ from schemas.envelope import Actor
 from schemas.subjects import Address, BadSubject, ask
 from schemas.view_asks import DreamReport, DreamRunReport, DreamsAsk
 from services.edges.dream.report import answering, as_run, has_failed, lines
+from services.edges.launcher.room_health import healths
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
 from services.edges.person import name_of_person, person_bus, refused
 from services.edges.terminal import write, write_json
@@ -24,6 +25,11 @@ from services.settings import Settings
 PAUSE = 0.3
 """Seconds between two looks at a run that is waited for."""
 MOST = 100
+ROOM = "dreamer"
+
+
+class NoDreamer(LookupError):
+    """Nobody runs what is ordered."""
 
 
 class NoReport(LookupError):
@@ -42,7 +48,7 @@ async def dream(options: argparse.Namespace, settings: Settings, here: Path) -> 
                     return await _history(bus, options, project)
                 case _:
                     return await _status(bus, options, project)
-    except (NoProject, NoReport, Unreachable, TooLarge, BadSubject) as error:
+    except (NoDreamer, NoProject, NoReport, Unreachable, TooLarge, BadSubject) as error:
         return refused(str(error))
 
 
@@ -69,7 +75,10 @@ async def _run(bus: Bus, options: argparse.Namespace, project: str) -> int:
 
 
 async def _ended(bus: Bus, project: str, order: int, seconds: float) -> DreamRunReport | None:
-    """The run that answers an order, when it has ended; none: that takes longer."""
+    """The run that answers an order, when it has ended; none: that takes longer.
+
+    Raises `NoDreamer` where none has begun it, and none runs.
+    """
     deadline = time.monotonic() + seconds
     while True:
         run = answering(await _asked(bus, DreamsAsk(project, MOST)), order)
@@ -77,6 +86,11 @@ async def _ended(bus: Bus, project: str, order: int, seconds: float) -> DreamRun
             return run
         if time.monotonic() >= deadline:
             return None
+        if run is None and not await healths(bus, (ROOM,), PATIENCE):
+            raise NoDreamer(
+                "it was ordered, and no dreamer runs: the next one that is started runs it; `annals status` shows "
+                "which rooms run, and `annals dream status` what came of it"
+            )
         await asyncio.sleep(PAUSE)
 
 

@@ -45,6 +45,7 @@ REASONS: Mapping[str, str] = {
     "timeout": "the model did not answer in time",
     "provider_transient": "the provider of the model cannot answer now",
     "provider_auth": "the provider of the model refuses",
+    "provider_away": "no harness answers its questions now",
     "overflow": "a part of it is too long for the model",
     "window_too_small": "a part of it is too long for the model",
     "budget_exhausted": "the budget for models is exhausted",

@@ -5,11 +5,14 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
+from schemas.codec import encode
 from schemas.commands import NoteWrite
-from schemas.view_asks import DreamReport, DreamRunReport, DreamTaskReport
+from schemas.subjects import ask
+from schemas.view_asks import DreamReport, DreamRunReport, DreamsAsk, DreamTaskReport
 from services.desk.worker import Desk
 from services.dreamer.worker import Dreamer
 from services.edges.arguments import parser
@@ -18,6 +21,8 @@ from services.edges.dream.report import answering, brief, has_failed, lines
 from services.edges.launcher.broker import Broker
 from services.edges.launcher.status import look
 from services.kit.bus import Bus
+from services.kit.health import HealthReport
+from services.kit.watchdog import Watchdog
 from services.responder.worker import Responder
 from services.settings import Nats, Settings
 from tests.desk.test_books import send
@@ -47,7 +52,7 @@ class Command:
 
 
 @pytest.fixture
-async def command(
+async def without_dreamer(
     broker: Broker, bus: Bus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> AsyncIterator[Command]:
     interval = sys.getswitchinterval()
@@ -55,12 +60,19 @@ async def command(
     scheme, _, place = endpoint.url.partition("//")
     nats = Nats(url=f"{scheme}//{endpoint.user}:{endpoint.password}@{place}")
     rooms = quick_settings(tmp_path)
-    async with opened(Desk(), bus, rooms), opened(responder := Responder(), bus, rooms), opened(Dreamer(), bus, rooms):
+    async with opened(Desk(), bus, rooms), opened(responder := Responder(), bus, rooms):
         for number in range(2):
             assert (await send(bus, NoteWrite(text="Ask Ada."), f"n{number}")).ok
         await until(responder.idle)
         yield Command(Settings(data=tmp_path, nats=nats), capsys)
     sys.setswitchinterval(interval)
+
+
+@pytest.fixture
+async def command(without_dreamer: Command, bus: Bus, tmp_path: Path) -> AsyncIterator[Command]:
+    async with opened(dreamer := Dreamer(), bus, quick_settings(tmp_path)) as kit:
+        await HealthReport(kit, dreamer, Watchdog(0), lambda: "").serve()
+        yield without_dreamer
 
 
 @pytest.mark.broker
@@ -100,6 +112,22 @@ async def test_an_order_is_not_waited_for_where_a_person_says_so(command: Comman
     status, out, _ = await command("run", NOTES, "--wait", "0")
     assert 0 == status
     assert f"The task {NOTES} will be run" in out
+
+
+@pytest.mark.broker
+async def test_an_order_is_not_waited_for_where_no_dreamer_runs_and_is_done_by_the_next(
+    without_dreamer: Command, bus: Bus, tmp_path: Path
+) -> None:
+    status, _, error = await without_dreamer("run", NOTES)
+    assert (1, "annals: it was ordered, and no dreamer runs") == (status, error[:43])
+    assert "`annals status`" in error
+    async with opened(Dreamer(), bus, quick_settings(tmp_path)):
+        await until(lambda: _has_ended(bus))
+
+
+async def _has_ended(bus: Bus) -> bool:
+    report = await bus.request(ask(DreamsAsk.NAME, "harbour"), encode(DreamsAsk("harbour", 1)), 5)
+    return any(run.ended_at for run in msgspec.json.decode(report, type=DreamReport).runs)
 
 
 def test_a_task_that_is_not_there_is_refused_with_those_that_are(capsys: pytest.CaptureFixture[str]) -> None:

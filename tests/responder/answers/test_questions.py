@@ -8,9 +8,19 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from schemas.asks import ASKS, CompactionContext, CompactionContextAsk, EmbedAsk, IndexPositionAsk, ProbeAsk, SearchAsk
+from schemas.asks import (
+    ASKS,
+    AugmentAsk,
+    CompactionContext,
+    CompactionContextAsk,
+    EmbedAsk,
+    IndexPositionAsk,
+    ProbeAsk,
+    SearchAsk,
+)
 from schemas.codec import encode
 from schemas.events import DocumentCaptured, SessionRenamed
+from schemas.question_asks import QuestionAsk
 from schemas.room_health import HealthAsk
 from schemas.subjects import Address
 from schemas.view_asks import SqlAsk
@@ -44,13 +54,13 @@ async def reply(one: AskHandler[CompactionContextAsk, CompactionContext], data: 
 
 
 def test_every_question_of_the_language_has_one_answer() -> None:
-    others = (EmbedAsk, HealthAsk, IndexPositionAsk, ProbeAsk, SearchAsk, SqlAsk)  # answered by other rooms, or by all
-    elsewhere = [one.NAME for one in others]
+    by_other_rooms = (AugmentAsk, EmbedAsk, HealthAsk, IndexPositionAsk, ProbeAsk, QuestionAsk, SearchAsk, SqlAsk)
+    elsewhere = [one.NAME for one in by_other_rooms]
     assert sorted(ask.NAME for ask in ASKS) == sorted([*elsewhere, *(question.ask.NAME for question in QUESTIONS)])
 
 
 def test_projections_are_found_by_their_place_with_their_scope() -> None:
-    scopes = {"global": 2, "project": 3, "session": 1}
+    scopes = {"global": 3, "project": 3, "session": 1}
     assert scopes == Counter(one.scope for one in PROJECTIONS)
     assert ["session", "project", "global"] == [scope_of(one) for one in (Address("p", "s"), Address("p"), Address(""))]
 
