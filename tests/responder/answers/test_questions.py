@@ -50,7 +50,7 @@ def test_every_question_of_the_language_has_one_answer() -> None:
 
 
 def test_projections_are_found_by_their_place_with_their_scope() -> None:
-    scopes = {"global": 2, "project": 3, "session": 1}
+    scopes = {"global": 3, "project": 3, "session": 1}
     assert scopes == Counter(one.scope for one in PROJECTIONS)
     assert ["session", "project", "global"] == [scope_of(one) for one in (Address("p", "s"), Address("p"), Address(""))]
 
