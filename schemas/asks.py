@@ -678,6 +678,7 @@ ASKS: tuple[type[Ask], ...] = (
     IndexPositionAsk,
     HealthAsk,
     *VIEW_ASKS,
+    *PROFILE_ASKS,
     EmbedAsk,
     ProbeAsk,
     ExplainAsk,
@@ -688,5 +689,4 @@ ASKS: tuple[type[Ask], ...] = (
     CompactionContextAsk,
     MemoryAsk,
     *QUESTION_ASKS,
-    *PROFILE_ASKS,
 )
