@@ -709,6 +709,7 @@ ASKS: tuple[type[Ask], ...] = (
     IndexPositionAsk,
     HealthAsk,
     *VIEW_ASKS,
+    *PROFILE_ASKS,
     EmbedAsk,
     ProbeAsk,
     ExplainAsk,
@@ -719,5 +720,4 @@ ASKS: tuple[type[Ask], ...] = (
     CompactionContextAsk,
     MemoryAsk,
     *QUESTION_ASKS,
-    *PROFILE_ASKS,
 )

@@ -300,8 +300,8 @@ class ProfileObserve(Command, frozen=True):
 
     text: str
     """The sentence, as the person typed it."""
-    session: str
-    position: Count
+    session: str = ""
+    position: Count = 0
     """The position of the log with the observation."""
     first: Count = 0
     """The first and ..."""

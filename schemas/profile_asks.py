@@ -8,6 +8,9 @@ from schemas.ask import Ask
 from schemas.numbers import Count
 
 
+TraitState = Literal["shown", "no_room", "retired", "off"]
+
+
 class ProfileAsk(Ask, frozen=True):
     """What is known of the person who works in a directory, and is it collected and shown?"""
 
@@ -21,7 +24,7 @@ class ListedTrait(msgspec.Struct, frozen=True, omit_defaults=True):
 
     id: str
     text: str
-    state: Literal["shown", "no_room", "retired", "off"]
+    state: TraitState
     """`no_room`: others are shown that were stated in more sessions. `off`: the profile is, so that none is shown."""
     candidates: Count = 0
     """How often it was observed, as far as that is remembered ..."""

@@ -109,6 +109,7 @@ HARMLESS = {
     "edges/config.py": "reads the address of a server from where it stands, in a process of its own",
     "domain/window.py": "reads one configured value from its beginning",
     "desk/core/aliases.py": "reads one name of at most 64 characters",
+    "kit/person.py": "reads one address of at most 384 characters",
     "kit/project_name.py": "reads the address of a remote, each character twice at most",
     "edges/launcher/units.py": "reads a word of a command of our own, without a choice",
     "domain/ranges.py": "reads at most 18 digits at a time from where it stands",

@@ -28,6 +28,10 @@ NO_CREDENTIALS = (
     "profiles are off in a team: its people share the credentials of harnesses, so that nobody could tell whose "
     "session is shown whose profile; they stay off until each person has a credential of their own"
 )
+UNREAD = (
+    "the service reads no directories of harnesses (ANNALS_COMMITS__CHECKOUTS), so that it cannot see who works in "
+    "them: profiles are off"
+)
 _ADDRESS = re.compile(r"[^\s@\x00-\x1f\x7f]{1,128}@[^\s@\x00-\x1f\x7f]{1,255}")
 
 
@@ -37,7 +41,9 @@ class NoPerson(LookupError):
 
 def why_off(settings: Settings) -> str:
     """Why an installation has no profiles; empty: it has, since it serves one machine and reads its directories."""
-    return "" if settings.commits.checkouts and _is_local(settings.nats.url) else NO_CREDENTIALS
+    if not _is_local(settings.nats.url):
+        return NO_CREDENTIALS
+    return "" if settings.commits.checkouts else UNREAD
 
 
 def _is_local(url: str) -> bool:

@@ -39,8 +39,8 @@ async def begins(bus: Bus, session: str, folder: Path, *, project: str = HARBOUR
 
 
 async def states(bus: Bus, session: str, *places: int, text: str = RULE, project: str = HARBOUR.project) -> None:
-    """A person states something in these messages of a session, and that is observed at the end of the log."""
-    position = await LogReader(bus).head()
+    """A person states something in these messages of a session, and that is observed behind the end of the log."""
+    position = await LogReader(bus).head() + 1
     for at in places:
         one = ProfileObserve(text, session, position, at, at)
         await done(bus, one, Address(project), Actor("room", "historian"))

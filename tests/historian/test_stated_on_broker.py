@@ -40,7 +40,7 @@ async def test_only_what_a_person_typed_reaches_their_profile(
         await until(is_bound)
         for number in range(11):
             typed = text(f"Why is file number {number} read? {RULE}\n\n> {PASTED}\n")
-            await session.add_message("user", replace(typed, typed=True), text(PASTED))
+            await session.add_message("user", replace(typed, typed=True), replace(text(PASTED), typed=False))
             await session.add_message("assistant", text(f"I have read file_{number}.py. {PASTED} {WORDS}"))
         await session.step(45_000)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from services.kit.person import FILE, KEY_BYTES, NO_CREDENTIALS, NoPerson, person_at, why_off
+from services.kit.person import FILE, KEY_BYTES, NO_CREDENTIALS, UNREAD, NoPerson, person_at, why_off
 from services.settings import Commits, Nats, Settings
 from tests.helpers.repositories import Checkout
 
@@ -84,23 +84,23 @@ async def test_a_directory_that_cannot_be_read_has_nobody(settings: Settings, di
 
 
 @pytest.mark.parametrize(
-    ("url", "checkouts", "is_off"),
+    ("url", "checkouts", "reason"),
     [
-        ("", True, False),
-        ("nats://127.0.0.1:4222", True, False),
-        ("nats://localhost:4222", True, False),
-        ("nats://user:secret@[::1]:4222", True, False),
-        ("", False, True),
-        ("nats://nats:4222", True, True),
-        ("nats://10.0.0.7:4222", True, True),
-        ("nats://[broken", True, True),
-        ("nothing", True, True),
+        ("", True, ""),
+        ("nats://127.0.0.1:4222", True, ""),
+        ("nats://localhost:4222", True, ""),
+        ("nats://user:secret@[::1]:4222", True, ""),
+        ("", False, UNREAD),
+        ("nats://nats:4222", False, NO_CREDENTIALS),
+        ("nats://10.0.0.7:4222", True, NO_CREDENTIALS),
+        ("nats://[broken", True, NO_CREDENTIALS),
+        ("nothing", True, NO_CREDENTIALS),
     ],
 )
-async def test_in_a_team_there_are_no_profiles(tmp_path: Path, url: str, *, checkouts: bool, is_off: bool) -> None:
+async def test_in_a_team_there_are_no_profiles(tmp_path: Path, url: str, *, checkouts: bool, reason: str) -> None:
     settings = Settings(data=tmp_path, nats=Nats(url=url), commits=Commits(checkouts=checkouts))
-    assert (NO_CREDENTIALS if is_off else "") == why_off(settings)
-    if is_off:
-        with pytest.raises(NoPerson, match="credential of their own"):
+    assert reason == why_off(settings)
+    if reason:
+        with pytest.raises(NoPerson, match="profiles are off"):
             await person_at(str(tmp_path), settings)
         assert not (tmp_path / FILE).exists()

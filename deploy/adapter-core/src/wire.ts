@@ -622,6 +622,12 @@ export interface ProjectSettingsAsk {
   is_of_name?: boolean;
 }
 /**
+ * What is known of the person who works in a directory, and is it collected and shown?
+ */
+export interface ProfileAsk {
+  directory: string;
+}
+/**
  * What do these texts mean, as vectors? Asked by rooms. Without texts the reply only names the model.
  */
 export interface EmbedAsk {
@@ -771,12 +777,6 @@ export interface QuestionAsk {
    * After this time the asker no longer listens.
    */
   deadline_ms?: number;
-}
-/**
- * What is known of the person who works in a directory, and is it collected and shown?
- */
-export interface ProfileAsk {
-  directory: string;
 }
 /**
  * The reply to `ask.transform`.
@@ -1451,6 +1451,44 @@ export interface ProjectSettingsReply {
   error?: string;
 }
 /**
+ * The reply to `ask.profile`.
+ */
+export interface ProfileReply {
+  state?: "off" | "on" | "unavailable";
+  /**
+   * Why there is no profile, where it is unavailable, as the end of a sentence.
+   */
+  reason?: string;
+  /**
+   * In the order of their promotion.
+   */
+  traits?: ListedTrait[];
+  /**
+   * Traits that have too few candidates yet.
+   */
+  waiting?: number;
+  error?: string;
+}
+/**
+ * A trait that has enough candidates.
+ */
+export interface ListedTrait {
+  id: string;
+  text: string;
+  /**
+   * `no_room`: others are shown that were stated in more sessions. `off`: the profile is, so that none is shown.
+   */
+  state: "no_room" | "off" | "retired" | "shown";
+  /**
+   * How often it was observed, as far as that is remembered ...
+   */
+  candidates?: number;
+  /**
+   * ... and in how many sessions.
+   */
+  sessions?: number;
+}
+/**
  * The reply to `ask.embed`.
  */
 export interface Embedded {
@@ -2098,44 +2136,6 @@ export interface OfferedQuestion {
   error?: string;
 }
 /**
- * The reply to `ask.profile`.
- */
-export interface ProfileReply {
-  state?: "off" | "on" | "unavailable";
-  /**
-   * Why there is no profile, where it is unavailable, as the end of a sentence.
-   */
-  reason?: string;
-  /**
-   * In the order of their promotion.
-   */
-  traits?: ListedTrait[];
-  /**
-   * Traits that have too few candidates yet.
-   */
-  waiting?: number;
-  error?: string;
-}
-/**
- * A trait that has enough candidates.
- */
-export interface ListedTrait {
-  id: string;
-  text: string;
-  /**
-   * `no_room`: others are shown that were stated in more sessions. `off`: the profile is, so that none is shown.
-   */
-  state: "no_room" | "off" | "retired" | "shown";
-  /**
-   * How often it was observed, as far as that is remembered ...
-   */
-  candidates?: number;
-  /**
-   * ... and in how many sessions.
-   */
-  sessions?: number;
-}
-/**
  * The agent no longer needs these tags (the tool `ctx_reduce`).
  */
 export interface DropQueue {
@@ -2390,11 +2390,11 @@ export interface ProfileObserve {
    * The sentence, as the person typed it.
    */
   text: string;
-  session: string;
+  session?: string;
   /**
    * The position of the log with the observation.
    */
-  position: number;
+  position?: number;
   /**
    * The first and ...
    */

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterator
 
-from schemas.profile_asks import ListedTrait, ProfileAsk, ProfileReply
+from schemas.profile_asks import ListedTrait, ProfileAsk, ProfileReply, TraitState
 from services.domain.aliases import GLOBAL
 from services.kit.cache import Sessions
 from services.kit.nouns import NounReader
@@ -39,8 +39,9 @@ def reply_of(profile: PersonProfile) -> ProfileReply:
 def _listed(profile: PersonProfile) -> Iterator[ListedTrait]:
     in_prompts = {one.id for one in shown(profile)}
     for one in profile.listed:
-        without = "no_room" if profile.is_on else "off"
-        state = "retired" if one.is_retired else "shown" if one.id in in_prompts else without
+        state: TraitState = "no_room" if profile.is_on else "off"
+        if one.is_retired or one.id in in_prompts:
+            state = "retired" if one.is_retired else "shown"
         yield ListedTrait(one.id, one.text, state, len(one.candidates), one.sessions)
 
 

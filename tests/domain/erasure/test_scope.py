@@ -20,6 +20,8 @@ from schemas.events import (
     NoteWritten,
     PartRecorded,
     PlanExtended,
+    ProfileBound,
+    ProfileObserved,
     QuestionAnswered,
     QuestionPut,
     QuestionTaken,
@@ -202,3 +204,31 @@ def test_a_project_goes_under_all_its_names() -> None:
     assert ERASED == decode_envelope(data).v
     with pytest.raises(Unknown, match="annals project list"):
         known.of_project("nothing")
+
+
+def owned(session: str, person: str = "person-a") -> ProfileBound:
+    return ProfileBound(person=person, origin_project=HARBOUR.project, origin=session)
+
+
+def stated(session: str, text: str, project: str = HARBOUR.project) -> ProfileObserved:
+    return ProfileObserved(person="person-a", origin_project=project, origin=session, text=text)
+
+
+def test_what_a_profile_has_of_a_session_goes_with_it_and_out_of_the_heads_of_its_person_alone() -> None:
+    nobody = Address("")
+    known = survey(
+        *((SessionRenamed(title="x"), one) for one in (LEAKY, COPY, OTHER)),
+        *((owned(one.session), nobody) for one in (LEAKY, COPY)),
+        (owned("other", "person-b"), nobody),
+        *((stated("leaky", text), nobody) for text in (FOUND, SAID)),
+        (stated("copy", SAID), nobody),
+    )
+    scope = known.of_session("leaky")
+    assert [COPY] == [*scope.shown]
+    assert (True, False) == tuple(text.encode() in scope.shown[COPY] for text in (FOUND, SAID))
+    rewriting = Rewriting(scope)
+    for event, goes in ((owned("leaky"), True), (stated("leaky", SAID), True), (stated("copy", SAID), False)):
+        assert goes == rewriting.changes(*stored(event, nobody))
+    whole = Rewriting(known.of_project(HARBOUR.project))
+    assert whole.changes(*stored(stated("copy", SAID), nobody))
+    assert not whole.changes(*stored(stated("copy", SAID, "quarry"), nobody))

@@ -68,6 +68,7 @@ async def test_a_project_goes_with_the_traits_that_were_stated_in_it_alone(data:
         assert ([STAYS], 1) == ([one.text for one in profile.listed], len(profile.traits))
 
 
+@pytest.mark.soak
 async def test_with_one_session_a_trait_falls_below_what_is_needed_and_the_other_s_words_stay(data: Path) -> None:
     mine = home_of(ADDRESS, data.parent / "mine")
     async with running(data) as now:

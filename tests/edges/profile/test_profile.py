@@ -14,7 +14,7 @@ from services.edges.arguments import parser
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus
 from services.responder.worker import Responder
-from services.settings import Commits
+from services.settings import Nats
 from tests.edges.project.test_project import Ran, checkout, run
 from tests.helpers.broker_world import facts, opened, quick_settings, stored
 from tests.helpers.person_commands import person_settings
@@ -127,7 +127,8 @@ async def test_in_a_team_it_is_off_and_the_list_says_why(
 ) -> None:
     interval = sys.getswitchinterval()
     checkout.git("config", "user.email", ADDRESS)
-    settings = msgspec.structs.replace(quick_settings(tmp_path / "data"), commits=Commits(checkouts=False))
+    url = "nats://broker.example.org:4222"
+    settings = msgspec.structs.replace(quick_settings(tmp_path / "data"), nats=Nats(url=url))
     async with opened(Desk(), bus, settings), opened(responder := Responder(), bus, settings):
         await until(responder.idle)
         run = Ran(person_settings(broker, tmp_path), checkout.folder, capsys)
