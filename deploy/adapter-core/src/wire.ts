@@ -502,6 +502,20 @@ export interface SearchAsk {
   group?: "" | "session";
 }
 /**
+ * What of the project helps with this request? At most three searches and one question to a model answer it.
+ */
+export interface AugmentAsk {
+  project: string;
+  /**
+   * The request, as a person has typed it.
+   */
+  text?: string;
+  /**
+   * The session in which it is made: what its prompt shows already is not repeated. Empty: in none.
+   */
+  session?: string;
+}
+/**
  * What does this session have before it now, word for word or in its head? Asked by rooms.
  */
 export interface ServedAsk {
@@ -1112,6 +1126,36 @@ export interface FoundSession {
   last?: number;
   began?: string | null;
   ended?: string | null;
+}
+/**
+ * The reply to `ask.augment`.
+ */
+export interface Augmentation {
+  /**
+   * What helps: where each stands, and as its fragment the words that are quoted.
+   */
+  hits?: Hit[];
+  /**
+   * The same to read. For a session it is the element that goes out behind the request, where there are hits.
+   */
+  text?: string;
+  /**
+   * How the hits were chosen, in a sentence for the person.
+   */
+  notice?: string;
+  /**
+   * The model that has chosen them; empty: they are the best hits of the searches.
+   */
+  model?: string;
+  /**
+   * What was searched for.
+   */
+  searches?: string[];
+  /**
+   * What could not be searched as it should have been, and why.
+   */
+  degraded?: string[];
+  error?: string;
 }
 /**
  * The reply to `ask.served`.
@@ -1808,6 +1852,10 @@ export interface Line {
    * The field that takes what is typed behind the command; empty: nothing is.
    */
   argument?: string;
+  /**
+   * Whether what is typed goes on to the model as a message, with the reply to the question behind it.
+   */
+  augments?: boolean;
 }
 /**
  * The reply to `ask.session`: a short report, in lines that need no markup to be read.
