@@ -18,7 +18,7 @@ from services.settings import Model
 from services.settings import Provider as Endpoint
 from tests.conftest import WITHOUT_SEARCH, InstallationFactory
 from tests.harness import scenarios
-from tests.harness.connected import Connected, connected, plugin
+from tests.harness.connected import USUAL, Connected, connected, plugin
 from tests.harness.isolation import OPENAI
 from tests.harness.opencode import OpenCode
 from tests.harness.provider import Provider, Reply, Request, Script
@@ -155,7 +155,7 @@ async def alone(root: Path, provider: Provider) -> AsyncIterator[OpenCode]:
     """An OpenCode that knows our commands, and whose installation is not there."""
     (root / "state").mkdir(parents=True)
     (root / "state" / "guide.json").write_bytes(encode(MANIFEST))
-    plugins = [plugin(root / "data", root / "state", patience=1, deadline_ms=250)]
+    plugins = [plugin(root / "data", root / "state", **USUAL)]
     async with OpenCode(root, provider.url, family=OPENAI, plugins=plugins, config=scenarios.CONFIG) as oc:
         yield oc
 
