@@ -166,9 +166,9 @@ async def test_what_a_model_invents_is_dropped_and_the_rest_goes_on(bus: Bus, tm
 @pytest.mark.parametrize(
     ("reply", "because"),
     [
-        (Reply(text="I would rather talk about the weather."), "not the JSON object"),
-        (Reply(text=""), "empty"),
-        (Reply(text='{"quotes": [{"place": "h1", "text": "\\ud800"}]}'), "own/clerk"),
+        (Reply(text="I would rather talk about the weather."), "something else than quotes"),
+        (Reply(text=""), "something else than quotes"),
+        (Reply(text='{"quotes": [{"place": "h1", "text": "\\ud800"}]}'), "something else than quotes"),
         (Reply(refusal=refused("openai", "We do not serve cranes.")), "We do not serve cranes."),
         (Reply(refusal=overloaded("openai")), "overloaded"),
         (Reply(broken="garbage"), ""),
@@ -188,7 +188,7 @@ async def test_a_model_that_finds_nothing_of_use_adds_nothing(bus: Bus, tmp_path
     async with world(bus, tmp_path, Reply(text='{"quotes": []}')) as asking:
         reply = await asking(session="s5")
     assert ((), "own/clerk", "") == (reply.hits, reply.model, reply.error)
-    assert reply.text == reply.notice
+    assert reply.text.startswith(reply.notice)
     assert "finds nothing among" in reply.notice
 
 
