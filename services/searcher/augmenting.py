@@ -178,7 +178,8 @@ def _count(hits: Mapping[str, Hit] | Sequence[Hit]) -> str:
 
 def _reply(ask: AugmentAsk, chosen: Chosen, searches: Sequence[str], replies: Sequence[Hits]) -> Augmentation:
     now = datetime.now(UTC)
-    degraded = tuple(dict.fromkeys(reason for reply in replies for reason in reply.degraded))
+    reasons = (reason for reply in replies for reason in (*reply.degraded, reply.error))
+    degraded = tuple(dict.fromkeys(filter(None, reasons)))
     if ask.session and chosen.hits:
         text = element_of(chosen.hits, now, ask.session)
     else:
