@@ -271,7 +271,6 @@ async def test_the_harness_s_own_model_is_asked_where_it_stands_in_the_chain(
     ):
         reply = await asking(session="s5")
         events = await facts(bus)
-    assert "own" in reply.notice, reply.notice
     assert ("harness/pi/tiny", ["m2"]) == (reply.model, [hit.id for hit in reply.hits])
     assert {QuestionPut, QuestionAnswered} <= {type(event) for event in events}
     assert ["s5"] == [event.origin for event in events if isinstance(event, SpendReserved)]
