@@ -29,9 +29,9 @@ AGENTS = ("person", "agent", "dreamer")
 """People, agents, and the room that works on a memory in the place of one."""
 HARNESSES = ("agent",)
 """Whatever comes from a harness has the words of its agent."""
-ROOMS = ("historian", "dreamer")
-"""The rooms that work in the background."""
-ANYBODY = ("person", "agent", "historian", "dreamer", "desk", "")
+ROOMS = ("historian", "dreamer", "searcher")
+"""The rooms that ask models."""
+ANYBODY = ("person", "agent", "historian", "dreamer", "searcher", "desk", "")
 """All that `trust_of` may say of a sender; empty: one that is not known."""
 
 

@@ -54,6 +54,7 @@ OUTPUT = 2_000
 """The most tokens of a model's answer."""
 SOURCES = tuple(source for source in get_args(Source) if source != "output")
 """Where is searched: outputs of tools are found by names alone, and say nothing that can be quoted."""
+NO_QUOTES = "a model has answered with something else than quotes"
 NOTHING_ASKED = "Nothing was searched for: write your request behind the command, in words."
 
 Search = Callable[[SearchAsk, int], Awaitable[Hits]]
@@ -138,7 +139,7 @@ class Augmenter:
         except TimeoutError:
             return _best(hits, f"no model answered within {ALTOGETHER:g} s")
         except ModelFailed as error:
-            return _best(hits, error.detail)
+            return _best(hits, NO_QUOTES if error.code == "invalid_output" else error.detail)
         except Unreachable as error:
             return _best(hits, str(error))
         except Exception:
@@ -177,7 +178,8 @@ def _count(hits: Mapping[str, Hit] | Sequence[Hit]) -> str:
 
 def _reply(ask: AugmentAsk, chosen: Chosen, searches: Sequence[str], replies: Sequence[Hits]) -> Augmentation:
     now = datetime.now(UTC)
-    degraded = tuple(dict.fromkeys(reason for reply in replies for reason in reply.degraded))
+    reasons = (reason for reply in replies for reason in (*reply.degraded, reply.error))
+    degraded = tuple(dict.fromkeys(filter(None, reasons)))
     if ask.session and chosen.hits:
         text = element_of(chosen.hits, now, ask.session)
     else:

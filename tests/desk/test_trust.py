@@ -44,7 +44,7 @@ def test_on_a_session_s_subject_a_harness_has_sent_it(claimed: Actor, sender: Ac
 
 @pytest.mark.parametrize(
     ("claimed", "trust"),
-    [(Actor("room", one), one) for one in ("historian", "dreamer", "desk")]
+    [(Actor("room", one), one) for one in ("historian", "dreamer", "searcher", "desk")]
     + [(Actor("room", "person"), ""), (Actor("room"), "")],
 )
 def test_on_a_project_s_subject_a_room_has_sent_it(claimed: Actor, trust: str) -> None:

@@ -1,16 +1,18 @@
 """`/ctx-aug`: a message goes out once with what helps, stays the same from then on, and is never lost."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 from pydantic import SecretStr
 
+from schemas.asks import AugmentAsk, Augmentation
 from schemas.codec import encode
 from schemas.events import MemoryWritten, PartRecorded, SpendSettled
+from schemas.subjects import ask
 from services.domain.texts.clean import CONTEXT_ELEMENT
 from services.edges.launcher.supervisor import Installation
 from services.plan.session.work import TYPED
@@ -19,16 +21,17 @@ from services.settings import Model
 from services.settings import Provider as Endpoint
 from tests.conftest import WITHOUT_SEARCH, InstallationFactory
 from tests.harness import scenarios
-from tests.harness.connected import Connected, connected, plugin
+from tests.harness.connected import USUAL, Connected, connected, plugin
 from tests.harness.isolation import OPENAI
 from tests.harness.opencode import OpenCode
 from tests.harness.provider import Provider, Reply, Request, Script
 from tests.harness.scripted import Conversation
 from tests.harness.test_absent import notices
 from tests.harness.test_plain import breaks
-from tests.helpers.installation import Fact
+from tests.helpers.installation import Fact, until
 from tests.helpers.search_index import MadeIndex
 from tests.helpers.search_rows import message_row, row
+from tests.helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.harness
 
@@ -57,7 +60,7 @@ async def provider() -> AsyncIterator[Provider]:
 async def augmenting(root: Path, installation: InstallationFactory, provider: Provider) -> AsyncIterator[Connected]:
     """An OpenCode whose installation has a model of its own, and something that is known of the project."""
     script = Script()
-    script.add(answered, lane="compaction")  # a call without tools that is no title
+    script.add(*[answered] * 100, lane="compaction")  # a call without tools that is no title
     async with Provider(script) as sidekick:
         own = {"own": Endpoint(url=f"{sidekick.url}/v1", key=SecretStr("a-key"))}
 
@@ -72,13 +75,20 @@ async def augmenting(root: Path, installation: InstallationFactory, provider: Pr
 
 
 async def known(running: Connected, provider: Provider) -> None:
-    """Have something known of the project that OpenCode works in."""
+    """Have something known of the project that OpenCode works in, and loaded what asks the model for it."""
     conversation = await Conversation.open(running.oc, provider, "Earlier")
     await conversation.send("Hello.", Reply(text="Hello."))
     project = (await running.log())[-1][0].project
     rows = [message_row(ROWS[0].text, "m2", "s1", project, ordinal=12, seq=1)]
     rows.append(row("memory", "mem1", ROWS[1].text, project, seq=2))
     await MadeIndex(running.installation.data).write(rows)
+    question = encode(AugmentAsk(project, TEXT))
+
+    async def is_ready() -> bool:
+        reply = await running.bus.request(ask(AugmentAsk.NAME, project), question, PATIENCE)
+        return msgspec.json.decode(reply, type=Augmentation).model == "own/clerk"
+
+    await until(is_ready, "a model chooses")
 
 
 def messages(request: Request) -> list[str]:
@@ -96,6 +106,7 @@ async def test_a_message_goes_out_with_what_helps_and_stays_the_same_in_all_late
 ) -> None:
     async with augmenting(tmp_path, installation, provider) as running:
         await known(running, provider)
+        before = await settled(running)
         conversation = await Conversation.open(running.oc, provider, "Crane")
         await conversation.send("Good morning.", Reply(text="Good morning."))
         conversation.script(Reply(text="Because of max_in_hand."))
@@ -115,11 +126,16 @@ async def test_a_message_goes_out_with_what_helps_and_stays_the_same_in_all_late
         log = await running.log_without(lambda facts: not typed([*facts], conversation.session))
         assert [TEXT] == typed(log, conversation.session)
         assert [] == [event for _, event in log if isinstance(event, MemoryWritten)]
-        assert 1 == sum(isinstance(event, SpendSettled) for _, event in log)
+        assert before + 1 == await settled(running)
         (added,) = await shown(conversation)
         assert QUOTE in added
         assert "chosen by own/clerk" in added
         assert ["chosen by own/clerk" in one for one in notices(running.oc)] == [True]
+
+
+async def settled(running: Connected) -> int:
+    """How many calls of models have been paid for."""
+    return sum(isinstance(event, SpendSettled) for _, event in await running.log())
 
 
 def typed(log: list[Fact], session: str) -> list[str]:
@@ -156,7 +172,7 @@ async def alone(root: Path, provider: Provider) -> AsyncIterator[OpenCode]:
     """An OpenCode that knows our commands, and whose installation is not there."""
     (root / "state").mkdir(parents=True)
     (root / "state" / "guide.json").write_bytes(encode(MANIFEST))
-    plugins = [plugin(root / "data", root / "state", patience=1, deadline_ms=250)]
+    plugins = [plugin(root / "data", root / "state", **USUAL)]
     async with OpenCode(root, provider.url, family=OPENAI, plugins=plugins, config=scenarios.CONFIG) as oc:
         yield oc
 
@@ -168,7 +184,7 @@ async def test_where_nobody_answers_the_message_goes_out_as_it_was_typed(
     async with alone(tmp_path, provider) as oc:
         conversation = await Conversation.open(oc, provider, "Alone")
         conversation.script(Reply(text="I do not know."))
-        await asyncio.wait_for(oc.command(conversation.session, "ctx-aug", text), 60)
+        await oc.command(conversation.session, "ctx-aug", text)
         (request,) = provider.of(conversation.session)
         assert [text] == await conversation.texts("user")
         assert text in request.texts[-1]

@@ -343,6 +343,23 @@ async def test_after_the_deadline_no_other_model_is_asked(monkeypatch: pytest.Mo
         assert ["timeout"] == [one.outcome for one in failed.attempts]
 
 
+async def test_a_question_may_have_less_time_than_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    never, watch = Reply(hold=asyncio.Event()), Watch(0.2)
+    monkeypatch.setattr(asking, "time", watch)
+    async with world("openai", never, GOOD, chain=("shepherd", "dog")) as asked:
+        with pytest.raises(ModelFailed) as raised:
+            await asked.models.ask(
+                msgspec.structs.replace(QUESTION, seconds=0.2), budget=None, on_attempt=watch.goes_on
+            )
+        assert ["timeout"] == [one.outcome for one in raised.value.attempts]
+
+
+async def test_a_question_that_is_not_repaired_goes_to_the_next_model_at_once() -> None:
+    async with world("openai", GARBAGE, GOOD, chain=("shepherd", "dog")) as asked:
+        assert Count(3) == await asked.ask(msgspec.structs.replace(QUESTION, repairs=False))
+        assert [("shepherd", "summary", "invalid"), ("dog", "fallback", "ok")] == asked.steps
+
+
 async def test_nobody_waits_for_a_try_beyond_the_deadline() -> None:
     async with world("openai", Reply(refusal=overloaded("openai")), pauses=((999.0, 999.0),), deadline=60) as asked:
         failed = await asked.fails()

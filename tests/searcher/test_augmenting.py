@@ -24,7 +24,7 @@ from services.domain.texts.clean import CONTEXT_ELEMENT
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus
 from services.searcher import augmenting
-from services.searcher.augmenting import ALTOGETHER, PURPOSE, SPARE
+from services.searcher.augmenting import PURPOSE, SPARE
 from services.searcher.core.quoting import BEST, OFFERED
 from services.searcher.worker import Searcher
 from services.settings import Model, Provider, Settings
@@ -53,6 +53,14 @@ ROWS = [
     row("commit", "3f2c1ab9" * 5, f"Stop the crane at E4711\n\nThe old key was {SECRET}.", seq=6),
     message_row("The island's crane stops with E4711, too", "x1", "s9", project="island", ordinal=1, seq=7),
 ]
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine it takes long to load what asks models; how little time there is, tests say by a clock."""
+    monkeypatch.setattr(augmenting, "ALTOGETHER", 5 * PATIENCE)
+    monkeypatch.setattr(augmenting, "HARNESS_WAIT", PATIENCE)
+    monkeypatch.setattr(augmenting, "DESK_WAIT", PATIENCE)
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -166,9 +174,9 @@ async def test_what_a_model_invents_is_dropped_and_the_rest_goes_on(bus: Bus, tm
 @pytest.mark.parametrize(
     ("reply", "because"),
     [
-        (Reply(text="I would rather talk about the weather."), "not the JSON object"),
-        (Reply(text=""), "empty"),
-        (Reply(text='{"quotes": [{"place": "h1", "text": "\\ud800"}]}'), "own/clerk"),
+        (Reply(text="I would rather talk about the weather."), "something else than quotes"),
+        (Reply(text=""), "something else than quotes"),
+        (Reply(text='{"quotes": [{"place": "h1", "text": "\\ud800"}]}'), "something else than quotes"),
         (Reply(refusal=refused("openai", "We do not serve cranes.")), "We do not serve cranes."),
         (Reply(refusal=overloaded("openai")), "overloaded"),
         (Reply(broken="garbage"), ""),
@@ -188,7 +196,7 @@ async def test_a_model_that_finds_nothing_of_use_adds_nothing(bus: Bus, tmp_path
     async with world(bus, tmp_path, Reply(text='{"quotes": []}')) as asking:
         reply = await asking(session="s5")
     assert ((), "own/clerk", "") == (reply.hits, reply.model, reply.error)
-    assert reply.text == reply.notice
+    assert reply.text.startswith(reply.notice)
     assert "finds nothing among" in reply.notice
 
 
@@ -206,7 +214,7 @@ class Late(Searcher):
 
 
 async def test_where_searching_took_all_of_the_time_no_model_is_asked(bus: Bus, tmp_path: Path) -> None:
-    async with world(bus, tmp_path, searcher=Late(ALTOGETHER - SPARE)) as asking:
+    async with world(bus, tmp_path, searcher=Late(augmenting.ALTOGETHER - SPARE)) as asking:
         assert is_best(await asking(), "no time was left for a model")
         assert [] == asking.asked
         assert [] == await asking.spent()
@@ -219,7 +227,7 @@ async def test_a_slow_model_is_not_waited_for_longer_than_there_is_time(
     searcher = Late(0.0)
     async with world(bus, tmp_path, quoting("Never"), Reply(hold=asyncio.Event()), searcher=searcher) as asking:
         await asking()  # what asks models has been loaded from here on
-        searcher.passed = ALTOGETHER - SPARE - 0.05
+        searcher.passed = augmenting.ALTOGETHER - SPARE - 0.05
         searcher.now = 0.0
         assert is_best(await asking(), "no ")
         assert [True, False, True] == [isinstance(one, SpendReserved) for one in await asking.spent()]
@@ -257,7 +265,10 @@ async def test_the_harness_s_own_model_is_asked_where_it_stands_in_the_chain(
         text = quoting("Never restart the crane")(request).text
         return QuestionAnswer(offered.question, "", text, model="pi/tiny", tokens_in=900, tokens_out=100, usd=0.01)
 
-    async with world(bus, tmp_path, chain=("harness/small",)) as asking, answering_harness(broker, answer):
+    async with (
+        world(bus, tmp_path, chain=("harness/small",), harness_wait=PATIENCE) as asking,
+        answering_harness(broker, answer),
+    ):
         reply = await asking(session="s5")
         events = await facts(bus)
     assert ("harness/pi/tiny", ["m2"]) == (reply.model, [hit.id for hit in reply.hits])

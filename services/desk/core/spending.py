@@ -40,7 +40,7 @@ class Call(msgspec.Struct, frozen=True):
     settled: bool = False
     refused: bool = False
     purpose: str = ""
-    """What it is for: the room that makes it."""
+    """What it is for: the room that makes it, or `sidekick` for a person's request."""
 
 
 class Day(msgspec.Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from schemas.envelope import Actor
 
-_ROOMS = frozenset({"historian", "dreamer", "desk"})
+_ROOMS = frozenset({"historian", "dreamer", "searcher", "desk"})
 
 
 def trust_of(sender: Actor) -> str:

@@ -1,14 +1,15 @@
 """What is searched for where a person makes a request: the request itself, the names in it, and its rarest words.
 
 Of `Why does crane_lift.py stop with the new hook?` these are the whole sentence, `crane_lift.py`, and those of its
-words that few rows of the project hold, such as `lift hook`. The whole is compared by its meaning; the names are found
-wherever they stand; and a text that shares two rare words with a long request is found although it lacks all others.
+other words that few rows of the project hold, such as `new hook`. The whole is compared by its meaning; the names are
+found wherever they stand; and a text that shares two rare words with a long request is found although it lacks all
+others.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from services.domain.search.literals import literals
-from services.domain.search.words import written_words
+from services.domain.search.words import words, written_words
 from services.domain.texts.clean import searchable
 
 READ = 10_000
@@ -23,8 +24,14 @@ def request_searches(request: str, rows_with: Callable[[str], int | None]) -> tu
     `rows_with`: in how many rows of the project a word stands, by its stem.
     """
     plain = _on_one_line(request)
-    found = (plain, _names(plain), _rarest(plain, rows_with))
-    return tuple(dict.fromkeys(one for one in found if one))
+    names = literals(plain)
+    rest = plain
+    for name in names:
+        rest = rest.replace(name, " ")
+    rarest = _rarest(rest, rows_with)
+    if {*words(rarest)} == {*words(plain)}:
+        rarest = ""
+    return tuple(dict.fromkeys(one for one in (plain, _joined(names), rarest) if one))
 
 
 def _on_one_line(request: str) -> str:
@@ -33,18 +40,16 @@ def _on_one_line(request: str) -> str:
     return " ".join((searchable(read) or read).split())
 
 
-def _names(request: str) -> str:
-    """What is meant word for word: paths, symbols, codes. Several words that were quoted together stay together."""
-    return " ".join(f"`{one}`" if " " in one else one for one in literals(request))
+def _joined(names: Iterable[str]) -> str:
+    """Paths, symbols and codes as a search. Several words that were quoted together stay together."""
+    return " ".join(f"`{one}`" if " " in one else one for one in names)
 
 
-def _rarest(request: str, rows_with: Callable[[str], int | None]) -> str:
-    """The words that the fewest rows hold, in the order of the request; empty where these are all of its words."""
+def _rarest(text: str, rows_with: Callable[[str], int | None]) -> str:
+    """The words that the fewest rows hold, in the order of the text."""
     written: dict[str, str] = {}
-    for word in written_words(request):
+    for word in written_words(text):
         written.setdefault(word.stem, word.written or word.stem)
     counts = {stem: count for stem in written if (count := rows_with(stem))}
-    if len(counts) == len(written) <= RARE:
-        return ""
     rarest = sorted(counts, key=counts.__getitem__)[:RARE]
     return " ".join(written[stem] for stem in written if stem in rarest)
