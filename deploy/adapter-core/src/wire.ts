@@ -1939,6 +1939,18 @@ export interface MemoryEntry {
   seen?: number;
   sources?: MemorySource[];
   importance?: string;
+  /**
+   * Of a proposal: what would be done with other memories (`merge`, `revise`, `archive`, `importance`) ...
+   */
+  change?: string;
+  /**
+   * ... with which ones ...
+   */
+  targets?: string[];
+  /**
+   * ... and why.
+   */
+  reason?: string;
 }
 /**
  * Where a memory was seen.
@@ -2130,6 +2142,14 @@ export interface MemoryRevise {
    */
   revision?: number;
   session?: string;
+  /**
+   * Whether a person is to decide on it, whatever the policy applies. A person's own command is applied at once.
+   */
+  review?: boolean;
+  /**
+   * Why, for the person who decides on it.
+   */
+  reason?: string;
 }
 /**
  * Say how much a memory weighs: `low`, `normal` or `high`.
@@ -2137,6 +2157,10 @@ export interface MemoryRevise {
 export interface MemoryImportance {
   id: string;
   importance: string;
+  /**
+   * Why, for the person who decides on it.
+   */
+  reason?: string;
 }
 /**
  * Make one memory of several. The first one goes on, with these words.
@@ -2149,6 +2173,14 @@ export interface MemoryMerge {
    */
   category?: string;
   session?: string;
+  /**
+   * Whether a person is to decide on it, whatever the policy applies. A person's own command is applied at once.
+   */
+  review?: boolean;
+  /**
+   * Why, for the person who decides on it.
+   */
+  reason?: string;
 }
 /**
  * Show a memory no longer.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -10,6 +10,7 @@ import msgspec
 
 from schemas.commands import Command
 from services.memory.book import Book
+from services.memory.decide.holding import is_proposed
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -40,6 +41,11 @@ class Scene(msgspec.Struct, frozen=True):
     tree: Tree | None = None
     vectors: Mapping[str, bytes] = {}
     """Memory id -> vector, where there is a model for vectors."""
+
+
+def undecided(scene: Scene, changes: Iterable[Change]) -> list[Change]:
+    """Those of changes that no person has on the table, and that none has decided on."""
+    return [one for one in changes if not is_proposed(scene.book, one.command)]
 
 
 class Task(Protocol):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from schemas.commands import MemoryArchive, MemoryMerge
 from services.dreamer.core.keeping import is_of_people
 from services.dreamer.core.same_fact import Words, fact_of
-from services.dreamer.core.task import Change, Scene, Task
+from services.dreamer.core.task import Change, Scene, Task, undecided
 from services.memory.decide.context import LONGEST
 from services.memory.decide.merging import MOST
 from services.memory.entry import Memory
@@ -39,7 +39,7 @@ class Consolidation:
         for memory in scene.book.memories.values():
             if memory.is_active:
                 by_place[memory.category, memory.memory_class].append(memory)
-        return [change for place in sorted(by_place) for change in _of_place(by_place[place])]
+        return undecided(scene, (change for place in sorted(by_place) for change in _of_place(by_place[place])))
 
 
 def _of_place(memories: Sequence[Memory]) -> Iterator[Change]:
@@ -61,9 +61,10 @@ def _of_place(memories: Sequence[Memory]) -> Iterator[Change]:
         if text := _text_of(same):
             ids = tuple(memory.id for memory in same[:MOST])
             is_keyed = len({sentence_key(memory.text) for memory in same}) == 1
+            why = "are the same sentence" if is_keyed else "state one fact in other words"
             yield Change(
-                MemoryMerge(ids, text),
-                f"{', '.join(ids)} {'are the same sentence' if is_keyed else 'state one fact in other words'}",
+                MemoryMerge(ids, text, reason=why),
+                f"{', '.join(ids)} {why}",
             )
 
 
