@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -12,12 +13,17 @@ from schemas.commands import Command
 from services.memory.book import Book
 from services.memory.decide.holding import is_proposed
 
+if TYPE_CHECKING:
+    from services.dreamer.core.sheet import ModelPart
+
 
 class Change(msgspec.Struct, frozen=True):
     """One command that a task wants the desk to decide, and why, in one line."""
 
     command: Command
     reason: str
+    target: str = ""
+    """What it is about. In one run it is decided once, also where a model that is asked again says something else."""
 
 
 class Tree(Protocol):
@@ -41,11 +47,19 @@ class Scene(msgspec.Struct, frozen=True):
     tree: Tree | None = None
     vectors: Mapping[str, bytes] = {}
     """Memory id -> vector, where there is a model for vectors."""
+    asked: AbstractSet[str] = frozenset()
+    """What a model was asked about before, as the task names it."""
 
 
 def undecided(scene: Scene, changes: Iterable[Change]) -> list[Change]:
     """Those of changes that no person has on the table, and that none has decided on."""
     return [one for one in changes if not is_proposed(scene.book, one.command)]
+
+
+def waiting_in(book: Book) -> frozenset[str]:
+    """The memories that a proposal would change that waits for a person."""
+    found = (one for one in book.memories.values() if one.change is not None and one.status == "pending")
+    return frozenset(name for one in found if one.change for name, _ in one.change.targets)
 
 
 class Task(Protocol):
@@ -57,6 +71,12 @@ class Task(Protocol):
     """Its slot by default; empty: it is only run when it is ordered."""
     needs_tree: bool
     """Whether it is skipped where the files of the project are not on this machine."""
+    needs_model: bool
+    """Whether it is skipped where no model is set: rules settle nothing of it."""
+
+    @property
+    def model(self) -> ModelPart | None:
+        """What it asks a model about, behind what rules have settled; none: it asks nothing."""
 
     def backlog(self, scene: Scene) -> int:
         """How much there is to do."""

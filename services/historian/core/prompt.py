@@ -1,10 +1,10 @@
 """What a model is told when it is asked for a summary."""
 
 from collections.abc import Sequence
-from hashlib import sha256
 
 from schemas.events import CompartmentSealed
 from schemas.events.fact import CATEGORIES
+from services.domain.questions.fencing import fenced
 from services.domain.tokens import tokens
 from services.domain.transcript.reader import Chunk
 from services.historian.core.summary import EPISODES
@@ -102,12 +102,6 @@ def _earlier(before: Sequence[CompartmentSealed], left: int) -> str:
         return ""
     text = "\n\n".join(reversed(rendered))
     return f"Earlier compartments, for context only:\n{fenced('earlier', text)}"
-
-
-def fenced(name: str, text: str) -> str:
-    """Between two lines with a digest of the text, which no text can hold itself: nothing in it can end it."""
-    mark = f"{name}-{sha256(text.encode()).hexdigest()[:32]}"
-    return f"<{mark}>\n{text}\n</{mark}>"
 
 
 def _cost(*texts: str) -> int:

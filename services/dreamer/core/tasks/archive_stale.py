@@ -40,6 +40,8 @@ class Staleness:
     NAME = "archive_stale"
     CRON = "0 5 * * 0"
     needs_tree = False
+    model = None
+    needs_model = False
 
     def backlog(self, scene: Scene) -> int:
         """How many memories would be archived."""

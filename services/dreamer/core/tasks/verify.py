@@ -58,6 +58,8 @@ class Verification:
     NAME = "verify"
     CRON = "0 3 * * *"
     needs_tree = True
+    model = None
+    needs_model = False
 
     def backlog(self, scene: Scene) -> int:
         """How many memories have another mark, or another path, than the tree gives them."""
