@@ -3,12 +3,13 @@
 import asyncio
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from schemas.events import TaskAsked
 from schemas.subjects import Address
 from services.dreamer.core.outcome import LONGEST_DETAIL
-from services.dreamer.core.sheet import ITEMS, Judged, Sheet
-from services.dreamer.core.task import Change, Scene, Task
+from services.dreamer.core.sheet import ITEMS
+from services.dreamer.core.task import Change, Judged, Scene, Sheet, Task
 from services.kit import metrics
 from services.kit.model import Attempt, Budget, ModelFailed, Models, Question
 from services.kit.room import Kit
@@ -97,7 +98,7 @@ def _sheet(task: Task, scene: Scene, most: int) -> Sheet | None:
     return task.model.sheet(scene, most) if task.model is not None else None
 
 
-def _question(sheet: Sheet, address: Address) -> Question:
+def _question(sheet: Sheet, address: Address) -> Question[Any]:
     return Question(
         system=sheet.system, prompt=sheet.prompt, shape=sheet.shape, check=sheet.check, address=Address(address.project)
     )

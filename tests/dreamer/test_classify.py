@@ -7,8 +7,8 @@ import pytest
 
 from schemas.commands import MemoryImportance, MemoryWrite
 from schemas.events import MemoryProposed, MemoryRevised
-from services.dreamer.core.sheet import TWICE, UNKNOWN, Judged
-from services.dreamer.core.task import Scene
+from services.dreamer.core.sheet import TWICE, UNKNOWN
+from services.dreamer.core.task import Judged, Scene
 from services.dreamer.core.tasks.classify import EXAMPLES, TASK
 from tests.helpers.lying_models import ORDER, Said, desk_with, items_of
 from tests.helpers.memory_books import NOON, Desk

@@ -16,8 +16,8 @@ import msgspec
 from schemas.commands import MemoryMerge
 from services.dreamer.core.keeping import is_of_people
 from services.dreamer.core.same_fact import fact_of
-from services.dreamer.core.sheet import DATA, Judged, Sheet, about_offered, judged, listed
-from services.dreamer.core.task import Change, Scene, undecided, waiting_in
+from services.dreamer.core.sheet import DATA, about_offered, judged, listed
+from services.dreamer.core.task import Change, Judged, Scene, Sheet, undecided, waiting_in
 from services.dreamer.core.wording import content_of, is_close
 from services.memory.decide.context import LONGEST
 from services.memory.entry import Memory

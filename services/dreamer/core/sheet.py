@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import msgspec
 
 from services.domain.questions.fencing import fenced
-from services.dreamer.core.task import Change, Scene
+from services.dreamer.core.task import Change, Judged
 
 ITEMS = 20
 """What one question is about, at most."""
@@ -24,38 +24,6 @@ DATA = (
 )
 """What each question says of the texts in it."""
 UNKNOWN, TWICE = "it names an item that was not offered", "it answers for one item more than once"
-
-
-class Judged(msgspec.Struct, frozen=True):
-    """What stands of an answer."""
-
-    changes: tuple[Change, ...] = ()
-    items: tuple[str, ...] = ()
-    """The keys of the items that it was about, also of those of which nothing stands."""
-    dropped: tuple[str, ...] = ()
-    """Why an item was dropped, for each that was."""
-
-
-class Sheet(msgspec.Struct, frozen=True):
-    """One question."""
-
-    system: str
-    prompt: str
-    shape: type[Any]
-    """What the answer is decoded into."""
-    check: Callable[[Any], str]
-    """What is wrong with an answer as a whole, in a sentence for the model; empty: nothing is."""
-    judge: Callable[[Any], Judged]
-
-
-class ModelPart(Protocol):
-    """The part of a task that asks a model."""
-
-    def left(self, scene: Scene) -> int:
-        """How much a model was not asked about."""
-
-    def sheet(self, scene: Scene, most: int) -> Sheet | None:
-        """The next question, about so many items at most; none: nothing is left."""
 
 
 class HasHandle(Protocol):

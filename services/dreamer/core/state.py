@@ -182,8 +182,8 @@ def evolve(state: Dreams, event: Event, envelope: Envelope) -> Dreams:
         case DreamStarted():
             return _started(state)
         case TaskAsked(task=task, items=items):
-            asked = state.asked_about.insert(task, state.asked_about.get(task, frozenset()).union(items))
-            return replace(state, asked_about=asked, run=replace(state.run, questions=(*state.run.questions, event)))
+            about = state.asked_about.insert(task, state.asked_about.get(task, frozenset()).union(items))
+            return replace(state, asked_about=about, run=replace(state.run, questions=(*state.run.questions, event)))
         case TaskFinished():
             return _task_finished(state, event, envelope)
         case _:

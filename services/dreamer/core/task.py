@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import Any, Protocol
 
 import msgspec
 
 from schemas.commands import Command
 from services.memory.book import Book
 from services.memory.decide.holding import is_proposed
-
-if TYPE_CHECKING:
-    from services.dreamer.core.sheet import ModelPart
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -49,6 +46,38 @@ class Scene(msgspec.Struct, frozen=True):
     """Memory id -> vector, where there is a model for vectors."""
     asked: AbstractSet[str] = frozenset()
     """What a model was asked about before, as the task names it."""
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """What stands of an answer."""
+
+    changes: tuple[Change, ...] = ()
+    items: tuple[str, ...] = ()
+    """The keys of the items that it was about, also of those of which nothing stands."""
+    dropped: tuple[str, ...] = ()
+    """Why an item was dropped, for each that was."""
+
+
+class Sheet(msgspec.Struct, frozen=True):
+    """One question."""
+
+    system: str
+    prompt: str
+    shape: type[Any]
+    """What the answer is decoded into."""
+    check: Callable[[Any], str]
+    """What is wrong with an answer as a whole, in a sentence for the model; empty: nothing is."""
+    judge: Callable[[Any], Judged]
+
+
+class ModelPart(Protocol):
+    """The part of a task that asks a model."""
+
+    def left(self, scene: Scene) -> int:
+        """How much a model was not asked about."""
+
+    def sheet(self, scene: Scene, most: int) -> Sheet | None:
+        """The next question, about so many items at most; none: nothing is left."""
 
 
 def undecided(scene: Scene, changes: Iterable[Change]) -> list[Change]:

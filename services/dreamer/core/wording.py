@@ -50,6 +50,8 @@ def words_lost_or_new(text: str, original: str) -> str:
     """Why a text does not stand for the original, as a sentence; empty: it does."""
     if not text or "\n" in text or len(text) > LONGEST:
         return f"the text is empty, has several lines, or has more than {LONGEST} characters"
+    if len(original) > LONGEST:
+        return "the memory is longer than a text may be"
     names, known = _names(text), _names(original)
     if any(one not in _tokens(original) for one in names):
         return "the text has a name, a number or a path that the memory does not have"
@@ -72,6 +74,8 @@ def is_only_tidied(text: str, original: str) -> bool:
 
 def is_close(one: str, other: str) -> bool:
     """Whether two texts have the same numbers, names, negations and conditions, in one order: they may be one fact."""
+    if max(len(one), len(other)) > LONGEST:
+        return False
     return _names(one) == _names(other) and _weighty(one) == _weighty(other)
 
 

@@ -14,8 +14,8 @@ import msgspec
 from schemas.commands import MemoryImportance
 from schemas.events.memory import IMPORTANCES
 from services.dreamer.core.keeping import BINDING, LESSON, WHY, is_of_people, is_worth_keeping
-from services.dreamer.core.sheet import DATA, Judged, ModelPart, Sheet, judged, listed
-from services.dreamer.core.task import Change, Scene, Task, waiting_in
+from services.dreamer.core.sheet import DATA, judged, listed
+from services.dreamer.core.task import Change, Judged, ModelPart, Scene, Sheet, Task, waiting_in
 from services.memory.decide.context import LONGEST
 from services.memory.entry import Memory
 from services.memory.sameness import set_of

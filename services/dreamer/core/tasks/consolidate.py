@@ -12,8 +12,7 @@ from schemas.commands import MemoryArchive, MemoryMerge
 from services.dreamer.core.keeping import is_of_people
 from services.dreamer.core.pairs import PairQuestions, standing
 from services.dreamer.core.same_fact import Words, fact_of
-from services.dreamer.core.sheet import ModelPart
-from services.dreamer.core.task import Change, Scene, Task, undecided
+from services.dreamer.core.task import Change, ModelPart, Scene, Task, undecided
 from services.memory.decide.context import LONGEST
 from services.memory.decide.merging import MOST
 from services.memory.entry import Memory

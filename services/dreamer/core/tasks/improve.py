@@ -14,8 +14,8 @@ from schemas.commands import MemoryRevise
 from services.domain.texts.injection import steers
 from services.domain.texts.risky import risk_of
 from services.dreamer.core.keeping import is_of_people
-from services.dreamer.core.sheet import DATA, Judged, ModelPart, Sheet, about_offered, judged, listed
-from services.dreamer.core.task import Change, Scene, Task, waiting_in
+from services.dreamer.core.sheet import DATA, about_offered, judged, listed
+from services.dreamer.core.task import Change, Judged, ModelPart, Scene, Sheet, Task, waiting_in
 from services.dreamer.core.wording import is_only_tidied, words_lost_or_new
 from services.memory.decide.context import LONGEST
 from services.memory.entry import Memory
