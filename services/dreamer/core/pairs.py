@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
+from math import log
 
 import msgspec
 
@@ -25,9 +26,11 @@ from services.memory.sameness import speaks_against
 from services.memory.strength import SOURCE_OF, SOURCE_PRIORITY
 
 CLOSE = 0.4
-"""The part of the words of two texts that both must have."""
+"""The share of the words of two texts that both must have."""
 USUAL = 40
 """Memories of one category that may have a word by which pairs are found: a more usual one says nothing."""
+FEW = 20
+"""Memories of one category up to which a word that several have is no usual one yet."""
 SAME = "state one fact, as a model finds"
 _SYSTEM = f"""\
 You look after what is remembered of a software project. You are given pairs of sentences, one JSON object per line: a \
@@ -73,11 +76,11 @@ class PairQuestions:
 
     def left(self, scene: Scene) -> int:
         """How many pairs a model was not asked about."""
-        return len(_pairs(scene))
+        return len(pairs(scene))
 
     def sheet(self, scene: Scene, most: int) -> Sheet | None:
         """The next pairs, the closest first."""
-        offered = {f"p{number}": pair for number, pair in enumerate(_pairs(scene)[:most], 1)}
+        offered = {f"p{number}": pair for number, pair in enumerate(pairs(scene)[:most], 1)}
         if not offered:
             return None
         shown = [SentencePair(handle, one.text, other.text) for handle, (one, other) in offered.items()]
@@ -111,55 +114,58 @@ def _key(pair: Pair) -> str:
     return "+".join(f"{one.id}@{one.revision}" for one in sorted(pair, key=lambda memory: memory.id))
 
 
-def _pairs(scene: Scene) -> list[Pair]:
+def pairs(scene: Scene) -> list[Pair]:
     """Pairs that may be one fact and that nobody was asked about, the closest first; each memory in one of them."""
     waiting = waiting_in(scene.book)
     by_place: dict[tuple[str, str], list[Memory]] = defaultdict(list)
     for memory in scene.book.memories.values():
         if memory.is_active and not is_of_people(memory) and memory.id not in waiting and len(memory.text) <= LONGEST:
             by_place[memory.category, memory.memory_class].append(memory)
-    found = [pair for place in by_place.values() for pair in _close(place) if _key(pair) not in scene.asked]
-    found.sort(key=lambda pair: (-_closeness(pair), _key(pair)))
-    return [*_each_once(_open(scene, found))]
+    found = [one for place in by_place.values() for one in _close(place) if _key(one[1]) not in scene.asked]
+    found.sort(key=lambda one: (-one[0], _key(one[1])))
+    return [*_each_once(_open(scene, (pair for _, pair in found)))]
 
 
-def _open(scene: Scene, pairs: Iterable[Pair]) -> Iterator[Pair]:
+def _open(scene: Scene, found: Iterable[Pair]) -> Iterator[Pair]:
     """Those that a person was not asked about, whichever of the two sentences stays."""
-    for pair in pairs:
+    for pair in found:
         first, second = sorted(pair, key=standing)
         both = [Change(MemoryMerge((first.id, second.id), one.text), "") for one in pair]
         if len(undecided(scene, both)) == len(both):
             yield pair
 
 
-def _each_once(pairs: Iterable[Pair]) -> Iterator[Pair]:
+def _each_once(found: Iterable[Pair]) -> Iterator[Pair]:
     taken = set[str]()
-    for one, other in pairs:
+    for one, other in found:
         if taken.isdisjoint((one.id, other.id)):
             taken |= {one.id, other.id}
             yield one, other
 
 
-def _close(memories: Sequence[Memory]) -> Iterator[Pair]:
-    """Pairs of one category and class that may state one fact, and that rules do not settle."""
+def _close(memories: Sequence[Memory]) -> Iterator[tuple[float, Pair]]:
+    """Pairs of one category and class that may state one fact, which rules do not settle, and how close they are."""
     by_word: dict[str, list[Memory]] = defaultdict(list)
     for memory in sorted(memories, key=lambda one: one.id):
         for word in content_of(memory.text):
             by_word[word].append(memory)
+    weights = {word: log((FEW + len(memories)) / len(some)) for word, some in by_word.items()}
     rare = (some for some in by_word.values() if len(some) <= USUAL)
     for pair in {(one.id, other.id): (one, other) for some in rare for one, other in combinations(some, 2)}.values():
         one, other = pair
-        if _closeness(pair) >= CLOSE and is_close(one.text, other.text) and not _is_settled(one.text, other.text):
-            yield pair
+        closeness = _closeness(pair, weights)
+        if closeness >= CLOSE and is_close(one.text, other.text) and not _is_settled(one.text, other.text):
+            yield closeness, pair
 
 
 def _is_settled(one: str, other: str) -> bool:
     return fact_of(one).main == fact_of(other).main or speaks_against(one, other)
 
 
-def _closeness(pair: Pair) -> float:
+def _closeness(pair: Pair, weights: Mapping[str, float]) -> float:
+    """The share of the words of two texts that both have, 0 to 1. A word that few memories have weighs more."""
     one, other = (content_of(memory.text) for memory in pair)
-    return len(one & other) / max(1, len(one | other))
+    return sum(weights[word] for word in one & other) / max(1e-9, sum(weights[word] for word in one | other))
 
 
 def standing(memory: Memory) -> tuple[int, bool, int, int, str, str]:

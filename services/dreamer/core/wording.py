@@ -37,6 +37,9 @@ NARRATIVE = frozenset({
 _BEING = frozenset({
     "is", "are", "be", "been", "was", "were", "am", "being",
 })  # fmt: skip
+_BETWEEN = frozenset({"of", "to", "in", "for", "with", "from", "by", "at", "on", "as", "and", "be", "each", "all"})
+"""Stems of words that only bind others together."""
+_ALL = frozenset({"each", "every", "all", "always"})
 _TOKENS = re.compile(r"`[^`\n]+`|\S+")
 _EDGES = "\"'“”‘’«»()[]{},;:!?.…"  # noqa: RUF001 - quotation marks of prose
 _ENDING = re.compile(r"(?:ied|ies|ing|ed|es|s|e)\Z")
@@ -76,13 +79,13 @@ def is_close(one: str, other: str) -> bool:
     """Whether two texts have the same numbers, names, negations and conditions, in one order: they may be one fact."""
     if max(len(one), len(other)) > LONGEST:
         return False
-    return _names(one) == _names(other) and _weighty(one) == _weighty(other)
+    return _names(one) == _names(other) and _limits(one) == _limits(other)
 
 
 @lru_cache(CACHED)
 def content_of(text: str) -> frozenset[str]:
     """The stems of the words that a text is about."""
-    return frozenset(_content(text)) - _NARRATIVE_STEMS
+    return frozenset(_content(text)) - _NARRATIVE_STEMS - _BETWEEN
 
 
 @lru_cache(CACHED)
@@ -116,6 +119,11 @@ def _each_name(text: str) -> Iterator[str]:
 @lru_cache(CACHED)
 def _weighty(text: str) -> Counter[str]:
     return Counter(word for word in words_of(text) if word in BINDING or word in WHY or word in CONDITIONS)
+
+
+def _limits(text: str) -> Counter[str]:
+    """The same without words for all there are: `each table` and `tables` may be one."""
+    return Counter({word: count for word, count in _weighty(text).items() if word not in _ALL})
 
 
 @lru_cache(CACHED)
