@@ -45,8 +45,8 @@ class TaskFinished(Event, frozen=True):
     outcome: str
     """completed (something was written), no_effect (there was work, and nothing was written), skipped or failed."""
     code: str = ""
-    """Why it was skipped (nothing_to_do, nothing_changed, no_tree, no_model, no_answer, budget, unknown_task,
-    equal_failures), or how it failed (crashed, or the name of an error)."""
+    """Why it was skipped (nothing_to_do, nothing_changed, no_tree, no_model, no_answer, policy, budget,
+    unknown_task, equal_failures), or how it failed (crashed, or the name of an error)."""
     detail: str = ""
     """The same in words, where there is more to say."""
     backlog: int = 0

@@ -20,6 +20,7 @@ from services.dreamer.core.outcome import (
     done_before,
     ending,
     equal_failures,
+    is_refused,
     next_task,
 )
 from services.dreamer.core.state import SENDER, Dreams
@@ -125,12 +126,15 @@ class DreamRun:
     async def _asked(self, job: DreamJob, task: Task) -> TaskAsked | None:
         """Let rules settle what they can, and ask one question about the rest; none: nothing is asked any more."""
         state, run = job.state, job.request.run
-        if task.model is None or not self._questions.may_go_on(state.questions_of(task.NAME)):
+        if task.model is None or is_refused(state) or not self._questions.may_go_on(state.questions_of(task.NAME)):
             return None
         scene = await self._scene(job.address, state, task)
         if scene is None:
             return None
-        if changes := await asyncio.to_thread(task.changes, scene):
+        changes = await asyncio.to_thread(task.changes, scene)
+        if len(changes) > MOST_CHANGES:
+            return None
+        if changes:
             await self._sent(job.address, run, task.NAME, changes)
             scene = _later(scene, await self._newest(job.address), task)
         asked = await self._questions.ask(job.address, run, task, scene)

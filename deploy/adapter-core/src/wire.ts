@@ -1299,6 +1299,7 @@ export interface DreamTaskReport {
   tokens: number;
   usd: number;
   seconds: number;
+  dropped?: number;
 }
 /**
  * The reply to `ask.adapter`; empty where none has connected yet.

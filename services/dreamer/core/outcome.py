@@ -7,15 +7,20 @@ from hashlib import sha256
 from schemas.codec import encode
 from schemas.commands import Command
 from schemas.events import DreamFinished, DreamRequested, Event, TaskFinished
-from services.dreamer.core.state import Dreams, command_prefix
+from services.dreamer.core.state import SENDER, Dreams, command_prefix
 from services.dreamer.core.task import Task
+from services.memory.policy import action_for
 
 MOST_EQUAL = 3
 """Failures with one code, one behind the other, after which a run is cut short."""
 CRASHED = "crashed"
 LONGEST_DETAIL = 200
 """Characters of an error's words that stand in the log."""
-NO_MODEL = "no model is set, and rules settle nothing of this task; name one in ANNALS_MODEL__CHAIN"
+NO_MODEL = (
+    "rules settle nothing of this task, and there is no model to ask; name one in ANNALS_MODEL__CHAIN, and let "
+    "ANNALS_DREAM__QUESTIONS be more than 0"
+)
+REFUSED = "the policy refuses what the dreamer sends, so that no model is asked; `annals memory policy dreamer held`"
 
 
 def command_name(run: str, task: str, command: Command, target: str = "") -> str:
@@ -84,10 +89,17 @@ def ending(state: Dreams, task: Task, backlog: int, *, are_models: bool) -> Task
     )
 
 
+def is_refused(state: Dreams) -> bool:
+    """Whether the policy refuses what the dreamer sends: then it is not worth asking a model."""
+    return action_for(state.book.policy, SENDER) == "refused"
+
+
 def _silence_of(state: Dreams, task: Task, *, are_models: bool) -> tuple[str, str]:
     """Why no model has answered a task, and the same in words; empty: one has, or nothing was asked."""
     if not are_models:
         return ("no_model", NO_MODEL) if task.needs_model else ("", "")
+    if task.needs_model and is_refused(state):
+        return "policy", REFUSED
     failed = next((one for one in state.questions_of(task.NAME) if one.outcome != "ok"), None)
     if failed is None:
         return "", ""

@@ -102,14 +102,14 @@ def wording_of(answer: MemoryTexts, offered: Mapping[str, Memory], scene: Scene)
 
 def _decided(said: MemoryText, memory: Memory, known: set[str]) -> Change | str | None:
     text = said.text.strip()
-    if sentence_key(text) == sentence_key(memory.text):
+    if text == memory.text.strip():
         return None
     if wrong := words_lost_or_new(text, memory.text):
         return wrong
     if risk_of(text) or steers(text):
         return "the text gives agents an order that only a person may give"
-    if sentence_key(text) in known:
-        return "another memory has these words"
+    if (key := sentence_key(text)) in known:
+        return None if key == sentence_key(memory.text) else "another memory has these words"
     command = MemoryRevise(
         memory.id, text, revision=memory.revision, review=not is_only_tidied(text, memory.text), reason=WHY
     )
