@@ -126,7 +126,7 @@ class DreamRun:
     async def _asked(self, job: DreamJob, task: Task) -> TaskAsked | None:
         """Let rules settle what they can, and ask one question about the rest; none: nothing is asked any more."""
         state, run = job.state, job.request.run
-        if task.model is None or is_refused(state) or not self._questions.may_go_on(state.questions_of(task.NAME)):
+        if task.model is None or is_refused(state.book) or not self._questions.may_go_on(state.questions_of(task.NAME)):
             return None
         scene = await self._scene(job.address, state, task)
         if scene is None:
@@ -176,7 +176,7 @@ class DreamRun:
 
     def _left(self, task: Task, scene: Scene) -> tuple[int, int]:
         """How much is left to do, and how much of that a model is to be asked about."""
-        model = task.model if self._questions.are_possible else None
+        model = task.model if self._questions.are_possible and not is_refused(scene.book) else None
         return task.backlog(scene), model.left(scene) if model is not None else 0
 
     async def _scene(self, address: Address, state: Dreams, task: Task) -> Scene | None:

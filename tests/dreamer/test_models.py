@@ -213,7 +213,7 @@ async def test_where_the_policy_refuses_what_a_dreamer_sends_no_model_is_asked(b
         await until(lambda: finished(bus))
     assert [] == list(server.requests)
     (ended,) = await of(bus, TaskFinished)
-    assert ("skipped", "policy", 0) == (ended.outcome, ended.code, ended.refused)
+    assert ("skipped", "policy", 0, 0) == (ended.outcome, ended.code, ended.refused, ended.unasked)
 
 
 async def test_a_model_that_does_what_a_memory_orders_changes_nothing_that_its_task_may_not(bus: Bus) -> None:

@@ -9,6 +9,7 @@ from schemas.commands import Command
 from schemas.events import DreamFinished, DreamRequested, Event, TaskFinished
 from services.dreamer.core.state import SENDER, Dreams, command_prefix
 from services.dreamer.core.task import Task
+from services.memory.book import Book
 from services.memory.policy import action_for
 
 MOST_EQUAL = 3
@@ -89,16 +90,16 @@ def ending(state: Dreams, task: Task, backlog: int, *, are_models: bool) -> Task
     )
 
 
-def is_refused(state: Dreams) -> bool:
+def is_refused(book: Book) -> bool:
     """Whether the policy refuses what the dreamer sends: then it is not worth asking a model."""
-    return action_for(state.book.policy, SENDER) == "refused"
+    return action_for(book.policy, SENDER) == "refused"
 
 
 def _silence_of(state: Dreams, task: Task, *, are_models: bool) -> tuple[str, str]:
     """Why no model has answered a task, and the same in words; empty: one has, or nothing was asked."""
     if not are_models:
         return ("no_model", NO_MODEL) if task.needs_model else ("", "")
-    if task.needs_model and is_refused(state):
+    if task.needs_model and is_refused(state.book):
         return "policy", REFUSED
     failed = next((one for one in state.questions_of(task.NAME) if one.outcome != "ok"), None)
     if failed is None:
