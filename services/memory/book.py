@@ -278,6 +278,9 @@ def _changed(book: Book, names: Iterable[str], envelope: Envelope, **changes: ob
 
 
 def _touched(memory: Memory, envelope: Envelope, **changes: object) -> Memory:
+    """The memory with these changes. What holds is a memory, whatever it was proposed as."""
+    if changes.get("status") == "active":
+        changes["change"] = None
     return replace(memory.with_fact(envelope.seq), seq=envelope.seq, **changes)
 
 
