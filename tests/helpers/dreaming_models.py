@@ -22,6 +22,9 @@ from tests.helpers.broker_world import opened, quick_settings
 from tests.helpers.lying_models import Said, items_of
 from tests.helpers.model_questions import AT_ONCE, KEY
 
+MOST_REQUESTS = 20
+"""Requests of a test, at most."""
+
 
 def of_model(url: str, *, questions: int = 2, **model: Any) -> Settings:  # noqa: ANN401 - settings of several types
     providers = {"own": Provider(url=f"{url}/v1", key=SecretStr(KEY))}
@@ -41,7 +44,10 @@ def saying(key: str, say: Callable[[str, Said], list[Said]]) -> Answer:
 
 @asynccontextmanager
 async def model_server(*replies: Answer, default: Answer) -> AsyncIterator[Server]:
-    async with Server(Script(*replies, default=default)) as server:
+    """A model that gives these replies, and then the default one; what asks without tools counts as a compaction."""
+    script = Script(default=default)
+    script.add(*replies, *[default] * MOST_REQUESTS, lane="compaction")
+    async with Server(script) as server:
         yield server
 
 
