@@ -451,6 +451,12 @@ class MemoryEntry(msgspec.Struct, frozen=True):
     seen: int = 0
     sources: tuple[MemorySource, ...] = ()
     importance: str = "normal"
+    change: str = ""
+    """Of a proposal: what would be done with other memories (`merge`, `revise`, `archive`, `importance`) ..."""
+    targets: tuple[str, ...] = ()
+    """... with which ones ..."""
+    reason: str = ""
+    """... and why."""
 
 
 class NoteEntry(msgspec.Struct, frozen=True):

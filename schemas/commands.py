@@ -108,6 +108,10 @@ class MemoryRevise(Command, frozen=True):
     revision: Count = 0
     """The revision that was seen: if there is a newer one, nothing is changed; 0: whatever it is."""
     session: str = ""
+    review: bool = False
+    """Whether a person is to decide on it, whatever the policy applies. A person's own command is applied at once."""
+    reason: str = ""
+    """Why, for the person who decides on it."""
 
 
 class MemoryImportance(Command, frozen=True):
@@ -117,6 +121,8 @@ class MemoryImportance(Command, frozen=True):
 
     id: str
     importance: str
+    reason: str = ""
+    """Why, for the person who decides on it."""
 
 
 class MemoryMerge(Command, frozen=True):
@@ -129,6 +135,10 @@ class MemoryMerge(Command, frozen=True):
     category: str = ""
     """It must be given where those that are merged differ in it."""
     session: str = ""
+    review: bool = False
+    """Whether a person is to decide on it, whatever the policy applies. A person's own command is applied at once."""
+    reason: str = ""
+    """Why, for the person who decides on it."""
 
 
 class MemoryArchive(Command, frozen=True):

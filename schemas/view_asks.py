@@ -114,6 +114,7 @@ class DreamTaskReport(msgspec.Struct, frozen=True):
     tokens: int
     usd: float
     seconds: float
+    dropped: int = 0
 
 
 class DreamRunReport(msgspec.Struct, frozen=True):

@@ -51,6 +51,7 @@ from services.dreamer.core.named import named_in
 from services.dreamer.core.same_fact import fact_of
 from services.dreamer.core.task import Scene
 from services.dreamer.core.tasks import archive_stale, verify
+from services.dreamer.core.wording import content_of, is_close, words_lost_or_new
 from services.historian.core.rules.summary import summarise
 from services.historian.core.rules.work import counted
 from services.memory.book import Book
@@ -97,6 +98,13 @@ ELSEWHERE = {
     "edges/memory": "reads files of whoever calls it, in a process of its own",
     "generate": "reads the source",
 }
+
+
+def _compared_words(text: str) -> object:
+    """What the dreamer compares a text of a model by."""
+    return is_close(text, text), words_lost_or_new(text, text), content_of(text)
+
+
 HARMLESS = {
     "domain/erasure/facts.py": "a command reads the log with it, while no room runs",
     "domain/erasure/references.py": "a command reads the log with it, while no room runs",
@@ -315,6 +323,7 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
     ),
     "an answer of a model": (("domain/questions/reading.py",), bare),
     "the fact that a memory states": (("dreamer/core/same_fact.py",), fact_of),
+    "what a model words": (("dreamer/core/wording.py",), _compared_words),
     "what a memory names of a tree": (
         ("dreamer/core/named.py", "dreamer/core/tasks/verify.py", "dreamer/core/tasks/archive_stale.py"),
         lambda text: (named_in(text), named_in(f"`{text}"), _looked_for(text)),

@@ -43,6 +43,14 @@ class MemoryProposed(Event, frozen=True):
     """`feedback`, `decision`, `project` or `reference`; empty: that of its category."""
     supersedes: list[str] = []
     """Memories that it is to take the place of."""
+    change: str = ""
+    """What would be done with memories that there are: `merge`, `revise`, `archive` or `importance`; empty: nothing."""
+    targets: list[str] = []
+    """The memories that it would change, with the one that goes on first ..."""
+    revisions: list[int] = []
+    """... and which wording each of them had."""
+    reason: str = ""
+    """Why."""
 
 
 class MemoryJudged(Event, frozen=True):

@@ -5,6 +5,36 @@ from typing import ClassVar
 from schemas.events.base import Event
 
 
+class TaskAsked(Event, frozen=True):
+    """A model was asked a question of a task, and what of its answer stood the check was sent to the desk."""
+
+    TYPE: ClassVar[str] = "task.asked"
+
+    run: str
+    task: str
+    outcome: str
+    """`ok`, or the code with which all models failed: then the task goes on without one."""
+    detail: str = ""
+    """The same in words, where there is more to say."""
+    model: str = ""
+    """Which one has answered, as `provider/model`."""
+    items: list[str] = []
+    """What the answer was about, as the task names it. A task asks about each of them once."""
+    accepted: int = 0
+    """Items of the answer that became commands ..."""
+    dropped: int = 0
+    """... and those that did not stand the check."""
+    refused: int = 0
+    """Commands of it that the desk refused."""
+    reasons: list[str] = []
+    """Why those were dropped, each reason once."""
+    tokens: int = 0
+    """What models took for it, in and out ..."""
+    usd: float = 0.0
+    """... and cost."""
+    seconds: float = 0.0
+
+
 class TaskFinished(Event, frozen=True):
     """A task of a run has ended, with what came of it."""
 
@@ -15,8 +45,8 @@ class TaskFinished(Event, frozen=True):
     outcome: str
     """completed (something was written), no_effect (there was work, and nothing was written), skipped or failed."""
     code: str = ""
-    """Why it was skipped (nothing_to_do, nothing_changed, no_tree, budget, unknown_task, equal_failures), or how it
-    failed (crashed, or the name of an error)."""
+    """Why it was skipped (nothing_to_do, nothing_changed, no_tree, no_model, no_answer, policy, budget,
+    unknown_task, equal_failures), or how it failed (crashed, or the name of an error)."""
     detail: str = ""
     """The same in words, where there is more to say."""
     backlog: int = 0
@@ -34,6 +64,10 @@ class TaskFinished(Event, frozen=True):
     usd: float = 0.0
     """... and cost."""
     seconds: float = 0.0
+    dropped: int = 0
+    """Items of models' answers that did not stand the check."""
+    unasked: int = 0
+    """What is left that a model is to be asked about: the task has a slot again, though nothing changed."""
 
 
-EVENTS: tuple[type[Event], ...] = (TaskFinished,)
+EVENTS: tuple[type[Event], ...] = (TaskAsked, TaskFinished)

@@ -6,14 +6,27 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 
+from msgspec.structs import replace
+
 from schemas.envelope import Actor
-from schemas.events import DreamFinished, DreamRequested, DreamStarted, Event, TaskFinished
+from schemas.events import DreamFinished, DreamRequested, DreamStarted, Event, TaskAsked, TaskFinished
 from schemas.subjects import Address
 from services.domain.jobs import Open
-from services.dreamer.core.outcome import broken, closing, command_name, equal_failures, next_task, outcome_of
+from services.dreamer.core.outcome import (
+    LONGEST_DETAIL,
+    broken,
+    closing,
+    command_name,
+    done_before,
+    ending,
+    equal_failures,
+    is_refused,
+    next_task,
+)
 from services.dreamer.core.state import SENDER, Dreams
 from services.dreamer.core.task import Change, Scene, Task
 from services.dreamer.places import checkout_of
+from services.dreamer.questions import TaskQuestions
 from services.kit.bus import Unreachable
 from services.kit.commands import send
 from services.kit.jobs import Advance, Complete, Fail, Job, Outcome, Snooze, Worker
@@ -25,8 +38,6 @@ MOST_CHANGES = 200
 """Commands that a task sends in one run; what is left is the next run's."""
 DESK_AWAY = 15.0
 """Seconds until a task is tried again of which the desk did not decide a command."""
-LONGEST_DETAIL = 200
-"""Characters of an error's words that are stored in the log."""
 
 Newest = Callable[[Address], Awaitable[Dreams]]
 
@@ -34,16 +45,17 @@ Newest = Callable[[Address], Awaitable[Dreams]]
 class DreamRuns:
     """The kind of jobs that run tasks on a project."""
 
-    def __init__(self, kit: Kit, newest: Newest, tasks: Mapping[str, Task]) -> None:
+    def __init__(self, kit: Kit, newest: Newest, tasks: Mapping[str, Task], questions: TaskQuestions) -> None:
         self._kit = kit
         self._newest = newest
         self._tasks = tasks
+        self._questions = questions
 
     def open(self, state: Dreams) -> Open[DreamRequested] | None:
         return state.jobs.open
 
     def worker(self, _: DreamRequested) -> Worker[Dreams, DreamRequested]:
-        return DreamRun(self._kit, self._newest, self._tasks)
+        return DreamRun(self._kit, self._newest, self._tasks, self._questions)
 
     def failed(self, state: Dreams, request: DreamRequested, end: Fail, **_: object) -> Sequence[Event]:
         return broken(state, request, end.detail[:LONGEST_DETAIL])
@@ -64,16 +76,18 @@ class DreamRuns:
                     backlog=f"{event.backlog} -> {event.backlog_after}",
                     applied=event.applied,
                     held=event.held,
+                    tokens=event.tokens,
                 )
 
 
 class DreamRun:
     """Does one run. It can be cut off anywhere: what a command has done, the log says."""
 
-    def __init__(self, kit: Kit, newest: Newest, tasks: Mapping[str, Task]) -> None:
+    def __init__(self, kit: Kit, newest: Newest, tasks: Mapping[str, Task], questions: TaskQuestions) -> None:
         self._kit = kit
         self._newest = newest
         self._tasks = tasks
+        self._questions = questions
 
     async def perform(self, job: DreamJob) -> Outcome[Dreams]:
         state, run = job.state, job.request.run
@@ -85,20 +99,21 @@ class DreamRun:
         if not task:
             return Complete(lambda _: [DreamFinished(run=run)])
         try:
-            ended = await self._task_ended(job, task)
+            made = await self._part_of(job, task)
         except Unreachable as error:
             self._kit.log.warning("a task waits for the desk", task=task, reason=str(error))
             return Snooze(DESK_AWAY)
-        return Advance(lambda now: [ended] if next_task(now) == task else ())
+        known = state.questions_of(task)
+        return Advance(lambda now: [made] if next_task(now) == task and now.questions_of(task) == known else ())
 
-    async def _task_ended(self, job: DreamJob, name: str) -> TaskFinished:
-        """Run a task, and say what came of it."""
+    async def _part_of(self, job: DreamJob, name: str) -> TaskAsked | TaskFinished:
+        """Ask one question of a task, or run the rest of it, and say what came of that."""
         run, began = job.request.run, time.monotonic()
         task = self._tasks.get(name)
         if task is None:
             return TaskFinished(run=run, task=name, outcome="skipped", code="unknown_task")
         try:
-            return await self._performed(job, task, began)
+            return await self._asked(job, task) or await self._performed(job, task, began)
         except Unreachable:
             raise
         except BudgetExhausted as error:
@@ -108,47 +123,76 @@ class DreamRun:
             ended = TaskFinished(run=run, task=name, outcome="failed", code=type(error).__name__, detail=_words(error))
         return await self._with_counts(job.address, ended, began)
 
+    async def _asked(self, job: DreamJob, task: Task) -> TaskAsked | None:
+        """Let rules settle what they can, and ask one question about the rest; none: nothing is asked any more."""
+        state, run = job.state, job.request.run
+        if task.model is None or is_refused(state.book) or not self._questions.may_go_on(state.questions_of(task.NAME)):
+            return None
+        scene = await self._scene(job.address, state, task)
+        if scene is None:
+            return None
+        changes = await asyncio.to_thread(task.changes, scene)
+        if len(changes) > MOST_CHANGES:
+            return None
+        if changes:
+            await self._sent(job.address, run, task.NAME, changes)
+            scene = _later(scene, await self._newest(job.address), task)
+        asked = await self._questions.ask(job.address, run, task, scene)
+        if asked is None:
+            return None
+        event, changes = asked
+        return replace(event, refused=await self._sent(job.address, run, task.NAME, changes))
+
     async def _with_counts(self, address: Address, ended: TaskFinished, began: float) -> TaskFinished:
-        """What a task did before it was cut off."""
-        applied, held = (await self._newest(address)).counted(ended.run, ended.task)
-        return TaskFinished(
-            run=ended.run, task=ended.task, outcome=ended.outcome, code=ended.code, detail=ended.detail,
-            applied=applied, held=held, seconds=_since(began),
-        )  # fmt: skip
+        """With what the task has done before it ended, in all processes that had it, and what that has cost."""
+        state = await self._newest(address)
+        applied, held = state.counted(ended.run, ended.task)
+        asked = state.questions_of(ended.task)
+        return replace(
+            ended,
+            applied=applied,
+            held=held,
+            refused=ended.refused + sum(one.refused for one in asked),
+            dropped=sum(one.dropped for one in asked),
+            tokens=sum(one.tokens for one in asked),
+            usd=sum(one.usd for one in asked),
+            seconds=_since(began),
+        )
 
     async def _performed(self, job: DreamJob, task: Task, began: float) -> TaskFinished:
+        """Do what rules settle, and say what came of the task."""
         state, run = job.state, job.request.run
         scene = await self._scene(job.address, state, task)
         if scene is None:
             return TaskFinished(run=run, task=task.NAME, outcome="skipped", code="no_tree", seconds=_since(began))
-        before, _ = state.counted(run, task.NAME)
-        backlog = before + await asyncio.to_thread(task.backlog, scene)
+        backlog = done_before(state, task) + await asyncio.to_thread(task.backlog, scene)
         changes = await asyncio.to_thread(task.changes, scene) if backlog else ()
         refused = await self._sent(job.address, run, task.NAME, changes)
         after = await self._newest(job.address)
-        applied, held = after.counted(run, task.NAME)
-        left = await asyncio.to_thread(task.backlog, _later(scene, after))
-        outcome, code = outcome_of(backlog, applied, held)
-        if code and state.seen.get(task.NAME, -1) >= state.newest_change:
-            code = "nothing_changed"
-        return TaskFinished(
-            run=run, task=task.NAME, outcome=outcome, code=code, backlog=backlog, backlog_after=left,
-            applied=applied, held=held, refused=refused, seconds=_since(began),
-        )  # fmt: skip
+        ended = ending(after, task, backlog, are_models=self._questions.are_possible)
+        left, unasked = await asyncio.to_thread(self._left, task, _later(scene, after, task))
+        ended = replace(ended, refused=refused, backlog_after=left, unasked=unasked)
+        return await self._with_counts(job.address, ended, began)
+
+    def _left(self, task: Task, scene: Scene) -> tuple[int, int]:
+        """How much is left to do, and how much of that a model is to be asked about."""
+        model = task.model if self._questions.are_possible and not is_refused(scene.book) else None
+        return task.backlog(scene), model.left(scene) if model is not None else 0
 
     async def _scene(self, address: Address, state: Dreams, task: Task) -> Scene | None:
         """What a task sees; none: it needs the files of the project, and they are not here."""
+        asked = state.asked_about.get(task.NAME, frozenset())
         if not task.needs_tree:
-            return Scene(state.book, datetime.now(UTC))
+            return Scene(state.book, datetime.now(UTC), asked=asked)
         roots = state.roots if self._kit.settings.commits.checkouts else ()
         tree = await checkout_of(address.project, roots)
-        return Scene(state.book, datetime.now(UTC), tree) if tree is not None else None
+        return Scene(state.book, datetime.now(UTC), tree, asked=asked) if tree is not None else None
 
     async def _sent(self, address: Address, run: str, task: str, changes: Sequence[Change]) -> int:
         """Have the desk decide each change, in their order; how many it refused. Raises `Unreachable`."""
         refused, actor = 0, Actor("room", SENDER)
         for change in changes[:MOST_CHANGES]:
-            name = command_name(run, task, change.command)
+            name = command_name(run, task, change.command, change.target)
             answer = await send(self._kit.bus, address, change.command, name=name, actor=actor)
             if answer.again:
                 raise Unreachable(f"the desk did not decide on a command: {answer.text}")
@@ -163,8 +207,9 @@ def _started(run: str, now: Dreams) -> Sequence[Event]:
     return () if now.run.is_started else [DreamStarted(run=run, memories=memories)]
 
 
-def _later(scene: Scene, state: Dreams) -> Scene:
-    return Scene(state.book, datetime.now(UTC), scene.tree, scene.vectors)
+def _later(scene: Scene, state: Dreams, task: Task) -> Scene:
+    asked = state.asked_about.get(task.NAME, frozenset())
+    return Scene(state.book, datetime.now(UTC), scene.tree, scene.vectors, asked)
 
 
 def _words(error: Exception) -> str:

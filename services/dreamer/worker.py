@@ -15,7 +15,11 @@ from schemas.events import (
     DreamStarted,
     Event,
     ProjectIdentified,
+    QuestionAnswered,
+    QuestionTaken,
+    QuestionWithdrawn,
     StepOpened,
+    TaskAsked,
     TaskFinished,
     memory,
     note,
@@ -29,6 +33,7 @@ from services.domain.project_settings import with_own
 from services.dreamer.core.found import TASKS
 from services.dreamer.core.schedule import Timetable, due, next_due
 from services.dreamer.core.state import CHANGES, NOUNS, Dreams, evolve
+from services.dreamer.questions import TaskQuestions
 from services.dreamer.runs import DreamRuns
 from services.dreamer.watch import Watch
 from services.kit.aggregate import Aggregate
@@ -36,6 +41,7 @@ from services.kit.bus import Delivery
 from services.kit.cache import Sessions
 from services.kit.consumer import log_consumer
 from services.kit.jobs import Jobs
+from services.kit.model import HarnessQuestions, Models
 from services.kit.nouns import NounReader
 from services.kit.room import Kit
 from services.kit.settings_reader import SettingsReader
@@ -59,8 +65,11 @@ class Dreamer:
         *memory.EVENTS,
         *note.EVENTS,
         *policy.EVENTS,
+        QuestionTaken,
+        QuestionAnswered,
+        QuestionWithdrawn,
     )
-    WRITES: ClassVar[tuple[type[Event], ...]] = (DreamRequested, DreamStarted, TaskFinished, DreamFinished)
+    WRITES: ClassVar[tuple[type[Event], ...]] = (DreamRequested, DreamStarted, TaskAsked, TaskFinished, DreamFinished)
 
     async def open(self, kit: Kit) -> None:
         self._kit = kit
@@ -76,7 +85,11 @@ class Dreamer:
             idle_after=timedelta(minutes=settings.idle_after),
             apart=timedelta(hours=settings.apart),
         )
-        runs = DreamRuns(kit, self._dreams.newest, self._tasks)
+        harness = HarnessQuestions(kit.bus, kit.reader, kit.room, wait=kit.settings.model.harness_wait)
+        models = Models(kit.settings.model, harness=harness)
+        kit.stack.push_async_callback(models.close)
+        questions = TaskQuestions(kit, models, settings.questions)
+        runs = DreamRuns(kit, self._dreams.newest, self._tasks, questions)
         self.jobs = Jobs(kit, self._dreams, runs, DreamRequested, durable=JOBS, at_once=1)
         self._orders = log_consumer(kit, CALLING, self._work)
         self.watch = Watch(kit, self.look, timedelta(seconds=settings.quiet))

@@ -6,6 +6,7 @@ The desk decides on it, the responder shows it; both fold the same facts with th
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
 from collections.abc import Iterable
+from itertools import chain, repeat
 
 import msgspec
 
@@ -36,7 +37,7 @@ from schemas.events import (
 from services.domain.fold import Map
 from services.domain.senders import name_of
 from services.memory.classes import MemoryClass, is_class, placed
-from services.memory.entry import Judgement, Memory, Note, Source
+from services.memory.entry import Judgement, Memory, Note, PendingChange, Source
 from services.memory.state import Book, Pause, Quarantine, source_key
 
 __all__ = ["LISTING", "NOUNS", "Book", "evolve"]
@@ -142,11 +143,19 @@ def _added(book: Book, event: MemoryProposed | MemoryWritten, envelope: Envelope
         sources=before.sources if before else (),
         supersedes=tuple(dict.fromkeys((*_overtaken(before), *event.supersedes))),
         facts=before.facts if before else (),
+        change=_pending_change(event),
     ).with_source(source)
     changed = replace(book, changed_at=envelope.at)
     if isinstance(event, MemoryWritten):
         changed = _changed(changed, event.supersedes, envelope, status="superseded", superseded_by=memory.id)
     return changed.keeping(_touched(memory, envelope))
+
+
+def _pending_change(event: MemoryProposed | MemoryWritten) -> PendingChange | None:
+    if isinstance(event, MemoryWritten) or not event.change:
+        return None
+    targets = tuple(zip(event.targets, chain(event.revisions, repeat(0)), strict=False))
+    return PendingChange(event.change, targets, event.reason)
 
 
 def _overtaken(memory: Memory | None) -> tuple[str, ...]:
@@ -269,6 +278,9 @@ def _changed(book: Book, names: Iterable[str], envelope: Envelope, **changes: ob
 
 
 def _touched(memory: Memory, envelope: Envelope, **changes: object) -> Memory:
+    """The memory with these changes. What holds is a memory, whatever it was proposed as."""
+    if changes.get("status") == "active":
+        changes["change"] = None
     return replace(memory.with_fact(envelope.seq), seq=envelope.seq, **changes)
 
 

@@ -28,6 +28,16 @@ class Source(msgspec.Struct, frozen=True):
     """Whether words of the memory came from there, rather than that it was only seen there again."""
 
 
+class PendingChange(msgspec.Struct, frozen=True):
+    """What a proposal would change of memories that there are."""
+
+    kind: str
+    """`merge`, `revise`, `archive` or `importance`."""
+    targets: tuple[tuple[str, int], ...]
+    """Each of them with the wording that it had; the one that goes on is the first."""
+    reason: str = ""
+
+
 class Memory(msgspec.Struct, frozen=True):
     """A memory as it stands: its words, what they weigh, and where they come from."""
 
@@ -63,6 +73,8 @@ class Memory(msgspec.Struct, frozen=True):
     """The position of the newest fact that changed what is shown of it ..."""
     facts: tuple[int, ...] = ()
     """... and of the newest that concern it, the newest last; the first of all stays."""
+    change: PendingChange | None = None
+    """What it would change, of a proposal that is no memory by itself."""
 
     @property
     def is_active(self) -> bool:

@@ -71,8 +71,13 @@ class Book(msgspec.Struct, frozen=True):
         return replace(self, candidates=self.candidates.insert(candidate, judgement), verdicts=verdicts)
 
     def keeping(self, memory: Memory) -> Book:
-        """The book with the memory under its id and its keys: what is said again of the same thing finds it."""
+        """The book with the memory under its id and its keys: what is said again of the same thing finds it.
+
+        The proposal of a change has no keys: its words are those of a memory, or are nobody's yet.
+        """
         book = replace(self, memories=self.memories.insert(memory.id, memory))
+        if memory.change is not None:
+            return book
         exact = _holding(book, book.exact, exact_key, memory)
         return replace(book, exact=exact, identities=_holding(book, book.identities, identity_key, memory))
 

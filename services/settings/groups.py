@@ -269,6 +269,8 @@ class Dream(msgspec.Struct, frozen=True):
     """Hours from a project's last run to the next one for this reason."""
     quiet: Annotated[float, Meta(ge=0.0)] = 120.0
     """Seconds after its start in which it begins only what is ordered."""
+    questions: Annotated[int, Meta(ge=0, le=100)] = 2
+    """Questions to models that each task may ask in one run, where models are set; 0: tasks work by rules alone."""
 
     def __post_init__(self) -> None:
         check_slots(self.slots)

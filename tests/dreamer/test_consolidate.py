@@ -18,6 +18,7 @@ from tests.dreamer.hand_pairs import DIFFERENT, SAME
 from tests.helpers.memory_books import NOON, Desk, named
 
 RULES = "PROJECT_RULES"
+WORDS = "state one fact in other words"
 
 
 def desk_with(*texts: str, trust: str = "agent", category: str = RULES) -> tuple[Desk, list[str]]:
@@ -44,7 +45,7 @@ def test_the_same_fact_in_other_words_becomes_one_memory_with_the_longer_words()
     desk, names = desk_with("Run make lint before every push to main.", longer)
     (change,) = changes(desk)
     ids = tuple(sorted(names))
-    assert MemoryMerge(ids, longer) == change.command
+    assert MemoryMerge(ids, longer, reason=WORDS) == change.command
     assert f"{', '.join(ids)} state one fact in other words" == change.reason
     assert [] == apply(desk)
     assert [] == changes(desk)
@@ -53,7 +54,7 @@ def test_the_same_fact_in_other_words_becomes_one_memory_with_the_longer_words()
 
 def test_one_with_a_reason_keeps_it() -> None:
     desk, names = desk_with("Use Postgres because it has locks.", "We should always use Postgres in this project.")
-    assert [MemoryMerge(tuple(sorted(names)), "Use Postgres because it has locks.")] == [
+    assert [MemoryMerge(tuple(sorted(names)), "Use Postgres because it has locks.", reason=WORDS)] == [
         one.command for one in changes(desk)
     ]
 

@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from schemas.commands import Command, MemoryMerge, MemoryRevise, MemoryVerify
+from services.dreamer.core.pairs import pairs
 from services.dreamer.core.same_fact import fact_of
 from services.dreamer.core.task import Scene, Task
 from services.dreamer.core.tasks import archive_stale, consolidate, verify
@@ -50,6 +51,16 @@ def states_one_fact(one: str, other: str) -> bool:
 
 def share(found: Iterable[object], of: Sequence[object]) -> float:
     return len([*found]) / len(of)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_model_is_asked_about_half_of_what_rules_leave_over(seed: int) -> None:
+    made = project(seed)
+    asked = {frozenset(one.id for one in pair) for pair in pairs(Scene(made.book, NOON, made.tree))}
+    left = made.reworded - merged(seed)
+    assert len(asked & left) >= 0.5 * len(left)
+    assert not asked & made.keyed
+    assert not {name for pair in asked for name in pair} & made.kept
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -13,6 +13,7 @@ from schemas.events import (
     MemoryJudged,
     MemoryProposed,
     NoteDismissed,
+    TaskAsked,
     TaskFinished,
 )
 from services.dreamer.core.outcome import broken, closing, command_name, equal_failures, next_task, outcome_of
@@ -122,3 +123,27 @@ def test_a_command_has_the_same_name_again_in_the_same_run_alone() -> None:
         command_name("d1", "b", NoteDismiss("n1")),
     ]
     assert (names[0], 4) == (names[1], len({*names}))
+
+
+def test_what_a_model_is_still_to_be_asked_about_has_a_slot_again_though_nothing_changed() -> None:
+    project = run_of(*[("completed", "")] * 5)
+    assert [] == [*project.state.changed]
+    project.append(TaskFinished(run="d1", task="a", outcome="completed", unasked=3), NOON, ROOM)
+    assert ["a"] == [*project.state.changed]
+
+
+def test_what_was_asked_is_counted_and_not_asked_again() -> None:
+    project = run_of()
+    asked = TaskAsked(run="d1", task="a", outcome="ok", items=["m1@1", "m2@3"], accepted=1, tokens=7)
+    project.append(asked, NOON, ROOM)
+    project.append(TaskAsked(run="d0", task="a", outcome="ok", items=["m9@1"]), NOON, ROOM)
+    assert (asked,) == project.state.questions_of("a")
+    assert () == project.state.questions_of("b")
+    assert frozenset({"m1@1", "m2@3"}) == project.state.asked_about["a"]
+
+
+def test_a_command_about_one_thing_has_one_name_whatever_it_says() -> None:
+    one, other = NoteDismiss("n1"), NoteDismiss("n2")
+    assert command_name("d1", "a", one, "x") == command_name("d1", "a", other, "x")
+    assert command_name("d1", "a", one) != command_name("d1", "a", other)
+    assert command_name("d1", "a", one, "x") != command_name("d2", "a", one, "x")

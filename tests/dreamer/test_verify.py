@@ -60,7 +60,6 @@ def mark(text: str) -> str:
         ("Rules of cranes live in services/lost.py.", "stale"),
         ("`write_gauge` in `services/tide.py` sets the gauge.", "flagged"),
         ("The gauge is read in services/tide.py and services/gauge.py.", "flagged"),
-        ("Rules of cranes live in services/crane.py.", "flagged"),
         ("Run `make lint` for each change.", "verified"),
         ("Run `make audit` for each change.", "flagged"),
         ("Run `npm run check` for each change.", "verified"),
@@ -84,11 +83,25 @@ def test_a_memory_is_marked_by_what_the_tree_tells(text: str, verification: str)
     assert verification == mark(text)
 
 
-def test_a_file_that_moved_is_named_by_its_new_path_where_the_dreamer_may() -> None:
+@pytest.mark.parametrize("policy", ["applied", "held"])
+def test_a_file_that_moved_is_named_by_its_new_path_where_the_dreamer_may(policy: str) -> None:
     text = "Rules of cranes live in `services/crane.py`, and nowhere else."
-    (one,) = found_of(text, policy="applied")
+    (one,) = found_of(text, policy=policy)
     assert isinstance(one, MemoryRevise)
     assert ("Rules of cranes live in `services/new/crane.py`, and nowhere else.", 1) == (one.text, one.revision)
+
+
+def test_a_file_that_moved_flags_where_a_dreamer_may_propose_nothing() -> None:
+    (one,) = found_of("Rules of cranes live in services/crane.py.", policy="refused")
+    assert isinstance(one, MemoryVerify)
+    assert "flagged" == one.verification
+
+
+def test_a_path_that_waits_for_a_person_is_not_proposed_again() -> None:
+    desk, _ = desk_with("Rules of cranes live in services/crane.py.")
+    (change,) = TASK.changes(Scene(desk.book, NOON, TREE))
+    assert desk.say(change.command, "dreamer").ok
+    assert 0 == TASK.backlog(Scene(desk.book, NOON, TREE))
 
 
 def test_without_a_tree_nothing_is_said() -> None:

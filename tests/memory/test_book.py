@@ -224,6 +224,9 @@ CLASSES = st.sampled_from(["feedback", "decision", "reference", "project"])
 EVENTS = st.one_of(
     st.builds(MemoryProposed, memory=NAMES, category=st.just("NAMING"), text=TEXTS, memory_class=CLASSES),
     st.builds(
+        MemoryProposed, memory=NAMES, category=st.just("NAMING"), text=TEXTS, change=st.just("merge"), targets=SOME
+    ),
+    st.builds(
         MemoryWritten, memory=NAMES, category=st.just("NAMING"), text=TEXTS, supersedes=SOME, memory_class=CLASSES
     ),
     st.builds(MemoryRevised, memory=NAMES, category=st.just("NAMING"), text=TEXTS, memory_class=CLASSES),

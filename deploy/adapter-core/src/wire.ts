@@ -1349,6 +1349,7 @@ export interface DreamTaskReport {
   tokens: number;
   usd: number;
   seconds: number;
+  dropped?: number;
 }
 /**
  * The reply to `ask.adapter`; empty where none has connected yet.
@@ -2031,6 +2032,18 @@ export interface MemoryEntry {
   seen?: number;
   sources?: MemorySource[];
   importance?: string;
+  /**
+   * Of a proposal: what would be done with other memories (`merge`, `revise`, `archive`, `importance`) ...
+   */
+  change?: string;
+  /**
+   * ... with which ones ...
+   */
+  targets?: string[];
+  /**
+   * ... and why.
+   */
+  reason?: string;
 }
 /**
  * Where a memory was seen.
@@ -2222,6 +2235,14 @@ export interface MemoryRevise {
    */
   revision?: number;
   session?: string;
+  /**
+   * Whether a person is to decide on it, whatever the policy applies. A person's own command is applied at once.
+   */
+  review?: boolean;
+  /**
+   * Why, for the person who decides on it.
+   */
+  reason?: string;
 }
 /**
  * Say how much a memory weighs: `low`, `normal` or `high`.
@@ -2229,6 +2250,10 @@ export interface MemoryRevise {
 export interface MemoryImportance {
   id: string;
   importance: string;
+  /**
+   * Why, for the person who decides on it.
+   */
+  reason?: string;
 }
 /**
  * Make one memory of several. The first one goes on, with these words.
@@ -2241,6 +2266,14 @@ export interface MemoryMerge {
    */
   category?: string;
   session?: string;
+  /**
+   * Whether a person is to decide on it, whatever the policy applies. A person's own command is applied at once.
+   */
+  review?: boolean;
+  /**
+   * Why, for the person who decides on it.
+   */
+  reason?: string;
 }
 /**
  * Show a memory no longer.

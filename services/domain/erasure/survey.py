@@ -122,7 +122,11 @@ class Survey:
             case MemoryWritten() | MemoryProposed() | MemoryRevised() | MemoryMerged():
                 trace = self._trace(project, event.memory)
                 trace.texts.add(event.text)
-                trace.origins.add(event.origin)
+                if isinstance(event, MemoryProposed) and event.change:
+                    trace.origins.update(*(self._trace(project, name).origins for name in event.targets))
+                    trace.sources.update(event.targets)
+                else:
+                    trace.origins.add(event.origin)
                 trace.is_of_person |= is_person or event.trust in PEOPLE
                 if isinstance(event, MemoryMerged):
                     trace.sources.update(event.sources)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from hashlib import sha256
 from xml.sax.saxutils import escape
 
 from services.domain.texts.clean import ELEMENTS, OWN_ELEMENT
@@ -38,12 +37,6 @@ def element(name: str, content: str, /, **attributes: str) -> str:
         return ""
     given = "".join(f' {key}="{escape(value, _IN_ATTRIBUTES)}"' for key, value in attributes.items())
     return f"<{name}{given}>\n{content}\n</{name}>"
-
-
-def fenced(name: str, text: str) -> str:
-    """Between two lines with a digest of the text, which no text can hold itself: nothing in it can end it."""
-    mark = f"{name}-{sha256(text.encode()).hexdigest()[:32]}"
-    return f"<{mark}>\n{text}\n</{mark}>"
 
 
 def stacked(parts: Iterable[str]) -> str:

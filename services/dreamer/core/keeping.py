@@ -10,7 +10,7 @@ from services.memory.sameness import words_of
 _NEVER_ARCHIVED: frozenset[MemoryClass] = frozenset({"feedback", "project"})
 """Rules, and what is true of the project for now: its environment, and its known faults."""
 _CONSTRAINTS = "CONSTRAINTS"
-_BINDING = frozenset(
+BINDING = frozenset(
     [
         "must",
         "never",
@@ -68,7 +68,7 @@ _BINDING = frozenset(
     ]
 )
 """Words of something that binds ..."""
-_WHY = frozenset(
+WHY = frozenset(
     [
         "because",
         "since",
@@ -98,7 +98,7 @@ _WHY = frozenset(
     ]
 )
 """... of a reason for it ..."""
-_LESSON = frozenset(
+LESSON = frozenset(
     [
         "failed",
         "fails",
@@ -139,5 +139,5 @@ def is_worth_keeping(memory: Memory) -> bool:
         or memory.category == _CONSTRAINTS
         or memory.seen > 1
         or memory.reinforced > 0
-        or not (_BINDING | _WHY | _LESSON).isdisjoint(words_of(memory.text))
+        or not (BINDING | WHY | LESSON).isdisjoint(words_of(memory.text))
     )

@@ -7,16 +7,30 @@ from hashlib import sha256
 from schemas.codec import encode
 from schemas.commands import Command
 from schemas.events import DreamFinished, DreamRequested, Event, TaskFinished
-from services.dreamer.core.state import Dreams, command_prefix
+from services.dreamer.core.state import SENDER, Dreams, command_prefix
+from services.dreamer.core.task import Task
+from services.memory.book import Book
+from services.memory.policy import action_for
 
 MOST_EQUAL = 3
 """Failures with one code, one behind the other, after which a run is cut short."""
 CRASHED = "crashed"
+LONGEST_DETAIL = 200
+"""Characters of an error's words that are stored in the log."""
+NO_MODEL = (
+    "rules settle nothing of this task, and there is no model to ask; name one in ANNALS_MODEL__CHAIN, and let "
+    "ANNALS_DREAM__QUESTIONS be more than 0"
+)
+REFUSED = "the policy refuses what the dreamer sends, so that no model is asked; `annals memory policy dreamer held`"
 
 
-def command_name(run: str, task: str, command: Command) -> str:
-    """The name of a command: the same again in the same run is one command, whichever process sends it."""
-    digest = sha256(command.TYPE.encode() + b"\0" + encode(command)).hexdigest()
+def command_name(run: str, task: str, command: Command, target: str = "") -> str:
+    """The name of a command: the same again in the same run is one command, whichever process sends it.
+
+    With a `target` it is that of whatever a task does with it: a model that is asked again may answer otherwise.
+    """
+    content = target.encode() if target else encode(command)
+    digest = sha256(command.TYPE.encode() + b"\0" + content).hexdigest()
     return f"{command_prefix(run, task)}{digest[:24]}"
 
 
@@ -53,6 +67,45 @@ def broken(state: Dreams, request: DreamRequested, detail: str) -> list[Event]:
     task = next_task(state)
     failed = [TaskFinished(run=request.run, task=task, outcome="failed", code=CRASHED, detail=detail)] if task else []
     return [*failed, DreamFinished(run=request.run, outcome="cut_short", code=CRASHED)]
+
+
+def done_before(state: Dreams, task: Task) -> int:
+    """How much of a task's work this run has done before."""
+    if task.needs_model:
+        return sum(len(one.items) for one in state.questions_of(task.NAME))
+    return sum(state.counted(state.run_name, task.NAME))
+
+
+def ending(state: Dreams, task: Task, backlog: int, *, are_models: bool) -> TaskFinished:
+    """How a task has ended that did not fail. That it ran is no proof that it did anything."""
+    applied, held = state.counted(state.run_name, task.NAME)
+    outcome, code = outcome_of(backlog, applied, held)
+    silence, detail = _silence_of(state, task, are_models=are_models)
+    if outcome == "no_effect" and task.needs_model and silence:
+        outcome, code = "skipped", silence
+    elif code and state.seen.get(task.NAME, -1) >= state.newest_change:
+        code = "nothing_changed"
+    return TaskFinished(
+        run=state.run_name, task=task.NAME, outcome=outcome, code=code, detail=detail[:LONGEST_DETAIL], backlog=backlog
+    )
+
+
+def is_refused(book: Book) -> bool:
+    """Whether the policy refuses what the dreamer sends: then it is not worth asking a model."""
+    return action_for(book.policy, SENDER) == "refused"
+
+
+def _silence_of(state: Dreams, task: Task, *, are_models: bool) -> tuple[str, str]:
+    """Why no model has answered a task, and the same in words; empty: one has, or nothing was asked."""
+    if not are_models:
+        return ("no_model", NO_MODEL) if task.needs_model else ("", "")
+    if task.needs_model and is_refused(state.book):
+        return "policy", REFUSED
+    failed = next((one for one in state.questions_of(task.NAME) if one.outcome != "ok"), None)
+    if failed is None:
+        return "", ""
+    code = "budget" if failed.outcome == "budget_exhausted" else "no_answer"
+    return code, f"{failed.outcome}: {failed.detail}"
 
 
 def outcome_of(backlog: int, applied: int, held: int) -> tuple[str, str]:

@@ -30,6 +30,7 @@ from schemas.events import (
     NoteUpdated,
     NoteWritten,
     ProjectIdentified,
+    TaskAsked,
     TaskFinished,
 )
 from services.domain import jobs
@@ -66,7 +67,7 @@ SENDER = "dreamer"
 """As commands of the dreamer are sent: what it changes itself gives no reason for another run."""
 AGAIN = frozenset({"failed"})
 """Outcomes after which a task has a slot again although nothing changed."""
-TRIED_AGAIN = frozenset({"budget", "equal_failures"})
+TRIED_AGAIN = frozenset({"budget", "equal_failures", "no_answer"})
 """The same by the reason why a task was skipped."""
 
 
@@ -83,6 +84,8 @@ class Run(msgspec.Struct, frozen=True):
 
     is_started: bool = False
     finished: tuple[TaskFinished, ...] = ()
+    questions: tuple[TaskAsked, ...] = ()
+    """What its tasks have asked models."""
     commands: Map[str, bool] = Map()
     """The name of each of its commands that has written something -> whether that waits for a person."""
 
@@ -106,11 +109,18 @@ class Dreams(msgspec.Struct, frozen=True):
     """The position of the newest change."""
     seen: Map[str, int] = Map()
     """Task -> the newest change that it has seen when it ended last without a failure."""
+    asked_about: Map[str, frozenset[str]] = Map()
+    """Task -> what a model was asked about, as the task names it."""
 
     @property
     def request(self) -> DreamRequested | None:
         """The request of the open run."""
         return self.jobs.open.request if self.jobs.open else None
+
+    @property
+    def run_name(self) -> str:
+        """The name of the open run; empty: none is open."""
+        return self.request.run if self.request else ""
 
     @property
     def last_asked(self) -> datetime | None:
@@ -120,6 +130,10 @@ class Dreams(msgspec.Struct, frozen=True):
     def change_for(self, task: str) -> datetime | None:
         """When something first changed that a task has not seen; none: nothing did."""
         return self.changed.get(task) if task in self.asked else self.first_change
+
+    def questions_of(self, task: str) -> tuple[TaskAsked, ...]:
+        """What a task has asked models in the open run."""
+        return tuple(one for one in self.run.questions if one.task == task)
 
     def counted(self, run: str, task: str) -> tuple[int, int]:
         """How many commands of a task have changed something, and how many wait for a person."""
@@ -139,7 +153,7 @@ def transition(event: Event) -> Transition[DreamRequested] | None:
             return Requested(run, event)
         case DreamStarted(run=run):
             return Attempted(run)
-        case TaskFinished(run=run):
+        case TaskAsked(run=run) | TaskFinished(run=run):
             return Advanced(run)
         case DreamFinished(run=run):
             return Done(run)
@@ -167,6 +181,9 @@ def evolve(state: Dreams, event: Event, envelope: Envelope) -> Dreams:
             return replace(state, asked=asked, orders=orders, run=Run())
         case DreamStarted():
             return _started(state)
+        case TaskAsked(task=task, items=items):
+            about = state.asked_about.insert(task, state.asked_about.get(task, frozenset()).union(items))
+            return replace(state, asked_about=about, run=replace(state.run, questions=(*state.run.questions, event)))
         case TaskFinished():
             return _task_finished(state, event, envelope)
         case _:
@@ -182,7 +199,7 @@ def _started(state: Dreams) -> Dreams:
 
 def _task_finished(state: Dreams, event: TaskFinished, envelope: Envelope) -> Dreams:
     state = replace(state, run=replace(state.run, finished=(*state.run.finished, event)))
-    if event.outcome in AGAIN or event.code in TRIED_AGAIN:
+    if event.outcome in AGAIN or event.code in TRIED_AGAIN or event.unasked:
         if event.task in state.changed:
             return state
         return replace(state, changed=state.changed.insert(event.task, envelope.at))

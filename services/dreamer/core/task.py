@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
 from schemas.commands import Command
 from services.memory.book import Book
+from services.memory.decide.holding import is_proposed
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -17,6 +19,8 @@ class Change(msgspec.Struct, frozen=True):
 
     command: Command
     reason: str
+    target: str = ""
+    """What it is about. In one run it is decided once, also where a model that is asked again says something else."""
 
 
 class Tree(Protocol):
@@ -40,6 +44,51 @@ class Scene(msgspec.Struct, frozen=True):
     tree: Tree | None = None
     vectors: Mapping[str, bytes] = {}
     """Memory id -> vector, where there is a model for vectors."""
+    asked: AbstractSet[str] = frozenset()
+    """What a model was asked about before, as the task names it."""
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """What stands of an answer."""
+
+    changes: tuple[Change, ...] = ()
+    items: tuple[str, ...] = ()
+    """The keys of the items that it was about, also of those of which nothing stands."""
+    dropped: tuple[str, ...] = ()
+    """Why an item was dropped, for each that was."""
+
+
+class Sheet(msgspec.Struct, frozen=True):
+    """One question."""
+
+    system: str
+    prompt: str
+    shape: type[Any]
+    """What the answer is decoded into."""
+    check: Callable[[Any], str]
+    """What is wrong with an answer as a whole, in a sentence for the model; empty: nothing is."""
+    judge: Callable[[Any], Judged]
+
+
+class ModelPart(Protocol):
+    """The part of a task that asks a model."""
+
+    def left(self, scene: Scene) -> int:
+        """How much a model was not asked about."""
+
+    def sheet(self, scene: Scene, most: int) -> Sheet | None:
+        """The next question, about so many items at most; none: nothing is left."""
+
+
+def undecided(scene: Scene, changes: Iterable[Change]) -> list[Change]:
+    """Those of changes that no person has on the table, and that none has decided on."""
+    return [one for one in changes if not is_proposed(scene.book, one.command)]
+
+
+def waiting_in(book: Book) -> frozenset[str]:
+    """The memories that a proposal would change that waits for a person."""
+    found = (one for one in book.memories.values() if one.change is not None and one.status == "pending")
+    return frozenset(name for one in found if one.change for name, _ in one.change.targets)
 
 
 class Task(Protocol):
@@ -51,6 +100,12 @@ class Task(Protocol):
     """Its slot by default; empty: it is only run when it is ordered."""
     needs_tree: bool
     """Whether it is skipped where the files of the project are not on this machine."""
+    needs_model: bool
+    """Whether it is skipped where no model is set: rules settle nothing of it."""
+
+    @property
+    def model(self) -> ModelPart | None:
+        """What it asks a model about, behind what rules have settled; none: it asks nothing."""
 
     def backlog(self, scene: Scene) -> int:
         """How much there is to do."""

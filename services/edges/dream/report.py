@@ -59,9 +59,10 @@ def _heading(run: DreamRunReport) -> str:
 def _ended(task: DreamTaskReport) -> str:
     """What came of a task."""
     words = task.outcome.replace("_", " ") + (f" ({task.code})" if task.code else "")
-    if task.outcome == "skipped":
-        return words
     cost = f", {task.tokens:,} tokens, {task.usd:.2f} USD" if task.tokens else ""
-    did = f"{task.applied} applied, {task.held} wait for a person, {task.refused} refused"
     why = f": {task.detail}" if task.detail else ""
+    if task.outcome == "skipped":
+        return f"{words}{why}{cost}"
+    did = f"{task.applied} applied, {task.held} wait for a person, {task.refused} refused"
+    did += f", {task.dropped} of a model's dropped" if task.dropped else ""
     return f"{words}{why}; {task.backlog} to do, {task.backlog_after} left; {did}{cost}, {task.seconds:.1f} s"

@@ -44,6 +44,8 @@ async def review(reply: MemoryReply, send: Send) -> int:
 def _shown(entry: MemoryEntry, quote: str, number: int, count: int) -> str:
     source = entry.sources[0] if entry.sources else None
     lines = [f"\n{number} of {count}: {entry.text}", f"  {entry.id}, {entry.category}, from {entry.trust}"]
+    if entry.change:
+        lines.append(f"  {_proposed(entry)}{f': {entry.reason}' if entry.reason else ''}")
     if source is not None:
         lines.append(
             f"  {'/'.join(filter(None, (source.actor, source.session, source.message)))}, seen {entry.seen} times"
@@ -51,6 +53,20 @@ def _shown(entry: MemoryEntry, quote: str, number: int, count: int) -> str:
     if quote and quote != entry.text:
         lines.append(f'  its words: "{quote}"')
     return "\n".join(lines)
+
+
+def _proposed(entry: MemoryEntry) -> str:
+    """What would be done with memories that there are."""
+    names = ", ".join(entry.targets)
+    match entry.change:
+        case "merge":
+            return f"it would make one memory with these words of {names}"
+        case "revise":
+            return f"these would be the words of {names}"
+        case "importance":
+            return f"{names} would have the importance {entry.importance}"
+        case _:
+            return f"{names} would be archived"
 
 
 async def _word() -> str:
@@ -74,8 +90,9 @@ async def _commands(word: str, entry: MemoryEntry) -> tuple[Command, ...]:
             return (MemoryDecide(entry.id, approve=False),)
         case "edit":
             text = (await _line("what it shall say: ")).strip()
-            approve = MemoryDecide(entry.id, approve=True)
-            return (approve, MemoryRevise(entry.id, text)) if text and text != entry.text else (approve,)
+            approve = MemoryDecide(entry.id, approve=entry.change not in ("archive", "importance"))
+            edited = entry.targets[0] if entry.targets else entry.id
+            return (approve, MemoryRevise(edited, text)) if text and text != entry.text else (approve,)
         case _:
             return ()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from schemas.commands import (
     MemoryArchive,
     MemoryImportance,
@@ -15,6 +17,7 @@ from schemas.commands import (
 from schemas.events import (
     MemoryArchived,
     MemoryPinned,
+    MemoryProposed,
     MemoryReinforced,
     MemoryRestored,
     MemoryRevised,
@@ -30,10 +33,10 @@ from services.memory.book import Book
 from services.memory.decide.admission import effect_on
 from services.memory.decide.context import BookContext, Refusal, checked_reason, checked_text
 from services.memory.decide.finding import find_active, find_memory
+from services.memory.decide.holding import change_of, settled
 from services.memory.decide.notes import is_note, update_note
 from services.memory.decide.permission import check_change
 from services.memory.decide.placing import checked_importance, place_of
-from services.memory.decide.policy import action_of
 from services.memory.decide.words import check_words
 from services.memory.entry import Memory
 from services.memory.keys import exact_key
@@ -43,7 +46,7 @@ from services.memory.keys import exact_key
     MemoryRevise,
     on=Book,
     sent_by=AGENTS,
-    writes=(MemoryRevised, NoteUpdated),
+    writes=(MemoryRevised, MemoryProposed, NoteUpdated),
     action=Action("update", OWN_SESSIONS, order=40),
 )
 def revise(book: Book, command: MemoryRevise, context: BookContext) -> Decision:
@@ -64,21 +67,16 @@ def revise(book: Book, command: MemoryRevise, context: BookContext) -> Decision:
     category, memory_class = (place.category, place.memory_class) if place else (memory.category, memory.memory_class)
     if (text, category, memory_class) == (memory.text, memory.category, memory.memory_class):
         return Decision(ok=True, text=f"Nothing to do: {memory.id} says that now.")
-    action = action_of(book, context.trust)
-    if action != "applied":
-        raise Refusal(f"what you change is {action} here; write it as a new memory, and a person decides on it")
     check_words(text, memory_class, context)
     check_twin(book, exact_key(memory_class, text), memory)
-    event = MemoryRevised(
-        memory=memory.id,
-        category=category,
+    change = replace(
+        change_of("revise", memory, context, reason=checked_reason(command.reason)),
         text=text,
-        importance=memory.importance,
-        origin=context.session,
-        trust=context.trust if text != memory.text else "",
+        category=category,
         memory_class=memory_class,
+        origin=context.session,
     )
-    return Decision(ok=True, text=f"{memory.id} says that now.", events=(event,))
+    return settled(book, change, f"{memory.id} says that now.", context, review=command.review)
 
 
 def check_twin(book: Book, key: str, *known: Memory) -> None:
@@ -90,28 +88,23 @@ def check_twin(book: Book, key: str, *known: Memory) -> None:
         raise Refusal(f"{twin.id} says the same; merge the two, or archive one of them")
 
 
-@command(MemoryImportance, on=Book, sent_by=PEOPLE, writes=(MemoryRevised,))
-def importance(book: Book, command: MemoryImportance, _: BookContext) -> Decision:
+@command(MemoryImportance, on=Book, sent_by=("person", "dreamer"), writes=(MemoryRevised, MemoryProposed))
+def importance(book: Book, command: MemoryImportance, context: BookContext) -> Decision:
     """How much a memory weighs."""
     memory = find_active(book, command.id)
+    check_change(memory, context)
     weight = checked_importance(command.importance)
     if memory.importance == weight:
         return Decision(ok=True, text=f"Nothing to do: {memory.id} has the importance {weight}.")
-    event = MemoryRevised(
-        memory=memory.id,
-        category=memory.category,
-        text=memory.text,
-        importance=weight,
-        memory_class=memory.memory_class,
-    )
-    return Decision(ok=True, text=f"{memory.id} has the importance {weight}.", events=(event,))
+    change = change_of("importance", memory, context, reason=checked_reason(command.reason), importance=weight)
+    return settled(book, change, f"{memory.id} has the importance {weight}.", context)
 
 
 @command(
     MemoryArchive,
     on=Book,
     sent_by=AGENTS,
-    writes=(MemoryArchived,),
+    writes=(MemoryArchived, MemoryProposed),
     action=Action("delete", OWN_SESSIONS, order=50),
 )
 def archive(book: Book, command: MemoryArchive, context: BookContext) -> Decision:
@@ -125,9 +118,7 @@ def archive(book: Book, command: MemoryArchive, context: BookContext) -> Decisio
         raise Refusal(f"{memory.id} waits for a person, who has to decide on it first (memory.decide)")
     if memory.status not in ("active", "pending", "expired"):
         find_active(book, memory.id)
-    return Decision(
-        ok=True, text=f"{memory.id} is archived.", events=(MemoryArchived(memory=memory.id, reason=reason),)
-    )
+    return settled(book, change_of("archive", memory, context, reason=reason), f"{memory.id} is archived.", context)
 
 
 @command(MemoryRestore, on=Book, sent_by=PEOPLE, writes=(MemoryArchived, MemoryRestored))
@@ -135,6 +126,9 @@ def restore(book: Book, command: MemoryRestore, _: BookContext) -> Decision:
     """A memory holds again. What had taken its place is archived, unless it holds more than that."""
     memory = find_memory(book, command.id)
     reason = checked_reason(command.reason)
+    if memory.change is not None:
+        changed = ", ".join(name for name, _ in memory.change.targets)
+        raise Refusal(f"{memory.id} is a proposal to change {changed}, and no memory; restore those, or change them")
     if memory.is_active:
         return Decision(ok=True, text=f"Nothing to do: {memory.id} holds now.")
     if memory.status in ("pending", "quarantined"):

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from schemas.commands import MemoryDecide
-from schemas.events import MemoryArchived, MemoryWritten
+from schemas.events import MemoryArchived, MemoryMerged, MemoryRevised, MemoryWritten
 from services.domain.command import PEOPLE, AddressKind, command
 from services.domain.decision import Decision
 from services.memory.book import Book
 from services.memory.classes import Placement, placed
 from services.memory.decide.admission import written
 from services.memory.decide.candidate import Candidate
+from services.memory.decide.changing import check_twin
 from services.memory.decide.context import BookContext, Refusal, checked_reason
 from services.memory.decide.finding import find_memory, why_not
+from services.memory.decide.holding import APPROVED, approved_change
 from services.memory.entry import Memory
+from services.memory.keys import exact_key
 
 
 @command(
     MemoryDecide,
     on=Book,
     sent_by=PEOPLE,
-    writes=(MemoryArchived, MemoryWritten),
+    writes=(MemoryArchived, MemoryWritten, MemoryRevised, MemoryMerged),
     address=AddressKind.PROJECT,
 )
 def decide_proposal(book: Book, command: MemoryDecide, context: BookContext) -> Decision:
-    """Take a proposal up as it stands, in the place of what is about the same; or reject it."""
+    """Take a proposal up as it stands, in the place of what is about the same; or reject it.
+
+    The proposal of a change is carried out, and is done with.
+    """
     memory = find_memory(book, command.id)
     reason = checked_reason(command.reason)
     if memory.status != "pending":
@@ -31,11 +37,23 @@ def decide_proposal(book: Book, command: MemoryDecide, context: BookContext) -> 
     if not command.approve:
         event = MemoryArchived(memory=memory.id, reason=reason, is_rejected=True)
         return Decision(ok=True, text=f"{memory.id} is rejected.", events=(event,))
+    if memory.change is not None:
+        return _changed(book, memory)
     event_written = written(book, _candidate(memory), memory.id, context)
     return Decision(ok=True, text=f"{memory.id} is remembered.", events=(event_written,))
 
 
+def _changed(book: Book, proposal: Memory) -> Decision:
+    change = approved_change(book, proposal)
+    if change.kind in ("merge", "revise"):
+        check_twin(book, exact_key(change.memory_class, change.text), *change.memories)
+    done = MemoryArchived(memory=proposal.id, reason=APPROVED)
+    return Decision(ok=True, text=f"{change.memories[0].id} is changed as proposed.", events=(change.event, done))
+
+
 def _decided_before(memory: Memory, *, is_approved: bool) -> Decision:
+    if memory.change is not None and memory.status == "archived":
+        raise Refusal(f"{memory.id} was decided on before; change its memories themselves")
     if memory.is_active and is_approved:
         return Decision(ok=True, text=f"Nothing to do: {memory.id} is remembered.")
     if memory.status == "rejected" and not is_approved:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from schemas.commands import MemoryMerge
-from schemas.events import MemoryMerged
+from schemas.events import MemoryMerged, MemoryProposed
 from services.domain.command import command
 from services.domain.decision import Decision
 from services.memory.book import Book
 from services.memory.classes import MemoryClass
 from services.memory.decide.changing import check_twin
-from services.memory.decide.context import BookContext, Refusal, checked_text
+from services.memory.decide.context import BookContext, Refusal, checked_reason, checked_text
 from services.memory.decide.finding import find_active, find_memory
+from services.memory.decide.holding import BookChange, settled
 from services.memory.decide.permission import check_change
 from services.memory.decide.placing import place_of
-from services.memory.decide.policy import action_of
 from services.memory.decide.words import check_words
 from services.memory.entry import Memory
 from services.memory.keys import exact_key
@@ -22,7 +22,7 @@ FEWEST, MOST = 2, 100
 """How many memories are made one at once."""
 
 
-@command(MemoryMerge, on=Book, sent_by=("person", "dreamer"), writes=(MemoryMerged,))
+@command(MemoryMerge, on=Book, sent_by=("person", "dreamer"), writes=(MemoryMerged, MemoryProposed))
 def merge(book: Book, command: MemoryMerge, context: BookContext) -> Decision:
     """One memory of several, in these words. One event names all of them.
 
@@ -40,23 +40,22 @@ def merge(book: Book, command: MemoryMerge, context: BookContext) -> Decision:
     memories = [find_active(book, name) for name in (first, *others)]
     for memory in memories:
         check_change(memory, context)
-    if (action := action_of(book, context.trust)) != "applied":
-        raise Refusal(f"what you change is {action} here; ask a person to merge them")
     category, memory_class = _place(memories, command.category, text)
-    author = next((memory for memory in memories if memory.text.strip() == text), None)
-    if author is None:
+    if all(memory.text.strip() != text for memory in memories):
         check_words(text, memory_class, context)
     check_twin(book, exact_key(memory_class, text), *memories)
-    event = MemoryMerged(
-        memory=first,
-        sources=others,
-        category=category,
+    change = BookChange(
+        kind="merge",
+        memories=tuple(memories),
         text=text,
-        origin=context.session,
-        trust=context.trust if author is None or context.trust == "person" else author.trust,
+        category=category,
         memory_class=memory_class,
+        importance=memories[0].importance,
+        trust=context.trust,
+        origin=context.session,
+        reason=checked_reason(command.reason),
     )
-    return Decision(ok=True, text=f"{first} says all of it now.", events=(event,))
+    return settled(book, change, f"{first} says all of it now.", context, review=command.review)
 
 
 def _is_done(first: Memory, others: list[str], text: str) -> bool:

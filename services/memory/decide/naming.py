@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from itertools import count
 
 from schemas.codec import derived_id
@@ -20,6 +20,11 @@ def memory_id(taken: Container[str], memory_class: MemoryClass, text: str) -> st
     Over the words as books of earlier releases have them: the same sentence has the same id in each.
     """
     return _free(taken, "m", MEMORY_DIGITS, "memory", f"{memory_class}:{canonical(text)}")
+
+
+def change_id(kind: str, memories: Sequence[str], text: str, importance: str = "") -> str:
+    """The id of a proposal to change memories: the same change of the same words is proposed once."""
+    return "m" + derived_id("change", kind, *memories, text, importance).replace("-", "")[:MEMORY_DIGITS]
 
 
 def note_id(taken: Container[str], cause: str, text: str) -> str:

@@ -119,6 +119,9 @@ def _entry(memory: Memory, of_strength: float, *, is_shown: bool, reason: Reason
         seen=memory.seen,
         sources=tuple(MemorySource(one.actor, one.session, one.message, one.seq) for one in memory.sources),
         importance=memory.importance,
+        change=memory.change.kind if memory.change else "",
+        targets=tuple(name for name, _ in memory.change.targets) if memory.change else (),
+        reason=memory.change.reason if memory.change else "",
     )
 
 

@@ -11,10 +11,11 @@ import msgspec
 
 from schemas.asks import Hit
 from services.domain.search.telling import age, hit_lines
+from services.domain.questions.fencing import fenced
 from services.domain.secrets import mask
 from services.domain.texts.clean import CONTEXT_ELEMENT
 from services.domain.texts.injection import steers
-from services.domain.texts.markup import element, fenced
+from services.domain.texts.markup import element
 
 OFFERED = 12
 """Hits that a model chooses from."""

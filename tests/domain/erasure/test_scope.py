@@ -14,6 +14,7 @@ from schemas.events import (
     HintDecided,
     MemoryJudged,
     MemoryMerged,
+    MemoryProposed,
     MemoryReinforced,
     MemoryWritten,
     MessageRecorded,
@@ -109,6 +110,23 @@ def test_what_was_derived_of_it_alone_goes_and_what_a_person_said_or_others_have
     )
     scope = known.of_session("leaky")
     assert ({("harbour", "m1")}, {("harbour", "n1")}) == (scope.memories, scope.notes)
+
+
+def test_a_proposal_to_change_what_goes_goes_with_it() -> None:
+    def change(name: str, *targets: str) -> MemoryProposed:
+        return MemoryProposed(
+            memory=name, category="NAMING", text=FOUND, change="merge", targets=[*targets], trust="dreamer"
+        )
+
+    known = survey(
+        (SessionRenamed(title="x"), LEAKY),
+        (derived("m1", FOUND, origin="leaky", trust="historian"), PROJECT),
+        (derived("m2", SAID, origin="other", trust="historian"), PROJECT),
+        (change("m3", "m1"), PROJECT),
+        (change("m4", "m1", "m2"), PROJECT),
+    )
+    assert {("harbour", "m1"), ("harbour", "m3")} == known.of_session("leaky").memories
+    assert ("m3", "m4") == known.merged_from(frozenset({("harbour", "m1")}))
 
 
 def test_texts_of_an_erased_memory_go_and_the_book_is_as_it_was() -> None:

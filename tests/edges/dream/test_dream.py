@@ -159,3 +159,11 @@ def test_a_run_is_printed_with_all_that_its_tasks_did() -> None:
     assert "harbour, d1 (order): 2 applied, 1 wait for a person; failed: b (KeyError)" == brief(cut)
     assert "harbour, d1 (order): 1 of 2 tasks done" == brief(replace(RUN, status="started", left=("c",)))
     assert (False, True) == (has_failed(RUN), has_failed(cut))
+
+
+def test_why_a_model_was_not_asked_and_what_of_its_answer_was_dropped_is_shown() -> None:
+    skipped = replace(TASK, task="improve", outcome="skipped", code="no_model", detail="name one")
+    dropped = replace(TASK, task="classify", dropped=2, tokens=70)
+    text = "\n".join(lines(replace(RUN, tasks=(skipped, dropped))))
+    assert "improve   skipped (no_model): name one\n" in text
+    assert "1 wait for a person, 0 refused, 2 of a model's dropped, 70 tokens" in text

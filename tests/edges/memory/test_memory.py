@@ -340,6 +340,33 @@ async def test_what_waits_is_gone_through_with_the_words_that_it_came_from(
     assert "Rule three." == sent[3][1]["text"]
 
 
+async def test_a_change_that_waits_is_shown_with_what_it_would_change(
+    stub: Stub, run: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = {
+        "merge": "it would make one memory with these words of m1, m2: they say the same",
+        "revise": "these would be the words of m1, m2: they say the same",
+        "archive": "m1, m2 would be archived: they say the same",
+        "importance": "m1, m2 would have the importance normal: they say the same",
+    }
+    entries = tuple(
+        replace(ENTRY, id=f"p{kind}", change=kind, targets=("m1", "m2"), reason="they say the same") for kind in shown
+    )
+    stub.replies["review"] = MemoryReply(memories=entries)
+    monkeypatch.setattr("sys.stdin", StringIO("a\ne\nRule one.\ne\nRule two.\nr\n"))
+    await run("review")
+    assert all(line in run.out for line in shown.values())
+    sent = [msgspec.json.decode(message.data) for _, message in stub.commanded]
+    assert [
+        ("pmerge", True),
+        ("previse", True),
+        ("m1", None),
+        ("parchive", False),
+        ("m1", None),
+        ("pimportance", False),
+    ] == [(one["id"], one.get("approve")) for one in sent]
+
+
 async def test_a_review_ends_with_its_input_and_says_what_was_refused(
     stub: Stub, run: Ran, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -139,13 +139,6 @@ def test_an_agent_changes_nothing_that_a_person_wrote_or_pinned() -> None:
         assert f"{name} is pinned" in refused(desk, command, "agent", "s1")
 
 
-def test_what_an_agent_changes_is_held_where_its_words_are() -> None:
-    desk, (name,) = desk_with(TEXT)
-    desk.say(PolicySet("agent", "held"))
-    text = refused(desk, MemoryRevise(name, text=OTHER), "agent", "s1")
-    assert "what you change is held here; write it as a new memory, and a person decides on it" in text
-
-
 def test_how_much_a_memory_weighs() -> None:
     desk, (name,) = desk_with(TEXT)
     assert f"{name} has the importance high." == desk.say(MemoryImportance(name, "high")).text
@@ -321,7 +314,6 @@ def test_a_note_that_cannot_be_is_refused(command: Command, reason: str) -> None
 
 OF_PEOPLE = (
     MemoryDecide("m", approve=True),
-    MemoryImportance("m", "high"),
     MemoryRestore("m"),
     MemoryPin("m"),
     MemoryQuarantine("session", "s1"),

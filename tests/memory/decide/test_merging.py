@@ -3,7 +3,7 @@
 import pytest
 
 from schemas.commands import MemoryArchive, MemoryMerge, MemoryPin, MemoryReinforce, MemoryWrite, PolicySet
-from schemas.events import MemoryMerged
+from schemas.events import MemoryMerged, MemoryProposed
 from tests.helpers.memory_books import Desk, named
 from tests.memory.decide.test_changing import OTHER, TEXT, desk_with, refused
 
@@ -74,7 +74,8 @@ def test_a_dreamer_merges_what_is_not_a_persons_where_it_may(action: str) -> Non
     desk.say(PolicySet("dreamer", action))
     names = [named(desk.say(MemoryWrite(text=text, category="PROJECT_RULES"), "agent")) for text in (TEXT, OTHER)]
     if action == "held":
-        assert "what you change is held here; ask a person" in refused(desk, MemoryMerge((*names,), NEW), "dreamer")
+        (event,) = desk.say(MemoryMerge((*names,), "Always answer in Italian."), "dreamer").events
+        assert isinstance(event, MemoryProposed)
     else:
         assert desk.say(MemoryMerge((*names,), "Always answer in French."), "dreamer").ok
     own = named(desk.say(MemoryWrite(text=THIRD, category="PROJECT_RULES")))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from schemas.commands import MemoryArchive
 from services.dreamer.core.keeping import is_worth_keeping
 from services.dreamer.core.named import Named, named_in
-from services.dreamer.core.task import Change, Scene, Task, Tree
+from services.dreamer.core.task import Change, Scene, Task, Tree, undecided
 from services.memory.entry import Memory
 from services.memory.gate.verdict import judge
 from services.memory.strength import DAY
@@ -40,6 +40,8 @@ class Staleness:
     NAME = "archive_stale"
     CRON = "0 5 * * 0"
     needs_tree = False
+    model = None
+    needs_model = False
 
     def backlog(self, scene: Scene) -> int:
         """How many memories would be archived."""
@@ -49,7 +51,8 @@ class Staleness:
         """An archiving, with its reason, for each memory that is stale, passing or volatile."""
         known = sorted(scene.book.memories.values(), key=lambda memory: memory.id)
         found = ((memory.id, _reason(memory, scene)) for memory in known if memory.is_active)
-        return [Change(MemoryArchive(name, reason), f"{name}: {reason}") for name, reason in found if reason]
+        stale = (Change(MemoryArchive(name, reason), f"{name}: {reason}") for name, reason in found if reason)
+        return undecided(scene, stale)
 
 
 def _reason(memory: Memory, scene: Scene) -> str:

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 
 from schemas.commands import MemoryArchive, MemoryMerge
 from services.dreamer.core.keeping import is_of_people
+from services.dreamer.core.pairs import PairQuestions, standing
 from services.dreamer.core.same_fact import Words, fact_of
-from services.dreamer.core.task import Change, Scene, Task
+from services.dreamer.core.task import Change, ModelPart, Scene, Task, undecided
 from services.memory.decide.context import LONGEST
 from services.memory.decide.merging import MOST
 from services.memory.entry import Memory
 from services.memory.sameness import sentence_key
-from services.memory.strength import SOURCE_OF, SOURCE_PRIORITY
 
 FEWEST_WORDS = 2
 """Words of a fact that is looked for in other words."""
@@ -28,6 +28,8 @@ class Consolidation:
     NAME = "consolidate"
     CRON = "0 4 * * *"
     needs_tree = False
+    model: ModelPart = PairQuestions()
+    needs_model = False
 
     def backlog(self, scene: Scene) -> int:
         """How many merges and copies of a protected memory there are."""
@@ -39,13 +41,13 @@ class Consolidation:
         for memory in scene.book.memories.values():
             if memory.is_active:
                 by_place[memory.category, memory.memory_class].append(memory)
-        return [change for place in sorted(by_place) for change in _of_place(by_place[place])]
+        return undecided(scene, (change for place in sorted(by_place) for change in _of_place(by_place[place])))
 
 
 def _of_place(memories: Sequence[Memory]) -> Iterator[Change]:
     """The changes among the memories of one category and class."""
     own, rest = dict[str, str](), list[Memory]()
-    for memory in sorted(memories, key=_standing):
+    for memory in sorted(memories, key=standing):
         if is_of_people(memory):
             own.setdefault(sentence_key(memory.text), memory.id)
         else:
@@ -61,9 +63,10 @@ def _of_place(memories: Sequence[Memory]) -> Iterator[Change]:
         if text := _text_of(same):
             ids = tuple(memory.id for memory in same[:MOST])
             is_keyed = len({sentence_key(memory.text) for memory in same}) == 1
+            why = "are the same sentence" if is_keyed else "state one fact in other words"
             yield Change(
-                MemoryMerge(ids, text),
-                f"{', '.join(ids)} {'are the same sentence' if is_keyed else 'state one fact in other words'}",
+                MemoryMerge(ids, text, reason=why),
+                f"{', '.join(ids)} {why}",
             )
 
 
@@ -86,19 +89,6 @@ def _by_reason(memories: Sequence[Memory]) -> Iterator[list[Memory]]:
         yield [*memories]
     else:
         yield from reasons.values()
-
-
-def _standing(memory: Memory) -> tuple[int, bool, int, int, str, str]:
-    """A key that sorts memories: those of a stronger source first, then what was seen more often, and the older one."""
-    priority = SOURCE_PRIORITY.get(SOURCE_OF.get(memory.trust, ""), 0)
-    return (
-        -priority,
-        memory.verification in ("stale", "flagged"),
-        -memory.reinforced,
-        -memory.seen,
-        memory.created.isoformat(),
-        memory.id,
-    )
 
 
 def _text_of(memories: Sequence[Memory]) -> str:

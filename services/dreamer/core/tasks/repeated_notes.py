@@ -15,6 +15,8 @@ class RepeatedNotes:
     NAME = "repeated_notes"
     CRON = "15 2 * * *"
     needs_tree = False
+    model = None
+    needs_model = False
 
     def backlog(self, scene: Scene) -> int:
         return len([*_repeated(scene)])

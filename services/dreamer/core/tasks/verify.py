@@ -19,7 +19,7 @@ from services.dreamer.core.keeping import is_of_people
 from services.dreamer.core.named import WITHIN, Named, NamedPath, named_in
 from services.dreamer.core.paths import is_ignored, parts_of
 from services.dreamer.core.secret_paths import is_secret
-from services.dreamer.core.task import Change, Scene, Task, Tree
+from services.dreamer.core.task import Change, Scene, Task, Tree, undecided
 from services.memory.decide.context import LONGEST
 from services.memory.decide.words import gate_verdict, rejecting
 from services.memory.entry import Memory
@@ -58,6 +58,8 @@ class Verification:
     NAME = "verify"
     CRON = "0 3 * * *"
     needs_tree = True
+    model = None
+    needs_model = False
 
     def backlog(self, scene: Scene) -> int:
         """How many memories have another mark, or another path, than the tree gives them."""
@@ -75,7 +77,7 @@ class Verification:
                 evidence = [*_evidence(named_in(memory.text), memory.text, scene.tree, ignored)]
                 if change := _change(scene.book, memory, evidence, taken):
                     found.append(change)
-        return found
+        return undecided(scene, found)
 
 
 def _change(book: Book, memory: Memory, evidence: Sequence[Evidence], taken: set[str]) -> Change | None:
@@ -83,7 +85,7 @@ def _change(book: Book, memory: Memory, evidence: Sequence[Evidence], taken: set
     against = [one for one in evidence if one.verdict in ("gone", "differs")]
     if not against and moved and (text := _renamed(book, memory, moved, taken)):
         reason = "; ".join(f"git says that {one.thing} is {one.instead} now" for one in moved)
-        return Change(MemoryRevise(memory.id, text, revision=memory.revision), f"{memory.id}: {reason}")
+        return Change(MemoryRevise(memory.id, text, revision=memory.revision, reason=reason), f"{memory.id}: {reason}")
     against += moved
     if not against:
         return _marked(memory, "verified", evidence) if memory.verification == "unverified" else None
@@ -118,7 +120,7 @@ def _told(one: Evidence) -> str:
 
 def _renamed(book: Book, memory: Memory, moved: Sequence[Evidence], taken: set[str]) -> str:
     """The text with the new paths, where the desk would take it from the dreamer; empty: it would not."""
-    if action_for(book.policy, TRUST) != "applied":
+    if action_for(book.policy, TRUST) == "refused":
         return ""
     text = memory.text
     for one in moved:

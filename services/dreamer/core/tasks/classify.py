@@ -1,0 +1,168 @@
+"""How much memories weigh of which nobody has said it. A model judges them, next to examples whose weight is known.
+
+What rules know is not left to it: what is worth keeping does not become light, and only what binds, gives a reason, or
+tells of a lesson becomes weighty. Who judges the examples otherwise has another scale in mind: then nothing is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+
+import msgspec
+
+from schemas.commands import MemoryImportance
+from schemas.events.memory import IMPORTANCES
+from services.dreamer.core.keeping import BINDING, LESSON, WHY, is_of_people, is_worth_keeping
+from services.dreamer.core.sheet import DATA, judged, listed
+from services.dreamer.core.task import Change, Judged, ModelPart, Scene, Sheet, Task, waiting_in
+from services.memory.decide.context import LONGEST
+from services.memory.entry import Memory
+from services.memory.sameness import set_of
+
+JUDGED = "a model judged how much it weighs, by these words: "
+LEAST_QUOTE = 8
+"""Characters that a quotation has at least, unless the memory is shorter."""
+NORMAL = "normal"
+EXAMPLES = {
+    "Never run the migrations of the ledger by hand: in March that lost a day of bookings.": "high",
+    "The page for exports has a blue button in its upper corner.": "low",
+}
+"""Texts whose weight is known."""
+_SYSTEM = f"""\
+You look after what is remembered of a software project. You are given memories, one JSON object per line: a handle \
+and a text. Say how much each weighs for whoever works on the project next.
+
+- high: who does not know it breaks something, loses work, or does what is forbidden.
+- normal: it saves looking something up.
+- low: nobody would miss it.
+- quote: the words of the memory, exactly as they stand there, for which you judge so.
+
+{DATA}
+
+Answer with one JSON object and nothing else, with each handle once:
+{{"memories": [{{"handle": "m1", "importance": "normal", "quote": "..."}}]}}"""
+
+
+class WeighedText(msgspec.Struct, frozen=True):
+    """A text as a model is shown it."""
+
+    handle: str
+    text: str
+
+
+class Weight(msgspec.Struct, frozen=True):
+    """What a model says of one text."""
+
+    handle: str
+    importance: str
+    quote: str = ""
+
+
+class Weights(msgspec.Struct, frozen=True):
+    """The whole answer."""
+
+    memories: tuple[Weight, ...]
+
+
+class Classification:
+    """Judges how much memories weigh."""
+
+    NAME = "classify"
+    CRON = "0 6 * * *"
+    needs_tree = False
+    needs_model = True
+
+    def __init__(self) -> None:
+        self.model: ModelPart = self
+
+    def backlog(self, scene: Scene) -> int:
+        """How many memories have a weight that nobody has given them."""
+        return self.left(scene)
+
+    def changes(self, scene: Scene) -> Sequence[Change]:  # noqa: ARG002 - as a task is asked
+        """None: rules weigh nothing."""
+        return []
+
+    def left(self, scene: Scene) -> int:
+        """The same."""
+        return len(_offered(scene))
+
+    def sheet(self, scene: Scene, most: int) -> Sheet | None:
+        """The next question, with the examples among the memories."""
+        memories = _offered(scene)[:most]
+        if not memories:
+            return None
+        texts: list[Memory | str] = sorted([*memories, *EXAMPLES], key=_place)
+        named = {f"m{number}": one for number, one in enumerate(texts, 1)}
+        shown = [WeighedText(name, one if isinstance(one, str) else one.text) for name, one in named.items()]
+        return Sheet(
+            system=_SYSTEM,
+            prompt=listed(f"Judge these {len(shown)} memories, each by its handle.", shown),
+            shape=Weights,
+            check=lambda answer: scale_of(answer, named),
+            judge=lambda answer: weighing_of(answer, named),
+        )
+
+
+def scale_of(answer: Weights, named: Mapping[str, Memory | str]) -> str:
+    """What is wrong with an answer by which the examples weigh otherwise. Which texts those are it does not say."""
+    said = {one.handle: one.importance for one in answer.memories}
+    expected = {name: EXAMPLES[one] for name, one in named.items() if isinstance(one, str)}
+    if any(name not in said for name in expected):
+        return f"The answer leaves out memories; judge each of m1 to m{len(named)} once."
+    if any(said[name] not in (right, NORMAL) for name, right in expected.items()):
+        return "The weights are not on the scale; judge every memory anew by what high, normal and low mean."
+    return ""
+
+
+def weighing_of(answer: Weights, named: Mapping[str, Memory | str]) -> Judged:
+    """What stands of an answer with weights."""
+    offered = {name: one for name, one in named.items() if not isinstance(one, str)}
+    known = {name for name, one in named.items() if isinstance(one, str)}
+    return judged([one for one in answer.memories if one.handle not in known], offered, _key, _decided)
+
+
+def _decided(said: Weight, memory: Memory) -> Change | str | None:
+    if said.importance not in IMPORTANCES:
+        return "it gives a weight that there is not"
+    if said.importance == NORMAL:
+        return None
+    if said.quote.strip() not in memory.text or len(said.quote.strip()) < min(LEAST_QUOTE, len(memory.text)):
+        return "it quotes what the memory does not say"
+    if said.importance == "low" and is_worth_keeping(memory):
+        return "it makes light of what is worth keeping"
+    if said.importance == "high" and (BINDING | WHY | LESSON).isdisjoint(set_of(memory.text)):
+        return "it makes much of what neither binds, nor gives a reason, nor tells of a lesson"
+    reason = f'{JUDGED}"{said.quote.strip()[:200]}"'
+    return Change(MemoryImportance(memory.id, said.importance, reason), f"{memory.id}: {reason}", target=_key(memory))
+
+
+def _place(one: Memory | str) -> str:
+    """Where a text stands among the others: the examples stand anywhere."""
+    return sha256((one if isinstance(one, str) else one.id).encode()).hexdigest()
+
+
+def _key(memory: Memory) -> str:
+    return f"{memory.id}@{memory.revision}"
+
+
+def _offered(scene: Scene) -> list[Memory]:
+    """Memories of normal weight that are nobody's own words and that no model was asked about."""
+    waiting = waiting_in(scene.book)
+    return sorted(
+        (
+            memory
+            for memory in scene.book.memories.values()
+            if memory.is_active
+            and memory.importance == NORMAL
+            and not is_of_people(memory)
+            and len(memory.text) <= LONGEST
+            and memory.id not in waiting
+            and _key(memory) not in scene.asked
+        ),
+        key=lambda memory: memory.id,
+    )
+
+
+TASK: Task = Classification()

@@ -1,0 +1,140 @@
+"""Memories that tell how something came about are brought to what holds, in the present tense. A model words them.
+
+Its words stand only where they say no more and nothing else than the memory did. Where anything but words of telling is
+left out, a person decides on them, whatever the policy applies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from schemas.commands import MemoryRevise
+from services.domain.texts.injection import steers
+from services.domain.texts.risky import risk_of
+from services.dreamer.core.keeping import is_of_people
+from services.dreamer.core.sheet import DATA, about_offered, judged, listed
+from services.dreamer.core.task import Change, Judged, ModelPart, Scene, Sheet, Task, waiting_in
+from services.dreamer.core.wording import is_only_tidied, words_lost_or_new
+from services.memory.decide.context import LONGEST
+from services.memory.entry import Memory
+from services.memory.sameness import sentence_key, set_of
+
+WHY = "a model words it as what holds, without how it came about"
+_TELLING = frozenset({
+    "we", "i", "decided", "agreed", "found", "noticed", "learned", "realized", "realised", "figured", "turned", "today",
+    "yesterday", "tonight", "recently", "currently", "session", "discussed", "discovered", "was", "were", "had", "did",
+})  # fmt: skip
+"""Words of a text that tells, rather than says what holds."""
+_OWN = "dreamer"
+"""The trust of words that the dreamer wrote: it does not word its own again."""
+_SYSTEM = f"""\
+You look after what is remembered of a software project. You are given memories, one JSON object per line: a handle \
+and a text. Some of them tell how something came about. Word each as what holds: one sentence in the present tense.
+
+- Only leave words out, or put a verb into the present tense. Do not add, replace or move a word.
+- Keep every name, number, path, negation, condition and reason exactly as it is.
+- Where that cannot be done, or where the text is good as it is, give the text back as it is.
+
+{DATA}
+
+Answer with one JSON object and nothing else, with each handle once:
+{{"memories": [{{"handle": "m1", "text": "..."}}]}}"""
+
+
+class MemoryText(msgspec.Struct, frozen=True):
+    """A memory as a model is shown it, and as it words it."""
+
+    handle: str
+    text: str
+
+
+class MemoryTexts(msgspec.Struct, frozen=True):
+    """The whole answer."""
+
+    memories: tuple[MemoryText, ...]
+
+
+class Improvement:
+    """Words memories as what holds."""
+
+    NAME = "improve"
+    CRON = "30 5 * * *"
+    needs_tree = False
+    needs_model = True
+
+    def __init__(self) -> None:
+        self.model: ModelPart = self
+
+    def backlog(self, scene: Scene) -> int:
+        """How many memories tell, and were not worded yet."""
+        return self.left(scene)
+
+    def changes(self, scene: Scene) -> Sequence[Change]:  # noqa: ARG002 - as a task is asked
+        """None: rules word nothing."""
+        return []
+
+    def left(self, scene: Scene) -> int:
+        """The same."""
+        return len(_offered(scene))
+
+    def sheet(self, scene: Scene, most: int) -> Sheet | None:
+        """The next question."""
+        offered = {f"m{number}": memory for number, memory in enumerate(_offered(scene)[:most], 1)}
+        if not offered:
+            return None
+        shown = [MemoryText(handle, memory.text) for handle, memory in offered.items()]
+        return Sheet(
+            system=_SYSTEM,
+            prompt=listed(f"Word these {len(shown)} memories, each under its handle.", shown),
+            shape=MemoryTexts,
+            check=lambda answer: about_offered(answer.memories, offered, "such as m1"),
+            judge=lambda answer: wording_of(answer, offered, scene),
+        )
+
+
+def wording_of(answer: MemoryTexts, offered: Mapping[str, Memory], scene: Scene) -> Judged:
+    """What stands of an answer with new words."""
+    known = {sentence_key(memory.text) for memory in scene.book.memories.values() if memory.is_active}
+    return judged(answer.memories, offered, _key, lambda said, memory: _decided(said, memory, known))
+
+
+def _decided(said: MemoryText, memory: Memory, known: set[str]) -> Change | str | None:
+    text = said.text.strip()
+    if text == memory.text.strip():
+        return None
+    if wrong := words_lost_or_new(text, memory.text):
+        return wrong
+    if risk_of(text) or steers(text):
+        return "the text gives agents an order that only a person may give"
+    if (key := sentence_key(text)) in known:
+        return None if key == sentence_key(memory.text) else "another memory has these words"
+    command = MemoryRevise(
+        memory.id, text, revision=memory.revision, review=not is_only_tidied(text, memory.text), reason=WHY
+    )
+    return Change(command, f"{memory.id}: {WHY}", target=_key(memory))
+
+
+def _key(memory: Memory) -> str:
+    return f"{memory.id}@{memory.revision}"
+
+
+def _offered(scene: Scene) -> list[Memory]:
+    """Memories that tell, of nobody's own words but agents' and the historian's, that no model was asked about."""
+    waiting = waiting_in(scene.book)
+    found = (
+        memory
+        for memory in scene.book.memories.values()
+        if memory.is_active
+        and not is_of_people(memory)
+        and memory.trust != _OWN
+        and len(memory.text) <= LONGEST
+        and not _TELLING.isdisjoint(set_of(memory.text))
+        and memory.id not in waiting
+        and _key(memory) not in scene.asked
+    )
+    return sorted(found, key=lambda memory: memory.id)
+
+
+TASK: Task = Improvement()
