@@ -269,6 +269,9 @@ class Dream(msgspec.Struct, frozen=True):
     """Hours from a project's last run to the next one for this reason."""
     quiet: Annotated[float, Meta(ge=0.0)] = 120.0
     """Seconds after its start in which it begins only what is ordered."""
+    hosts: tuple[str, ...] = ()
+    """The hosts whose public addresses notes may wait for, such as `["example.org", "*.example.net"]`; `["*"]`: all of
+    them. Without one no address is looked at, since an agent writes the address, and looking at it tells its host."""
 
     def __post_init__(self) -> None:
         check_slots(self.slots)
