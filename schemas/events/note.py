@@ -19,8 +19,8 @@ class NoteWritten(Event, frozen=True):
     condition: str = ""
     """What the note waits for, in words that are shown with it."""
     waits_for: LogOnly = ""
-    """The same as JSON (see `schemas.conditions`): the dreamer looks whether it has come true. Empty: nothing looks, and
-    the note is announced with all others."""
+    """The same as JSON (see `schemas.conditions`), where the dreamer looks whether it has come true; empty: nothing
+    looks, and the note is announced with all others."""
 
 
 class NoteUpdated(Event, frozen=True):

@@ -68,7 +68,7 @@ def condition_of(given: str | Mapping[str, object]) -> Condition | None:
     if unknown:
         raise BadCondition(f"a condition of the kind {kind} has no field {echo(min(map(str, unknown)))}; {right}")
     try:
-        condition = msgspec.convert(dict(given), _KINDS[kind])
+        condition: Condition = msgspec.convert(dict(given), _KINDS[kind])
     except (msgspec.ValidationError, RecursionError) as error:
         raise BadCondition(f"the condition is wrong: {str(error)[:200]}; {right}") from error
     if wrong := fault_of(condition):

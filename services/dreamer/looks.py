@@ -19,6 +19,8 @@ MOST_COMMITS = 50
 MOST_RUNS = 20_000
 """Tool calls that one look goes through. The next one goes on behind them."""
 PLACES = ("refs/heads", "refs/remotes/origin")
+SHOWN, LONGEST_FAULT = 12, 200
+"""Digits of a commit, and characters of what git complains of."""
 _NO = 1
 """What git ends with where its answer is no."""
 
@@ -34,64 +36,56 @@ def file_look(tree: Checkout, condition: FileCondition) -> FileLook:
 
 async def commit_look(root: Path, condition: CommitCondition, since: int) -> GitLook:
     """Whether a commit or a tag is there. `since`: seconds since 1970 before which no commit with a subject counts."""
-    if condition.subject:
-        return await _subject_look(root, condition.subject, since)
-    name = f"refs/tags/{condition.tag}" if condition.tag else condition.sha
-    return await _answered(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    try:
+        if condition.subject:
+            return GitLook(await _with_subject(root, condition.subject, since))
+        return GitLook(await _commit(root, f"refs/tags/{condition.tag}" if condition.tag else condition.sha))
+    except GitFailed as error:
+        return GitLook(fault=f"git: {error}"[:LONGEST_FAULT])
 
 
 async def merge_look(root: Path, condition: MergeCondition) -> GitLook:
     """Whether the tip of a branch is among the commits of another one, here or as the remote `origin` had them last."""
-    tips = [await _tip(root, name) for name in (condition.branch, condition.into)]
-    if not all(tips):
-        return GitLook()
-    found = await _answered(root, "merge-base", "--is-ancestor", *tips)
-    return found if found.fault else GitLook(tips[0][:12] if found.found else "")
+    try:
+        tips = [await _tip(root, name) for name in (condition.branch, condition.into)]
+        is_merged = all(tips) and await _answered(root, "merge-base", "--is-ancestor", *tips) is not None
+    except GitFailed as error:
+        return GitLook(fault=f"git: {error}"[:LONGEST_FAULT])
+    return GitLook(tips[0][:SHOWN] if is_merged else "")
+
+
+async def _commit(root: Path, name: str) -> str:
+    return (await _answered(root, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}") or "")[:SHOWN]
 
 
 async def _tip(root: Path, branch: str) -> str:
     for place in PLACES:
-        words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{place}/{branch}^{{commit}}")
-        if found := (await _asked(root, *words)).decode(errors="replace").strip():
+        if found := await _answered(root, "rev-parse", "--verify", "--quiet", f"{place}/{branch}^{{commit}}"):
             return found
     return ""
 
 
-async def _subject_look(root: Path, words: str, since: int) -> GitLook:
-    try:
-        listed = await _asked(
-            root, "log", f"--max-count={MOST_COMMITS}", f"--since=@{since}", "--fixed-strings", f"--grep={words}",
-            "--format=%H%x00%s", "--no-show-signature", "--branches", "--remotes", "HEAD", "--",
-        )  # fmt: skip
-    except GitFailed as error:
-        return GitLook(fault=_fault(error))
-    for line in listed.decode(errors="replace").splitlines():
-        sha, _, subject = line.partition("\0")
-        if words in subject:
-            return GitLook(sha[:12])
-    return GitLook()
+async def _with_subject(root: Path, words: str, since: int) -> str:
+    """The newest commit of any branch that has these words in its first line."""
+    listed = await _answered(
+        root, "log", f"--max-count={MOST_COMMITS}", f"--since=@{since}", "--fixed-strings", f"--grep={words}",
+        "--format=%H %s", "--no-show-signature", "--branches", "--remotes", "--",
+    )  # fmt: skip
+    lines = (line.partition(" ") for line in (listed or "").splitlines())
+    return next((sha[:SHOWN] for sha, _, subject in lines if words in subject), "")
 
 
-async def _answered(root: Path, *words: str) -> GitLook:
-    """What git answers to a question that may be answered with no."""
-    try:
-        found = (await _asked(root, *words)).decode(errors="replace").strip()
-    except GitFailed as error:
-        return GitLook(fault=_fault(error))
-    return GitLook(found[:12] or "it")
-
-
-def _fault(error: GitFailed) -> str:
-    return "" if error.status == _NO else f"git: {error}"[:200]
-
-
-async def _asked(root: Path, *words: str) -> bytes:
-    """What git answers. Raises `GitFailed`."""
+async def _answered(root: Path, *words: str) -> str | None:
+    """What git answers; none: no. Raises `GitFailed` where it cannot answer."""
     bounded = {**environment(os.environ), "GIT_CEILING_DIRECTORIES": str(root.parent)}
     try:
-        return await git(root, bounded, *words, patience=PATIENCE)
+        return (await git(root, bounded, *words, patience=PATIENCE)).decode(errors="replace").strip()
     except OSError as error:
         raise GitFailed(str(error)) from error
+    except GitFailed as error:
+        if error.status == _NO:
+            return None
+        raise
 
 
 async def session_look(runs: AsyncIterable[Record], condition: CommandCondition) -> tuple[SessionLook, int]:

@@ -1,7 +1,8 @@
 """The door to the web: one public address is asked, once, as somebody who is nobody.
 
-A name is looked up once, all of its addresses have to be public, and the connection goes to one of those that were looked
-up. Where an answer leads on, the same is done anew. Nothing of the environment takes part: no proxy, no password, no cookie.
+A name is looked up once, all of its addresses have to be public, and the connection goes to one of those that were
+looked up. Where an answer leads on, the same is done anew. Nothing of the environment takes part: no proxy, no
+password, no cookie.
 """
 
 from __future__ import annotations
@@ -145,7 +146,7 @@ def _request(address: WebAddress) -> bytes:
 
 
 async def _answer(reader: asyncio.StreamReader, *, wants_text: bool) -> HTTPResponse:
-    """What was answered: the head, and with `wants_text` what follows to its end, both together at most `MOST_BYTES`."""
+    """What was answered: the head, and with `wants_text` what follows, both together at most `MOST_BYTES`."""
     content = bytearray()
     while len(content) < MOST_BYTES and not (_HEAD_END in content and (not wants_text or _is_whole(content))):
         piece = await reader.read(MOST_BYTES - len(content))

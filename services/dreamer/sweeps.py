@@ -1,7 +1,7 @@
 """Sweeps over the notes of a project that wait for something: a few looks at a time, and a command for what has come.
 
-Nothing of a look is recorded but its outcome, once. When a note was looked at is known to this process alone: after a start
-each is looked at soon, and what was decided before is a command of the same name, which the desk decides once.
+Nothing of a look is recorded but its outcome, once. When a note was looked at is known to this process alone: after a
+start each is looked at soon, and what was decided before is a command of the same name, which the desk decides once.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from schemas.conditions import (
     AddressCondition,
     CommandCondition,
     CommitCondition,
-    DateCondition,
     FileCondition,
     MergeCondition,
 )
 from schemas.envelope import Actor
 from schemas.events import ToolRan
 from schemas.subjects import Address, of_sessions
+from services.domain.texts.bounds import beginning
 from services.dreamer.core.state import SENDER, Dreams
-from services.dreamer.core.verdicts import FOR_GOOD, NO_TREE, OFF, Sight, Verdict, judge, next_look
+from services.dreamer.core.verdicts import FOR_GOOD, NO_TREE, OFF, NoteVerdict, Sight, judge, next_look
 from services.dreamer.looks import commit_look, file_look, merge_look, session_look
 from services.dreamer.places import checkout_of
 from services.dreamer.public_web import PublicWeb
@@ -40,6 +40,8 @@ MOST_LOOKS = 10
 """Of one sweep over a project ..."""
 MOST_SECONDS = 15.0
 """... which begins no further look after so many seconds."""
+LONGEST_REASON = 200
+"""Characters of what was seen, as the log has it."""
 AGAIN = timedelta(minutes=1)
 """After a sweep that left something, the next one comes so much later."""
 
@@ -127,22 +129,23 @@ class Sweeps:
         except Exception:  # the notes behind it must be looked at, whatever broke with this one
             self._kit.log.exception("a note was not looked at", project=project, note=note.id)
             return
+        reason = beginning(verdict.reason, LONGEST_REASON)
         if verdict.outcome == "ready":
-            await self._send(project, note, NoteReady(note.id, note.since, verdict.reason), "ready")
+            await self._send(project, note, NoteReady(note.id, note.since, reason), "ready")
         elif verdict.outcome == "parked" and not note.code:
-            await self._send(project, note, NotePark(note.id, note.since, verdict.code, verdict.reason), "park")
+            await self._send(project, note, NotePark(note.id, note.since, verdict.code, reason), "park")
         else:
-            self._kit.log.debug("a note waits on", project=project, note=note.id, reason=verdict.reason)
+            self._kit.log.debug("a note waits on", project=project, note=note.id, reason=reason)
 
-    async def _verdict(self, project: str, note: Note, tree: Checkout | None) -> Verdict:
+    async def _verdict(self, project: str, note: Note, tree: Checkout | None) -> NoteVerdict:
         condition, asked = note.waits_for, note.asked
         if condition is None or asked is None:
-            return Verdict("waiting")
+            return NoteVerdict("waiting")
         if isinstance(condition, _IN_TREE) and tree is None:
-            return Verdict("parked", "the files of the project are not where the dreamer runs", NO_TREE)
+            return NoteVerdict("parked", "the files of the project are not where the dreamer runs", NO_TREE)
         if isinstance(condition, AddressCondition) and not self._web.may_ask(condition.url):
             reason = "no address of this host is looked at until a person names it in ANNALS_DREAM__HOSTS"
-            return Verdict("parked", reason, OFF)
+            return NoteVerdict("parked", reason, OFF)
         return judge(condition, await self._sight(project, note, tree), asked, self._now())
 
     async def _sight(self, project: str, note: Note, tree: Checkout | None) -> Sight:
@@ -169,7 +172,7 @@ class Sweeps:
         return sight
 
     async def _send(self, project: str, note: Note, command: Command, what: str) -> None:
-        """Have the desk decide it, once for a condition of a note. Raises `Unreachable`, after which it is sent again."""
+        """Have the desk decide it, once for a condition of a note. Raises `Unreachable`: it is sent again later."""
         name = f"{SENDER}/notes/{note.id}/{note.since}/{what}"
         answer = await send(self._kit.bus, Address(project), command, name=name, actor=Actor("room", SENDER))
         if answer.again:

@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
-from services.dreamer.core.paths import parts_of
 from services.domain.secret_paths import is_secret
+from services.dreamer.core.paths import parts_of
 from services.kit.git import GitFailed, git
 from services.kit.git_environment import environment
 

@@ -73,7 +73,7 @@ Sight = FileLook | GitLook | SessionLook | AddressLook | None
 """None: of a date there is nothing to see but the moment."""
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class NoteVerdict(msgspec.Struct, frozen=True):
     """What follows of a look."""
 
     outcome: Literal["ready", "waiting", "parked"]
@@ -82,27 +82,27 @@ class Verdict(msgspec.Struct, frozen=True):
     """Of `parked`: why, in one word."""
 
 
-def judge(condition: Condition, sight: Sight, since: datetime, now: datetime) -> Verdict:
+def judge(condition: Condition, sight: Sight, since: datetime, now: datetime) -> NoteVerdict:
     """What follows of what was seen of a condition that a note has waited for since a moment."""
     match condition, sight:
         case DateCondition(at=at), _:
-            return Verdict("ready", f"it is {at.isoformat()}") if now >= at else Verdict("waiting")
+            return NoteVerdict("ready", f"it is {at.isoformat()}") if now >= at else NoteVerdict("waiting")
         case FileCondition(), FileLook():
             return _of_file(condition, sight, since)
         case ((CommitCondition() | MergeCondition()), GitLook(found=found, fault=fault)):
-            return Verdict("ready", f"git has {found}") if found else Verdict("waiting", fault)
+            return NoteVerdict("ready", f"git has {found}") if found else NoteVerdict("waiting", fault)
         case CommandCondition(), SessionLook(passed=passed):
-            return Verdict("ready", f"it passed at {passed.isoformat()}") if passed else Verdict("waiting")
+            return NoteVerdict("ready", f"it passed at {passed.isoformat()}") if passed else NoteVerdict("waiting")
         case AddressCondition(), AddressLook():
             return _of_address(condition, sight)
         case _:
-            return Verdict("waiting", "nothing was seen")
+            return NoteVerdict("waiting", "nothing was seen")
 
 
-def _of_file(condition: FileCondition, look: FileLook, since: datetime) -> Verdict:
+def _of_file(condition: FileCondition, look: FileLook, since: datetime) -> NoteVerdict:
     path = condition.path
     if look.barred:
-        return Verdict("parked", f"{path} {look.barred}", BARRED)
+        return NoteVerdict("parked", f"{path} {look.barred}", BARRED)
     match condition.state:
         case "exists":
             is_so = look.is_there
@@ -112,29 +112,29 @@ def _of_file(condition: FileCondition, look: FileLook, since: datetime) -> Verdi
             is_so = look.written is not None and look.written > since
         case "contains":
             is_so = look.text is not None and condition.text in look.text
-    return Verdict("ready", f"{path} was looked at") if is_so else Verdict("waiting")
+    return NoteVerdict("ready", f"{path} was looked at") if is_so else NoteVerdict("waiting")
 
 
-def _of_address(condition: AddressCondition, look: AddressLook) -> Verdict:
+def _of_address(condition: AddressCondition, look: AddressLook) -> NoteVerdict:
     if look.barred:
-        return Verdict("parked", look.barred, BARRED)
+        return NoteVerdict("parked", look.barred, BARRED)
     if look.fault:
-        return Verdict("waiting", look.fault)
+        return NoteVerdict("waiting", look.fault)
     wanted, status = condition.status, ABSENT if look.status == GONE else look.status
     is_status = status in (wanted, ABSENT if wanted == GONE else wanted) if wanted else 200 <= status < 300  # noqa: PLR2004 - the class of an answer
     if is_status and condition.contains in look.text:
-        return Verdict("ready", f"it answered with {look.status}")
+        return NoteVerdict("ready", f"it answered with {look.status}")
     if look.status in DENIALS and not is_status:
-        return Verdict("parked", f"the address answers with {look.status}: it is not for everybody", DENIED)
-    return Verdict("waiting", f"it answered with {look.status}")
+        return NoteVerdict("parked", f"the address answers with {look.status}: it is not for everybody", DENIED)
+    return NoteVerdict("waiting", f"it answered with {look.status}")
 
 
 def next_look(name: str, condition: Condition, since: datetime, looked: datetime | None) -> datetime:
     """When a condition is looked at next, which a note of this name has waited for since a moment.
 
-    `looked`: when it was looked at last; none: it was not. For a date that is the date, and for all else a part of the time
-    that it has waited, give or take a tenth, from 5 minutes to 24 hours after the last look. The same note gives the same
-    moments wherever that is asked.
+    `looked`: when it was looked at last; none: it was not. A date is looked at when it has come. All else is looked at
+    after a part of the time that the note has waited, give or take a tenth, from 5 minutes to 24 hours after the last
+    look. The same note gives the same moments wherever that is asked.
     """
     if isinstance(condition, DateCondition):
         return condition.at if looked is None or looked < condition.at else looked + LONGEST

@@ -231,7 +231,7 @@ def noted(known: Known, ask: MemoryAsk) -> MemoryReply:
     wanted = [
         one
         for one in notes
-        if ask.filter in (one.stage, "" if one.status == "active" else None)
+        if (one.stage == ask.filter if ask.filter else one.status == "active")
         and (not ask.session or one.session == ask.session)
     ]
     lines = [
