@@ -284,7 +284,10 @@ def test_a_person_reads_the_notes_of_all_sessions_the_newest_first() -> None:
     reply = noted(facts, ASK)
     assert ["n3", "n1"] == [one.id for one in reply.notes]
     assert ("s1", "when CI is green") == (reply.notes[1].session, reply.notes[1].condition)
-    assert [line.split("  ")[-1] for line in reply.text.splitlines()] == ["of the project", "look at the flaky test"]
+    assert [line.split("  ")[-1] for line in reply.text.splitlines()] == [
+        "of the project",
+        "look at the flaky test (when: when CI is green)",
+    ]
     assert ["n2"] == [one.id for one in noted(facts, replace(ASK, filter="dismissed")).notes]
     assert ["n1"] == [one.id for one in noted(facts, replace(ASK, session="s1")).notes]
     assert "There is no such note." == noted(known(), ASK).text
