@@ -464,7 +464,7 @@ class NoteEntry(msgspec.Struct, frozen=True):
     condition: str = ""
     changed: datetime | None = None
     reason: str = ""
-    """Of a note that is ready or parked: what was seen, or why nothing can be seen."""
+    """Of a note that is ready or parked: what a look has found, or why nothing can be looked at."""
 
 
 class JunkRate(msgspec.Struct, frozen=True):

@@ -35,17 +35,17 @@ class NoteUpdated(Event, frozen=True):
 
 
 class NoteReadied(Event, frozen=True):
-    """What a note waited for has come. Sessions of the project are told so at their next message of a person."""
+    """What a note waited for has come. Each session of the project gets a notice behind its next message of a person."""
 
     TYPE: ClassVar[str] = "note.readied"
 
     note: str
     reason: str = ""
-    """What was seen, in words."""
+    """What a look has found, in words."""
 
 
 class NoteParked(Event, frozen=True):
-    """What a note waits for cannot be looked at. Sessions of the project are told so once."""
+    """What a note waits for cannot be looked at. Each session of the project gets one notice of it."""
 
     TYPE: ClassVar[str] = "note.parked"
 

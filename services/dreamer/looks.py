@@ -26,7 +26,7 @@ _NO = 1
 
 
 def file_look(tree: Checkout, condition: FileCondition) -> FileLook:
-    """What is to be seen of a file. It waits for the disk: call it in a thread."""
+    """What the disk has of a file. It waits for the disk: call it in a thread."""
     path = condition.path
     if barred := tree.barred(path):
         return FileLook(barred=barred)

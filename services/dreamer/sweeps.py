@@ -41,13 +41,13 @@ MOST_LOOKS = 10
 MOST_SECONDS = 15.0
 """... which begins no further look after so many seconds."""
 LONGEST_REASON = 200
-"""Characters of what was seen, as the log has it."""
+"""Characters of a reason, as the log has it."""
 AGAIN = timedelta(minutes=1)
 """After a sweep that left something, the next one comes so much later."""
 
 Newest = Callable[[Address], Awaitable[Dreams]]
 Remembers = Callable[[str], Awaitable[bool]]
-"""Whether a memory is kept of a project."""
+"""Whether a project has a memory."""
 LookKey = tuple[str, str, int]
 """A project, a note of it, and the position since which that has its condition."""
 
@@ -91,12 +91,13 @@ class Sweeps:
         for done, glance in enumerate(due):
             if done >= MOST_LOOKS or time.monotonic() - began > MOST_SECONDS:
                 return now + AGAIN
-            await self._look(project, glance.note, tree)
+            if await self._has_ended(project, glance.note, tree):
+                waiting.remove(glance.note)
         return min((one.due for one in self._glances(project, waiting)), default=None)
 
-    async def _waiting(self, project: str, state: Dreams) -> Sequence[Note]:
+    async def _waiting(self, project: str, state: Dreams) -> list[Note]:
         if state.book.moved_to or state.book.is_home or not await self._remembers(project):
-            return ()
+            return []
         return [note for note in state.book.notes.values() if _waits(note)]
 
     def _glances(self, project: str, notes: Sequence[Note]) -> list[Glance]:
@@ -120,7 +121,8 @@ class Sweeps:
             return None
         return await checkout_of(project, state.roots)
 
-    async def _look(self, project: str, note: Note, tree: Checkout | None) -> None:
+    async def _has_ended(self, project: str, note: Note, tree: Checkout | None) -> bool:
+        """Look at what a note waits for, and have the desk record what came of it; whether the note waits no more."""
         self._looked[_key(project, note)] = self._now()
         try:
             verdict = await self._verdict(project, note, tree)
@@ -128,7 +130,7 @@ class Sweeps:
             raise
         except Exception:  # the notes behind it must be looked at, whatever broke with this one
             self._kit.log.exception("a note was not looked at", project=project, note=note.id)
-            return
+            return False
         reason = beginning(verdict.reason, LONGEST_REASON)
         if verdict.outcome == "ready":
             await self._send(project, note, NoteReady(note.id, note.since, reason), "ready")
@@ -136,6 +138,7 @@ class Sweeps:
             await self._send(project, note, NotePark(note.id, note.since, verdict.code, reason), "park")
         else:
             self._kit.log.debug("a note waits on", project=project, note=note.id, reason=reason)
+        return verdict.outcome == "ready" or verdict.code in FOR_GOOD
 
     async def _verdict(self, project: str, note: Note, tree: Checkout | None) -> NoteVerdict:
         condition, asked = note.waits_for, note.asked
@@ -187,7 +190,7 @@ _IN_TREE = (FileCondition, CommitCondition, MergeCondition)
 
 
 def _waits(note: Note) -> bool:
-    """Whether a note is looked at: one that was parked where it could not be seen may be seen from here."""
+    """Whether a note is looked at: what could not be looked at where another dreamer runs may be looked at here."""
     return note.status == "active" and note.waits_for is not None and not note.readied and note.code not in FOR_GOOD
 
 

@@ -108,11 +108,11 @@ class Note(msgspec.Struct, frozen=True):
     code: str = ""
     """Why it was given up, in one word (see `note.parked`)."""
     reason: str = ""
-    """What was seen, or why nothing can be seen."""
+    """What a look has found, or why nothing can be looked at."""
 
     @property
     def announced(self) -> int:
-        """The position of what sessions are told of it; 0: nothing."""
+        """The position of the fact that sessions get a notice of; 0: there is none."""
         return (self.readied or self.parked) if self.status == "active" else 0
 
     @property

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from schemas.codec import wrap
 from schemas.conditions import CommandCondition, CommitCondition, FileCondition, MergeCondition
@@ -166,12 +167,11 @@ async def test_where_git_does_not_answer_the_note_waits(tmp_path: Path, monkeypa
 
 async def records(events: Sequence[Event]) -> AsyncIterator[Record]:
     for number, event in enumerate(events, 1):
-        envelope = wrap(
+        made = wrap(
             event, Address("harbour", "s"), id=f"e{number}", at=NOON + timedelta(minutes=number),
             actor=Actor("harness"), cause="c",
         )  # fmt: skip
-        object.__setattr__(envelope, "seq", number)
-        yield Record("", envelope, event)
+        yield Record("", replace(made, seq=number), event)
 
 
 def ran(target: str, exit_code: int | None = 0, status: str = "completed") -> ToolRan:

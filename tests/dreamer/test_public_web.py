@@ -1,7 +1,10 @@
 """The door to the web: what it asks, and of whom."""
 
 import asyncio
+import ssl
+import subprocess
 from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -188,7 +191,22 @@ async def test_only_hosts_that_a_person_has_named_are_asked(server: WebServer) -
     assert [] == server.requests
 
 
-async def test_an_address_without_a_right_certificate_has_not_answered(server: WebServer) -> None:
-    found = await web(server).look(f"https://{HOST}/ok", wants_text=True)
-    assert "SSL" in found.fault
-    assert [] == server.requests
+@pytest.fixture
+def certificate(tmp_path: Path) -> ssl.SSLContext:
+    """A certificate with the right name, which nobody that this machine trusts has signed."""
+    key, signed = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
+         "-keyout", key, "-out", signed, "-subj", f"/CN={HOST}", "-addext", f"subjectAltName=DNS:{HOST}"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(signed, key)
+    return context
+
+
+async def test_an_address_without_a_right_certificate_has_not_answered(certificate: ssl.SSLContext) -> None:
+    async with WebServer(ANSWERS, secured=certificate).running() as server:
+        found = await web(server).look(f"https://{HOST}/ok", wants_text=True)
+        assert "CERTIFICATE_VERIFY_FAILED" in found.fault
+        assert [] == server.requests

@@ -14,12 +14,14 @@ from schemas.events import Event, NoteParked, NoteReadied, NoteWritten, ProjectI
 from schemas.subjects import Address
 from services.desk.worker import Desk
 from services.domain.envelopes import envelopes
+from services.domain.guards import WRITTEN
 from services.dreamer import sweeps, watch
 from services.dreamer.core.state import NOUNS, Dreams, evolve
 from services.dreamer.public_web import PublicWeb
 from services.dreamer.sweeps import Sweeps
 from services.dreamer.worker import Dreamer
 from services.edges.launcher.broker import Broker
+from services.kit.aggregate import Aggregate
 from services.kit.bus import Appender, Bus
 from services.kit.cache import Sessions
 from services.kit.nouns import NounReader
@@ -71,15 +73,13 @@ async def recorded(bus: Bus, address: Address, *events: Event) -> None:
 
 def sweeping(kit: Kit, web: PublicWeb | None = None) -> Sweeps:
     """The sweeps of a dreamer without its clock: a sweep comes when the test says so."""
-    states = Sessions(NounReader(kit.reader, NOUNS), evolve, Dreams(), kit.settings.loop.sessions)
-
-    async def newest(address: Address) -> Dreams:
-        return (await states.newest(address)).state
+    sessions = Sessions(NounReader(kit.reader, NOUNS, catches_up=True), evolve, Dreams(), kit.settings.loop.sessions)
+    dreams = Aggregate(kit, sessions, guard=WRITTEN, catches_up=True)
 
     async def remembers(_: str) -> bool:
         return True
 
-    return Sweeps(kit, newest, web or PublicWeb(kit.settings.dream.hosts), remembers)
+    return Sweeps(kit, dreams.newest, web or PublicWeb(kit.settings.dream.hosts), remembers)
 
 
 async def test_what_a_note_waited_for_reaches_the_sessions_of_the_project_at_their_next_message(
@@ -90,10 +90,9 @@ async def test_what_a_note_waited_for_reaches_the_sessions_of_the_project_at_the
         for session in (one, two):
             await session.step(serving)
         note = await noted(bus, PASSED, project=Address(PROJECT.project, "one"))
-        async with opened(dreamer := Dreamer(), bus, settings()):
-            await one.runs("make test")
-            await one.step(serving)
-            await dreamer.look(PROJECT.project)
+        await one.runs("make test")
+        await one.step(serving)
+        async with opened(Dreamer(), bus, settings()):
             await until(lambda: has_news(bus))
         for session in (one, two):
             await session.says("go on")

@@ -1,6 +1,7 @@
 """A web server on loopback that answers as a test says, and the resolver by which alone a door reaches it."""
 
 import asyncio
+import ssl
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -14,13 +15,16 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nready"
 class WebServer:
     """Path -> the bytes that it answers with; `endless` has none of them come to an end."""
 
-    def __init__(self, answers: Mapping[str, bytes], *, endless: bytes = b"") -> None:
+    def __init__(
+        self, answers: Mapping[str, bytes], *, endless: bytes = b"", secured: ssl.SSLContext | None = None
+    ) -> None:
         self.requests: list[bytes] = []
         """What was asked, whole."""
         self.resolved: Counter[str] = Counter()
         self.sent = 0
         self._answers = answers
         self._endless = endless
+        self._secured = secured
         self._port = 0
 
     async def resolve(self, host: str, _: int) -> Sequence[Endpoint]:
@@ -32,7 +36,7 @@ class WebServer:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["WebServer"]:
-        server = await asyncio.start_server(self._answer, "127.0.0.1", 0)
+        server = await asyncio.start_server(self._answer, "127.0.0.1", 0, ssl=self._secured)
         self._port = server.sockets[0].getsockname()[1]
         try:
             yield self

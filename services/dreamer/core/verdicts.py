@@ -1,4 +1,4 @@
-"""What a look at a note's condition has seen, what follows of that, and when it is looked at again."""
+"""What a look at a note's condition has found, what follows of that, and when the next look comes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ GONE, ABSENT = 410, 404
 
 
 class FileLook(msgspec.Struct, frozen=True):
-    """What was seen of a file."""
+    """What was found of a file."""
 
     is_there: bool = False
     written: datetime | None = None
@@ -70,7 +70,7 @@ class AddressLook(msgspec.Struct, frozen=True):
 
 
 Sight = FileLook | GitLook | SessionLook | AddressLook | None
-"""None: of a date there is nothing to see but the moment."""
+"""None: of a date there is nothing to look at but the moment."""
 
 
 class NoteVerdict(msgspec.Struct, frozen=True):
@@ -83,7 +83,7 @@ class NoteVerdict(msgspec.Struct, frozen=True):
 
 
 def judge(condition: Condition, sight: Sight, since: datetime, now: datetime) -> NoteVerdict:
-    """What follows of what was seen of a condition that a note has waited for since a moment."""
+    """What follows of a look at a condition that a note has waited for since a moment."""
     match condition, sight:
         case DateCondition(at=at), _:
             return NoteVerdict("ready", f"it is {at.isoformat()}") if now >= at else NoteVerdict("waiting")
@@ -96,7 +96,7 @@ def judge(condition: Condition, sight: Sight, since: datetime, now: datetime) ->
         case AddressCondition(), AddressLook():
             return _of_address(condition, sight)
         case _:
-            return NoteVerdict("waiting", "nothing was seen")
+            return NoteVerdict("waiting", "there is nothing to look at")
 
 
 def _of_file(condition: FileCondition, look: FileLook, since: datetime) -> NoteVerdict:

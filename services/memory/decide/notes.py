@@ -44,7 +44,7 @@ class GivenCondition(NamedTuple):
 
     @property
     def answer(self) -> str:
-        """What is said of it to who gives it; empty: it is none."""
+        """The sentence that answers who gives it; empty: it is none."""
         if self.waits_for:
             return f" It is announced once {self.words}."
         if not self.words:

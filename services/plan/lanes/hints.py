@@ -24,7 +24,7 @@ MAX_HINT_CHARACTERS = 800
 
 
 class NoteNews(msgspec.Struct, frozen=True):
-    """A note of the project that there is something to tell of."""
+    """A note of the project that became ready, or that cannot be looked at."""
 
     note: str
     position: int
@@ -47,7 +47,7 @@ class NoteStatus(msgspec.Struct, frozen=True):
     seconds_since: float | None = None
     """Since the last reminder; none: there was none."""
     news: tuple[NoteNews, ...] = ()
-    """What there is to tell of notes of the project."""
+    """Notes of the project that became ready, or that cannot be looked at."""
 
 
 class Hit(msgspec.Struct, frozen=True):

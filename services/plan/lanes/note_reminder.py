@@ -18,7 +18,7 @@ from services.plan.session.state import Session
 
 NAME = "notes"
 """Its mark holds when it has spoken, in seconds: `notes:1767225600`. Where there were news of notes, the position up to
-which they were told stands behind that: `notes:1767225600:4711`."""
+which they were reported stands behind that: `notes:1767225600:4711`."""
 MODES = frozenset({"primary", "reduce_off"})
 MAX_BACK = 4000
 """Messages among which the last reminder is sought."""
@@ -32,8 +32,8 @@ def extend(view: View, fresh: Sequence[Message]) -> tuple[AppendText, ...]:
     if place is None or at is None or notes is None:
         return ()
     message, part = place
-    told = _told_up_to(view.session, message) if notes.news else 0
-    news = [one for one in notes.news if one.position > told]
+    reported = _reported_up_to(view.session, message) if notes.news else 0
+    news = [one for one in notes.news if one.position > reported]
     text = hints.news_notice(news) + _reminder(view.session, message, notes, at)
     position = [str(max(one.position for one in news))] if news else []
     return appended(view.session, part, text, str(LaneMark(NAME, (str(_seconds(at)), *position))))
@@ -89,8 +89,8 @@ def _seconds_since(session: Session, message: Message, at: datetime) -> float | 
     return _seconds(at) - int(newest.detail) if newest else None
 
 
-def _told_up_to(session: Session, message: Message) -> int:
-    """The position up to which news of notes were told; 0: none were."""
+def _reported_up_to(session: Session, message: Message) -> int:
+    """The position up to which news of notes were reported; 0: none were."""
     return next((int(mark.details[1]) for mark in _marks(session, message) if len(mark.details) > 1), 0)
 
 

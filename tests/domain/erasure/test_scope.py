@@ -17,6 +17,8 @@ from schemas.events import (
     MemoryReinforced,
     MemoryWritten,
     MessageRecorded,
+    NoteParked,
+    NoteReadied,
     NoteWritten,
     PartRecorded,
     PlanExtended,
@@ -107,6 +109,15 @@ def test_what_was_derived_of_it_alone_goes_and_what_a_person_said_or_others_have
     )
     scope = known.of_session("leaky")
     assert ({("harbour", "m1")}, {("harbour", "n1")}) == (scope.memories, scope.notes)
+
+
+def test_what_a_note_waited_for_goes_with_the_note() -> None:
+    note = NoteWritten(note="n1", text="look at the quay", origin="leaky", waits_for='{"kind":"file","path":"quay"}')
+    rewriting = Rewriting(survey((SessionRenamed(title="x"), LEAKY), (note, PROJECT)).of_session("leaky"))
+    for event in (note, NoteReadied(note="n1", reason="quay"), NoteParked(note="n1", code="barred", reason="quay")):
+        assert b"quay" not in rewriting(*stored(event, PROJECT))[1]
+    other = NoteReadied(note="n2", reason="quay")
+    assert b"quay" in rewriting(*stored(other, PROJECT))[1]
 
 
 def test_texts_of_an_erased_memory_go_and_the_book_is_as_it_was() -> None:
