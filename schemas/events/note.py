@@ -35,7 +35,7 @@ class NoteUpdated(Event, frozen=True):
 
 
 class NoteReadied(Event, frozen=True):
-    """What a note waited for has come. Each session of the project gets a notice behind its next message of a person."""
+    """What a note waited for has come. Each session of the project gets one notice, at its person's next message."""
 
     TYPE: ClassVar[str] = "note.readied"
 
