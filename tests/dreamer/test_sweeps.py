@@ -17,6 +17,7 @@ from services.domain.envelopes import envelopes
 from services.domain.guards import WRITTEN
 from services.dreamer import sweeps, watch
 from services.dreamer.core.state import NOUNS, Dreams, evolve
+from services.dreamer.core.verdicts import SessionLook
 from services.dreamer.public_web import PublicWeb
 from services.dreamer.sweeps import Sweeps
 from services.dreamer.worker import Dreamer
@@ -58,7 +59,8 @@ async def noted(bus: Bus, condition: dict[str, object], name: str = "n1", projec
     """A note that waits; its id."""
     answer = await send(bus, NoteWrite("Ship it.", condition=condition), name, address=project)
     assert answer.ok, answer.text
-    return [event.note for event in await facts(bus, project) if isinstance(event, NoteWritten)][-1]
+    written = await facts(bus, Address(project.project))
+    return [event.note for event in written if isinstance(event, NoteWritten)][-1]
 
 
 async def news(bus: Bus, project: Address = PROJECT) -> list[Event]:
@@ -138,8 +140,8 @@ async def test_a_dreamer_that_is_killed_loses_nothing_and_does_nothing_twice(
     desk: Bus, tmp_path: Path, moment: str
 ) -> None:
     note = await noted(desk, DUE)
-    given = {"ANNALS_DREAM__QUIET": "0"}
-    async with room("dreamer", tmp_path, moment, module="tests.helpers.falling_sweeper", **given) as process:
+    given = {"ANNALS_DREAM__QUIET": "0", "FALLS": moment}
+    async with room("dreamer", tmp_path, module="tests.helpers.falling_sweeper", **given) as process:
         assert -signal.SIGKILL == await process.ends()
     assert (1 if moment == "behind" else 0) == len(await news(desk))
     async with kit_of("dreamer", desk, settings()) as kit:
@@ -158,7 +160,7 @@ async def test_files_of_a_project_are_looked_at_where_they_are(desk: Bus, tmp_pa
         assert [
             NoteParked(note=note, code="no_tree", reason="the files of the project are not where the dreamer runs")
         ] == (await news(desk, project))
-        await recorded(desk, project, ProjectIdentified(directory=str(tmp_path)))
+        await recorded(desk, project, ProjectIdentified(directory=str(tmp_path), harness="pi"))
         (tmp_path / "docs").mkdir()
         (tmp_path / "docs" / "map.md").write_text("North")
         await sweeping(kit).sweep(project.project)
@@ -216,9 +218,9 @@ async def test_a_sweep_is_bounded_and_the_next_one_goes_on(desk: Bus, monkeypatc
         await noted(desk, PASSED, f"n{number}")
     looks: list[str] = []
 
-    async def session_look(*_: object) -> tuple[sweeps.SessionLook, int]:
+    async def session_look(*_: object) -> tuple[SessionLook, int]:
         looks.append("look")
-        return sweeps.SessionLook(), 0
+        return SessionLook(), 0
 
     monkeypatch.setattr(sweeps, "session_look", session_look)
     async with kit_of("dreamer", desk, settings()) as kit:
