@@ -467,9 +467,11 @@ class NoteEntry(msgspec.Struct, frozen=True):
     session: str = ""
     """The session that it is of; empty: it is of the whole project."""
     status: str = "active"
-    """`active` or `dismissed`."""
+    """`active`, `ready` (what it waited for has come), `parked` (that cannot be looked at) or `dismissed`."""
     condition: str = ""
     changed: datetime | None = None
+    reason: str = ""
+    """Of a note that is ready or parked: what a look has found, or why nothing can be looked at."""
 
 
 class JunkRate(msgspec.Struct, frozen=True):

@@ -112,6 +112,8 @@ class MemoryRevise(Command, frozen=True):
     """Whether a person is to decide on it, whatever the policy applies. A person's own command is applied at once."""
     reason: str = ""
     """Why, for the person who decides on it."""
+    condition: str | dict[str, object] = ""
+    """Of a note: what it waits for from now on."""
 
 
 class MemoryImportance(Command, frozen=True):
@@ -214,8 +216,9 @@ class NoteWrite(Command, frozen=True):
     TYPE: ClassVar[str] = "note.write"
 
     text: str
-    condition: str = ""
-    """When it is to come up, in words that are stored with it. Nothing watches for it: no tool offers it any more."""
+    condition: str | dict[str, object] = ""
+    """What it waits for: one of `schemas.conditions`, also as JSON in a text. Other words are stored with the note, and
+    nothing looks whether they have come true."""
     session: str = ""
     message: str = ""
 
@@ -227,8 +230,31 @@ class NoteUpdate(Command, frozen=True):
 
     id: str
     text: str = ""
-    condition: str = ""
+    condition: str | dict[str, object] = ""
+    """As that of `note.write`. The same one again has it looked at anew where that had been given up."""
     session: str = ""
+
+
+class NoteReady(Command, frozen=True):
+    """What a note waits for has come."""
+
+    TYPE: ClassVar[str] = "note.ready"
+
+    id: str
+    since: Count
+    """The position of the fact that gave the note this condition: of another one nothing was seen."""
+    reason: str = ""
+
+
+class NotePark(Command, frozen=True):
+    """What a note waits for cannot be looked at."""
+
+    TYPE: ClassVar[str] = "note.park"
+
+    id: str
+    since: Count
+    code: str
+    reason: str = ""
 
 
 class NoteDismiss(Command, frozen=True):

@@ -14,9 +14,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from schemas.conditions import AddressCondition, CommitCondition, FileCondition, MergeCondition
 from schemas.events import PartRecorded
 from services.commit_indexer.core.mentions import mentioned
 from services.commit_indexer.core.objects import read_commit
+from services.domain.conditions import fault_of
 from services.domain.edits import TAGS
 from services.domain.fold import Map
 from services.domain.questions.reading import bare
@@ -174,6 +176,19 @@ class _TreeOf:
         return path.replace("a", "b")
 
 
+def _conditions(text: str) -> list[str]:
+    return [
+        fault_of(one)
+        for one in (
+            CommitCondition(sha=text),
+            CommitCondition(tag=text),
+            MergeCondition(text, "main"),
+            FileCondition(text),
+            AddressCondition(f"https://{text}"),
+        )
+    ]
+
+
 def _looked_for(text: str) -> object:
     """What the dreamer does with a memory of this text, and with files of this text."""
     memory = Memory("m", "ARCHITECTURE", text, "decision", "active", "agent", created=AT, clock=AT)
@@ -286,6 +301,7 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
         ("domain/tools/request.py",),
         lambda text: (request_of("bash", text), request_of("patch", f"*** Add File: {text}")),
     ),
+    "a condition of a note": (("domain/conditions.py",), _conditions),
     "tags": (("domain/edits.py",), lambda text: TAGS.sub("", text)),
     "a text in fewer words": (
         ("plan/text_compression/regions.py", "plan/text_compression/rules.py"),

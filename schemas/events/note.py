@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from schemas.events.base import Event
+from schemas.events.base import Event, LogOnly
 
 
 class NoteWritten(Event, frozen=True):
@@ -17,8 +17,10 @@ class NoteWritten(Event, frozen=True):
     """The session that it belongs to; empty: it is of the project."""
     message: str = ""
     condition: str = ""
-    """What the note waits for, in words that are shown with it. Nothing checks whether it has come true: all notes are
-    announced at the same moments."""
+    """What the note waits for, in words that are shown with it."""
+    waits_for: LogOnly = ""
+    """The same as JSON (see `schemas.conditions`), where the dreamer looks whether it has come true; empty: nothing
+    looks, and the note is announced with all others."""
 
 
 class NoteUpdated(Event, frozen=True):
@@ -29,6 +31,29 @@ class NoteUpdated(Event, frozen=True):
     note: str
     text: str
     condition: str = ""
+    waits_for: LogOnly = ""
+
+
+class NoteReadied(Event, frozen=True):
+    """What a note waited for has come. Each session of the project gets one notice, at its person's next message."""
+
+    TYPE: ClassVar[str] = "note.readied"
+
+    note: str
+    reason: str = ""
+    """What a look has found, in words."""
+
+
+class NoteParked(Event, frozen=True):
+    """What a note waits for cannot be looked at. Each session of the project gets one notice of it."""
+
+    TYPE: ClassVar[str] = "note.parked"
+
+    note: str
+    code: str
+    """`no_tree` (the files of the project are not where the dreamer is), `off` (a setting does not allow it), `barred`
+    (it is never looked at: a secret file, a private address) or `denied` (the address does not answer everybody)."""
+    reason: str = ""
 
 
 class NoteDismissed(Event, frozen=True):
@@ -39,4 +64,4 @@ class NoteDismissed(Event, frozen=True):
     note: str
 
 
-EVENTS: tuple[type[Event], ...] = (NoteWritten, NoteUpdated, NoteDismissed)
+EVENTS: tuple[type[Event], ...] = (NoteWritten, NoteUpdated, NoteReadied, NoteParked, NoteDismissed)

@@ -8,12 +8,14 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
+from services.domain.secret_paths import is_secret
 from services.dreamer.core.paths import parts_of
-from services.dreamer.core.secret_paths import is_secret
 from services.kit.git import GitFailed, git
 from services.kit.git_environment import environment
 
@@ -34,6 +36,47 @@ class Checkout:
 
     def __init__(self, root: Path) -> None:
         self._root = root.resolve()
+
+    @property
+    def root(self) -> Path:
+        """Where git is asked about it."""
+        return self._root
+
+    def barred(self, path: str) -> str:
+        """Why nothing is said of a path, as the end of a sentence; empty: it may be looked at."""
+        if not parts_of(path):
+            return "is no path within the project"
+        if self._leads_out(path):
+            return "is a link that leads out of the project, or nowhere"
+        place = self._place(path)
+        if is_secret(path) or (place is not None and is_secret(str(place.relative_to(self._root)))):
+            return "may hold secrets by its name"
+        return ""
+
+    def written_at(self, path: str) -> datetime | None:
+        """When a file was written to last, as the file system has it; none: there is no such file."""
+        place = self._place(path)
+        if place is None:
+            return None
+        try:
+            with self._opened(str(place.relative_to(self._root)).split("/")) as file:
+                return datetime.fromtimestamp(os.fstat(file).st_mtime, UTC)
+        except (OSError, ValueError, OverflowError):
+            return None
+
+    def _leads_out(self, path: str) -> bool:
+        """Whether a part of the path is a link whose end is not in the tree."""
+        at = self._root
+        try:
+            for part in parts_of(path):
+                at /= part
+                if at.is_symlink():
+                    at = at.resolve(strict=True)
+                    if not at.is_relative_to(self._root):
+                        return True
+        except (OSError, RuntimeError, ValueError):
+            return True
+        return False
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or a folder of this path, which a link may not lead out of the tree."""
@@ -69,7 +112,16 @@ class Checkout:
         return place if place is not None and place.is_relative_to(self._root) and place != self._root else None
 
     def _read(self, parts: Iterable[str]) -> bytes:
-        """The content of a regular file, part by part of its path: none of them may have become a link meanwhile."""
+        """The content of a regular file, or its first bytes and one more where it is larger than what is read."""
+        with self._opened(parts) as file:
+            content = bytearray()
+            while len(content) <= MOST_BYTES and (piece := os.read(file, MOST_BYTES + 1 - len(content))):
+                content += piece
+            return bytes(content)
+
+    @contextmanager
+    def _opened(self, parts: Iterable[str]) -> Iterator[int]:
+        """A regular file, opened part by part of its path: none of them may have become a link meanwhile."""
         at = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             for part in parts:
@@ -78,10 +130,7 @@ class Checkout:
                 at = inner
             if not stat.S_ISREG(os.fstat(at).st_mode):
                 raise IsADirectoryError
-            content = bytearray()
-            while len(content) <= MOST_BYTES and (piece := os.read(at, MOST_BYTES + 1 - len(content))):
-                content += piece
-            return bytes(content)
+            yield at
         finally:
             os.close(at)
 

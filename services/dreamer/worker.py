@@ -21,6 +21,7 @@ from schemas.events import (
     StepOpened,
     TaskAsked,
     TaskFinished,
+    ToolRan,
     memory,
     note,
     policy,
@@ -33,9 +34,11 @@ from services.domain.project_settings import with_own
 from services.dreamer.core.found import TASKS
 from services.dreamer.core.schedule import Timetable, due, next_due
 from services.dreamer.core.state import CHANGES, NOUNS, Dreams, evolve
+from services.dreamer.public_web import PublicWeb
 from services.dreamer.questions import TaskQuestions
 from services.dreamer.runs import DreamRuns
-from services.dreamer.watch import Watch
+from services.dreamer.sweeps import Sweeps
+from services.dreamer.watch import Look, Watch
 from services.kit.aggregate import Aggregate
 from services.kit.bus import Delivery
 from services.kit.cache import Sessions
@@ -60,6 +63,7 @@ class Dreamer:
     READS: ClassVar[tuple[type[Event], ...]] = (
         ProjectIdentified,
         StepOpened,
+        ToolRan,
         DreamOrdered,
         *(one for one in CHANGES if one not in (*memory.EVENTS, *note.EVENTS)),
         *memory.EVENTS,
@@ -92,11 +96,15 @@ class Dreamer:
         runs = DreamRuns(kit, self._dreams.newest, self._tasks, questions)
         self.jobs = Jobs(kit, self._dreams, runs, DreamRequested, durable=JOBS, at_once=1)
         self._orders = log_consumer(kit, CALLING, self._work)
-        self.watch = Watch(kit, self.look, timedelta(seconds=settings.quiet))
+        quiet = timedelta(seconds=settings.quiet)
+        self.watch = Watch(kit, self.look, quiet)
+        sweeps = Sweeps(kit, self._dreams.newest, PublicWeb(settings.hosts), self._remembers)
+        self.sweeping = Watch(kit, self._sweeper(sweeps), quiet)
         if settings.enabled and kit.settings.memory.enabled:
             await self.jobs.open()
             await self._orders.open()
             await self.watch.open()
+            await self.sweeping.open()
 
     async def idle(self) -> bool:
         if not (self._kit.settings.dream.enabled and self._kit.settings.memory.enabled):
@@ -104,7 +112,7 @@ class Dreamer:
         return await self._orders.idle() and await self.jobs.idle()
 
     def health(self) -> dict[str, object]:
-        return {"ok": True, "runs": self.jobs.in_hand, "projects": len(self.watch)}
+        return {"ok": True, "runs": self.jobs.in_hand, "projects": len(self.watch), "notes": len(self.sweeping)}
 
     async def look(self, project: str) -> None:
         """Request the run of a project that is due, or note when one will be."""
@@ -129,10 +137,22 @@ class Dreamer:
 
     async def _timetable_of(self, project: str) -> Timetable:
         """When the tasks of a project are run: never by themselves where it has no memory."""
-        if with_own(self._kit.settings.memory, await self._own.of(project)).enabled:
+        if await self._remembers(project):
             return self._timetable
         none = dict.fromkeys(self._timetable.slots, "")
         return Timetable(none, self._timetable.zone, timedelta(0), self._timetable.apart)
+
+    async def _remembers(self, project: str) -> bool:
+        """Whether a memory is kept of a project."""
+        return with_own(self._kit.settings.memory, await self._own.of(project)).enabled
+
+    def _sweeper(self, sweeps: Sweeps) -> Look:
+        """What looks at the notes of a project, and says when to look again."""
+
+        async def sweep(project: str) -> None:
+            self.sweeping.at(project, await sweeps.sweep(project))
+
+        return sweep
 
     async def _work(self, address: Address, queue: "deque[Delivery]") -> None:
         deliveries = [queue.popleft() for _ in range(len(queue))]

@@ -10,6 +10,7 @@ from itertools import chain, repeat
 
 import msgspec
 
+from schemas.conditions import decode_condition, encode_condition
 from schemas.envelope import Envelope
 from schemas.events import (
     Event,
@@ -29,6 +30,8 @@ from schemas.events import (
     MemoryVerified,
     MemoryWritten,
     NoteDismissed,
+    NoteParked,
+    NoteReadied,
     NoteUpdated,
     NoteWritten,
     PolicyChanged,
@@ -48,6 +51,9 @@ LISTING = "listing"
 """Why lists of names have expired."""
 NOUNS = ("memory", "note", "policy", "project")
 """The nouns of the facts that a book is made of: a new fact of one of them makes a decision on the book stale."""
+
+
+NoteFact = NoteWritten | NoteUpdated | NoteReadied | NoteParked | NoteDismissed
 
 
 def evolve(book: Book, event: Event, envelope: Envelope) -> Book:
@@ -99,7 +105,7 @@ def _changed_by(book: Book, event: Event, envelope: Envelope) -> Book:
             return replace(book, moved_to=name)
         case ProjectIdentified(home=True) if not book.is_home:
             return replace(book, is_home=True)
-        case NoteWritten() | NoteUpdated() | NoteDismissed():
+        case NoteWritten() | NoteUpdated() | NoteReadied() | NoteParked() | NoteDismissed():
             return replace(book, notes=_noted(book.notes, event, envelope))
         case _:
             return book
@@ -252,20 +258,44 @@ def _released(book: Book, event: MemoryReleased, envelope: Envelope) -> Book:
     return replace(book, quarantines=book.quarantines.discard(source_key(event.kind, event.value)))
 
 
-def _noted(
-    notes: Map[str, Note], event: NoteWritten | NoteUpdated | NoteDismissed, envelope: Envelope
-) -> Map[str, Note]:
+def _noted(notes: Map[str, Note], event: NoteFact, envelope: Envelope) -> Map[str, Note]:
     at, seq = envelope.at, envelope.seq
     if isinstance(event, NoteWritten):
-        return notes.insert(
-            event.note, Note(event.note, event.text, event.origin, event.condition, "active", changed=at, seq=seq)
-        )
-    note = notes.get(event.note)
-    if note is None:
+        note = Note(event.note, event.text, event.origin, event.condition, "active", changed=at, seq=seq)
+        return notes.insert(note.id, _waiting(note, event, envelope))
+    note_before = notes.get(event.note)
+    if note_before is None:
         return notes
-    if isinstance(event, NoteUpdated):
-        return notes.insert(note.id, replace(note, text=event.text, condition=event.condition, changed=at, seq=seq))
-    return notes.insert(note.id, replace(note, status="dismissed", changed=at, seq=seq))
+    return notes.insert(event.note, _noted_again(note_before, event, envelope))
+
+
+def _noted_again(note: Note, event: NoteFact, envelope: Envelope) -> Note:
+    at, seq = envelope.at, envelope.seq
+    match event:
+        case NoteUpdated(text=text):
+            changed = replace(note, text=text, condition=event.condition, changed=at, seq=seq)
+            is_anew = text == note.text or event.waits_for != encode_condition(note.waits_for)
+            return _waiting(changed, event, envelope) if is_anew else changed
+        case NoteReadied(reason=reason):
+            return note if note.readied else replace(note, readied=seq, parked=0, code="", reason=reason)
+        case NoteParked(code=code, reason=reason):
+            return note if note.readied else replace(note, parked=seq, code=code, reason=reason)
+        case _:
+            return replace(note, status="dismissed", changed=at, seq=seq)
+
+
+def _waiting(note: Note, event: NoteWritten | NoteUpdated, envelope: Envelope) -> Note:
+    """The note as it begins to wait for what the fact says."""
+    return replace(
+        note,
+        waits_for=decode_condition(event.waits_for),
+        since=envelope.seq,
+        asked=envelope.at,
+        readied=0,
+        parked=0,
+        code="",
+        reason="",
+    )
 
 
 def _changed(book: Book, names: Iterable[str], envelope: Envelope, **changes: object) -> Book:

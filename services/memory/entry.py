@@ -5,6 +5,7 @@ from typing import Literal
 
 import msgspec
 
+from schemas.conditions import Condition
 from services.memory.classes import MemoryClass
 
 Status = Literal["pending", "active", "superseded", "archived", "expired", "rejected", "quarantined"]
@@ -106,6 +107,32 @@ class Note(msgspec.Struct, frozen=True):
     status: Literal["active", "dismissed"]
     changed: datetime
     seq: int
+    waits_for: Condition | None = None
+    """What the dreamer looks for; none: nothing, or the note only has words for it."""
+    since: int = 0
+    """The position of the fact that gave it its condition ..."""
+    asked: datetime | None = None
+    """... and its moment."""
+    readied: int = 0
+    """The position at which the condition came true; 0: it has not."""
+    parked: int = 0
+    """The position at which looking was given up; 0: it was not."""
+    code: str = ""
+    """Why it was given up, in one word (see `note.parked`)."""
+    reason: str = ""
+    """What a look has found, or why nothing can be looked at."""
+
+    @property
+    def announced(self) -> int:
+        """The position of the fact that sessions get a notice of; 0: there is none."""
+        return (self.readied or self.parked) if self.status == "active" else 0
+
+    @property
+    def stage(self) -> str:
+        """Its status as it is shown: `active`, `ready`, `parked` or `dismissed`."""
+        if self.status != "active":
+            return self.status
+        return "ready" if self.readied else "parked" if self.parked else "active"
 
 
 class Judgement(msgspec.Struct, frozen=True):

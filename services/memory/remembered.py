@@ -23,6 +23,8 @@ from schemas.events import (
     MemoryVerified,
     MemoryWritten,
     NoteDismissed,
+    NoteParked,
+    NoteReadied,
     NoteUpdated,
     NoteWritten,
 )
@@ -63,6 +65,8 @@ class Remembered(msgspec.Struct, frozen=True):
     """The memories of the book, to go through them."""
     waiting: Map[str, tuple[Note, ...]] = Map()
     """Session -> its notes that nobody has dismissed; those of the whole project under no session."""
+    announced: tuple[Note, ...] = ()
+    """The notes of all sessions that there are news of: what they waited for has come, or cannot be looked at."""
 
     def since(self, position: int) -> tuple[MemoryChange, ...]:
         """The changes behind a position of the log, in order."""
@@ -93,17 +97,37 @@ def evolve(remembered: Remembered, event: Event, envelope: Envelope) -> Remember
             change = MemoryChange(envelope.seq, name, kind, origin, newest.get(name, 0))
             changes = changes.insert(len(changes) + 1, change)
         newest = newest.insert(name, envelope.seq) if kind else newest
-    return Remembered(book, changes, newest, shelf, _waiting(remembered.waiting, book, event))
+    waiting, announced = _waiting(remembered.waiting, book, event), _announced(remembered.announced, book, event)
+    return Remembered(book, changes, newest, shelf, waiting, announced)
 
 
 def _waiting(waiting: Map[str, tuple[Note, ...]], book: Book, event: Event) -> Map[str, tuple[Note, ...]]:
     match event:
-        case NoteWritten(note=name) | NoteUpdated(note=name) | NoteDismissed(note=name) if name in book.notes:
+        case (
+            NoteWritten(note=name)
+            | NoteUpdated(note=name)
+            | NoteReadied(note=name)
+            | NoteParked(note=name)
+            | NoteDismissed(note=name)
+        ) if name in book.notes:
             note = book.notes[name]
             others = tuple(one for one in waiting.get(note.session, ()) if one.id != name)
             return waiting.insert(note.session, (*others, note) if note.status == "active" else others)
         case _:
             return waiting
+
+
+def _announced(announced: tuple[Note, ...], book: Book, event: Event) -> tuple[Note, ...]:
+    match event:
+        case NoteReadied(note=name) | NoteParked(note=name) if name in book.notes:
+            note = book.notes[name]
+            others = tuple(one for one in announced if one.id != name)
+            return (*others, note) if note.announced else others
+        case NoteUpdated(note=name) | NoteDismissed(note=name) if any(one.id == name for one in announced):
+            known = (book.notes[one.id] for one in announced)
+            return tuple(one for one in known if one.announced)
+        case _:
+            return announced
 
 
 def _kind(before: Memory | None, after: Memory) -> Kind | None:

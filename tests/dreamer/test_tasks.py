@@ -6,8 +6,8 @@ import pytest
 
 from schemas.commands import NoteDismiss, NoteWrite
 from services.domain.cron import check
+from services.domain.secret_paths import is_secret
 from services.dreamer.core.found import TASKS, in_order
-from services.dreamer.core.secret_paths import is_secret
 from services.dreamer.core.task import Scene
 from services.dreamer.core.tasks.repeated_notes import RepeatedNotes
 from services.settings.dream_tasks import TASKS as NAMES

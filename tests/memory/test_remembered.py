@@ -17,6 +17,10 @@ from schemas.events import (
     MemoryRevised,
     MemoryVerified,
     MemoryWritten,
+    NoteDismissed,
+    NoteParked,
+    NoteReadied,
+    NoteUpdated,
     NoteWritten,
     SessionIdled,
 )
@@ -103,6 +107,21 @@ def test_grown_and_rebuilt_are_the_same() -> None:
     events = [written("a"), revised("a", "x"), written("b"), MemoryArchived(memory="a")]
     grown = remembered(*events[2:], first=3, before=remembered(*events[:2]))
     assert remembered(*events) == grown
+
+
+def test_notes_of_all_sessions_that_there_are_news_of_are_known_until_they_are_dismissed() -> None:
+    waits = '{"kind":"file","path":"a"}'
+    notes = [NoteWritten(note=name, text="later", origin=name, waits_for=waits) for name in ("n1", "n2", "n3")]
+    found = remembered(*notes, NoteReadied(note="n2"), NoteParked(note="n1", code="off"), NoteReadied(note="n9"))
+    assert [("n2", 4), ("n1", 5)] == [(one.id, one.announced) for one in found.announced]
+    after = remembered(
+        NoteReadied(note="n1"), NoteUpdated(note="n2", text="now", waits_for=waits), first=7, before=found
+    )
+    assert [("n2", 4), ("n1", 7)] == [(one.id, one.announced) for one in after.announced]
+    assert "now" == after.announced[0].text
+    anew = NoteUpdated(note="n2", text="now", waits_for='{"kind":"file","path":"b"}')
+    gone = remembered(anew, NoteDismissed(note="n1"), first=9, before=after)
+    assert () == gone.announced
 
 
 NAMES = st.sampled_from("abcd")

@@ -23,6 +23,8 @@ from schemas.events import (
     MemoryRevised,
     MemoryWritten,
     NoteDismissed,
+    NoteParked,
+    NoteReadied,
     NoteUpdated,
     NoteWritten,
     PlanExtended,
@@ -159,7 +161,13 @@ class Rewriting:
     def _goes(self, project: str, event: Event) -> bool:
         """Whether a fact goes as a whole, although its address stays."""
         match event:
-            case NoteWritten(note=name) | NoteUpdated(note=name) | NoteDismissed(note=name):
+            case (
+                NoteWritten(note=name)
+                | NoteUpdated(note=name)
+                | NoteReadied(note=name)
+                | NoteParked(note=name)
+                | NoteDismissed(note=name)
+            ):
                 return (project, name) in self._scope.notes
             case AliasAdded() | AliasProposed() | AliasRemoved():
                 return not self._scope.projects.isdisjoint((event.alias, event.leads_to))

@@ -10,8 +10,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from services.domain.secret_paths import is_secret
 from services.dreamer.core.paths import parts_of
-from services.dreamer.core.secret_paths import is_secret
 from services.memory.sameness import LONGEST, set_of
 
 CACHED = 16_384

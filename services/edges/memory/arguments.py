@@ -76,7 +76,7 @@ def add_notes(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(action="notes", as_of=0)
     parser.add_argument("--project", default="", help="which one; by default that of the current directory")
     parser.add_argument("--session", default="", help="only those of this session")
-    parser.add_argument("--status", default="", help="active, which is the default, or dismissed")
+    parser.add_argument("--status", default="", help="active, ready, parked or dismissed; by default all but dismissed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 

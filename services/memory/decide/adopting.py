@@ -29,6 +29,8 @@ from schemas.events import (
     MemoryVerified,
     MemoryWritten,
     NoteDismissed,
+    NoteParked,
+    NoteReadied,
     NoteUpdated,
     NoteWritten,
     PolicyChanged,
@@ -63,7 +65,13 @@ def adopted(event: Event, own: Book) -> Event | None:
             return replace(event, memories=_others(event.memories, own), restored=_others(event.restored, own))
         case MemoryJudged(candidate=name):
             return None if name in own.candidates else event
-        case NoteWritten(note=name) | NoteUpdated(note=name) | NoteDismissed(note=name):
+        case (
+            NoteWritten(note=name)
+            | NoteUpdated(note=name)
+            | NoteReadied(note=name)
+            | NoteParked(note=name)
+            | NoteDismissed(note=name)
+        ):
             return None if name in own.notes else event
         case PolicyChanged(trust=trust):
             return None if trust in own.policy else event

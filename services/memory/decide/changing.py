@@ -52,8 +52,11 @@ from services.memory.keys import exact_key
 def revise(book: Book, command: MemoryRevise, context: BookContext) -> Decision:
     """Other words, or another category. The id and the history stay. An agent has one action for notes, too."""
     if is_note(book, command.id):
-        return update_note(book, NoteUpdate(command.id, command.text, session=command.session), context)
+        update = NoteUpdate(command.id, command.text, command.condition, command.session)
+        return update_note(book, update, context)
     memory = find_active(book, command.id)
+    if command.condition:
+        raise Refusal(f"notes have conditions, and {memory.id} is a memory; leave the condition out, or write a note")
     check_change(memory, context)
     if command.revision and command.revision != memory.revision:
         raise Refusal(

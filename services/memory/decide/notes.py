@@ -1,18 +1,58 @@
-"""Commands about notes: what an agent or a person wants to come back to."""
+"""Commands about notes: what an agent or a person wants to come back to, and when."""
 
 from __future__ import annotations
 
-from schemas.commands import NoteDismiss, NoteUpdate, NoteWrite
-from schemas.events import NoteDismissed, NoteUpdated, NoteWritten
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from schemas.commands import NoteDismiss, NotePark, NoteReady, NoteUpdate, NoteWrite
+from schemas.conditions import KINDS, encode_condition
+from schemas.events import NoteDismissed, NoteParked, NoteReadied, NoteUpdated, NoteWritten
 from schemas.tools import ALL_SESSIONS, OWN_SESSIONS, Action
 from services.domain.command import AGENTS, command
+from services.domain.conditions import FORMS, BadCondition, condition_of, words_of
 from services.domain.decision import Decision
 from services.domain.finding import SHORTEST
 from services.memory.book import Book
-from services.memory.decide.context import BookContext, Refusal, checked_text
+from services.memory.decide.context import BookContext, Refusal, checked_reason, checked_text
 from services.memory.decide.finding import find_note
 from services.memory.decide.naming import note_id
 from services.memory.entry import Note
+
+CONDITION: dict[str, object] = {
+    "condition": {
+        "type": "object",
+        "description": (
+            "Of note and update of a note: what the note waits for, one of {kind: date, at}, "
+            "{kind: file, path, state: exists|absent|changed|contains, text}, {kind: commit, sha|subject|tag}, "
+            "{kind: merged, branch, into}, {kind: passed, command}, {kind: address, url, status, contains}"
+        ),
+        "properties": {"kind": {"type": "string", "enum": [*KINDS]}},
+        "required": ["kind"],
+    }
+}
+"""The parameter by which an agent gives one."""
+SWEEPER = ("dreamer",)
+"""Who alone looks whether conditions have come true."""
+
+
+class GivenCondition(NamedTuple):
+    """What a note waits for: in words, and as an event has it where something can look at it."""
+
+    words: str
+    waits_for: str
+
+    @property
+    def answer(self) -> str:
+        """The sentence that answers who gives it; empty: it is none."""
+        if self.waits_for:
+            return f" It is announced once {self.words}."
+        if not self.words:
+            return ""
+        return (
+            " Nothing looks whether its condition has come true: these words are stored, and it is announced with the "
+            f"other notes. A condition that is looked at is one such as {FORMS['date']} or {FORMS['passed']}."
+        )
 
 
 @command(
@@ -21,30 +61,38 @@ from services.memory.entry import Note
     sent_by=AGENTS,
     writes=(NoteWritten,),
     for_subagents=True,
-    action=Action("note", ALL_SESSIONS, order=20),
+    action=Action("note", ALL_SESSIONS, order=20, parameters=CONDITION),
 )
 def write_note(book: Book, command: NoteWrite, context: BookContext) -> Decision:
     """A note of a session, or of the whole project where none is named."""
-    text = checked_text(command.text)
-    condition = checked_text(command.condition, "condition") if command.condition.strip() else ""
+    text, condition = checked_text(command.text), _given(command.condition)
     name = note_id(book.notes, context.cause, text)
-    event = NoteWritten(note=name, text=text, origin=context.session, message=command.message, condition=condition)
-    return Decision(ok=True, text=f"Noted as {name}.", events=(event,))
+    event = NoteWritten(
+        note=name,
+        text=text,
+        origin=context.session,
+        message=command.message,
+        condition=condition.words,
+        waits_for=condition.waits_for,
+    )
+    return Decision(ok=True, text=f"Noted as {name}.{condition.answer}", events=(event,))
 
 
 @command(NoteUpdate, on=Book, sent_by=AGENTS, writes=(NoteUpdated,), for_subagents=True)
 def update_note(book: Book, command: NoteUpdate, context: BookContext) -> Decision:
-    """Other words, or another condition."""
+    """Other words, or another condition. With a condition it begins to wait anew."""
     note = _own(book, command.id, context)
     if note.status == "dismissed":
         raise Refusal(f"{note.id} is dismissed; write a new note")
     text = checked_text(command.text) if command.text.strip() else note.text
-    condition = checked_text(command.condition, "condition") if command.condition.strip() else note.condition
-    if (text, condition) == (note.text, note.condition):
+    given = _given(command.condition)
+    known = GivenCondition(note.condition, encode_condition(note.waits_for))
+    condition = given if given.words else known
+    is_tried_again = bool(given.waits_for) and note.announced > 0 and text == note.text
+    if (text, condition) == (note.text, known) and not is_tried_again:
         return Decision(ok=True, text=f"Nothing to do: {note.id} says that now.")
-    return Decision(
-        ok=True, text=f"{note.id} says that now.", events=(NoteUpdated(note=note.id, text=text, condition=condition),)
-    )
+    event = NoteUpdated(note=note.id, text=text, condition=condition.words, waits_for=condition.waits_for)
+    return Decision(ok=True, text=f"{note.id} says that now.{given.answer}", events=(event,))
 
 
 def is_note(book: Book, name: str) -> bool:
@@ -68,9 +116,53 @@ def dismiss_note(book: Book, command: NoteDismiss, context: BookContext) -> Deci
     return Decision(ok=True, text=f"{note.id} is dismissed.", events=(NoteDismissed(note=note.id),))
 
 
+@command(NoteReady, on=Book, sent_by=SWEEPER, writes=(NoteReadied,))
+def ready_note(book: Book, command: NoteReady, _: BookContext) -> Decision:
+    """What a note waits for has come. Of a condition that it has no more, nothing is recorded."""
+    note = find_note(book, command.id)
+    if nothing := _why_not(note, command.since):
+        return Decision(ok=True, text=nothing)
+    event = NoteReadied(note=note.id, reason=checked_reason(command.reason))
+    return Decision(ok=True, text=f"{note.id} is ready.", events=(event,))
+
+
+@command(NotePark, on=Book, sent_by=SWEEPER, writes=(NoteParked,))
+def park_note(book: Book, command: NotePark, _: BookContext) -> Decision:
+    """What a note waits for cannot be looked at; to have found that again is no fact."""
+    note = find_note(book, command.id)
+    if nothing := _why_not(note, command.since):
+        return Decision(ok=True, text=nothing)
+    if note.code:
+        return Decision(ok=True, text=f"Nothing to do: {note.id} is parked.")
+    event = NoteParked(note=note.id, code=command.code, reason=checked_reason(command.reason))
+    return Decision(ok=True, text=f"{note.id} is parked.", events=(event,))
+
+
+def _why_not(note: Note, since: int) -> str:
+    """Why nothing is to be recorded of a look at this condition; empty: something is."""
+    if note.status == "dismissed":
+        return f"Nothing to do: {note.id} is dismissed."
+    if note.waits_for is None or note.since != since:
+        return f"Nothing to do: {note.id} waits for something else by now."
+    return f"Nothing to do: {note.id} is ready." if note.readied else ""
+
+
+def _given(condition: str | Mapping[str, object]) -> GivenCondition:
+    """A condition as somebody gives it. Raises `Refusal` with the right form."""
+    try:
+        found = condition_of(condition)
+    except BadCondition as error:
+        raise Refusal(str(error)) from error
+    if found is not None:
+        return GivenCondition(words_of(found), encode_condition(found))
+    words = str(condition)
+    return GivenCondition(checked_text(words, "condition") if words.strip() else "", "")
+
+
 def _own(book: Book, name: str, context: BookContext) -> Note:
-    """The note. Raises `Refusal` for one of another session, unless a person asks."""
+    """The note. Raises `Refusal` for one of another session, unless a person asks, or it was announced to all."""
     note = find_note(book, name)
-    if note.session and note.session != context.session and context.trust != "person":
+    is_everybodys = not note.session or note.announced > 0
+    if not is_everybodys and note.session != context.session and context.trust != "person":
         raise Refusal(f"{note.id} is a note of another session, and only that one or a person may change it")
     return note

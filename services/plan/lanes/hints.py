@@ -23,6 +23,16 @@ MAX_HIT_CHARACTERS = 80
 MAX_HINT_CHARACTERS = 800
 
 
+class NoteNews(msgspec.Struct, frozen=True):
+    """A note of the project that became ready, or that cannot be looked at."""
+
+    note: str
+    position: int
+    """The position of the fact that says so."""
+    is_parked: bool = False
+    """Whether what it waits for cannot be looked at, rather than that it has come."""
+
+
 class NoteStatus(msgspec.Struct, frozen=True):
     """What is known of a session's notes when a person has said something."""
 
@@ -36,6 +46,8 @@ class NoteStatus(msgspec.Struct, frozen=True):
     """The person's newest message. This and what follows is what a session itself tells."""
     seconds_since: float | None = None
     """Since the last reminder; none: there was none."""
+    news: tuple[NoteNews, ...] = ()
+    """Notes of the project that became ready, or that cannot be looked at."""
 
 
 class Hit(msgspec.Struct, frozen=True):
@@ -73,6 +85,33 @@ def note_reminder(notes: NoteStatus) -> str:
         "your context, and no request."
     )
     return f"\n\n{element('instruction', text, name='deferred_notes')}"
+
+
+MOST_NAMED = 8
+"""Notes that one notice names."""
+
+
+def news_notice(news: Sequence[NoteNews]) -> str:
+    """What is appended to the person's newest message of notes that there are news of; empty: there are none."""
+    ready = [one.note for one in news if not one.is_parked]
+    parked = [one.note for one in news if one.is_parked]
+    sentences = [
+        *([f"What {_named(ready)} waited for has come."] if ready else []),
+        *([f"What {_named(parked)} waits for cannot be looked at."] if parked else []),
+    ]
+    if not sentences:
+        return ""
+    text = (
+        f"{' '.join(sentences)} Read the notes with `ctx_memory` (action read), which shows the reason, and dismiss "
+        "what is done. This is a notice of the service that keeps your context, and no request."
+    )
+    return f"\n\n{element('instruction', text, name='ready_notes')}"
+
+
+def _named(notes: Sequence[str]) -> str:
+    more = len(notes) - MOST_NAMED
+    names = ", ".join(notes[:MOST_NAMED])
+    return f"the {'note' if len(notes) == 1 else 'notes'} {names}{f' and {more} more' if more > 0 else ''}"
 
 
 def query_of(text: str) -> str:

@@ -1,6 +1,6 @@
 """The lane that says, behind what a person has just said, that notes wait: once a piece of work has come to an end."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import islice
 
@@ -11,13 +11,14 @@ from services.domain.conversation import Message
 from services.memory.remembered import Remembered
 from services.plan.lanes import hints
 from services.plan.lanes.base import Change, Lane, View, spares_firm
-from services.plan.lanes.hints import NoteStatus
+from services.plan.lanes.hints import NoteNews, NoteStatus
 from services.plan.lanes.turns import appended, backwards, unsent, was_sent, written
 from services.plan.session.lane_marks import LaneMark, mark_of
 from services.plan.session.state import Session
 
 NAME = "notes"
-"""Its mark holds when it has spoken, in seconds: `notes:1767225600`."""
+"""Its mark holds when it has spoken, in seconds: `notes:1767225600`. Where there were news of notes, the position up to
+which they were reported stands behind that: `notes:1767225600:4711`."""
 MODES = frozenset({"primary", "reduce_off"})
 MAX_BACK = 4000
 """Messages among which the last reminder is sought."""
@@ -26,32 +27,39 @@ replace = msgspec.structs.replace
 
 
 def extend(view: View, fresh: Sequence[Message]) -> tuple[AppendText, ...]:
-    """One reminder of notes, behind the first message of a person after what makes it worth to look at them."""
+    """News of notes, and a reminder of those that wait behind the first message after what makes it worth to look."""
     place, at, notes = unsent(view.session, fresh), view.session.calls.at, view.notes
     if place is None or at is None or notes is None:
         return ()
     message, part = place
-    if not _is_open(view.session, message, notes.triggered_in):
-        return ()
-    since = _seconds_since(view.session, message, at)
-    text = hints.note_reminder(replace(notes, newest=message.recorded.message, seconds_since=since))
-    return appended(view.session, part, text, str(LaneMark(NAME, (str(_seconds(at)),))))
+    reported = _reported_up_to(view.session, message) if notes.news else 0
+    news = [one for one in notes.news if one.position > reported]
+    text = hints.news_notice(news) + _reminder(view.session, message, notes, at)
+    position = [str(max(one.position for one in news))] if news else []
+    return appended(view.session, part, text, str(LaneMark(NAME, (str(_seconds(at)), *position))))
+
+
+def _reminder(session: Session, message: Message, notes: NoteStatus, at: datetime) -> str:
+    """One reminder of notes that wait, once a piece of work has come to an end; empty: it is not the moment."""
+    if not notes.triggered_in or not _is_open(session, message, notes.triggered_in):
+        return ""
+    since = _seconds_since(session, message, at)
+    return hints.note_reminder(replace(notes, newest=message.recorded.message, seconds_since=since))
 
 
 def status_of(session: Session, remembered: Remembered, name: str) -> NoteStatus | None:
-    """What is known of the notes of the session of this name; none: nothing makes it worth to look at them.
-
-    One with a condition counts as all others: nothing finds out when it has come true.
-    """
+    """What is known of the notes of the session of this name; none: nothing makes it worth to look at them."""
     milestones = session.milestones
+    news = tuple(NoteNews(one.id, one.announced, is_parked=not one.readied) for one in remembered.announced)
     if not milestones.reached_in:
-        return None
+        return NoteStatus(news=news) if news else None
     notes = [*remembered.waiting.get("", ()), *(remembered.waiting.get(name, ()) if name else ())]
     newest = max((note.seq for note in notes), default=0)
     return NoteStatus(
         deferred=len(notes),
         triggered_in=milestones.reached_in,
         is_read=milestones.read_at > newest and _is_shown(session, milestones.read),
+        news=news,
     )
 
 
@@ -77,11 +85,20 @@ def _is_open(session: Session, message: Message, triggered_in: str) -> bool:
 
 def _seconds_since(session: Session, message: Message, at: datetime) -> float | None:
     """Since the step of the newest reminder whose message is still there; none: there is none."""
+    newest = next(_marks(session, message), None)
+    return _seconds(at) - int(newest.detail) if newest else None
+
+
+def _reported_up_to(session: Session, message: Message) -> int:
+    """The position up to which news of notes were reported; 0: none were."""
+    return next((int(mark.details[1]) for mark in _marks(session, message) if len(mark.details) > 1), 0)
+
+
+def _marks(session: Session, message: Message) -> Iterator[LaneMark]:
+    """Its marks before a message, the newest first."""
     for one in islice(backwards(session.conversation, message.ordinal), MAX_BACK):
-        mark = mark_of(session.plan.ends.get(written(session, one)), NAME)
-        if mark:
-            return _seconds(at) - int(mark.detail)
-    return None
+        if mark := mark_of(session.plan.ends.get(written(session, one)), NAME):
+            yield mark
 
 
 def _seconds(at: datetime) -> int:

@@ -223,7 +223,7 @@ class TwinsOfProjects:
         return pairs
 
 
-NOTE_STATUSES = ("active", "dismissed")
+NOTE_STATUSES = ("active", "ready", "parked", "dismissed")
 
 
 def noted(known: Known, ask: MemoryAsk) -> MemoryReply:
@@ -234,17 +234,19 @@ def noted(known: Known, ask: MemoryAsk) -> MemoryReply:
     wanted = [
         one
         for one in notes
-        if one.status == (ask.filter or "active") and (not ask.session or one.session == ask.session)
+        if (one.stage == ask.filter if ask.filter else one.status == "active")
+        and (not ask.session or one.session == ask.session)
     ]
     lines = [
-        f"{one.id}  {one.changed:%Y-%m-%d %H:%M}  {one.session or 'project'}  {plain(one.text)}"
+        f"{one.id}  {one.changed:%Y-%m-%d %H:%M}  {one.session or 'project'}  {plain(one.text)}{_waits(one)}"
         for one in wanted[:MOST_LINES]
     ]
     more = [f"{LATER} and {len(wanted) - len(lines)} more"] if len(wanted) > len(lines) else []
     return msgspec.structs.replace(
         known.reply("\n".join([*lines, *more]) or "There is no such note."),
         notes=tuple(
-            NoteEntry(one.id, one.text, one.session, one.status, one.condition, one.changed) for one in wanted[:PAGE]
+            NoteEntry(one.id, one.text, one.session, one.stage, one.condition, one.changed, one.reason)
+            for one in wanted[:PAGE]
         ),
         total=len(wanted),
     )
@@ -318,7 +320,7 @@ def reading(known: Known, session: str, wanted: str) -> MemoryReply:
     shelf = known.remembered.shelf
     memories = ranked(shelf, known.at, known.dormant, fadings=shelf.fadings)
     notes = [one for one in known.remembered.book.notes.values() if one.status == "active"]
-    mine = sorted((one for one in notes if one.session in ("", session)), key=lambda one: one.seq)
+    mine = sorted((one for one in notes if one.announced or one.session in ("", session)), key=lambda one: one.seq)
     lines = [*_memory_lines((one for one in memories if one.is_active), wanted), *_note_lines(mine, wanted)]
     if not lines:
         what = f" that holds {echo(wanted)}" if wanted else ""
@@ -362,9 +364,17 @@ def _written(line: _Line) -> str:
         case Memory():
             return f"- [{line.id}] {plain(line.text)}{_marks(line)}"
         case Note():
-            return f"- [{line.id}] {plain(line.text)}{f' (when: {plain(line.condition)})' if line.condition else ''}"
+            return f"- [{line.id}] {plain(line.text)}{_waits(line)}"
         case _:
             return line
+
+
+def _waits(note: Note) -> str:
+    """What a note waits for, or what came of that."""
+    if not note.condition:
+        return ""
+    came_of_it = f"; {note.stage}: {plain(note.reason)}" if note.announced else ""
+    return f" (when: {plain(note.condition)}{came_of_it})"
 
 
 def _is_wanted(wanted: str, category: str, text: str) -> bool:

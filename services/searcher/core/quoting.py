@@ -10,8 +10,8 @@ from datetime import datetime
 import msgspec
 
 from schemas.asks import Hit
-from services.domain.search.telling import age, hit_lines
 from services.domain.questions.fencing import fenced
+from services.domain.search.telling import age, hit_lines
 from services.domain.secrets import mask
 from services.domain.texts.clean import CONTEXT_ELEMENT
 from services.domain.texts.injection import steers

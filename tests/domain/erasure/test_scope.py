@@ -18,6 +18,8 @@ from schemas.events import (
     MemoryReinforced,
     MemoryWritten,
     MessageRecorded,
+    NoteParked,
+    NoteReadied,
     NoteWritten,
     PartRecorded,
     PlanExtended,
@@ -127,6 +129,15 @@ def test_a_proposal_to_change_what_goes_goes_with_it() -> None:
     )
     assert {("harbour", "m1"), ("harbour", "m3")} == known.of_session("leaky").memories
     assert ("m3", "m4") == known.merged_from(frozenset({("harbour", "m1")}))
+
+
+def test_what_a_note_waited_for_goes_with_the_note() -> None:
+    note = NoteWritten(note="n1", text="look at the quay", origin="leaky", waits_for='{"kind":"file","path":"quay"}')
+    rewriting = Rewriting(survey((SessionRenamed(title="x"), LEAKY), (note, PROJECT)).of_session("leaky"))
+    for event in (note, NoteReadied(note="n1", reason="quay"), NoteParked(note="n1", code="barred", reason="quay")):
+        assert b"quay" not in rewriting(*stored(event, PROJECT))[1]
+    other = NoteReadied(note="n2", reason="quay")
+    assert b"quay" in rewriting(*stored(other, PROJECT))[1]
 
 
 def test_texts_of_an_erased_memory_go_and_the_book_is_as_it_was() -> None:

@@ -17,6 +17,8 @@ from schemas.events import (
     MemoryRevised,
     MemoryWritten,
     NoteDismissed,
+    NoteParked,
+    NoteReadied,
     PolicyChanged,
     ProjectIdentified,
 )
@@ -67,6 +69,9 @@ def written(name: str, *supersedes: str) -> MemoryWritten:
         (MemoryJudged(candidate=CANDIDATE, verdict="rejected"), None),
         (MemoryJudged(candidate="c", verdict="rejected"), MemoryJudged(candidate="c", verdict="rejected")),
         (NoteDismissed(note=NOTE), None),
+        (NoteReadied(note=NOTE), None),
+        (NoteParked(note=NOTE, code="off"), None),
+        (NoteReadied(note="n"), NoteReadied(note="n")),
         (NoteDismissed(note="n"), NoteDismissed(note="n")),
         (PolicyChanged(trust="agent", action="applied"), None),
         (PolicyChanged(trust="summary", action="applied"), PolicyChanged(trust="summary", action="applied")),

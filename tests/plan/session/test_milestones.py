@@ -3,7 +3,15 @@
 import pytest
 from msgspec.structs import replace
 
-from schemas.events import HistoryAdvanced, HistoryRequested, NoteDismissed, NoteUpdated, NoteWritten
+from schemas.events import (
+    HistoryAdvanced,
+    HistoryRequested,
+    NoteDismissed,
+    NoteParked,
+    NoteReadied,
+    NoteUpdated,
+    NoteWritten,
+)
 from schemas.inbox import PartSeen, Todo, TodoSeen
 from services.domain.limits import Limits
 from services.plan.lanes import DROPS, TAGS, Lane, View, history, note_reminder
@@ -150,4 +158,101 @@ def test_what_was_said_stays_where_it_was_said() -> None:
         harness.user("more")
         served = as_bytes(harness.step().served)
         assert served[: len(sent)] == sent
+        sent = served
+
+
+# News of notes that wait for something.
+
+WAITING = replace(NOTE, origin="s2", waits_for='{"kind":"file","path":"docs/map.md"}')
+NEWS = "What the note n1 waited for has come."
+
+
+def appended(harness: Harness) -> str:
+    """What stands behind the newest message of the person, once the agent has answered and the person went on."""
+    harness.assistant(text_part("Done."))
+    harness.step()
+    harness.wait(1)
+    name = harness.user("next")
+    assert harness.step().made.faults == ()
+    return str(getattr(harness.edits.get(f"append:{name}.0"), "text", ""))
+
+
+def test_what_a_note_waited_for_is_told_once_to_each_session_at_its_next_message() -> None:
+    project, harness = begun(WAITING)
+    assert not appended(harness)
+    project.remembers(NoteReadied(note="n1", reason="docs/map.md was looked at"))
+    assert NEWS in appended(harness)
+    assert not appended(harness)
+    harness.restart()
+    assert not appended(harness)
+    other = Harness(Limits(protected_tags=1, min_reclaim=1), (history.LANE, TAGS, DROPS, lane(project)))
+    project.session = other
+    other.user("go")
+    other.step()
+    assert NEWS in str(other.edits)
+    assert not appended(other)
+
+
+def test_news_are_told_between_two_messages_of_a_person_and_nowhere_in_a_turn() -> None:
+    project, harness = begun(WAITING)
+    project.remembers(NoteReadied(note="n1"))
+    before = as_bytes(harness.step().served)
+    harness.assistant(committed())
+    assert as_bytes(harness.step().served)[: len(before)] == before
+    assert NEWS not in str(harness.edits)
+    assert NEWS in appended(harness)
+
+
+def test_news_of_several_notes_and_of_what_cannot_be_looked_at_are_one_notice() -> None:
+    project, harness = begun(*(replace(WAITING, note=f"n{number}") for number in range(1, 13)))
+    project.remembers(*(NoteReadied(note=f"n{number}") for number in range(1, 11)), NoteParked(note="n11", code="off"))
+    told = appended(harness)
+    assert "the notes n1, n2, n3, n4, n5, n6, n7, n8 and 2 more waited for has come" in told
+    assert "What the note n11 waits for cannot be looked at." in told
+    project.remembers(NoteReadied(note="n11"), NoteDismissed(note="n1"))
+    assert "What the note n11 waited for has come." in appended(harness)
+    assert not appended(harness)
+
+
+def test_news_and_the_reminder_of_a_piece_of_work_stand_behind_one_another() -> None:
+    project, harness = begun(NOTE, replace(WAITING, note="n2"))
+    project.remembers(NoteReadied(note="n2"))
+    harness.assistant(committed())
+    harness.step()
+    name = harness.user("next")
+    harness.step()
+    told = getattr(harness.edits[f"append:{name}.0"], "text", "")
+    assert ("n2 waited for has come" in told, SAYS in told) == (True, True)
+    assert told.index("n2 waited") < told.index(SAYS)
+
+
+def test_a_note_that_begins_to_wait_anew_is_told_of_anew() -> None:
+    project, harness = begun(WAITING)
+    project.remembers(NoteParked(note="n1", code="no_tree"))
+    assert "cannot be looked at" in appended(harness)
+    project.remembers(NoteUpdated(note="n1", text=WAITING.text, waits_for=WAITING.waits_for))
+    assert not appended(harness)
+    project.remembers(NoteReadied(note="n1"))
+    assert NEWS in appended(harness)
+
+
+def test_news_stay_where_they_were_told_and_cause_no_rebase() -> None:
+    """Over passes with a growing tail, a restart, the removal of a neighbour, and a fact that comes late."""
+    project, harness = begun(WAITING, replace(WAITING, note="n2"))
+    project.remembers(NoteReadied(note="n1"))
+    assert NEWS in appended(harness)
+    sent = as_bytes(harness.step().served)
+    for act in (
+        harness.restart,
+        lambda: project.remembers(NoteDismissed(note="n1")),
+        lambda: project.remembers(NoteReadied(note="n2")),
+        harness.restart_harness,
+        lambda: project.remembers(NoteParked(note="n1", code="off"), NoteUpdated(note="n2", text="Later.")),
+    ):
+        act()
+        harness.assistant(text_part("On."))
+        harness.user("more")
+        call = harness.step()
+        served = as_bytes(call.served)
+        assert (sent, ()) == (served[: len(sent)], call.causes)
         sent = served

@@ -16,6 +16,8 @@ from schemas.events import (
     MemoryRevised,
     MemoryVerified,
     NoteDismissed,
+    NoteParked,
+    NoteReadied,
     NoteWritten,
 )
 from schemas.events.memory import VERDICTS
@@ -209,6 +211,33 @@ def test_an_agent_reads_what_holds_by_category_and_the_notes_of_its_session() ->
     ) == reading(facts, "s1", "").text
 
 
+WAITING = [
+    NoteWritten(
+        note=name, text=f"see {name}", origin="s1", condition="a is there", waits_for='{"kind":"file","path":"a"}'
+    )
+    for name in ("n1", "n2", "n3")
+]
+NEWS = [NoteReadied(note="n2", reason="a was looked at"), NoteParked(note="n3", code="off", reason="a setting")]
+
+
+def test_any_agent_reads_the_notes_that_there_are_news_of_with_the_reason() -> None:
+    lines = [
+        "- [n2] see n2 (when: a is there; ready: a was looked at)",
+        "- [n3] see n3 (when: a is there; parked: a setting)",
+    ]
+    facts = known(*WAITING, *NEWS)
+    assert ["## Notes", *lines] == reading(facts, "s2", "").text.splitlines()
+    assert ["## Notes", "- [n1] see n1 (when: a is there)", *lines] == reading(facts, "s1", "").text.splitlines()
+
+
+def test_a_person_reads_what_became_of_what_notes_wait_for() -> None:
+    facts = known(*WAITING, *NEWS)
+    assert {"n1": "active", "n2": "ready", "n3": "parked"} == {one.id: one.status for one in noted(facts, ASK).notes}
+    for stage, name in {"active": "n1", "ready": "n2", "parked": "n3"}.items():
+        assert [name] == [one.id for one in noted(facts, replace(ASK, filter=stage)).notes]
+    assert "a was looked at" == noted(facts, replace(ASK, filter="ready")).notes[0].reason
+
+
 @pytest.mark.parametrize(
     ("wanted", "lines"),
     [
@@ -255,11 +284,14 @@ def test_a_person_reads_the_notes_of_all_sessions_the_newest_first() -> None:
     reply = noted(facts, ASK)
     assert ["n3", "n1"] == [one.id for one in reply.notes]
     assert ("s1", "when CI is green") == (reply.notes[1].session, reply.notes[1].condition)
-    assert [line.split("  ")[-1] for line in reply.text.splitlines()] == ["of the project", "look at the flaky test"]
+    assert [line.split("  ")[-1] for line in reply.text.splitlines()] == [
+        "of the project",
+        "look at the flaky test (when: when CI is green)",
+    ]
     assert ["n2"] == [one.id for one in noted(facts, replace(ASK, filter="dismissed")).notes]
     assert ["n1"] == [one.id for one in noted(facts, replace(ASK, session="s1")).notes]
     assert "There is no such note." == noted(known(), ASK).text
-    with pytest.raises(BadAsk, match="'gone' is no status of a note; use one of active, dismissed"):
+    with pytest.raises(BadAsk, match="'gone' is no status of a note; use one of active, ready, parked, dismissed"):
         noted(facts, replace(ASK, filter="gone"))
 
 

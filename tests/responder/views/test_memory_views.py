@@ -26,6 +26,8 @@ from schemas.events import (
     MemoryVerified,
     MemoryWritten,
     NoteDismissed,
+    NoteParked,
+    NoteReadied,
     NoteUpdated,
     NoteWritten,
 )
@@ -142,6 +144,8 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
     st.builds(MemoryJudged, candidate=names("kl"), verdict=st.sampled_from(["accepted", "held"]), memory=names(NAMES)),
     st.builds(NoteWritten, note=names("no"), text=names("xyz"), origin=names("st"), condition=names("vw")),
     st.builds(NoteUpdated, note=names("no"), text=names("xyz"), condition=names("vw")),
+    st.builds(NoteReadied, note=names("no")),
+    st.builds(NoteParked, note=names("no"), code=st.just("off")),
     st.builds(NoteDismissed, note=names("no")),
 )  # fmt: skip
 LOGS = st.lists(EVENTS, min_size=4, max_size=40)

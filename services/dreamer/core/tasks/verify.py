@@ -14,11 +14,11 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from schemas.commands import MemoryRevise, MemoryVerify
+from services.domain.secret_paths import is_secret
 from services.domain.texts.risky import risk_of
 from services.dreamer.core.keeping import is_of_people
 from services.dreamer.core.named import WITHIN, Named, NamedPath, named_in
 from services.dreamer.core.paths import is_ignored, parts_of
-from services.dreamer.core.secret_paths import is_secret
 from services.dreamer.core.task import Change, Scene, Task, Tree, undecided
 from services.memory.decide.context import LONGEST
 from services.memory.decide.words import gate_verdict, rejecting

@@ -1,0 +1,212 @@
+"""The door to the web: what it asks, and of whom."""
+
+import asyncio
+import ssl
+import subprocess
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from services.domain.public_hosts import is_public
+from services.dreamer import public_web
+from services.dreamer.core.verdicts import AddressLook
+from services.dreamer.public_web import MOST_BYTES, Barred, Endpoint, PublicWeb, public_endpoints
+from tests.helpers.web_server import HOST, OK, WebServer, redirect
+
+ANSWERS = {
+    "/ok": OK,
+    "/gone": b"HTTP/1.1 410 Gone\r\n\r\n",
+    "/chunked": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nrea\r\n2\r\ndy\r\n0\r\n\r\n",
+    "/cut": b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\nready",
+    "/closed": b"HTTP/1.1 200 OK\r\n\r\nready",
+    "/continued": b"HTTP/1.1 100 Continue\r\n\r\n" + OK,
+    "/rubbish": b"\0\xff\xfe rubbish\r\n\r\n",
+    "/nothing": b"",
+    "/latin": b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n\xe9",
+    "/once": redirect("/ok"),
+    "/thrice": redirect("/twice"),
+    "/twice": redirect("/once", 307),
+    "/four": redirect("/thrice", 308),
+    "/circle": redirect("/circle"),
+    "/away": redirect("http://quay.example/ok"),
+    "/loopback": redirect("http://127.0.0.1/ok"),
+    "/mapped": redirect("http://[::ffff:127.0.0.1]/ok"),
+    "/metadata": redirect("http://169.254.169.254/latest/meta-data/"),
+    "/file": redirect("file:///etc/passwd"),
+    "/port": redirect("http://harbour.example:22/"),
+    "/named": redirect("http://ada:pw@harbour.example/ok"),
+    "/unnamed": redirect("http://elsewhere.example/ok"),
+    "/strange": redirect("http://[/"),
+}
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[WebServer]:
+    async with WebServer(ANSWERS).running() as running:
+        yield running
+
+
+def web(server: WebServer) -> PublicWeb:
+    return PublicWeb((HOST, "quay.example"), server.resolve)
+
+
+async def look(server: WebServer, path: str, *, wants_text: bool = True) -> AddressLook:
+    return await web(server).look(f"http://{HOST}{path}", wants_text=wants_text)
+
+
+@pytest.mark.parametrize("path", ["/ok", "/chunked", "/cut", "/closed", "/continued", "/once", "/thrice", "/away"])
+async def test_an_answer_has_a_status_and_a_text(server: WebServer, path: str) -> None:
+    assert AddressLook(200, "ready") == await look(server, path)
+    assert AddressLook(200) == await look(server, path, wants_text=False)
+
+
+async def test_what_an_address_says_otherwise_is_seen_too(server: WebServer) -> None:
+    assert AddressLook(410) == await look(server, "/gone")
+    assert AddressLook(404) == await look(server, "/unknown")
+    assert AddressLook(200, "\ufffd") == await look(server, "/latin")
+
+
+@pytest.mark.parametrize(
+    ("path", "fault"),
+    [("/rubbish", "BadStatusLine"), ("/nothing", "RemoteDisconnected"), ("/four", "more than 3"), ("/circle", "more")],
+)
+async def test_what_is_no_answer_is_a_fault_and_the_note_waits(server: WebServer, path: str, fault: str) -> None:
+    found = await look(server, path)
+    assert (0, "", "") == (found.status, found.text, found.barred)
+    assert fault in found.fault
+    assert len(server.requests) <= 4
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("/loopback", "127.0.0.1 is no public address"),
+        ("/mapped", "is no public address"),
+        ("/metadata", "169.254.169.254 is no public address"),
+        ("/file", "no scheme of a web address"),
+        ("/port", "port 22"),
+        ("/named", "name or a password"),
+        ("/unnamed", "none of the hosts that ANNALS_DREAM__HOSTS names"),
+    ],
+)
+async def test_an_answer_that_leads_to_what_is_never_asked_is_not_followed(
+    server: WebServer, path: str, reason: str
+) -> None:
+    found = await look(server, path)
+    assert reason in found.barred
+    assert 1 == len(server.requests)
+
+
+async def test_a_request_says_nothing_of_who_asks(server: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "https_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1/")
+    await look(server, "/ok?a=b")
+    request = server.requests[-1].decode()
+    assert request.startswith("GET /ok?a=b HTTP/1.1\r\nHost: harbour.example\r\n")
+    assert not {"cookie", "authorization", "referer"} & {
+        line.partition(":")[0].lower() for line in request.splitlines()
+    }
+
+
+async def test_an_endless_answer_is_read_to_its_bound() -> None:
+    async with WebServer({"/": b"HTTP/1.1 200 OK\r\n\r\n"}, endless=b"x" * 8192).running() as server:
+        found = await look(server, "/")
+        assert 200 == found.status
+        assert MOST_BYTES // 2 < len(found.text) < MOST_BYTES
+
+
+async def test_an_endless_head_is_no_answer() -> None:
+    async with WebServer({"/": b"HTTP/1.1 200 OK\r\n"}, endless=b"a: b\r\n" * 2000).running() as server:
+        found = await look(server, "/")
+        assert found.fault
+        assert 0 == found.status
+
+
+async def test_an_answer_that_never_comes_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(public_web, "PATIENCE", 0.05)
+    silent = asyncio.Event()
+
+    async def wait(_: asyncio.StreamReader, __: asyncio.StreamWriter) -> None:
+        await silent.wait()
+
+    server = await asyncio.start_server(wait, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+
+    async def resolve(_: str, __: int) -> Sequence[Endpoint]:
+        return [Endpoint("127.0.0.1", port)]
+
+    found = await PublicWeb((HOST,), resolve).look(f"http://{HOST}/", wants_text=False)
+    assert "it took longer than" in found.fault
+    silent.set()
+    server.close()
+
+
+@pytest.mark.parametrize(
+    "ips", [["127.0.0.1"], ["1.1.1.1", "10.0.0.1"], ["::1"], ["::ffff:10.1.1.1"], ["169.254.169.254"], ["fe80::1%lo"]]
+)
+async def test_a_host_with_any_private_address_is_not_asked(ips: Sequence[str]) -> None:
+    async def lookup(_: str, __: int) -> Sequence[str]:
+        return ips
+
+    private = next(ip for ip in ips if not is_public(ip))
+    with pytest.raises(Barred, match=f"{HOST} has the address {private}"):
+        await public_endpoints(HOST, 80, lookup)
+
+
+async def test_a_name_is_looked_up_once_and_the_connection_goes_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name that is public at the first look and private at the second is asked at what it was at the first."""
+    answers, connected = iter([["8.8.8.8"], ["127.0.0.1"]]), list[tuple[str, int]]()
+
+    async def lookup(_: str, __: int) -> Sequence[str]:
+        return next(answers)
+
+    async def resolve(host: str, port: int) -> Sequence[Endpoint]:
+        return await public_endpoints(host, port, lookup)
+
+    async def connect(ip: str, port: int, **_: object) -> None:
+        connected.append((ip, port))
+        raise ConnectionRefusedError("nobody is there")
+
+    monkeypatch.setattr(asyncio, "open_connection", connect)
+    door = PublicWeb(("*",), resolve)
+    assert "nobody is there" in (await door.look("https://rebinding.example/", wants_text=False)).fault
+    assert "127.0.0.1, which is not public" in (await door.look("https://rebinding.example/", wants_text=False)).barred
+    assert [("8.8.8.8", 443)] == connected
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "2130706433", "0x7f000001", "127.1", "[::1]"])
+async def test_the_door_as_it_is_used_refuses_this_machine(host: str) -> None:
+    found = await PublicWeb(("*",)).look(f"http://{host}/", wants_text=True)
+    assert found.barred
+    assert (0, "") == (found.status, found.text)
+
+
+async def test_only_hosts_that_a_person_has_named_are_asked(server: WebServer) -> None:
+    assert not PublicWeb(()).may_ask(f"http://{HOST}/")
+    assert web(server).may_ask(f"http://{HOST}/")
+    assert not web(server).may_ask("http://elsewhere.example/")
+    found = await web(server).look("http://elsewhere.example/ok", wants_text=True)
+    assert "ANNALS_DREAM__HOSTS" in found.barred
+    assert [] == server.requests
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> ssl.SSLContext:
+    """A certificate with the right name, which nobody that this machine trusts has signed."""
+    key, signed = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
+         "-keyout", key, "-out", signed, "-subj", f"/CN={HOST}", "-addext", f"subjectAltName=DNS:{HOST}"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(signed, key)
+    return context
+
+
+async def test_an_address_without_a_right_certificate_has_not_answered(certificate: ssl.SSLContext) -> None:
+    async with WebServer(ANSWERS, secured=certificate).running() as server:
+        found = await web(server).look(f"https://{HOST}/ok", wants_text=True)
+        assert "CERTIFICATE_VERIFY_FAILED" in found.fault
+        assert [] == server.requests
