@@ -13,7 +13,7 @@ from schemas.room_health import RoomHealth
 from schemas.streams import LOG
 from schemas.subjects import Address
 from services.edges.launcher.broker import Broker
-from services.edges.launcher.room_health import healths
+from services.edges.room_health import healths
 from services.kit.bus import Bus, Unreachable
 from services.kit.health import HealthReport
 from services.kit.room import Kit

@@ -18,7 +18,7 @@ from schemas.room_health import RoomHealth, UnfoldedFact
 from schemas.streams import IN, LOG
 from schemas.subjects import Address
 from services.edges.launcher.broker import HOST, Broker
-from services.edges.launcher.room_health import healths
+from services.edges.room_health import healths
 from services.kit.background import begin
 from services.kit.bus import Appender, Bus, LogReader, Unreachable
 from services.kit.health_address import HealthAddress, read_address

@@ -10,7 +10,7 @@ from schemas.asks import Status
 from schemas.room_health import RoomHealth
 from schemas.streams import BUCKETS, STREAMS, Bucket, Stream
 from services.edges.connect.findings import Finding, doubtful, ill, well
-from services.edges.launcher.room_health import unfolding
+from services.edges.room_health import unfolding
 from services.kit.bus import Lag
 from services.kit.same_log import Difference
 

@@ -22,10 +22,10 @@ from schemas.streams import BUCKETS, DEAD, IN, STREAMS
 from schemas.subjects import Address, ask
 from schemas.view_asks import LastAdapter, LastAdapterAsk
 from services.edges.connect.installation import Disk, Kept, Running, Seen, Timed
-from services.edges.launcher.room_health import healths
 from services.edges.launcher.room_status import RoomStatus, read_status
 from services.edges.launcher.run import OTHERS, current
 from services.edges.person import HARNESS, PERSON, admitted
+from services.edges.room_health import healths
 from services.kit.bus import BrokerError, Bus, Lag, NotAdmitted, NotAllowed, TooLarge, Unreachable
 from services.kit.endpoint import FILE, Endpoint, find, read
 from services.kit.rooms import ROOMS

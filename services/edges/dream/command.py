@@ -14,9 +14,9 @@ from schemas.envelope import Actor
 from schemas.subjects import Address, BadSubject, ask
 from schemas.view_asks import DreamReport, DreamRunReport, DreamsAsk
 from services.edges.dream.report import answering, as_run, has_failed, lines
-from services.edges.launcher.room_health import healths
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
 from services.edges.person import name_of_person, person_bus, refused
+from services.edges.room_health import healths
 from services.edges.terminal import write, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.kit.commands import send

@@ -16,10 +16,10 @@ from schemas.streams import DEAD, IN, LOG
 from schemas.subjects import ask
 from schemas.view_asks import DreamReport, DreamRunReport, DreamsAsk, HistoryRun, HistoryRuns, HistoryRunsAsk
 from services.edges.dream.report import brief
-from services.edges.launcher.room_health import healths, unfolding
 from services.edges.launcher.room_status import RoomStatus, read_status
 from services.edges.launcher.run import Run, current
 from services.edges.person import HARNESS, PERSON, admitted
+from services.edges.room_health import healths, unfolding
 from services.edges.styling import console, styled
 from services.edges.terminal import write_json
 from services.kit.bus import Bus, Lag, NotAllowed, Unreachable

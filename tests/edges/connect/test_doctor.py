@@ -23,7 +23,7 @@ from services.edges.connect.findings import Finding
 from services.edges.connect.harnesses.opencode import OpenCode
 from services.edges.connect.harnesses.opencode.change import EMPTY, connect
 from services.edges.launcher.broker import Broker
-from services.edges.launcher.room_health import healths
+from services.edges.room_health import healths
 from services.kit.bus import Bus
 from services.kit.endpoint import Written, write
 from services.kit.rooms import ROOMS
