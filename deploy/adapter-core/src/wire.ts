@@ -2005,11 +2005,15 @@ export interface NoteEntry {
    */
   session?: string;
   /**
-   * `active` or `dismissed`.
+   * `active`, `ready` (what it waited for has come), `parked` (that cannot be looked at) or `dismissed`.
    */
   status?: string;
   condition?: string;
   changed?: string | null;
+  /**
+   * Of a note that is ready or parked: what a look has found, or why nothing can be looked at.
+   */
+  reason?: string;
 }
 /**
  * The reply to `ask.question`. Each open question is offered to all who ask; `question.take` says who has it.
@@ -2130,6 +2134,19 @@ export interface MemoryRevise {
    */
   revision?: number;
   session?: string;
+  /**
+   * Of a note: what it waits for from now on.
+   */
+  condition?:
+    | string
+    | {
+        /**
+         * Any JSON.
+         */
+        [k: string]: {
+          [k: string]: unknown;
+        };
+      };
 }
 /**
  * Say how much a memory weighs: `low`, `normal` or `high`.
@@ -2209,9 +2226,18 @@ export interface MemoryQuarantine {
 export interface NoteWrite {
   text: string;
   /**
-   * When it is to come up, in words that are stored with it. Nothing watches for it: no tool offers it any more.
+   * What it waits for: one of `schemas.conditions`, also as JSON in a text. Other words are stored with the note, and nothing looks whether they have come true.
    */
-  condition?: string;
+  condition?:
+    | string
+    | {
+        /**
+         * Any JSON.
+         */
+        [k: string]: {
+          [k: string]: unknown;
+        };
+      };
   session?: string;
   message?: string;
 }
@@ -2221,8 +2247,40 @@ export interface NoteWrite {
 export interface NoteUpdate {
   id: string;
   text?: string;
-  condition?: string;
+  /**
+   * As that of `note.write`. The same one again has it looked at anew where that had been given up.
+   */
+  condition?:
+    | string
+    | {
+        /**
+         * Any JSON.
+         */
+        [k: string]: {
+          [k: string]: unknown;
+        };
+      };
   session?: string;
+}
+/**
+ * What a note waits for has come.
+ */
+export interface NoteReady {
+  id: string;
+  /**
+   * The position of the fact that gave the note this condition: of another one nothing was seen.
+   */
+  since: number;
+  reason?: string;
+}
+/**
+ * What a note waits for cannot be looked at.
+ */
+export interface NotePark {
+  id: string;
+  since: number;
+  code: string;
+  reason?: string;
 }
 /**
  * A note is done with.
