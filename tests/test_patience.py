@@ -34,6 +34,8 @@ ALLOWED: Mapping[str, str] = {
     "commit_indexer/test_mirror.py::test_a_slow_remote_is_fetched_in_smaller_pieces": NO_TIME,
     "desk/test_spending.py::test_without_a_desk_nothing_is_granted_and_a_settlement_is_given_up_aloud": NOBODY,
     "desk/test_worker.py::_is_gone": AGAIN,
+    "dreamer/test_looks.py::test_where_git_does_not_answer_the_note_waits": NO_TIME,
+    "dreamer/test_public_web.py::test_an_answer_that_never_comes_is_given_up": NOBODY,
     "edges/client/test_replay.py::test_a_room_that_stands_still_is_named_with_where_its_log_is_had": NOBODY,
     "harness/test_provider.py::test_waiting_for_a_request_that_does_not_come_says_what_came": NOBODY,
     "helpers/installation.py::answers": AGAIN,

@@ -69,7 +69,7 @@ async def _with_subject(root: Path, words: str, since: int) -> str:
     """The newest commit of any branch that has these words in its first line."""
     listed = await _answered(
         root, "log", f"--max-count={MOST_COMMITS}", f"--since=@{since}", "--fixed-strings", f"--grep={words}",
-        "--format=%H %s", "--no-show-signature", "--branches", "--remotes", "--",
+        "--format=%H %s", "--branches", "--remotes", "--",
     )  # fmt: skip
     lines = (line.partition(" ") for line in (listed or "").splitlines())
     return next((sha[:SHOWN] for sha, _, subject in lines if words in subject), "")

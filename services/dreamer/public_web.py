@@ -66,7 +66,11 @@ async def public_endpoints(host: str, port: int, lookup: Lookup = looked_up) -> 
 class PublicWeb:
     """Asks addresses of the hosts that a person has named."""
 
-    def __init__(self, hosts: tuple[str, ...], resolve: Resolve = public_endpoints) -> None:
+    def __init__(
+        self, hosts: tuple[str, ...], resolve: Resolve = public_endpoints, *, patience: float = PATIENCE
+    ) -> None:
+        """`patience`: seconds for an address, with all that it leads on to."""
+        self._patience = patience
         self._hosts = tuple(host.lower() for host in hosts)
         self._resolve = resolve
 
@@ -80,12 +84,12 @@ class PublicWeb:
     async def look(self, url: str, *, wants_text: bool) -> AddressLook:
         """Ask an address. It never raises for what a host does."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(self._patience):
                 return await self._followed(url, wants_text=wants_text)
         except Barred as error:
             return AddressLook(barred=str(error))
         except TimeoutError:
-            return AddressLook(fault=f"it took longer than {PATIENCE:g} s")
+            return AddressLook(fault=f"it took longer than {self._patience:g} s")
         except (OSError, HTTPException, ValueError, asyncio.IncompleteReadError) as error:
             return AddressLook(fault=f"{type(error).__name__}: {error}"[:200])
 

@@ -23,6 +23,7 @@ CONFIG = {
     "core.askPass": "",
     "core.alternateRefsCommand": "",
     "core.attributesFile": "/dev/null",
+    "log.showSignature": "false",
     "core.quotePath": "false",
     "fetch.unpackLimit": "1",
     "fetch.writeCommitGraph": "false",

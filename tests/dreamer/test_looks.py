@@ -21,8 +21,15 @@ from services.dreamer.looks import commit_look, file_look, merge_look, session_l
 from services.dreamer.tree import MOST_BYTES
 from services.dreamer.tree import Checkout as Tree
 from tests.helpers.repositories import DAY, LONG_AGO, Checkout, Made
+from tests.helpers.waiting import PATIENCE
 
 NOON = datetime(2026, 3, 7, 12, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What git answers is the subject, and not how busy the machine is."""
+    monkeypatch.setattr(looks, "PATIENCE", PATIENCE)
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from services.domain.public_hosts import is_public
-from services.dreamer import public_web
 from services.dreamer.core.verdicts import AddressLook
 from services.dreamer.public_web import MOST_BYTES, Barred, Endpoint, PublicWeb, public_endpoints
+from tests.helpers.waiting import PATIENCE
 from tests.helpers.web_server import HOST, OK, WebServer, redirect
 
 ANSWERS = {
@@ -48,7 +48,7 @@ async def server() -> AsyncIterator[WebServer]:
 
 
 def web(server: WebServer) -> PublicWeb:
-    return PublicWeb((HOST, "quay.example"), server.resolve)
+    return PublicWeb((HOST, "quay.example"), server.resolve, patience=PATIENCE)
 
 
 async def look(server: WebServer, path: str, *, wants_text: bool = True) -> AddressLook:
@@ -123,8 +123,7 @@ async def test_an_endless_head_is_no_answer() -> None:
         assert 0 == found.status
 
 
-async def test_an_answer_that_never_comes_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(public_web, "PATIENCE", 0.05)
+async def test_an_answer_that_never_comes_is_given_up() -> None:
     silent = asyncio.Event()
 
     async def wait(_: asyncio.StreamReader, __: asyncio.StreamWriter) -> None:
@@ -136,7 +135,7 @@ async def test_an_answer_that_never_comes_is_given_up(monkeypatch: pytest.Monkey
     async def resolve(_: str, __: int) -> Sequence[Endpoint]:
         return [Endpoint("127.0.0.1", port)]
 
-    found = await PublicWeb((HOST,), resolve).look(f"http://{HOST}/", wants_text=False)
+    found = await PublicWeb((HOST,), resolve, patience=0.05).look(f"http://{HOST}/", wants_text=False)
     assert "it took longer than" in found.fault
     silent.set()
     server.close()

@@ -33,7 +33,7 @@ from tests.desk.test_books import send
 from tests.helpers.broker_world import HARBOUR, connected, facts, kit_of, opened, quick_settings
 from tests.helpers.memory_sessions import asked, begun, notices, rooms
 from tests.helpers.room_process import room
-from tests.helpers.waiting import until
+from tests.helpers.waiting import PATIENCE, until
 from tests.helpers.web_server import HOST, OK, WebServer, redirect
 
 pytestmark = pytest.mark.broker
@@ -208,7 +208,7 @@ async def test_an_address_is_looked_at_where_a_person_has_named_its_host(
     await noted(desk, {"kind": "address", "url": f"http://{HOST}/"})
     async with WebServer({"/": answer}).running() as server, kit_of("dreamer", desk, settings()) as kit:
         for _ in range(2):
-            await sweeping(kit, PublicWeb((HOST,), server.resolve)).sweep(PROJECT.project)
+            await sweeping(kit, PublicWeb((HOST,), server.resolve, patience=PATIENCE)).sweep(PROJECT.project)
         assert len(server.requests) == (1 if outcome else 2)
     assert outcome == [one.code if isinstance(one, NoteParked) else "readied" for one in await news(desk)]
 

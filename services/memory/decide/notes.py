@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from schemas.commands import NoteDismiss, NotePark, NoteReady, NoteUpdate, NoteWrite
-from schemas.conditions import KINDS, encode_condition
+from schemas.conditions import encode_condition
 from schemas.events import NoteDismissed, NoteParked, NoteReadied, NoteUpdated, NoteWritten
 from schemas.tools import ALL_SESSIONS, OWN_SESSIONS, Action
 from services.domain.command import AGENTS, command
@@ -21,17 +21,15 @@ from services.memory.entry import Note
 
 CONDITION: dict[str, object] = {
     "condition": {
-        "type": "object",
+        "type": "string",
         "description": (
-            "Of note and update of a note: what the note waits for, one of {kind: date, at}, "
-            "{kind: file, path, state: exists|absent|changed|contains, text}, {kind: commit, sha|subject|tag}, "
-            "{kind: merged, branch, into}, {kind: passed, command}, {kind: address, url, status, contains}"
+            "JSON, what a note waits for: kind date (at), file (path, state exists|absent|changed|contains, text), "
+            "commit (sha|subject|tag), merged (branch, into), passed (command), address (url, status, contains)"
         ),
-        "properties": {"kind": {"type": "string", "enum": [*KINDS]}},
-        "required": ["kind"],
     }
 }
-"""The parameter by which an agent gives one."""
+"""The parameter by which an agent gives one. Its forms stand in one sentence, since each prompt has them; and it is a
+text, since some providers refuse an object of which not all fields are declared. An object is taken as well."""
 SWEEPER = ("dreamer",)
 """Who alone looks whether conditions have come true."""
 
