@@ -7,7 +7,6 @@ import msgspec
 from schemas.ask import Ask
 from schemas.numbers import Count
 
-
 TraitState = Literal["shown", "no_room", "retired", "off"]
 
 
