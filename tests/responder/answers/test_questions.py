@@ -11,6 +11,7 @@ import pytest
 from schemas.asks import ASKS, CompactionContext, CompactionContextAsk, EmbedAsk, IndexPositionAsk, ProbeAsk, SearchAsk
 from schemas.codec import encode
 from schemas.events import DocumentCaptured, SessionRenamed
+from schemas.question_asks import QuestionAsk
 from schemas.room_health import HealthAsk
 from schemas.subjects import Address
 from schemas.view_asks import SqlAsk
@@ -44,7 +45,8 @@ async def reply(one: AskHandler[CompactionContextAsk, CompactionContext], data: 
 
 
 def test_every_question_of_the_language_has_one_answer() -> None:
-    others = (EmbedAsk, HealthAsk, IndexPositionAsk, ProbeAsk, SearchAsk, SqlAsk)  # answered by other rooms, or by all
+    # answered by other rooms, or by all
+    others = (EmbedAsk, HealthAsk, IndexPositionAsk, ProbeAsk, QuestionAsk, SearchAsk, SqlAsk)
     elsewhere = [one.NAME for one in others]
     assert sorted(ask.NAME for ask in ASKS) == sorted([*elsewhere, *(question.ask.NAME for question in QUESTIONS)])
 
