@@ -9,6 +9,7 @@ import pytest_asyncio
 
 from schemas.events import Event, HintDecided, MessageRecorded, PartRecorded
 from services.domain.envelopes import envelopes
+from services.domain.texts.clean import CONTEXT_ELEMENT
 from services.embedder.worker import Embedder
 from services.kit.bus import Appender, Bus, LogReader
 from services.responder.hinting import NewestItems
@@ -41,10 +42,13 @@ async def house(bus: Bus, tmp_path: Path) -> AsyncIterator[Bus]:
             yield bus
 
 
-async def say(bus: Bus, name: str, text: str, role: str = "user", at: datetime | None = None) -> None:
+async def say(
+    bus: Bus, name: str, text: str, role: str = "user", at: datetime | None = None, more: tuple[Event, ...] = ()
+) -> None:
     events: list[Event] = [
         MessageRecorded(message=name, role=role),
         PartRecorded(message=name, part=f"{name}.0", kind="text", text=text, bytes=len(text)),
+        *more,
     ]
     told = envelopes(events, HARBOUR, {}, at=at or datetime.now(UTC), actor=PERSON, cause=name)
     await Appender(bus).append(told, {})
@@ -102,6 +106,19 @@ async def test_without_a_searcher_it_is_told_that_nothing_could_be_looked_for(bu
 
         await until(is_decided)
     assert ["error"] == [one.reason for one in await hints(bus)]
+
+
+async def test_a_message_that_goes_out_with_what_is_known_gets_no_hint(bus: Bus, tmp_path: Path) -> None:
+    element = f"<{CONTEXT_ELEMENT}>\nThe gauge is private.\n</{CONTEXT_ELEMENT}>"
+    async with opened(Responder(), bus, Settings(data=tmp_path)):
+        added = PartRecorded(message="m1", part="m1.1", kind="text", text=element, bytes=len(element), synthetic=True)
+        await say(bus, "m1", "How do I reach the tide gauge through the jump host?", more=(added,))
+
+        async def is_decided() -> bool:
+            return bool(await hints(bus))
+
+        await until(is_decided)
+    assert [("skip", "stacked")] == [(one.decision, one.reason) for one in await hints(bus)]
 
 
 async def test_no_session_is_loaded_for_what_an_agent_writes(bus: Bus, tmp_path: Path) -> None:
