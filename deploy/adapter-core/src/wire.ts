@@ -502,6 +502,20 @@ export interface SearchAsk {
   group?: "" | "session";
 }
 /**
+ * What of the project helps with this request? At most three searches and one question to a model answer it.
+ */
+export interface AugmentAsk {
+  project: string;
+  /**
+   * The request, as a person has typed it.
+   */
+  text?: string;
+  /**
+   * The session in which it is made: what its prompt shows already is not repeated. Empty: in none.
+   */
+  session?: string;
+}
+/**
  * What does this session have before it now, word for word or in its head? Asked by rooms.
  */
 export interface ServedAsk {
@@ -606,6 +620,12 @@ export interface ProjectSettingsAsk {
    * Only what was set under this very name, also where it leads to another project.
    */
   is_of_name?: boolean;
+}
+/**
+ * What is known of the person who works in a directory, and is it collected and shown?
+ */
+export interface ProfileAsk {
+  directory: string;
 }
 /**
  * What do these texts mean, as vectors? Asked by rooms. Without texts the reply only names the model.
@@ -746,7 +766,7 @@ export interface MemoryAsk {
 export interface QuestionAsk {
   project: string;
   /**
-   * Its kind, such as `opencode`.
+   * Its kind, by the name under which its events are sent.
    */
   harness: string;
   /**
@@ -1114,6 +1134,36 @@ export interface FoundSession {
   ended?: string | null;
 }
 /**
+ * The reply to `ask.augment`.
+ */
+export interface Augmentation {
+  /**
+   * What helps: where each stands, and as its fragment the words that are quoted.
+   */
+  hits?: Hit[];
+  /**
+   * The same to read. For a session it is the element that goes out behind the request, where there are hits.
+   */
+  text?: string;
+  /**
+   * How the hits were chosen, in a sentence for the person.
+   */
+  notice?: string;
+  /**
+   * The model that has chosen them; empty: they are the best hits of the searches.
+   */
+  model?: string;
+  /**
+   * What was searched for.
+   */
+  searches?: string[];
+  /**
+   * What could not be searched as it should have been, and why.
+   */
+  degraded?: string[];
+  error?: string;
+}
+/**
  * The reply to `ask.served`.
  */
 export interface Served {
@@ -1299,6 +1349,7 @@ export interface DreamTaskReport {
   tokens: number;
   usd: number;
   seconds: number;
+  dropped?: number;
 }
 /**
  * The reply to `ask.adapter`; empty where none has connected yet.
@@ -1399,6 +1450,44 @@ export interface ProjectSettingsReply {
   documents?: string[];
   document_bytes?: number;
   error?: string;
+}
+/**
+ * The reply to `ask.profile`.
+ */
+export interface ProfileReply {
+  state?: "off" | "on" | "unavailable";
+  /**
+   * Why there is no profile, where it is unavailable, as the end of a sentence.
+   */
+  reason?: string;
+  /**
+   * In the order of their promotion.
+   */
+  traits?: ListedTrait[];
+  /**
+   * Traits that have too few candidates yet.
+   */
+  waiting?: number;
+  error?: string;
+}
+/**
+ * A trait that has enough candidates.
+ */
+export interface ListedTrait {
+  id: string;
+  text: string;
+  /**
+   * `no_room`: others are shown that were stated in more sessions. `off`: the profile is, so that none is shown.
+   */
+  state: "no_room" | "off" | "retired" | "shown";
+  /**
+   * How often it was observed, as far as that is remembered ...
+   */
+  candidates?: number;
+  /**
+   * ... and in how many sessions.
+   */
+  sessions?: number;
 }
 /**
  * The reply to `ask.embed`.
@@ -1808,6 +1897,10 @@ export interface Line {
    * The field that takes what is typed behind the command; empty: nothing is.
    */
   argument?: string;
+  /**
+   * Whether what is typed goes on to the model as a message, with the reply to the question behind it.
+   */
+  augments?: boolean;
 }
 /**
  * The reply to `ask.session`: a short report, in lines that need no markup to be read.
@@ -1939,6 +2032,18 @@ export interface MemoryEntry {
   seen?: number;
   sources?: MemorySource[];
   importance?: string;
+  /**
+   * Of a proposal: what would be done with other memories (`merge`, `revise`, `archive`, `importance`) ...
+   */
+  change?: string;
+  /**
+   * ... with which ones ...
+   */
+  targets?: string[];
+  /**
+   * ... and why.
+   */
+  reason?: string;
 }
 /**
  * Where a memory was seen.
@@ -2135,6 +2240,14 @@ export interface MemoryRevise {
   revision?: number;
   session?: string;
   /**
+   * Whether a person is to decide on it, whatever the policy applies. A person's own command is applied at once.
+   */
+  review?: boolean;
+  /**
+   * Why, for the person who decides on it.
+   */
+  reason?: string;
+  /**
    * Of a note: what it waits for from now on.
    */
   condition?:
@@ -2154,6 +2267,10 @@ export interface MemoryRevise {
 export interface MemoryImportance {
   id: string;
   importance: string;
+  /**
+   * Why, for the person who decides on it.
+   */
+  reason?: string;
 }
 /**
  * Make one memory of several. The first one goes on, with these words.
@@ -2166,6 +2283,14 @@ export interface MemoryMerge {
    */
   category?: string;
   session?: string;
+  /**
+   * Whether a person is to decide on it, whatever the policy applies. A person's own command is applied at once.
+   */
+  review?: boolean;
+  /**
+   * Why, for the person who decides on it.
+   */
+  reason?: string;
 }
 /**
  * Show a memory no longer.
@@ -2318,6 +2443,59 @@ export interface ProjectSeparate {
   former?: string;
 }
 /**
+ * A person has their profile collected and shown from now on. It is about no project.
+ */
+export interface ProfileEnable {
+  /**
+   * Where the person stands: the e-mail address that git has there says whose profile it is.
+   */
+  directory: string;
+}
+/**
+ * A person has their profile neither collected nor shown from now on. It is about no project.
+ */
+export interface ProfileDisable {
+  /**
+   * As in `profile.enable`.
+   */
+  directory: string;
+}
+/**
+ * A person has one trait of their profile neither collected nor shown from now on. It is about no project.
+ */
+export interface ProfileRetire {
+  /**
+   * As in `profile.enable`.
+   */
+  directory: string;
+  /**
+   * Its id, or the beginning of it.
+   */
+  trait: string;
+}
+/**
+ * A person has stated how they want to work, in their own words. Only while their profile is on it is collected.
+ */
+export interface ProfileObserve {
+  /**
+   * The sentence, as the person typed it.
+   */
+  text: string;
+  session?: string;
+  /**
+   * The position of the log with the observation.
+   */
+  position?: number;
+  /**
+   * The first and ...
+   */
+  first?: number;
+  /**
+   * ... the last message in which it was stated, by their places in the session.
+   */
+  last?: number;
+}
+/**
  * A person says what a project sets for itself. What it had set before, and is not named, holds no longer.
  */
 export interface SettingsApply {
@@ -2376,7 +2554,7 @@ export interface QuestionRequest {
   session?: string;
 }
 /**
- * A harness is about to answer a question. The first one has it; it is refused to all others while that holds.
+ * A harness is about to answer a question. The first one has it, for 180 s; meanwhile all others are refused.
  */
 export interface QuestionTake {
   question: string;
