@@ -94,6 +94,7 @@ def test_the_environment_holds_before_the_users_file_and_that_before_the_default
 SAMPLES: dict[str, list[object]] = {
     "dream.slots": [{"repeated_notes": "0 3 * * *"}, {"repeated_notes": ""}],
     "dream.zone": ["Europe/Berlin"],
+    "dream.hosts": [["docs.example.org"]],
     "data": ["/srv/annals"],
     "views.memory_limit": ["2GiB"],
     "model.providers": [{"near": {"url": "http://127.0.0.1:1/v1"}}],

@@ -27,7 +27,7 @@ from services.responder.worker import Responder
 from services.settings import Nats, Settings
 from tests.desk.test_books import send
 from tests.helpers.broker_world import opened, quick_settings
-from tests.helpers.waiting import until
+from tests.helpers.waiting import PATIENCE, until
 
 NOTES = "repeated_notes"
 TASK = DreamTaskReport("a", "completed", "", "", 3, 1, 2, 1, 0, 0, 0.0, 0.25)
@@ -126,7 +126,7 @@ async def test_an_order_is_not_waited_for_where_no_dreamer_runs_and_is_done_by_t
 
 
 async def _has_ended(bus: Bus) -> bool:
-    report = await bus.request(ask(DreamsAsk.NAME, "harbour"), encode(DreamsAsk("harbour", 1)), 5)
+    report = await bus.request(ask(DreamsAsk.NAME, "harbour"), encode(DreamsAsk("harbour", 1)), PATIENCE)
     return any(run.ended_at for run in msgspec.json.decode(report, type=DreamReport).runs)
 
 
