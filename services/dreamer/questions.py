@@ -9,7 +9,7 @@ from schemas.events import TaskAsked
 from schemas.subjects import Address
 from services.dreamer.core.outcome import LONGEST_DETAIL
 from services.dreamer.core.sheet import ITEMS
-from services.dreamer.core.task import Change, Judged, Scene, Sheet, Task
+from services.dreamer.core.task import Change, DreamTask, Judged, Scene, Sheet
 from services.kit import metrics
 from services.kit.model import Attempt, Budget, ModelFailed, Models, Question
 from services.kit.room import Kit
@@ -40,7 +40,7 @@ class TaskQuestions:
         return len(asked) < self._most and all(one.outcome == OK for one in asked)
 
     async def ask(
-        self, address: Address, run: str, task: Task, scene: Scene
+        self, address: Address, run: str, task: DreamTask, scene: Scene
     ) -> "tuple[TaskAsked, Sequence[Change]] | None":
         """Ask the next question of a task: what is recorded of it, and the changes that stand; none: it has none."""
         began, most, attempts = time.monotonic(), ITEMS, list[Attempt]()
@@ -64,7 +64,7 @@ class TaskQuestions:
     def _recorded(
         self,
         run: str,
-        task: Task,
+        task: DreamTask,
         attempts: Sequence[Attempt],
         began: float,
         *,
@@ -94,7 +94,7 @@ class TaskQuestions:
         )
 
 
-def _sheet(task: Task, scene: Scene, most: int) -> Sheet | None:
+def _sheet(task: DreamTask, scene: Scene, most: int) -> Sheet | None:
     return task.model.sheet(scene, most) if task.model is not None else None
 
 

@@ -24,7 +24,7 @@ from services.dreamer.core.outcome import (
     next_task,
 )
 from services.dreamer.core.state import SENDER, Dreams
-from services.dreamer.core.task import Change, Scene, Task
+from services.dreamer.core.task import Change, DreamTask, Scene
 from services.dreamer.places import checkout_of
 from services.dreamer.questions import TaskQuestions
 from services.kit.bus import Unreachable
@@ -45,7 +45,7 @@ Newest = Callable[[Address], Awaitable[Dreams]]
 class DreamRuns:
     """The kind of jobs that run tasks on a project."""
 
-    def __init__(self, kit: Kit, newest: Newest, tasks: Mapping[str, Task], questions: TaskQuestions) -> None:
+    def __init__(self, kit: Kit, newest: Newest, tasks: Mapping[str, DreamTask], questions: TaskQuestions) -> None:
         self._kit = kit
         self._newest = newest
         self._tasks = tasks
@@ -83,7 +83,7 @@ class DreamRuns:
 class DreamRun:
     """Does one run. It can be cut off anywhere: what a command has done, the log says."""
 
-    def __init__(self, kit: Kit, newest: Newest, tasks: Mapping[str, Task], questions: TaskQuestions) -> None:
+    def __init__(self, kit: Kit, newest: Newest, tasks: Mapping[str, DreamTask], questions: TaskQuestions) -> None:
         self._kit = kit
         self._newest = newest
         self._tasks = tasks
@@ -123,7 +123,7 @@ class DreamRun:
             ended = TaskFinished(run=run, task=name, outcome="failed", code=type(error).__name__, detail=_words(error))
         return await self._with_counts(job.address, ended, began)
 
-    async def _asked(self, job: DreamJob, task: Task) -> TaskAsked | None:
+    async def _asked(self, job: DreamJob, task: DreamTask) -> TaskAsked | None:
         """Let rules settle what they can, and ask one question about the rest; none: nothing is asked any more."""
         state, run = job.state, job.request.run
         if task.model is None or is_refused(state.book) or not self._questions.may_go_on(state.questions_of(task.NAME)):
@@ -159,7 +159,7 @@ class DreamRun:
             seconds=_since(began),
         )
 
-    async def _performed(self, job: DreamJob, task: Task, began: float) -> TaskFinished:
+    async def _performed(self, job: DreamJob, task: DreamTask, began: float) -> TaskFinished:
         """Do what rules settle, and say what came of the task."""
         state, run = job.state, job.request.run
         scene = await self._scene(job.address, state, task)
@@ -174,12 +174,12 @@ class DreamRun:
         ended = replace(ended, refused=refused, backlog_after=left, unasked=unasked)
         return await self._with_counts(job.address, ended, began)
 
-    def _left(self, task: Task, scene: Scene) -> tuple[int, int]:
+    def _left(self, task: DreamTask, scene: Scene) -> tuple[int, int]:
         """How much is left to do, and how much of that a model is to be asked about."""
         model = task.model if self._questions.are_possible and not is_refused(scene.book) else None
         return task.backlog(scene), model.left(scene) if model is not None else 0
 
-    async def _scene(self, address: Address, state: Dreams, task: Task) -> Scene | None:
+    async def _scene(self, address: Address, state: Dreams, task: DreamTask) -> Scene | None:
         """What a task sees; none: it needs the files of the project, and they are not here."""
         asked = state.asked_about.get(task.NAME, frozenset())
         if not task.needs_tree:
@@ -207,7 +207,7 @@ def _started(run: str, now: Dreams) -> Sequence[Event]:
     return () if now.run.is_started else [DreamStarted(run=run, memories=memories)]
 
 
-def _later(scene: Scene, state: Dreams, task: Task) -> Scene:
+def _later(scene: Scene, state: Dreams, task: DreamTask) -> Scene:
     asked = state.asked_about.get(task.NAME, frozenset())
     return Scene(state.book, datetime.now(UTC), scene.tree, scene.vectors, asked)
 

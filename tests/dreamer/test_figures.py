@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from schemas.commands import Command, MemoryMerge, MemoryRevise, MemoryVerify
 from services.dreamer.core.pairs import pairs
 from services.dreamer.core.same_fact import fact_of
-from services.dreamer.core.task import Scene, Task
+from services.dreamer.core.task import DreamTask, Scene
 from services.dreamer.core.tasks import archive_stale, consolidate, verify
 from services.memory.sameness import sentence_key
 from tests.dreamer.hand_pairs import DIFFERENT, LATER_DIFFERENT, LATER_SAME, SAME
@@ -23,7 +23,7 @@ from tests.helpers.memory_books import NOON
 from tests.memory.sentence_pairs import SEEN_DIFFERENT, UNSEEN_AGAINST, UNSEEN_BESIDE, UNSEEN_DIFFERENT
 
 SEEDS = (1, 2, 3)
-TASKS: Mapping[str, Task] = {one.NAME: one for one in (consolidate.TASK, verify.TASK, archive_stale.TASK)}
+TASKS: Mapping[str, DreamTask] = {one.NAME: one for one in (consolidate.TASK, verify.TASK, archive_stale.TASK)}
 Pairs = frozenset[frozenset[str]]
 
 

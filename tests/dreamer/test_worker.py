@@ -24,7 +24,7 @@ from schemas.subjects import Address
 from services.desk.worker import Desk
 from services.domain.envelopes import envelopes
 from services.dreamer import watch
-from services.dreamer.core.task import Change, Scene, Task
+from services.dreamer.core.task import Change, DreamTask, Scene
 from services.dreamer.core.tasks.repeated_notes import RepeatedNotes
 from services.dreamer.worker import Dreamer
 from services.edges.launcher.broker import Broker
@@ -55,7 +55,7 @@ async def desk(bus: Bus) -> AsyncIterator[Bus]:
         yield bus
 
 
-def using(monkeypatch: pytest.MonkeyPatch, *tasks: Task) -> None:
+def using(monkeypatch: pytest.MonkeyPatch, *tasks: DreamTask) -> None:
     """Let a dreamer have these tasks and no others."""
     monkeypatch.setattr("services.dreamer.worker.TASKS", {task.NAME: task for task in tasks})
 

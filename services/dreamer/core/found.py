@@ -9,23 +9,23 @@ from pkgutil import iter_modules
 
 from services.domain.cron import next_slot
 from services.dreamer.core import tasks
-from services.dreamer.core.task import Task
+from services.dreamer.core.task import DreamTask
 
 _MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
 
 
-def _found() -> Iterable[Task]:
+def _found() -> Iterable[DreamTask]:
     for module in iter_modules(tasks.__path__):
-        task: Task = import_module(f"{tasks.__name__}.{module.name}").TASK
+        task: DreamTask = import_module(f"{tasks.__name__}.{module.name}").TASK
         yield task
 
 
-def in_order(found: Iterable[Task]) -> Mapping[str, Task]:
+def in_order(found: Iterable[DreamTask]) -> Mapping[str, DreamTask]:
     """Tasks by their names: by the time of the day of their own slots, and by name where that is the same."""
     return {task.NAME: task for task in sorted(found, key=lambda one: (_hour(one), one.NAME))}
 
 
-def _hour(task: Task) -> tuple[int, int]:
+def _hour(task: DreamTask) -> tuple[int, int]:
     """The hour and the minute of a slot; of a task without one: behind all others."""
     if not task.CRON:
         return (24, 0)

@@ -8,7 +8,7 @@ from schemas.codec import encode
 from schemas.commands import Command
 from schemas.events import DreamFinished, DreamRequested, Event, TaskFinished
 from services.dreamer.core.state import SENDER, Dreams, command_prefix
-from services.dreamer.core.task import Task
+from services.dreamer.core.task import DreamTask
 from services.memory.book import Book
 from services.memory.policy import action_for
 
@@ -69,14 +69,14 @@ def broken(state: Dreams, request: DreamRequested, detail: str) -> list[Event]:
     return [*failed, DreamFinished(run=request.run, outcome="cut_short", code=CRASHED)]
 
 
-def done_before(state: Dreams, task: Task) -> int:
+def done_before(state: Dreams, task: DreamTask) -> int:
     """How much of a task's work this run has done before."""
     if task.needs_model:
         return sum(len(one.items) for one in state.questions_of(task.NAME))
     return sum(state.counted(state.run_name, task.NAME))
 
 
-def ending(state: Dreams, task: Task, backlog: int, *, are_models: bool) -> TaskFinished:
+def ending(state: Dreams, task: DreamTask, backlog: int, *, are_models: bool) -> TaskFinished:
     """How a task has ended that did not fail. That it ran is no proof that it did anything."""
     applied, held = state.counted(state.run_name, task.NAME)
     outcome, code = outcome_of(backlog, applied, held)
@@ -95,7 +95,7 @@ def is_refused(book: Book) -> bool:
     return action_for(book.policy, SENDER) == "refused"
 
 
-def _silence_of(state: Dreams, task: Task, *, are_models: bool) -> tuple[str, str]:
+def _silence_of(state: Dreams, task: DreamTask, *, are_models: bool) -> tuple[str, str]:
     """Why no model has answered a task, and the same in words; empty: one has, or nothing was asked."""
     if not are_models:
         return ("no_model", NO_MODEL) if task.needs_model else ("", "")

@@ -91,7 +91,7 @@ def waiting_in(book: Book) -> frozenset[str]:
     return frozenset(name for one in found if one.change for name, _ in one.change.targets)
 
 
-class Task(Protocol):
+class DreamTask(Protocol):
     """One kind of work on a project's memory."""
 
     NAME: str

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from schemas.commands import MemoryArchive
 from services.dreamer.core.keeping import is_worth_keeping
 from services.dreamer.core.named import Named, named_in
-from services.dreamer.core.task import Change, Scene, Task, Tree, undecided
+from services.dreamer.core.task import Change, DreamTask, Scene, Tree, undecided
 from services.memory.entry import Memory
 from services.memory.gate.verdict import judge
 from services.memory.strength import DAY
@@ -77,4 +77,4 @@ def _is_there(memory: Memory, tree: Tree | None) -> bool:
     return tree is not None and any(tree.exists(one.path) for one in named.paths)
 
 
-TASK: Task = Staleness()
+TASK: DreamTask = Staleness()

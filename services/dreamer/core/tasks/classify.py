@@ -15,7 +15,7 @@ from schemas.commands import MemoryImportance
 from schemas.events.memory import IMPORTANCES
 from services.dreamer.core.keeping import BINDING, LESSON, WHY, is_of_people, is_worth_keeping
 from services.dreamer.core.sheet import DATA, judged, listed
-from services.dreamer.core.task import Change, Judged, ModelPart, Scene, Sheet, Task, waiting_in
+from services.dreamer.core.task import Change, DreamTask, Judged, ModelPart, Scene, Sheet, waiting_in
 from services.memory.decide.context import LONGEST
 from services.memory.entry import Memory
 from services.memory.sameness import set_of
@@ -165,4 +165,4 @@ def _offered(scene: Scene) -> list[Memory]:
     )
 
 
-TASK: Task = Classification()
+TASK: DreamTask = Classification()

@@ -12,7 +12,7 @@ from schemas.commands import MemoryArchive, MemoryMerge
 from services.dreamer.core.keeping import is_of_people
 from services.dreamer.core.pairs import PairQuestions, standing
 from services.dreamer.core.same_fact import Words, fact_of
-from services.dreamer.core.task import Change, ModelPart, Scene, Task, undecided
+from services.dreamer.core.task import Change, DreamTask, ModelPart, Scene, undecided
 from services.memory.decide.context import LONGEST
 from services.memory.decide.merging import MOST
 from services.memory.entry import Memory
@@ -100,4 +100,4 @@ def _text_of(memories: Sequence[Memory]) -> str:
     return next((text for memory in most if 0 < len(text := memory.text.strip()) <= LONGEST), "")
 
 
-TASK: Task = Consolidation()
+TASK: DreamTask = Consolidation()

@@ -15,7 +15,7 @@ from services.domain.texts.injection import steers
 from services.domain.texts.risky import risk_of
 from services.dreamer.core.keeping import is_of_people
 from services.dreamer.core.sheet import DATA, about_offered, judged, listed
-from services.dreamer.core.task import Change, Judged, ModelPart, Scene, Sheet, Task, waiting_in
+from services.dreamer.core.task import Change, DreamTask, Judged, ModelPart, Scene, Sheet, waiting_in
 from services.dreamer.core.wording import is_only_tidied, words_lost_or_new
 from services.memory.decide.context import LONGEST
 from services.memory.entry import Memory
@@ -137,4 +137,4 @@ def _offered(scene: Scene) -> list[Memory]:
     return sorted(found, key=lambda memory: memory.id)
 
 
-TASK: Task = Improvement()
+TASK: DreamTask = Improvement()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from schemas.commands import NoteDismiss
-from services.dreamer.core.task import Change, Scene, Task
+from services.dreamer.core.task import Change, DreamTask, Scene
 from services.memory.entry import Note
 
 
@@ -37,4 +37,4 @@ def _repeated(scene: Scene) -> Iterator[tuple[Note, Note]]:
             yield note, known
 
 
-TASK: Task = RepeatedNotes()
+TASK: DreamTask = RepeatedNotes()

@@ -19,7 +19,7 @@ from services.domain.texts.risky import risk_of
 from services.dreamer.core.keeping import is_of_people
 from services.dreamer.core.named import WITHIN, Named, NamedPath, named_in
 from services.dreamer.core.paths import is_ignored, parts_of
-from services.dreamer.core.task import Change, Scene, Task, Tree, undecided
+from services.dreamer.core.task import Change, DreamTask, Scene, Tree, undecided
 from services.memory.decide.context import LONGEST
 from services.memory.decide.words import gate_verdict, rejecting
 from services.memory.entry import Memory
@@ -220,4 +220,4 @@ def _there(thing: str, is_there: bool, place: str) -> Evidence:  # noqa: FBT001 
     return Evidence(thing, "holds") if is_there else Evidence(thing, "differs", f"{place} does not have {thing}")
 
 
-TASK: Task = Verification()
+TASK: DreamTask = Verification()
