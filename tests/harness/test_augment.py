@@ -144,6 +144,7 @@ def typed(log: list[Fact], session: str) -> list[str]:
     return [part.text for part in parts if part.provenance == TYPED and "E4711" in part.text]
 
 
+@pytest.mark.soak
 async def test_the_first_message_of_a_session_may_be_one_and_the_session_gets_its_title(
     provider: Provider, tmp_path: Path, installation: InstallationFactory
 ) -> None:
@@ -177,16 +178,16 @@ async def alone(root: Path, provider: Provider) -> AsyncIterator[OpenCode]:
         yield oc
 
 
-@pytest.mark.parametrize("text", [TEXT, "Line one.\nLine two: “quoted”, 港.", "x" * 20_000])
-async def test_where_nobody_answers_the_message_goes_out_as_it_was_typed(
-    provider: Provider, tmp_path: Path, text: str
-) -> None:
+async def test_where_nobody_answers_the_message_goes_out_as_it_was_typed(provider: Provider, tmp_path: Path) -> None:
+    texts = [TEXT, "Line one.\nLine two: “quoted”, 港.", "x" * 20_000]
     async with alone(tmp_path, provider) as oc:
         conversation = await Conversation.open(oc, provider, "Alone")
-        conversation.script(Reply(text="I do not know."))
-        await oc.command(conversation.session, "ctx-aug", text)
-        (request,) = provider.of(conversation.session)
-        assert [text] == await conversation.texts("user")
-        assert text in request.texts[-1]
-        assert CONTEXT_ELEMENT not in request.raw.decode()
-        assert any("went out as you typed it" in one for one in notices(oc))
+        for text in texts:
+            conversation.script(Reply(text="I do not know."))
+            await oc.command(conversation.session, "ctx-aug", text)
+            request = provider.of(conversation.session)[-1]
+            assert text in request.texts[-1]
+            assert CONTEXT_ELEMENT not in request.raw.decode()
+        assert texts == await conversation.texts("user")
+        assert [] == breaks(provider.of(conversation.session))
+        assert 3 == sum("went out as you typed it" in one for one in notices(oc))
