@@ -1,7 +1,7 @@
 """What a log says of sessions, memories and notes: who belongs to whom, before any of them is erased."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -38,6 +38,8 @@ REASON = "erased"
 """Why an erased memory is archived."""
 SHOWN_CHARACTERS = (400, 80)
 """How long a text may be that a head, a hint or a judgement shows of a memory."""
+DREAMER = "dreamer"
+"""The trust of what the dreamer has made of memories."""
 _READ = frozenset({"session", "tool", "message", "compartment", "memory", "note", "plan", "hint", "alias", "profile"})
 """Nouns of the facts that are looked at."""
 
@@ -121,15 +123,14 @@ class Survey:
         match event:
             case MemoryWritten() | MemoryProposed() | MemoryRevised() | MemoryMerged():
                 trace = self._trace(project, event.memory)
+                sources = _sources(event)
                 trace.texts.add(event.text)
-                if isinstance(event, MemoryProposed) and event.change:
-                    trace.origins.update(*(self._trace(project, name).origins for name in event.targets))
-                    trace.sources.update(event.targets)
+                trace.sources.update(sources)
+                if _is_derived(event):
+                    trace.origins.update(*(self._trace(project, name).origins for name in sources))
                 else:
                     trace.origins.add(event.origin)
                 trace.is_of_person |= is_person or event.trust in PEOPLE
-                if isinstance(event, MemoryMerged):
-                    trace.sources.update(event.sources)
             case MemoryReinforced(memory=name, origin=origin) if origin:
                 self._trace(project, name).origins.add(origin)
             case MemoryJudged(memory=name, preview=preview) if name:
@@ -266,6 +267,20 @@ class Survey:
             one = self.memories[key]
             texts.update(*map(_variants, one.texts), (preview.removesuffix("…") for preview in one.previews))
         return masks_of(texts)
+
+
+def _sources(event: Event) -> Sequence[str]:
+    """The other memories that one was made of, or would change."""
+    match event:
+        case MemoryMerged(sources=names) | MemoryProposed(targets=names):
+            return names
+        case _:
+            return ()
+
+
+def _is_derived(event: MemoryWritten | MemoryProposed | MemoryRevised | MemoryMerged) -> bool:
+    """Whether its words are those of memories that were there already: the dreamer has no others."""
+    return (isinstance(event, MemoryProposed) and bool(event.change)) or event.trust == DREAMER
 
 
 def _ids(memories: Iterable[tuple[str, str]]) -> frozenset[str]:

@@ -16,6 +16,7 @@ from schemas.events import (
     MemoryMerged,
     MemoryProposed,
     MemoryReinforced,
+    MemoryRevised,
     MemoryWritten,
     MessageRecorded,
     NoteParked,
@@ -112,6 +113,21 @@ def test_what_was_derived_of_it_alone_goes_and_what_a_person_said_or_others_have
     )
     scope = known.of_session("leaky")
     assert ({("harbour", "m1")}, {("harbour", "n1")}) == (scope.memories, scope.notes)
+
+
+def test_what_the_dreamer_made_of_it_alone_goes_with_it() -> None:
+    """What the dreamer merges or words anew comes from the sessions that the memories came from, and from no other."""
+    known = survey(
+        (SessionRenamed(title="x"), LEAKY),
+        *((derived(f"m{number}", FOUND, origin="leaky", trust="historian"), PROJECT) for number in (1, 2, 3)),
+        (derived("m4", SAID, origin="other", trust="historian"), PROJECT),
+        (derived("m5", FOUND, origin="leaky", trust="historian"), PROJECT),
+        (MemoryMerged(memory="m1", sources=["m2"], category="NAMING", text=FOUND, trust="dreamer"), PROJECT),
+        (MemoryRevised(memory="m3", category="NAMING", text="Kestrels nest there.", trust="dreamer"), PROJECT),
+        (MemoryMerged(memory="m4", sources=["m5"], category="NAMING", text=SAID, trust="dreamer"), PROJECT),
+    )
+    of = {one for _, one in known.of_session("leaky").memories}
+    assert {"m1", "m2", "m3", "m5"} == of
 
 
 def test_a_proposal_to_change_what_goes_goes_with_it() -> None:
