@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from schemas.commands import Command, MemoryWrite, PolicySet
-from services.dreamer.core.task import Scene, Task
+from services.dreamer.core.task import DreamTask, Scene
 from tests.helpers.memory_books import NOON, Desk, named
 
 PARTS = ("quay", "crane", "tide", "berth", "cargo", "pilot", "tug", "mole", "buoy", "gate", "keel", "winch")
@@ -69,7 +69,7 @@ def lies(texts: Sequence[str]) -> Mapping[str, Lie]:
 
 
 def answered(
-    task: Task, desk: Desk, say: Callable[[str, Said], list[Said]], key: str
+    task: DreamTask, desk: Desk, say: Callable[[str, Said], list[Said]], key: str
 ) -> tuple[list[Command], list[str]]:
     """What stands of an answer to the next question of a task: commands, and why items were dropped."""
     assert task.model is not None

@@ -41,6 +41,7 @@ class WaitingSearcher(Searcher):
     """A searcher that answers when it may."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.may = asyncio.Event()
         self.was_asked = asyncio.Event()
 

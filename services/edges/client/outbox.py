@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from services.kit.bus import Bus, TooLarge
+from services.kit.bus import Bus, TooLarge, Unreachable
 from services.kit.files import open_own, write_whole
 from services.kit.logs import logger
 from services.kit.within import cut_off
@@ -84,8 +84,13 @@ class Outbox:
         """
         if self._bus.connected and not self._is_resting:
             for message in islice(self._waiting, len(self._under_way), WINDOW):
-                publishing = self._bus.publish(message.subject, message.data, message.id)
-                self._under_way.append(asyncio.create_task(publishing))
+                self._under_way.append(asyncio.create_task(self._published(message)))
+
+    async def _published(self, message: Outgoing) -> int:
+        """The position of a message. The connection may have broken since it was to be sent."""
+        if not self._bus.connected:
+            raise Unreachable(f"the connection broke before {message.id} was sent")
+        return await self._bus.publish(message.subject, message.data, message.id)
 
     async def _is_settled(self, message: Outgoing, publishing: asyncio.Task[int]) -> bool:
         """Whether this message need not be sent again."""

@@ -53,7 +53,12 @@ async def dream(options: argparse.Namespace, settings: Settings, here: Path) -> 
 
 
 async def _run(bus: Bus, options: argparse.Namespace, project: str) -> int:
-    """Order it, and wait for the run that answers the order."""
+    """Order it, and wait for the run that answers the order. Raises `NoDreamer` where one would wait in vain."""
+    if options.wait and not await healths(bus, (ROOM,), PATIENCE):
+        raise NoDreamer(
+            "no dreamer runs, so nothing was ordered: `annals status` shows which rooms run; with `--wait 0` the next "
+            "dreamer that is started runs it"
+        )
     actor = Actor("person", name_of_person())
     answer = await send(bus, Address(project), DreamOrder(options.task), name=f"person-{uuid4()}", actor=actor)
     if not answer.ok:
@@ -75,10 +80,7 @@ async def _run(bus: Bus, options: argparse.Namespace, project: str) -> int:
 
 
 async def _ended(bus: Bus, project: str, order: int, seconds: float) -> DreamRunReport | None:
-    """The run that answers an order, when it has ended; none: that takes longer.
-
-    Raises `NoDreamer` where none has begun it, and none runs.
-    """
+    """The run that answers an order, when it has ended; none: that takes longer."""
     deadline = time.monotonic() + seconds
     while True:
         run = answering(await _asked(bus, DreamsAsk(project, MOST)), order)
@@ -86,11 +88,6 @@ async def _ended(bus: Bus, project: str, order: int, seconds: float) -> DreamRun
             return run
         if time.monotonic() >= deadline:
             return None
-        if run is None and not await healths(bus, (ROOM,), PATIENCE):
-            raise NoDreamer(
-                "it was ordered, and no dreamer runs: the next one that is started runs it; `annals status` shows "
-                "which rooms run, and `annals dream status` what came of it"
-            )
         await asyncio.sleep(PAUSE)
 
 

@@ -116,7 +116,11 @@ class BusClient(Client):
         await super()._close(status, do_cbs)
 
     async def drop_requests(self) -> None:
-        """Let nobody wait for an answer that cannot come: what was asked before a break is not answered after it."""
+        """Let nobody wait for an answer that cannot come: what was asked before a break is not answered after it.
+
+        Nor is it sent after it: it would arrive before what was lost with the connection and is sent again.
+        """
+        self._pending, self._pending_data_size = [], 0
         for waiting in list(self._resp_map.values()):
             if not waiting.done():
                 waiting.set_exception(ConnectionReconnectingError())

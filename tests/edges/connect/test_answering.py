@@ -250,7 +250,7 @@ def test_a_variable_that_holds_instead_of_the_file_is_named(
 ) -> None:
     monkeypatch.setenv("ANNALS_MODEL__CHAIN", "[]")
     assert 0 == setup("--yes", "--model", "small")
-    assert "ANNALS_MODEL__CHAIN of this environment holds instead" in said(capsys)
+    assert "ANNALS_MODEL__CHAIN of this environment applies instead" in said(capsys)
 
 
 def test_of_an_installation_that_runs_it_is_said_how_it_reads_its_settings_again(

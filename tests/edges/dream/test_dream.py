@@ -26,7 +26,7 @@ from services.kit.watchdog import Watchdog
 from services.responder.worker import Responder
 from services.settings import Nats, Settings
 from tests.desk.test_books import send
-from tests.helpers.broker_world import opened, quick_settings
+from tests.helpers.broker_world import HARBOUR, opened, quick_settings
 from tests.helpers.waiting import PATIENCE, until
 
 NOTES = "repeated_notes"
@@ -115,19 +115,28 @@ async def test_an_order_is_not_waited_for_where_a_person_says_so(command: Comman
 
 
 @pytest.mark.broker
-async def test_an_order_is_not_waited_for_where_no_dreamer_runs_and_is_done_by_the_next(
+async def test_where_no_dreamer_runs_nothing_is_ordered_unless_it_may_wait_for_the_next_one(
     without_dreamer: Command, bus: Bus, tmp_path: Path
 ) -> None:
     status, _, error = await without_dreamer("run", NOTES)
-    assert (1, "annals: it was ordered, and no dreamer runs") == (status, error[:43])
+    assert (1, "annals: no dreamer runs, so nothing was ordered") == (status, error[:47])
     assert "`annals status`" in error
+    assert 0 == (await _report(bus)).waiting
+    status, _, _ = await without_dreamer("run", NOTES, "--wait", "0")
+    assert (0, 1) == (status, (await _report(bus)).waiting)
     async with opened(Dreamer(), bus, quick_settings(tmp_path)):
         await until(lambda: _has_ended(bus))
 
 
+async def _report(bus: Bus) -> DreamReport:
+    question = DreamsAsk(HARBOUR.project, 1)
+    return msgspec.json.decode(
+        await bus.request(ask(DreamsAsk.NAME, question.project), encode(question), PATIENCE), type=DreamReport
+    )
+
+
 async def _has_ended(bus: Bus) -> bool:
-    report = await bus.request(ask(DreamsAsk.NAME, "harbour"), encode(DreamsAsk("harbour", 1)), PATIENCE)
-    return any(run.ended_at for run in msgspec.json.decode(report, type=DreamReport).runs)
+    return any(run.ended_at for run in (await _report(bus)).runs)
 
 
 def test_a_task_that_is_not_there_is_refused_with_those_that_are(capsys: pytest.CaptureFixture[str]) -> None:
