@@ -164,12 +164,14 @@ def _trees() -> Sequence[tuple[str, ast.Module]]:
     return found
 
 
+@pytest.mark.slow
 def test_what_must_come_is_waited_for_for_a_minute_at_least() -> None:
     found = {f"{path}::{function}": call for path, tree in _trees() for function, call in short_waits(tree)}
     assert {} == {where: call for where, call in found.items() if where not in ALLOWED}
     assert {*ALLOWED} == {*found} & {*ALLOWED}, "what is allowed and is there no more, is allowed no longer"
 
 
+@pytest.mark.slow
 def test_no_test_judges_elapsed_time() -> None:
     assert [] == [f"{path}: {judged}" for path, tree in _trees() for judged in judged_times(tree)]
 

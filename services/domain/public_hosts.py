@@ -17,7 +17,7 @@ _CLOSED = (
 """Networks that no public host has, whatever the library says of them: own ones, tunnels, and such for tests."""
 
 
-class WebAddress(NamedTuple):
+class PublicWebAddress(NamedTuple):
     """A web address in its parts."""
 
     scheme: str
@@ -30,7 +30,7 @@ class WebAddress(NamedTuple):
         return PORTS[self.scheme]
 
 
-def web_address(url: str) -> WebAddress:
+def web_address(url: str) -> PublicWebAddress:
     """The parts of an address. Raises `ValueError`, as a sentence, for one that is not looked at by its form alone."""
     if len(url) > LONGEST:
         raise ValueError(f"the address has {len(url)} characters, and may have {LONGEST}")
@@ -49,7 +49,7 @@ def web_address(url: str) -> WebAddress:
     if is_private_literal(host):
         raise ValueError(f"{host} is no public address")
     path = parts.path or "/"
-    return WebAddress(parts.scheme, host, f"{path}?{parts.query}" if parts.query else path)
+    return PublicWebAddress(parts.scheme, host, f"{path}?{parts.query}" if parts.query else path)
 
 
 def is_private_literal(host: str) -> bool:

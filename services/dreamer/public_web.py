@@ -16,7 +16,7 @@ from http.client import HTTPException, HTTPResponse, IncompleteRead
 from typing import NamedTuple, cast
 from urllib.parse import urljoin
 
-from services.domain.public_hosts import WebAddress, is_named, is_public, web_address
+from services.domain.public_hosts import PublicWebAddress, is_named, is_public, web_address
 from services.dreamer.core.verdicts import AddressLook
 
 PATIENCE = 5.0
@@ -35,7 +35,7 @@ class Barred(ValueError):
     """An address that is not asked, as a sentence."""
 
 
-class Endpoint(NamedTuple):
+class PublicEndpoint(NamedTuple):
     """Where a connection goes: an IP address and a port."""
 
     ip: str
@@ -44,7 +44,7 @@ class Endpoint(NamedTuple):
 
 Lookup = Callable[[str, int], Awaitable[Sequence[str]]]
 """The IP addresses of a host. Raises `OSError` where it has none."""
-Resolve = Callable[[str, int], Awaitable[Sequence[Endpoint]]]
+Resolve = Callable[[str, int], Awaitable[Sequence[PublicEndpoint]]]
 """Where a host is reached. Raises `Barred` where that is not the public internet, and `OSError`."""
 
 
@@ -54,13 +54,13 @@ async def looked_up(host: str, port: int) -> Sequence[str]:
     return [str(address[0]) for *_, address in found]
 
 
-async def public_endpoints(host: str, port: int, lookup: Lookup = looked_up) -> Sequence[Endpoint]:
+async def public_endpoints(host: str, port: int, lookup: Lookup = looked_up) -> Sequence[PublicEndpoint]:
     """Where a host is reached, if every one of its addresses is public."""
     async with asyncio.timeout(LOOKUP_PATIENCE):
         ips = [*dict.fromkeys(await lookup(host, port))]
     if private := next((ip for ip in ips if not is_public(ip)), ""):
         raise Barred(f"{host} has the address {private}, which is not public")
-    return [Endpoint(ip, port) for ip in ips[:MOST_ENDPOINTS]]
+    return [PublicEndpoint(ip, port) for ip in ips[:MOST_ENDPOINTS]]
 
 
 class PublicWeb:
@@ -102,7 +102,7 @@ class PublicWeb:
             url = urljoin(url, location)
         return AddressLook(fault=f"it leads on more than {MOST_REDIRECTS} times")
 
-    def _checked(self, url: str) -> WebAddress:
+    def _checked(self, url: str) -> PublicWebAddress:
         try:
             address = web_address(url)
         except ValueError as error:
@@ -111,7 +111,7 @@ class PublicWeb:
             raise Barred(f"{address.host[:80]} is none of the hosts that ANNALS_DREAM__HOSTS names")
         return address
 
-    async def _asked(self, address: WebAddress, *, wants_text: bool) -> HTTPResponse:
+    async def _asked(self, address: PublicWebAddress, *, wants_text: bool) -> HTTPResponse:
         """The answer, of which the body is read as far as it is wanted."""
         endpoints = await self._resolve(address.host, address.port)
         reader, writer = await _connected(address, endpoints)
@@ -124,7 +124,7 @@ class PublicWeb:
 
 
 async def _connected(
-    address: WebAddress, endpoints: Sequence[Endpoint]
+    address: PublicWebAddress, endpoints: Sequence[PublicEndpoint]
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """A connection to the first of these that takes one; its certificate has to be that of the host."""
     secured = ssl.create_default_context() if address.scheme == "https" else None
@@ -141,7 +141,7 @@ async def _connected(
     raise failed
 
 
-def _request(address: WebAddress) -> bytes:
+def _request(address: PublicWebAddress) -> bytes:
     host = f"[{address.host}]" if ":" in address.host else address.host
     return (
         f"GET {address.target} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: annals\r\nAccept: */*\r\n"

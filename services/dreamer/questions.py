@@ -9,7 +9,7 @@ from schemas.events import TaskAsked
 from schemas.subjects import Address
 from services.dreamer.core.outcome import LONGEST_DETAIL
 from services.dreamer.core.sheet import ITEMS
-from services.dreamer.core.task import Change, DreamTask, Judged, Scene, Sheet
+from services.dreamer.core.task import DreamTask, JudgedAnswer, QuestionSheet, Scene, TaskChange
 from services.kit import metrics
 from services.kit.model import Attempt, Budget, ModelFailed, Models, Question
 from services.kit.room import Kit
@@ -41,7 +41,7 @@ class TaskQuestions:
 
     async def ask(
         self, address: Address, run: str, task: DreamTask, scene: Scene
-    ) -> "tuple[TaskAsked, Sequence[Change]] | None":
+    ) -> "tuple[TaskAsked, Sequence[TaskChange]] | None":
         """Ask the next question of a task: what is recorded of it, and the changes that stand; none: it has none."""
         began, most, attempts = time.monotonic(), ITEMS, list[Attempt]()
         while sheet := await asyncio.to_thread(_sheet, task, scene, most):
@@ -68,7 +68,7 @@ class TaskQuestions:
         attempts: Sequence[Attempt],
         began: float,
         *,
-        stands: Judged = Judged(),  # noqa: B008 - it cannot be changed
+        stands: JudgedAnswer = JudgedAnswer(),  # noqa: B008 - it cannot be changed
         model: str = "",
         code: str = OK,
         detail: str = "",
@@ -94,11 +94,11 @@ class TaskQuestions:
         )
 
 
-def _sheet(task: DreamTask, scene: Scene, most: int) -> Sheet | None:
+def _sheet(task: DreamTask, scene: Scene, most: int) -> QuestionSheet | None:
     return task.model.sheet(scene, most) if task.model is not None else None
 
 
-def _question(sheet: Sheet, address: Address) -> Question[Any]:
+def _question(sheet: QuestionSheet, address: Address) -> Question[Any]:
     return Question(
         system=sheet.system, prompt=sheet.prompt, shape=sheet.shape, check=sheet.check, address=Address(address.project)
     )

@@ -24,7 +24,7 @@ from services.dreamer.core.outcome import (
     next_task,
 )
 from services.dreamer.core.state import SENDER, Dreams
-from services.dreamer.core.task import Change, DreamTask, Scene
+from services.dreamer.core.task import DreamTask, Scene, TaskChange
 from services.dreamer.places import checkout_of
 from services.dreamer.questions import TaskQuestions
 from services.kit.bus import Unreachable
@@ -188,7 +188,7 @@ class DreamRun:
         tree = await checkout_of(address.project, roots)
         return Scene(state.book, datetime.now(UTC), tree, asked=asked) if tree is not None else None
 
-    async def _sent(self, address: Address, run: str, task: str, changes: Sequence[Change]) -> int:
+    async def _sent(self, address: Address, run: str, task: str, changes: Sequence[TaskChange]) -> int:
         """Have the desk decide each change, in their order; how many it refused. Raises `Unreachable`."""
         refused, actor = 0, Actor("room", SENDER)
         for change in changes[:MOST_CHANGES]:

@@ -8,7 +8,7 @@ import pytest
 from schemas.commands import MemoryImportance, MemoryWrite
 from schemas.events import MemoryProposed, MemoryRevised
 from services.dreamer.core.sheet import TWICE, UNKNOWN
-from services.dreamer.core.task import Judged, Scene
+from services.dreamer.core.task import JudgedAnswer, Scene
 from services.dreamer.core.tasks.classify import EXAMPLES, TASK
 from tests.helpers.lying_models import ORDER, Said, desk_with, items_of
 from tests.helpers.memory_books import NOON, Desk
@@ -20,7 +20,7 @@ TEXTS = (HEAVY, LIGHT, PLAIN)
 WEIGHTS = {HEAVY: "high", LIGHT: "low", PLAIN: "normal", **EXAMPLES}
 
 
-def said(desk: Desk, **lies: Said) -> tuple[Judged, str]:
+def said(desk: Desk, **lies: Said) -> tuple[JudgedAnswer, str]:
     """What stands of an answer that is right but for these lies (the beginning of a text -> fields), and its fault."""
     assert TASK.model is not None
     sheet = TASK.model.sheet(Scene(desk.book, NOON), 20)

@@ -11,7 +11,7 @@ from schemas.commands import MemoryArchive, MemoryMerge, MemoryPin, MemoryWrite,
 from schemas.events.memory import TRUSTS
 from services.domain.senders import PEOPLE
 from services.dreamer.core.same_fact import fact_of
-from services.dreamer.core.task import Change, Scene
+from services.dreamer.core.task import Scene, TaskChange
 from services.dreamer.core.tasks.consolidate import TASK
 from services.memory.sameness import sentence_key
 from tests.dreamer.hand_pairs import DIFFERENT, SAME
@@ -27,7 +27,7 @@ def desk_with(*texts: str, trust: str = "agent", category: str = RULES) -> tuple
     return desk, [named(desk.say(MemoryWrite(text=text, category=category), trust)) for text in texts]
 
 
-def changes(desk: Desk) -> Sequence[Change]:
+def changes(desk: Desk) -> Sequence[TaskChange]:
     scene = Scene(desk.book, NOON)
     found = TASK.changes(scene)
     assert len(found) == TASK.backlog(scene)

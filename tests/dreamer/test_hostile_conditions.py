@@ -9,7 +9,7 @@ from schemas.commands import NoteWrite
 from schemas.conditions import AddressCondition, FileCondition
 from services.dreamer.core.verdicts import BARRED, judge
 from services.dreamer.looks import file_look
-from services.dreamer.public_web import Endpoint, PublicWeb, public_endpoints
+from services.dreamer.public_web import PublicEndpoint, PublicWeb, public_endpoints
 from services.dreamer.tree import Checkout
 from tests.helpers.memory_books import NOON, Desk
 
@@ -82,7 +82,7 @@ async def test_a_name_that_leads_to_a_private_address_is_not_asked(host: str) ->
     async def lookup(name: str, _: int) -> Sequence[str]:
         return NAMES[name]
 
-    async def resolve(name: str, port: int) -> Sequence[Endpoint]:
+    async def resolve(name: str, port: int) -> Sequence[PublicEndpoint]:
         return await public_endpoints(name, port, lookup)
 
     look = await PublicWeb(("*",), resolve).look(f"https://{host}/", wants_text=True)

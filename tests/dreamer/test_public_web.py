@@ -10,7 +10,7 @@ import pytest
 
 from services.domain.public_hosts import is_public
 from services.dreamer.core.verdicts import AddressLook
-from services.dreamer.public_web import MOST_BYTES, Barred, Endpoint, PublicWeb, public_endpoints
+from services.dreamer.public_web import MOST_BYTES, Barred, PublicEndpoint, PublicWeb, public_endpoints
 from tests.helpers.waiting import PATIENCE
 from tests.helpers.web_server import HOST, OK, WebServer, redirect
 
@@ -132,8 +132,8 @@ async def test_an_answer_that_never_comes_is_given_up() -> None:
     server = await asyncio.start_server(wait, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
 
-    async def resolve(_: str, __: int) -> Sequence[Endpoint]:
-        return [Endpoint("127.0.0.1", port)]
+    async def resolve(_: str, __: int) -> Sequence[PublicEndpoint]:
+        return [PublicEndpoint("127.0.0.1", port)]
 
     found = await PublicWeb((HOST,), resolve, patience=0.05).look(f"http://{HOST}/", wants_text=False)
     assert "it took longer than" in found.fault
@@ -160,7 +160,7 @@ async def test_a_name_is_looked_up_once_and_the_connection_goes_there(monkeypatc
     async def lookup(_: str, __: int) -> Sequence[str]:
         return next(answers)
 
-    async def resolve(host: str, port: int) -> Sequence[Endpoint]:
+    async def resolve(host: str, port: int) -> Sequence[PublicEndpoint]:
         return await public_endpoints(host, port, lookup)
 
     async def connect(ip: str, port: int, **_: object) -> None:

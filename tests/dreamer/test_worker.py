@@ -24,7 +24,7 @@ from schemas.subjects import Address
 from services.desk.worker import Desk
 from services.domain.envelopes import envelopes
 from services.dreamer import watch
-from services.dreamer.core.task import Change, DreamTask, Scene
+from services.dreamer.core.task import DreamTask, Scene, TaskChange
 from services.dreamer.core.tasks.repeated_notes import RepeatedNotes
 from services.dreamer.worker import Dreamer
 from services.edges.launcher.broker import Broker
@@ -186,7 +186,9 @@ async def test_what_a_killed_dreamer_had_done_is_counted_and_done_once(desk: Bus
 class Made(RepeatedNotes):
     """A task that does what a test wants."""
 
-    def __init__(self, name: str, *changes: Change, error: Exception | None = None, needs_tree: bool = False) -> None:
+    def __init__(
+        self, name: str, *changes: TaskChange, error: Exception | None = None, needs_tree: bool = False
+    ) -> None:
         self.NAME = name
         self.needs_tree = needs_tree
         self._changes = changes
@@ -195,7 +197,7 @@ class Made(RepeatedNotes):
     def backlog(self, _: Scene) -> int:
         return 1 + len(self._changes)
 
-    def changes(self, _: Scene) -> Sequence[Change]:
+    def changes(self, _: Scene) -> Sequence[TaskChange]:
         if self._error:
             raise self._error
         return self._changes
@@ -216,12 +218,12 @@ async def test_three_equal_failures_end_a_run_and_what_is_left_is_seen_to_be_ski
 
 
 async def test_how_a_task_ended_is_told_from_what_is_in_the_log(desk: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
-    proposal = Change(MemoryWrite(text=TEXT), "it was seen")
+    proposal = TaskChange(MemoryWrite(text=TEXT), "it was seen")
     using(
         monkeypatch,
         Made("held", proposal),
         Made("no_effect"),
-        Made("refused", Change(MemoryWrite(text=""), "nothing")),
+        Made("refused", TaskChange(MemoryWrite(text=""), "nothing")),
         Made("no_tree", needs_tree=True),
         Made("budget", error=BudgetExhausted("half of the day's budget is spent")),
         Made("failing", error=ValueError("x")),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from services.dreamer.public_web import Barred, Endpoint
+from services.dreamer.public_web import Barred, PublicEndpoint
 
 HOST = "harbour.example"
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nready"
@@ -27,12 +27,12 @@ class WebServer:
         self._secured = secured
         self._port = 0
 
-    async def resolve(self, host: str, _: int) -> Sequence[Endpoint]:
+    async def resolve(self, host: str, _: int) -> Sequence[PublicEndpoint]:
         """Loopback for the hosts of a test, and no other one."""
         self.resolved[host] += 1
         if not host.endswith(".example"):
             raise Barred(f"{host} is not public")
-        return [Endpoint("127.0.0.1", self._port)]
+        return [PublicEndpoint("127.0.0.1", self._port)]
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["WebServer"]:

@@ -18,7 +18,7 @@ from schemas.commands import MemoryMerge
 from services.dreamer.core.keeping import is_of_people
 from services.dreamer.core.same_fact import fact_of
 from services.dreamer.core.sheet import DATA, about_offered, judged, listed
-from services.dreamer.core.task import Change, Judged, Scene, Sheet, undecided, waiting_in
+from services.dreamer.core.task import JudgedAnswer, QuestionSheet, Scene, TaskChange, undecided, waiting_in
 from services.dreamer.core.wording import content_of, is_close
 from services.memory.decide.context import LONGEST
 from services.memory.entry import Memory
@@ -78,13 +78,13 @@ class PairQuestions:
         """How many pairs a model was not asked about."""
         return len(pairs(scene))
 
-    def sheet(self, scene: Scene, most: int) -> Sheet | None:
+    def sheet(self, scene: Scene, most: int) -> QuestionSheet | None:
         """The next pairs, the closest first."""
         offered = {f"p{number}": pair for number, pair in enumerate(pairs(scene)[:most], 1)}
         if not offered:
             return None
         shown = [SentencePair(handle, one.text, other.text) for handle, (one, other) in offered.items()]
-        return Sheet(
+        return QuestionSheet(
             system=_SYSTEM,
             prompt=listed(f"Judge these {len(shown)} pairs, each by its handle.", shown),
             shape=PairVerdicts,
@@ -93,12 +93,12 @@ class PairQuestions:
         )
 
 
-def verdict_on(answer: PairVerdicts, offered: Mapping[str, Pair]) -> Judged:
+def verdict_on(answer: PairVerdicts, offered: Mapping[str, Pair]) -> JudgedAnswer:
     """What stands of an answer about pairs."""
     return judged(answer.pairs, offered, _key, _decided)
 
 
-def _decided(said: PairVerdict, pair: Pair) -> Change | str | None:
+def _decided(said: PairVerdict, pair: Pair) -> TaskChange | str | None:
     if not said.same:
         return None
     if said.keep not in ("one", "other"):
@@ -107,7 +107,7 @@ def _decided(said: PairVerdict, pair: Pair) -> Change | str | None:
     text = (one if said.keep == "one" else other).text.strip()
     first, second = sorted(pair, key=standing)
     command = MemoryMerge((first.id, second.id), text, review=True, reason=SAME)
-    return Change(command, f"{first.id}, {second.id} {SAME}", target=_key(pair))
+    return TaskChange(command, f"{first.id}, {second.id} {SAME}", target=_key(pair))
 
 
 def _key(pair: Pair) -> str:
@@ -130,7 +130,7 @@ def _open(scene: Scene, found: Iterable[Pair]) -> Iterator[Pair]:
     """Those that a person was not asked about, whichever of the two sentences stays."""
     for pair in found:
         first, second = sorted(pair, key=standing)
-        both = [Change(MemoryMerge((first.id, second.id), one.text), "") for one in pair]
+        both = [TaskChange(MemoryMerge((first.id, second.id), one.text), "") for one in pair]
         if len(undecided(scene, both)) == len(both):
             yield pair
 

@@ -40,7 +40,7 @@ SHORTEST, LONG = 4, 5
 """Characters of a word from which on it may have an ending, and of one that may end in `ing`."""
 
 
-class Fact(NamedTuple):
+class StatedFact(NamedTuple):
     """What a text states, in its usual form, and the reason that it gives; empty: none."""
 
     main: Words
@@ -61,10 +61,10 @@ _DOING = frozenset({("do", "not"), ("do", "never")})
 
 
 @lru_cache(CACHED)
-def fact_of(text: str) -> Fact:
+def fact_of(text: str) -> StatedFact:
     """The fact of a text. Equal `main` and reasons that are equal, or of which one is empty, state the same."""
     if len(text) > LONGEST:
-        return Fact((text,))
+        return StatedFact((text,))
     parts = [words for part in _parted(text) if (words := _usual(part))]
     if len(parts) > 1 and parts[0] == ["default"]:
         parts = [["default", *parts[1]], *parts[2:]]
@@ -75,7 +75,7 @@ def fact_of(text: str) -> Fact:
         sentence += _PARTED if sentence and not (_opens(part) or part[0] in usual.PARTING) else ()
         sentence += _acted(part)
     main, reason = _without_reason(tuple(sentence))
-    return Fact(main, reason)
+    return StatedFact(main, reason)
 
 
 def _parted(text: str) -> Iterator[list[_Word]]:

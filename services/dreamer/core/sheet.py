@@ -14,7 +14,7 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from services.domain.questions.fencing import fenced
-from services.dreamer.core.task import Change, Judged
+from services.dreamer.core.task import JudgedAnswer, TaskChange
 
 ITEMS = 20
 """What one question is about, at most."""
@@ -54,14 +54,14 @@ def judged(
     answer: Sequence[A],
     offered: Mapping[str, O],
     key_of: Callable[[O], str],
-    decide: Callable[[A, O], Change | str | None],
-) -> Judged:
+    decide: Callable[[A, O], TaskChange | str | None],
+) -> JudgedAnswer:
     """Decide each item of an answer. `decide`: a change, a sentence why there is none, or nothing to be done."""
     times = Counter(one.handle for one in answer)
     found = [*_decided(answer, offered, times, decide)]
     named = [handle for handle in offered if times[handle]]
-    return Judged(
-        changes=tuple(one for one in found if isinstance(one, Change)),
+    return JudgedAnswer(
+        changes=tuple(one for one in found if isinstance(one, TaskChange)),
         items=tuple(key_of(offered[handle]) for handle in named),
         dropped=tuple(one for one in found if isinstance(one, str)),
     )
@@ -71,8 +71,8 @@ def _decided(
     answer: Sequence[A],
     offered: Mapping[str, O],
     times: Mapping[str, int],
-    decide: Callable[[A, O], Change | str | None],
-) -> Iterator[Change | str | None]:
+    decide: Callable[[A, O], TaskChange | str | None],
+) -> Iterator[TaskChange | str | None]:
     for one in answer:
         if one.handle not in offered:
             yield UNKNOWN

@@ -79,7 +79,7 @@ class Order(msgspec.Struct, frozen=True):
     """None: all."""
 
 
-class Run(msgspec.Struct, frozen=True):
+class DreamRun(msgspec.Struct, frozen=True):
     """What came of the newest run up to here."""
 
     is_started: bool = False
@@ -98,7 +98,7 @@ class Dreams(msgspec.Struct, frozen=True):
     """Where harnesses have worked in it, the newest place last."""
     jobs: DreamJobs = Jobs()
     orders: tuple[Order, ...] = ()
-    run: Run = Run()
+    run: DreamRun = DreamRun()
     asked: Map[str, datetime] = Map()
     """Task -> when it was requested last."""
     changed: Map[str, datetime] = Map()
@@ -178,7 +178,7 @@ def evolve(state: Dreams, event: Event, envelope: Envelope) -> Dreams:
         case DreamRequested(tasks=tasks):
             asked = _with(state.asked, tasks, envelope.at)
             orders = tuple(one for one in state.orders if one.seq > event.answers)
-            return replace(state, asked=asked, orders=orders, run=Run())
+            return replace(state, asked=asked, orders=orders, run=DreamRun())
         case DreamStarted():
             return _started(state)
         case TaskAsked(task=task, items=items):

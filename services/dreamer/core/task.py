@@ -14,7 +14,7 @@ from services.memory.book import Book
 from services.memory.decide.holding import is_proposed
 
 
-class Change(msgspec.Struct, frozen=True):
+class TaskChange(msgspec.Struct, frozen=True):
     """One command that a task wants the desk to decide, and why, in one line."""
 
     command: Command
@@ -48,17 +48,17 @@ class Scene(msgspec.Struct, frozen=True):
     """What a model was asked about before, as the task names it."""
 
 
-class Judged(msgspec.Struct, frozen=True):
+class JudgedAnswer(msgspec.Struct, frozen=True):
     """What stands of an answer."""
 
-    changes: tuple[Change, ...] = ()
+    changes: tuple[TaskChange, ...] = ()
     items: tuple[str, ...] = ()
     """The keys of the items that it was about, also of those of which nothing stands."""
     dropped: tuple[str, ...] = ()
     """Why an item was dropped, for each that was."""
 
 
-class Sheet(msgspec.Struct, frozen=True):
+class QuestionSheet(msgspec.Struct, frozen=True):
     """One question."""
 
     system: str
@@ -67,7 +67,7 @@ class Sheet(msgspec.Struct, frozen=True):
     """What the answer is decoded into."""
     check: Callable[[Any], str]
     """What is wrong with an answer as a whole, in a sentence for the model; empty: nothing is."""
-    judge: Callable[[Any], Judged]
+    judge: Callable[[Any], JudgedAnswer]
 
 
 class ModelPart(Protocol):
@@ -76,11 +76,11 @@ class ModelPart(Protocol):
     def left(self, scene: Scene) -> int:
         """How much a model was not asked about."""
 
-    def sheet(self, scene: Scene, most: int) -> Sheet | None:
+    def sheet(self, scene: Scene, most: int) -> QuestionSheet | None:
         """The next question, about so many items at most; none: nothing is left."""
 
 
-def undecided(scene: Scene, changes: Iterable[Change]) -> list[Change]:
+def undecided(scene: Scene, changes: Iterable[TaskChange]) -> list[TaskChange]:
     """Those of changes that no person has on the table, and that none has decided on."""
     return [one for one in changes if not is_proposed(scene.book, one.command)]
 
@@ -110,5 +110,5 @@ class DreamTask(Protocol):
     def backlog(self, scene: Scene) -> int:
         """How much there is to do."""
 
-    def changes(self, scene: Scene) -> Sequence[Change]:
+    def changes(self, scene: Scene) -> Sequence[TaskChange]:
         """The commands that would do it, in their order."""

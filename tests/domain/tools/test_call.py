@@ -113,6 +113,7 @@ def test_the_names_of_the_table_are_plain_and_stand_in_one_kind() -> None:
     assert every == [names.plain(name) for name in every]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")])
 def test_arguments_that_are_nested_as_deeply_as_can_be_read_break_nothing(opening: str, closing: str) -> None:
     def given(depth: int) -> str:

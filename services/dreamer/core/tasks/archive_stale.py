@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from schemas.commands import MemoryArchive
 from services.dreamer.core.keeping import is_worth_keeping
 from services.dreamer.core.named import Named, named_in
-from services.dreamer.core.task import Change, DreamTask, Scene, Tree, undecided
+from services.dreamer.core.task import DreamTask, Scene, TaskChange, Tree, undecided
 from services.memory.entry import Memory
 from services.memory.gate.verdict import judge
 from services.memory.strength import DAY
@@ -47,11 +47,11 @@ class Staleness:
         """How many memories would be archived."""
         return len(self.changes(scene))
 
-    def changes(self, scene: Scene) -> Sequence[Change]:
+    def changes(self, scene: Scene) -> Sequence[TaskChange]:
         """An archiving, with its reason, for each memory that is stale, passing or volatile."""
         known = sorted(scene.book.memories.values(), key=lambda memory: memory.id)
         found = ((memory.id, _reason(memory, scene)) for memory in known if memory.is_active)
-        stale = (Change(MemoryArchive(name, reason), f"{name}: {reason}") for name, reason in found if reason)
+        stale = (TaskChange(MemoryArchive(name, reason), f"{name}: {reason}") for name, reason in found if reason)
         return undecided(scene, stale)
 
 

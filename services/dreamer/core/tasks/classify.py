@@ -15,7 +15,7 @@ from schemas.commands import MemoryImportance
 from schemas.events.memory import IMPORTANCES
 from services.dreamer.core.keeping import BINDING, LESSON, WHY, is_of_people, is_worth_keeping
 from services.dreamer.core.sheet import DATA, judged, listed
-from services.dreamer.core.task import Change, DreamTask, Judged, ModelPart, Scene, Sheet, waiting_in
+from services.dreamer.core.task import DreamTask, JudgedAnswer, ModelPart, QuestionSheet, Scene, TaskChange, waiting_in
 from services.memory.decide.context import LONGEST
 from services.memory.entry import Memory
 from services.memory.sameness import set_of
@@ -59,7 +59,7 @@ class Weight(msgspec.Struct, frozen=True):
     quote: str = ""
 
 
-class Weights(msgspec.Struct, frozen=True):
+class WeightChoice(msgspec.Struct, frozen=True):
     """The whole answer."""
 
     memories: tuple[Weight, ...]
@@ -80,7 +80,7 @@ class Classification:
         """How many memories have a weight that nobody has given them."""
         return self.left(scene)
 
-    def changes(self, scene: Scene) -> Sequence[Change]:  # noqa: ARG002 - as a task is asked
+    def changes(self, scene: Scene) -> Sequence[TaskChange]:  # noqa: ARG002 - as a task is asked
         """None: rules weigh nothing."""
         return []
 
@@ -88,7 +88,7 @@ class Classification:
         """The same."""
         return len(_offered(scene))
 
-    def sheet(self, scene: Scene, most: int) -> Sheet | None:
+    def sheet(self, scene: Scene, most: int) -> QuestionSheet | None:
         """The next question, with the examples among the memories."""
         memories = _offered(scene)[:most]
         if not memories:
@@ -96,16 +96,16 @@ class Classification:
         texts: list[Memory | str] = sorted([*memories, *EXAMPLES], key=_place)
         named = {f"m{number}": one for number, one in enumerate(texts, 1)}
         shown = [WeighedText(name, one if isinstance(one, str) else one.text) for name, one in named.items()]
-        return Sheet(
+        return QuestionSheet(
             system=_SYSTEM,
             prompt=listed(f"Judge these {len(shown)} memories, each by its handle.", shown),
-            shape=Weights,
+            shape=WeightChoice,
             check=lambda answer: scale_of(answer, named),
             judge=lambda answer: weighing_of(answer, named),
         )
 
 
-def scale_of(answer: Weights, named: Mapping[str, Memory | str]) -> str:
+def scale_of(answer: WeightChoice, named: Mapping[str, Memory | str]) -> str:
     """What is wrong with an answer by which the examples weigh otherwise. Which texts those are it does not say."""
     said = {one.handle: one.importance for one in answer.memories}
     expected = {name: EXAMPLES[one] for name, one in named.items() if isinstance(one, str)}
@@ -116,14 +116,14 @@ def scale_of(answer: Weights, named: Mapping[str, Memory | str]) -> str:
     return ""
 
 
-def weighing_of(answer: Weights, named: Mapping[str, Memory | str]) -> Judged:
+def weighing_of(answer: WeightChoice, named: Mapping[str, Memory | str]) -> JudgedAnswer:
     """What stands of an answer with weights."""
     offered = {name: one for name, one in named.items() if not isinstance(one, str)}
     known = {name for name, one in named.items() if isinstance(one, str)}
     return judged([one for one in answer.memories if one.handle not in known], offered, _key, _decided)
 
 
-def _decided(said: Weight, memory: Memory) -> Change | str | None:
+def _decided(said: Weight, memory: Memory) -> TaskChange | str | None:
     if said.importance not in IMPORTANCES:
         return "it gives a weight that there is not"
     if said.importance == NORMAL:
@@ -135,7 +135,9 @@ def _decided(said: Weight, memory: Memory) -> Change | str | None:
     if said.importance == "high" and (BINDING | WHY | LESSON).isdisjoint(set_of(memory.text)):
         return "it makes much of what neither binds, nor gives a reason, nor tells of a lesson"
     reason = f'{JUDGED}"{said.quote.strip()[:200]}"'
-    return Change(MemoryImportance(memory.id, said.importance, reason), f"{memory.id}: {reason}", target=_key(memory))
+    return TaskChange(
+        MemoryImportance(memory.id, said.importance, reason), f"{memory.id}: {reason}", target=_key(memory)
+    )
 
 
 def _place(one: Memory | str) -> str:

@@ -12,7 +12,7 @@ from schemas.commands import MemoryArchive, MemoryMerge
 from services.dreamer.core.keeping import is_of_people
 from services.dreamer.core.pairs import PairQuestions, standing
 from services.dreamer.core.same_fact import Words, fact_of
-from services.dreamer.core.task import Change, DreamTask, ModelPart, Scene, undecided
+from services.dreamer.core.task import DreamTask, ModelPart, Scene, TaskChange, undecided
 from services.memory.decide.context import LONGEST
 from services.memory.decide.merging import MOST
 from services.memory.entry import Memory
@@ -35,7 +35,7 @@ class Consolidation:
         """How many merges and copies of a protected memory there are."""
         return len(self.changes(scene))
 
-    def changes(self, scene: Scene) -> Sequence[Change]:
+    def changes(self, scene: Scene) -> Sequence[TaskChange]:
         """A merge for each fact that several memories state, the strongest first."""
         by_place: dict[tuple[str, str], list[Memory]] = defaultdict(list)
         for memory in scene.book.memories.values():
@@ -44,7 +44,7 @@ class Consolidation:
         return undecided(scene, (change for place in sorted(by_place) for change in _of_place(by_place[place])))
 
 
-def _of_place(memories: Sequence[Memory]) -> Iterator[Change]:
+def _of_place(memories: Sequence[Memory]) -> Iterator[TaskChange]:
     """The changes among the memories of one category and class."""
     own, rest = dict[str, str](), list[Memory]()
     for memory in sorted(memories, key=standing):
@@ -56,7 +56,7 @@ def _of_place(memories: Sequence[Memory]) -> Iterator[Change]:
     for memory in rest:
         if twin := own.get(sentence_key(memory.text)):
             reason = f"{twin} is the same sentence, and a person's or pinned"
-            yield Change(MemoryArchive(memory.id, reason), reason)
+            yield TaskChange(MemoryArchive(memory.id, reason), reason)
         else:
             free.append(memory)
     for same in _same(free):
@@ -64,7 +64,7 @@ def _of_place(memories: Sequence[Memory]) -> Iterator[Change]:
             ids = tuple(memory.id for memory in same[:MOST])
             is_keyed = len({sentence_key(memory.text) for memory in same}) == 1
             why = "are the same sentence" if is_keyed else "state one fact in other words"
-            yield Change(
+            yield TaskChange(
                 MemoryMerge(ids, text, reason=why),
                 f"{', '.join(ids)} {why}",
             )

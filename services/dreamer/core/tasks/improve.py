@@ -15,7 +15,7 @@ from services.domain.texts.injection import steers
 from services.domain.texts.risky import risk_of
 from services.dreamer.core.keeping import is_of_people
 from services.dreamer.core.sheet import DATA, about_offered, judged, listed
-from services.dreamer.core.task import Change, DreamTask, Judged, ModelPart, Scene, Sheet, waiting_in
+from services.dreamer.core.task import DreamTask, JudgedAnswer, ModelPart, QuestionSheet, Scene, TaskChange, waiting_in
 from services.dreamer.core.wording import is_only_tidied, words_lost_or_new
 from services.memory.decide.context import LONGEST
 from services.memory.entry import Memory
@@ -71,7 +71,7 @@ class Improvement:
         """How many memories tell, and were not worded yet."""
         return self.left(scene)
 
-    def changes(self, scene: Scene) -> Sequence[Change]:  # noqa: ARG002 - as a task is asked
+    def changes(self, scene: Scene) -> Sequence[TaskChange]:  # noqa: ARG002 - as a task is asked
         """None: rules word nothing."""
         return []
 
@@ -79,13 +79,13 @@ class Improvement:
         """The same."""
         return len(_offered(scene))
 
-    def sheet(self, scene: Scene, most: int) -> Sheet | None:
+    def sheet(self, scene: Scene, most: int) -> QuestionSheet | None:
         """The next question."""
         offered = {f"m{number}": memory for number, memory in enumerate(_offered(scene)[:most], 1)}
         if not offered:
             return None
         shown = [MemoryText(handle, memory.text) for handle, memory in offered.items()]
-        return Sheet(
+        return QuestionSheet(
             system=_SYSTEM,
             prompt=listed(f"Word these {len(shown)} memories, each under its handle.", shown),
             shape=MemoryTexts,
@@ -94,13 +94,13 @@ class Improvement:
         )
 
 
-def wording_of(answer: MemoryTexts, offered: Mapping[str, Memory], scene: Scene) -> Judged:
+def wording_of(answer: MemoryTexts, offered: Mapping[str, Memory], scene: Scene) -> JudgedAnswer:
     """What stands of an answer with new words."""
     known = {sentence_key(memory.text) for memory in scene.book.memories.values() if memory.is_active}
     return judged(answer.memories, offered, _key, lambda said, memory: _decided(said, memory, known))
 
 
-def _decided(said: MemoryText, memory: Memory, known: set[str]) -> Change | str | None:
+def _decided(said: MemoryText, memory: Memory, known: set[str]) -> TaskChange | str | None:
     text = said.text.strip()
     if text == memory.text.strip():
         return None
@@ -113,7 +113,7 @@ def _decided(said: MemoryText, memory: Memory, known: set[str]) -> Change | str 
     command = MemoryRevise(
         memory.id, text, revision=memory.revision, review=not is_only_tidied(text, memory.text), reason=WHY
     )
-    return Change(command, f"{memory.id}: {WHY}", target=_key(memory))
+    return TaskChange(command, f"{memory.id}: {WHY}", target=_key(memory))
 
 
 def _key(memory: Memory) -> str:

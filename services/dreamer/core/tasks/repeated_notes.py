@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from schemas.commands import NoteDismiss
-from services.dreamer.core.task import Change, DreamTask, Scene
+from services.dreamer.core.task import DreamTask, Scene, TaskChange
 from services.memory.entry import Note
 
 
@@ -21,9 +21,10 @@ class RepeatedNotes:
     def backlog(self, scene: Scene) -> int:
         return len([*_repeated(scene)])
 
-    def changes(self, scene: Scene) -> Sequence[Change]:
+    def changes(self, scene: Scene) -> Sequence[TaskChange]:
         return [
-            Change(NoteDismiss(old.id, session=old.session), f"{new.id} says the same") for old, new in _repeated(scene)
+            TaskChange(NoteDismiss(old.id, session=old.session), f"{new.id} says the same")
+            for old, new in _repeated(scene)
         ]
 
 

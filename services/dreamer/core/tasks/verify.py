@@ -19,7 +19,7 @@ from services.domain.texts.risky import risk_of
 from services.dreamer.core.keeping import is_of_people
 from services.dreamer.core.named import WITHIN, Named, NamedPath, named_in
 from services.dreamer.core.paths import is_ignored, parts_of
-from services.dreamer.core.task import Change, DreamTask, Scene, Tree, undecided
+from services.dreamer.core.task import DreamTask, Scene, TaskChange, Tree, undecided
 from services.memory.decide.context import LONGEST
 from services.memory.decide.words import gate_verdict, rejecting
 from services.memory.entry import Memory
@@ -65,13 +65,13 @@ class Verification:
         """How many memories have another mark, or another path, than the tree gives them."""
         return len(self.changes(scene))
 
-    def changes(self, scene: Scene) -> Sequence[Change]:
+    def changes(self, scene: Scene) -> Sequence[TaskChange]:
         """A new path, or a new mark with its reason, for each memory that the tree says something new about."""
         if scene.tree is None:
             return []
         ignored = scene.tree.text(".gitignore") or ""
         taken = set[str]()
-        found: list[Change] = []
+        found: list[TaskChange] = []
         for memory in sorted(scene.book.memories.values(), key=lambda memory: memory.id):
             if memory.is_active and not is_of_people(memory):
                 evidence = [*_evidence(named_in(memory.text), memory.text, scene.tree, ignored)]
@@ -80,12 +80,14 @@ class Verification:
         return undecided(scene, found)
 
 
-def _change(book: Book, memory: Memory, evidence: Sequence[Evidence], taken: set[str]) -> Change | None:
+def _change(book: Book, memory: Memory, evidence: Sequence[Evidence], taken: set[str]) -> TaskChange | None:
     moved = [one for one in evidence if one.verdict == "moved"]
     against = [one for one in evidence if one.verdict in ("gone", "differs")]
     if not against and moved and (text := _renamed(book, memory, moved, taken)):
         reason = "; ".join(f"git says that {one.thing} is {one.instead} now" for one in moved)
-        return Change(MemoryRevise(memory.id, text, revision=memory.revision, reason=reason), f"{memory.id}: {reason}")
+        return TaskChange(
+            MemoryRevise(memory.id, text, revision=memory.revision, reason=reason), f"{memory.id}: {reason}"
+        )
     against += moved
     if not against:
         return _marked(memory, "verified", evidence) if memory.verification == "unverified" else None
@@ -96,11 +98,11 @@ def _change(book: Book, memory: Memory, evidence: Sequence[Evidence], taken: set
     return _marked(memory, mark, against)
 
 
-def _marked(memory: Memory, mark: str, evidence: Sequence[Evidence]) -> Change | None:
+def _marked(memory: Memory, mark: str, evidence: Sequence[Evidence]) -> TaskChange | None:
     if not evidence:
         return None
     reason = "; ".join(map(_told, evidence[:MOST_REASONS]))
-    return Change(MemoryVerify(memory.id, mark, reason), f"{memory.id}: {reason}")
+    return TaskChange(MemoryVerify(memory.id, mark, reason), f"{memory.id}: {reason}")
 
 
 MOST_REASONS = 2
