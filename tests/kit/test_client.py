@@ -1,10 +1,15 @@
 """The library's client, where it was mended: a flood of messages leaves turns to whoever else waits for the loop."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
+import pytest
 from nats.aio.client import DEFAULT_BUFFER_SIZE
+from nats.aio.msg import Msg
 from nats.aio.transport import TcpTransport
+from nats.errors import TimeoutError as NatsTimeoutError
 
+from services.edges.launcher.broker import Broker
 from services.kit.bus.client import BusClient, Headers
 
 PAYLOAD = b"x" * 500
@@ -47,3 +52,52 @@ async def test_a_status_is_read_as_the_library_reads_it() -> None:
     assert found is not None
     assert ("100", "Idle Heartbeat", "3") == (found["Status"], found["Description"], found["Nats-Last-Consumer"])
     assert await client._process_headers(None) is None  # noqa: SLF001 - the same
+
+
+WAITS: dict[str, Callable[[BusClient], Awaitable[object]]] = {
+    "the answer to a request": lambda client: client.request("sheep.count", timeout=60),
+    "a flush": lambda client: client.flush(60),
+}
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("wait", WAITS)
+async def test_who_is_cancelled_while_the_answer_arrives_is_cancelled(wait: str, broker: Broker) -> None:
+    """Python 3.11's `asyncio.wait_for` takes no notice of it, and whoever asks in a loop would go on for ever."""
+
+    class Cancelling(BusClient):
+        """Cancels who waits in the moment in which the answer is there."""
+
+        asking: asyncio.Task[object]
+
+        async def _request_sub_callback(self, msg: Msg) -> None:
+            await super()._request_sub_callback(msg)
+            self.asking.cancel()
+
+        async def _process_pong(self) -> None:
+            await super()._process_pong()
+            self.asking.cancel()
+
+    client = Cancelling()
+    endpoint = broker.endpoint
+    await client.connect(endpoint.url, user=endpoint.user, password=endpoint.password)
+
+    async def count(message: Msg) -> None:
+        await message.respond(b"3")
+
+    await client.subscribe("sheep.count", cb=count)
+    client.asking = asyncio.ensure_future(WAITS[wait](client))
+    (outcome,) = await asyncio.gather(client.asking, return_exceptions=True)
+    assert isinstance(outcome, asyncio.CancelledError)
+    await client.close()
+
+
+@pytest.mark.broker
+async def test_a_request_that_nobody_answers_ends_in_time(broker: Broker) -> None:
+    client = BusClient()
+    endpoint = broker.endpoint
+    await client.connect(endpoint.url, user=endpoint.user, password=endpoint.password)
+    await client.subscribe("sheep.count")
+    with pytest.raises(NatsTimeoutError):
+        await client.request("sheep.count", timeout=0.01)
+    await client.close()

@@ -135,7 +135,8 @@ async def _page(bus: Bus, start: int) -> AsyncIterator[int]:
     try:
         await bus.client.publish(f"$JS.API.DIRECT.GET.{LOG.name}", request, reply=inbox)
         while True:
-            headers = (await asyncio.wait_for(arrived.get(), WAIT)).headers or {}
+            async with asyncio.timeout(WAIT):
+                headers = (await arrived.get()).headers or {}
             if SEQUENCE not in headers:
                 return
             yield int(headers[SEQUENCE])
