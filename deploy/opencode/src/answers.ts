@@ -35,7 +35,7 @@ interface Model {
 export class HiddenSessions implements Answering {
   private readonly ids = new Set<string>();
   /** What ends the answer that is under way in a session. */
-  private readonly overflows = new Map<string, () => void>();
+  private readonly overflows = new Map<string, () => Promise<void>>();
   private small: Model | undefined;
   /** OpenCode is choosing the tools for one of them, and says of no tool for whom it defines it. */
   private isChoosing = false;
@@ -89,9 +89,10 @@ export class HiddenSessions implements Answering {
     return isTheirs;
   }
 
-  /** OpenCode is about to compact one of them: the question does not fit the model. */
-  overflowed(session: string): boolean {
-    this.overflows.get(session)?.();
+  /** OpenCode is about to compact one of them: the question does not fit the model. It waits here until it has aborted
+   * that, and makes no call for it. */
+  async overflowed(session: string): Promise<boolean> {
+    await this.overflows.get(session)?.();
     return this.has(session);
   }
 
@@ -135,18 +136,19 @@ export class HiddenSessions implements Answering {
     const tools = await this.tools();
     const { system, prompt } = question;
     const body = { agent: AGENT, model, tools, system, parts: [{ type: "text", text: prompt }] };
-    const stop = new Promise<string>((resolve) => {
-      const aborted = () => resolve(String(signal.reason));
-      if (signal.aborted) aborted();
-      else signal.addEventListener("abort", aborted, { once: true });
-      this.overflows.set(id, () => resolve("overflow"));
-    });
     let failure = "";
-    const stopped = stop.then(async (reason) => {
+    let stop: (reason: string) => void = () => undefined;
+    const aborted = new Promise<string>((resolve) => {
+      stop = resolve;
+    }).then((reason) => {
       failure = reason;
-      await within(STOP, [this.client.session.abort({ path: { id } })]);
-      await unreferenced(STOP);
-      return undefined;
+      return within(STOP, [this.client.session.abort({ path: { id } })]);
+    });
+    const stopped = aborted.then(() => unreferenced(STOP)).then(() => undefined);
+    signal.addEventListener("abort", () => stop(String(signal.reason)), { once: true });
+    this.overflows.set(id, () => {
+      stop("overflow");
+      return aborted;
     });
     try {
       if (signal.aborted) return modelAnswer({ failure: String(signal.reason) });

@@ -126,7 +126,7 @@ async function server(input: PluginInput, options: Options = {}) {
 
     "experimental.session.compacting": ({ sessionID }: { sessionID: string }, output: Compacting) =>
       log.guarded("compacting", async () => {
-        if (hidden.overflowed(sessionID)) return;
+        if (await hidden.overflowed(sessionID)) return;
         const brief = await adapter.compaction(sessionID);
         if (!brief || options.compaction === "observe") return;
         if (options.compaction !== "replace") output.context.push(brief);
