@@ -20,10 +20,14 @@ def _older(view: View) -> Iterator[Wanted]:
     uses, protected = view.session.uses, view.protected
     first: dict[str, Part] = {}
     again: defaultdict[str, list[Part]] = defaultdict(list)
-    for part in view.index.calls:
-        question = uses.question(part.recorded)
-        if question is not None and first.setdefault(question.digest, part) is not part:
+    calls = view.index.calls
+    for part, question in zip(calls, uses.questions([part.recorded for part in calls]), strict=True):
+        if question is None:
+            continue
+        if question.digest in first:
             again[question.digest].append(part)
+        else:
+            first[question.digest] = part
     for digest, later in again.items():
         same = [part for part in (first[digest], *later) if view.is_served(part.recorded.part)]
         older = [part for part in same[:-1] if part.number not in protected]
