@@ -21,7 +21,8 @@ TALK = 200, 40
 """Estimated tokens of a text and of an output: so little of it may go that no rebase pays."""
 WORK = 50, 200
 """The same of a session whose outputs a rebase drops; from then on little is left that may go."""
-DROPS = 200, 800
+REBASED = 200, 500
+DROPS = 40, 240
 OF_A_MESSAGE, OF_A_DROP = 20, 125
 """Calls of a rebase for each message more of a session with two parts in each, and for each drop more that it serves.
 What a rebase costs else is bounded: of dropped calls, 250 are taken out with each."""
@@ -114,7 +115,8 @@ def test_neither_a_warm_pass_nor_a_declined_rebase_costs_more_in_a_longer_sessio
 
 def test_a_rebase_costs_little_for_each_message_and_for_each_drop() -> None:
     fewer, more = DROPS
-    short, long = (Long(messages, TALK).rebase(fewer) for messages in (SHORT, LONG))
-    dropping = Long(LONG, TALK).rebase(more)
-    assert (long - short) / (LONG - SHORT) <= OF_A_MESSAGE
+    few, many = REBASED
+    short, long = (Long(messages, TALK).rebase(fewer) for messages in REBASED)
+    dropping = Long(many, TALK).rebase(more)
+    assert (long - short) / (many - few) <= OF_A_MESSAGE
     assert (dropping - long) / (more - fewer) <= OF_A_DROP

@@ -22,12 +22,8 @@ def _older(view: View) -> Iterator[Wanted]:
     again: defaultdict[str, list[Part]] = defaultdict(list)
     calls = view.index.calls
     for part, question in zip(calls, uses.questions([part.recorded for part in calls]), strict=True):
-        if question is None:
-            continue
-        if question.digest in first:
+        if question is not None and first.setdefault(question.digest, part) is not part:
             again[question.digest].append(part)
-        else:
-            first[question.digest] = part
     for digest, later in again.items():
         same = [part for part in (first[digest], *later) if view.is_served(part.recorded.part)]
         older = [part for part in same[:-1] if part.number not in protected]

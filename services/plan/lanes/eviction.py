@@ -50,17 +50,14 @@ def _by_age_and_need(view: View) -> Change:
 
 
 def _newest(view: View, changeable: Sequence[Part]) -> Container[int]:
-    """The tags that stay: what no call has sent yet, and of the protected ones no more than a prompt is to keep.
-
-    `changeable`: in the order of the conversation, so that behind one that was sent none is looked up.
-    """
+    """The tags that stay: what no call has sent yet, and of the protected ones no more than a prompt is to keep."""
     protected, session, plan = view.protected, view.session, view.session.plan
     sent = session.step.kept if session.step else 0
-    size, is_unsent = 0, sent > 0
+    size = 0
     newest: set[int] = set()
     for part in reversed(changeable):
         size += served_part(plan, part.recorded)
-        is_unsent = is_unsent and sent < session.conversation.place(part.recorded.part)
+        is_unsent = 0 < sent < session.conversation.place(part.recorded.part)
         fits = size <= view.tail or not (view.tail and newest)
         if is_unsent or (part.number in protected and fits):
             newest.add(part.number)
