@@ -22,10 +22,11 @@ TALK = 200, 40
 WORK = 50, 200
 """The same of a session whose outputs a rebase drops; from then on little is left that may go."""
 REBASED = 200, 500
+"""Messages of sessions that a rebase is made of ..."""
 DROPS = 40, 240
-OF_A_MESSAGE, OF_A_DROP = 20, 125
-"""Calls of a rebase for each message more of a session with two parts in each, and for each drop more that it serves.
-What a rebase costs else is bounded: of dropped calls, 250 are taken out with each."""
+"""... and the drops that it serves: up to 250 dropped calls are taken out with each rebase, which costs most."""
+OF_A_MESSAGE, OF_A_DROP = 20, 365
+"""Calls of a rebase for each message more of a session, with two parts in each, and for each drop more."""
 FEW, MORE = 4_000, 16_000
 """Calls of a pass that collects nothing, and of one that names 1,000 old outputs at most in a reminder. To collect a
 session of 500 messages takes 30,000 to 150,000, and one of 2,000 messages four times as many."""
