@@ -48,6 +48,8 @@ class Message(msgspec.Struct, frozen=True):
     """Whether it is part of the conversation now."""
     parts: tuple[str, ...] = ()
     """All known parts, by position."""
+    known: tuple[Part, ...] = ()
+    """The same parts as the conversation knows them: who reads all messages need not look up each part."""
     tokens: int = 0
     """Estimated cost of its parts."""
 
@@ -204,25 +206,29 @@ def _part_recorded(conversation: Conversation, event: PartRecorded, seq: int) ->
     parts = conversation.parts.insert(event.part, part)
     message = conversation.messages.get(event.message) or Message(MessageRecorded(message=event.message, role=""))
     growth = event.tokens - (before.recorded.tokens if before else 0)
-    names = message.parts
-    if before is None:
-        names = _placed(names, event, conversation)
+    names, known = _with_part(message, part)
     unchanged, cost = conversation.unchanged, conversation.tokens
     if message.present:
         cost += growth
         if not event.ignored:
             unchanged = min(unchanged, message.ordinal - 1)
-    message = replace(message, parts=names, tokens=message.tokens + growth)
+    message = replace(message, parts=names, known=known, tokens=message.tokens + growth)
     messages = conversation.messages.insert(event.message, message)
     return replace(conversation, parts=parts, messages=messages, unchanged=unchanged, tokens=cost)
 
 
-def _placed(names: tuple[str, ...], event: PartRecorded, conversation: Conversation) -> tuple[str, ...]:
-    """The message's parts with the new one at its position; of equal positions the later seen stands behind."""
-    if not names or conversation.parts[names[-1]].recorded.position <= event.position:
-        return (*names, event.part)
-    at = sum(conversation.parts[name].recorded.position <= event.position for name in names)
-    return (*names[:at], event.part, *names[at:])
+def _with_part(message: Message, part: Part) -> tuple[tuple[str, ...], tuple[Part, ...]]:
+    """The message's parts with this one, by name and as they are known.
+
+    A new one stands at its position; of equal positions the later seen stands behind.
+    """
+    names, known, name, position = message.parts, message.known, part.recorded.part, part.recorded.position
+    if name in names:
+        return names, tuple([part if one.recorded.part == name else one for one in known])
+    if not known or known[-1].recorded.position <= position:
+        return (*names, name), (*known, part)
+    at = sum(one.recorded.position <= position for one in known)
+    return (*names[:at], name, *names[at:]), (*known[:at], part, *known[at:])
 
 
 def _part_removed(conversation: Conversation, event: PartRemoved) -> Conversation:
@@ -237,6 +243,7 @@ def _part_removed(conversation: Conversation, event: PartRemoved) -> Conversatio
     message = replace(
         message,
         parts=tuple(name for name in message.parts if name != event.part),
+        known=tuple(one for one in message.known if one.recorded.part != event.part),
         tokens=message.tokens - part.recorded.tokens,
     )
     return replace(
@@ -249,11 +256,16 @@ def _part_removed(conversation: Conversation, event: PartRemoved) -> Conversatio
 
 
 def _tags_assigned(conversation: Conversation, event: TagAssigned, seq: int) -> Conversation:
-    parts, numbered = conversation.parts, conversation.numbered
+    parts, numbered, messages = conversation.parts, conversation.numbered, conversation.messages
+    changed: dict[str, None] = {}
     for number, name in enumerate(event.parts, event.first):
         part = parts.get(name)
         if part is not None:
             parts = parts.insert(name, replace(part, number=number, tag_seq=seq))
             numbered = numbered.insert(number, name)
+            changed[part.recorded.message] = None
+    for name in changed:
+        message = messages[name]
+        messages = messages.insert(name, replace(message, known=tuple([parts[one] for one in message.parts])))
     last = max(conversation.last_number, event.first + len(event.parts) - 1)
-    return replace(conversation, parts=parts, numbered=numbered, last_number=last)
+    return replace(conversation, parts=parts, numbered=numbered, messages=messages, last_number=last)

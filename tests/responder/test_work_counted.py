@@ -6,6 +6,7 @@ from types import FrameType
 
 import pytest
 
+from schemas.events import PlanRebased
 from services.domain.limits import Limits
 from services.domain.window import MAX_CONTEXT
 from services.plan.lanes import LANES, View
@@ -20,6 +21,12 @@ TALK = 200, 40
 """Estimated tokens of a text and of an output: so little of it may go that no rebase pays."""
 WORK = 50, 200
 """The same of a session whose outputs a rebase drops; from then on little is left that may go."""
+REBASED = 200, 500
+"""Messages of sessions that a rebase is made of ..."""
+DROPS = 40, 240
+"""... and the drops that it serves: up to 250 dropped calls are taken out with each rebase, which costs most."""
+OF_A_MESSAGE, OF_A_DROP = 20, 365
+"""Calls of a rebase for each message more of a session, with two parts in each, and for each drop more."""
 FEW, MORE = 4_000, 16_000
 """Calls of a pass that collects nothing, and of one that names 1,000 old outputs at most in a reminder. To collect a
 session of 500 messages takes 30,000 to 150,000, and one of 2,000 messages four times as many."""
@@ -71,6 +78,20 @@ class Long:
                 return {one: most[one] for one in ("declined", "extend")}
         raise AssertionError(f"no rebase was considered and declined within {STEPS} steps: {most}")
 
+    def rebase(self, drops: int) -> int:
+        """The calls of a rebase that serves so many drops, in a step with what a person says."""
+        harness = self.harness
+        harness.step()
+        harness.drop(*range(1, drops + 1))
+        harness.flush()
+        harness.user("And now?")
+        harness.report_step()
+        view = View(harness.session, harness.limits)
+        made = decide(view)
+        (event,) = (one for one in made.events if isinstance(one, PlanRebased))
+        assert {*range(1, drops + 1)} <= {*event.dropped}
+        return calls_of(lambda: decide(view))
+
 
 def calls_of(work: Callable[[], object]) -> int:
     count = 0
@@ -91,3 +112,12 @@ def test_neither_a_warm_pass_nor_a_declined_rebase_costs_more_in_a_longer_sessio
 ) -> None:
     for messages in (SHORT, LONG):
         assert max(Long(messages, sizes).costs().values()) <= most
+
+
+def test_a_rebase_costs_little_for_each_message_and_for_each_drop() -> None:
+    fewer, more = DROPS
+    few, many = REBASED
+    short, long = (Long(messages, TALK).rebase(fewer) for messages in REBASED)
+    dropping = Long(many, TALK).rebase(more)
+    assert (long - short) / (many - few) <= OF_A_MESSAGE
+    assert (dropping - long) / (more - fewer) <= OF_A_DROP

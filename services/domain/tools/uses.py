@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
+from collections.abc import Iterable
 from hashlib import blake2b
 
 import msgspec
@@ -52,6 +53,11 @@ class Uses(msgspec.Struct, frozen=True):
 
     def question(self, part: PartRecorded) -> Asked | None:
         return self.asked.get(_key(part))
+
+    def questions(self, parts: Iterable[PartRecorded]) -> list[Asked | None]:
+        """Those of many parts, in their order."""
+        known = self.asked.get
+        return [known(part.part if part.kind == "tool" else _key(part)) for part in parts]
 
     def files(self, part: str) -> tuple[Touched, ...]:
         return self.touched.get(part, ())

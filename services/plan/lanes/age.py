@@ -31,7 +31,7 @@ def ages(view: View) -> Ages:
     is_full = len(guarded) >= view.limits.protected_tags
     first = min(guarded, default=session.conversation.last_number + 1) if is_full else NOTHING_OLD
     queued = session.drops.queued
-    return Ages(first, frozenset(number for change in view.made for number in change.dropped if number in queued))
+    return Ages(first, frozenset([number for change in view.made for number in change.dropped if number in queued]))
 
 
 def is_free(view: View, part: Part) -> bool:

@@ -21,7 +21,9 @@ def rebase(view: View) -> Change:
 
 def _spent(view: View) -> Iterator[Wanted]:
     protected = view.protected
-    control = [(part, plain(part.recorded.tool)) for part in calls(view, lambda part: _steers(part.recorded.tool))]
+    steering = {tool for tool in {part.recorded.tool for part in view.index.calls} if _steers(tool)}
+    among = [part for part in view.index.calls if part.recorded.tool in steering] if steering else ()
+    control = [(part, plain(part.recorded.tool)) for part in calls(view, among)]
     newest = max((at for at, (_, tool) in enumerate(control) if tool == TODO_WRITER), default=-1)
     for at, (part, tool) in enumerate(control):
         if part.number in protected:

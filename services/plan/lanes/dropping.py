@@ -1,6 +1,6 @@
 """Drops that nobody asked for: which calls may go, and the edits with which they go."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 import msgspec
@@ -19,12 +19,13 @@ MIN_SAVING = 16
 replace = msgspec.structs.replace
 
 
-def calls(view: View, is_meant: Callable[[Part], object] = lambda _: True) -> Iterator[Part]:
+def calls(view: View, among: Iterable[Part] | None = None) -> Iterator[Part]:
     """The finished calls whose answers are served, in order. What is about to be dropped anyway is passed over.
 
-    `is_meant` comes first, since looking up what is served costs most.
+    `among`: those of them that are meant; None: all. They are chosen first, since looking up what is served costs most.
     """
-    return (part for part in view.index.calls if is_meant(part) and view.is_served(part.recorded.part))
+    meant = view.index.calls if among is None else among
+    return (part for part in meant if view.is_served(part.recorded.part))
 
 
 def drop(

@@ -20,8 +20,8 @@ def _older(view: View) -> Iterator[Wanted]:
     uses, protected = view.session.uses, view.protected
     first: dict[str, Part] = {}
     again: defaultdict[str, list[Part]] = defaultdict(list)
-    for part in view.index.calls:
-        question = uses.question(part.recorded)
+    calls = view.index.calls
+    for part, question in zip(calls, uses.questions([part.recorded for part in calls]), strict=True):
         if question is not None and first.setdefault(question.digest, part) is not part:
             again[question.digest].append(part)
     for digest, later in again.items():

@@ -8,7 +8,7 @@ from schemas.plan import AnyEdit, OmitMessage, ReplaceText, Withdraw, target
 from services.domain.conversation import Part
 from services.plan.lanes.age import Ages, ages
 from services.plan.lanes.base import Change, Lane, View, spares_firm
-from services.plan.lanes.index import Finder, IsMeant, Placed
+from services.plan.lanes.index import EDITED, MARKED, RECORDED_AGAIN, Finder, IsMeant, Placed
 from services.plan.lanes.reasoning import Rules, cause, is_reasoning, is_spent, rules_of
 from services.plan.lanes.rewrite import is_in_memory
 from services.plan.session.state import Session
@@ -145,5 +145,12 @@ def _finds(session: Session) -> IsMeant:
     return lambda part: part.recorded.part in altered or part.seq > part.tag_seq > 0 or OPENING in part.head
 
 
-FINDER = Finder(_finds, kinds=frozenset({"text"}), role="assistant", with_dropped=True, with_queued=True)
+FINDER = Finder(
+    _finds,
+    kinds=frozenset({"text"}),
+    role="assistant",
+    signs=EDITED | MARKED | RECORDED_AGAIN,
+    with_dropped=True,
+    with_queued=True,
+)
 LANE = Lane(NAME, spares_firm=spares_firm, rebase=rebase, order=160, finder=FINDER)

@@ -8,7 +8,7 @@ from services.domain.conversation import Part
 from services.domain.tokens import tokens
 from services.plan.lanes.age import ages, is_free
 from services.plan.lanes.base import Change, Lane, View, spares_firm
-from services.plan.lanes.index import Finder, IsMeant
+from services.plan.lanes.index import EDITED, FAILED, Finder, IsMeant
 from services.plan.lanes.prefix import prefix_of
 from services.plan.lanes.rewrite import MAX_TEXTS, is_stale
 from services.plan.session.costs import served_output
@@ -85,5 +85,5 @@ LANE = Lane(
     needs=needs,
     order=90,
     empties=True,
-    finder=Finder(_finds, kinds=OUTPUTS),
+    finder=Finder(_finds, kinds=OUTPUTS, signs=EDITED | FAILED),
 )

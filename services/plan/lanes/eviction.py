@@ -11,7 +11,7 @@ from services.domain.conversation import Part
 from services.domain.tools.names import WAYFINDERS, WORKERS, plain
 from services.plan.lanes.base import PRESSING, Change, Lane, View, spares_firm
 from services.plan.lanes.dropping import calls, drop
-from services.plan.lanes.index import Finder, IsMeant
+from services.plan.lanes.index import FAILED, Finder, IsMeant
 from services.plan.lanes.tool_pairs import Wanted
 from services.plan.session.costs import served_part
 from services.plan.session.reclaim import OUTPUTS
@@ -38,8 +38,9 @@ def _by_age_and_need(view: View) -> Change:
     age = view.limits.auto_drop_tool_age
     if not (pressing or age):
         return Change()
-    protected = _newest(view)
-    open_to_drop = [Wanted(part) for part in _changeable(view) if part.number not in protected]
+    changeable = tuple(_changeable(view))
+    protected = _newest(view, changeable)
+    open_to_drop = [Wanted(part) for part in changeable if part.number not in protected]
     old = [one for one in open_to_drop if age and _is_older(view, one, age)]
     aged = drop(view, NAME, old)
     if not pressing or aged.reclaimed >= view.target:
@@ -48,13 +49,13 @@ def _by_age_and_need(view: View) -> Change:
     return made if made.reclaimed >= min(view.target, view.limits.min_reclaim) else aged
 
 
-def _newest(view: View) -> Container[int]:
+def _newest(view: View, changeable: Sequence[Part]) -> Container[int]:
     """The tags that stay: what no call has sent yet, and of the protected ones no more than a prompt is to keep."""
     protected, session, plan = view.protected, view.session, view.session.plan
     sent = session.step.kept if session.step else 0
     size = 0
     newest: set[int] = set()
-    for part in reversed(tuple(_changeable(view))):
+    for part in reversed(changeable):
         size += served_part(plan, part.recorded)
         is_unsent = 0 < sent < session.conversation.place(part.recorded.part)
         fits = size <= view.tail or not (view.tail and newest)
@@ -84,7 +85,8 @@ def _finds(_: Session) -> IsMeant:
 
 
 def _changeable(view: View) -> Iterator[Part]:
-    return (part for part in calls(view) if view.session.conversation.place(part.recorded.part) >= view.begin)
+    place = view.session.conversation.place
+    return (part for part in calls(view) if not view.begin or place(part.recorded.part) >= view.begin)
 
 
 def _is_older(view: View, one: Wanted, age: int) -> bool:
@@ -109,4 +111,11 @@ def _tier(tool: str) -> int:
     return 1 if name in WORKERS else 0
 
 
-LANE = Lane(NAME, spares_firm=spares_firm, rebase=rebase, order=140, empties=True, finder=Finder(_finds, kinds=OUTPUTS))
+LANE = Lane(
+    NAME,
+    spares_firm=spares_firm,
+    rebase=rebase,
+    order=140,
+    empties=True,
+    finder=Finder(_finds, kinds=OUTPUTS, signs=FAILED),
+)

@@ -47,7 +47,8 @@ def _of_prompts(view: View, known: Ages, answered: int) -> Iterator[Part]:
 
 def _of_tools(view: View, known: Ages, answered: int) -> Iterator[Part]:
     """Answers of tools that are little else than images, under the same conditions: an answer comes behind them."""
-    for part in calls(view, lambda part: is_picture_of_tool(part.recorded)):
+    with_attachments = [part for part in view.index.calls if part.recorded.attachment_tokens]
+    for part in calls(view, [part for part in with_attachments if is_picture_of_tool(part.recorded)]):
         if known.is_old(part.number) and view.session.conversation.place(part.recorded.part) < answered:
             yield part
 

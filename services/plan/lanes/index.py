@@ -1,17 +1,26 @@
 """The conversation index: a session as a rebase finds it, looked through once for all lanes.
 
-Of a long session little is in the processor's caches: to look at every part takes longest, so it is done once.
+Of a long session little is in the processor's caches: to look at every part takes longest, so it is done once. Most
+parts bear no sign of anything that a lane looks for, and no predicate is asked about them.
 """
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter
 
 import msgspec
 
 from schemas.plan import AnyEdit
 from services.domain.conversation import Message, Part
+from services.plan.session.firm import MARKS
 from services.plan.session.reclaim import OUTPUTS
 from services.plan.session.state import Session
+
+EDITED, RECORDED_AGAIN, FAILED, MARKED, DROPPED, QUEUED = (1 << bit for bit in range(6))
+"""Signs of a part, to be combined: an edit alters it, it was recorded after it got its tag, it is the output of a tool
+that has failed, the beginning of its text has a mark of what lanes take out, it was dropped, it is to be dropped."""
+_PLACEHOLDER, _THOUGHT = MARKS
+_ordinal = attrgetter("ordinal")
 
 IsMeant = Callable[[Part], bool]
 MayBeMeant = IsMeant | None
@@ -49,11 +58,13 @@ class Finder(msgspec.Struct, frozen=True):
     """What a lane looks for in the conversation, so that all lanes share one look at it."""
 
     predicate: Callable[[Session], MayBeMeant]
-    """Tells, in one session, whether a part is of interest. It is asked about every part of these kinds and roles."""
+    """Tells, in one session, whether a part is of interest. It is asked about parts of these kinds, roles and signs."""
     kinds: frozenset[str] = frozenset()
     """Empty: all."""
     role: str = ""
     """Of the message; empty: any."""
+    signs: int = 0
+    """Of these signs a part has one at least that the predicate is asked about; 0: it is asked about any part."""
     with_dropped: bool = False
     """Whether what was dropped is of interest, too: that is known of a part without asking the predicate ..."""
     with_queued: bool = False
@@ -83,7 +94,7 @@ class Index(msgspec.Struct, frozen=True):
 
     def at(self, ordinal: int) -> Placed | None:
         """The message in this place."""
-        at = bisect_left(self.placed, ordinal, key=lambda placed: placed.ordinal)
+        at = bisect_left(self.placed, ordinal, key=_ordinal)
         found = self.placed[at] if at < len(self.placed) else None
         return found if found is not None and found.ordinal == ordinal else None
 
@@ -102,69 +113,90 @@ class Index(msgspec.Struct, frozen=True):
 
 def indexed(session: Session, finders: Mapping[str, Finder]) -> Index:
     """What is left of the conversation behind the cut, and what of it lanes may want to change."""
-    found: dict[str, list[Seen]] = {lane: [] for lane in finders}
-    predicates = {lane: finder.predicate(session) for lane, finder in finders.items()}
-    watching: dict[tuple[str, str], list[tuple[bool, bool, MayBeMeant, list[Seen]]]] = {}
+    search = _Search(session, finders)
     placed: list[Placed] = []
     by_role: dict[str, list[Placed]] = {"user": [], "assistant": []}
     calls: list[Part] = []
-    dropped, queued = session.drops.dropped, session.drops.queued
+    dropped, queued, altered = session.drops.dropped, session.drops.queued, session.plan.altered
     for one in in_order(session):
         placed.append(one)
         role = one.message.recorded.role
         if role in by_role:
             by_role[role].append(one)
         for part in one.parts:
-            recorded, number = part.recorded, part.number
-            kind = recorded.kind
-            is_dropped = number in dropped
-            is_queued = number in queued
-            if kind in OUTPUTS and number and not (is_dropped or is_queued) and recorded.status == "completed":
+            recorded, number, head = part.recorded, part.number, part.head
+            signs = (
+                (recorded.part in altered and EDITED)
+                | (part.seq > part.tag_seq and RECORDED_AGAIN)
+                | (recorded.status == "error" and FAILED)
+                | ((_PLACEHOLDER in head or _THOUGHT in head) and MARKED)
+                | (number in dropped and DROPPED)
+                | (number in queued and QUEUED)
+            )
+            if number and recorded.status == "completed" and signs < DROPPED and recorded.kind in OUTPUTS:
                 calls.append(part)
-            watchers = watching.get((role, kind))
-            if watchers is None:
-                watchers = watching[role, kind] = [
-                    (finders[lane].with_dropped, finders[lane].with_queued, predicates[lane], found[lane])
-                    for lane in _watching(finders, role, kind)
-                    if predicates[lane] is not None or finders[lane].with_dropped or finders[lane].with_queued
-                ]
-            for with_dropped, with_queued, is_meant, seen in watchers:
-                is_named = (is_dropped and with_dropped) or (is_queued and with_queued)
-                if is_named or (is_meant is not None and is_meant(part)):
+            for is_meant, seen in search.watchers[role, recorded.kind, signs]:
+                if is_meant is None or is_meant(part):
                     seen.append(Seen(one, part))
     return Index(
         placed=tuple(placed),
         prompts=tuple(by_role["user"]),
         answers=tuple(by_role["assistant"]),
         calls=tuple(calls),
-        found=found,
+        found=search.found,
     )
+
+
+class _Search:
+    """What lanes look for in one session."""
+
+    def __init__(self, session: Session, finders: Mapping[str, Finder]) -> None:
+        self.found: dict[str, list[Seen]] = {lane: [] for lane in finders}
+        self._finders = [(finder, finder.predicate(session), self.found[lane]) for lane, finder in finders.items()]
+        self.watchers = _Watchers(self._watching)
+        """Role, kind and signs of a part -> the predicates to be asked about it, with what they have found."""
+
+    def _watching(self, role: str, kind: str, signs: int) -> Iterator[tuple[MayBeMeant, list[Seen]]]:
+        """None instead of a predicate: the part is of interest in any case."""
+        for finder, is_meant, seen in self._finders:
+            if finder.role not in ("", role) or (finder.kinds and kind not in finder.kinds):
+                continue
+            if (signs & DROPPED and finder.with_dropped) or (signs & QUEUED and finder.with_queued):
+                yield None, seen
+            elif is_meant is not None and (not finder.signs or signs & finder.signs):
+                yield is_meant, seen
+
+
+class _Watchers(dict[tuple[str, str, int], list[tuple[MayBeMeant, list[Seen]]]]):
+    """Who is to be asked about a part, found out once for all that are alike."""
+
+    def __init__(self, watching: Callable[[str, str, int], Iterator[tuple[MayBeMeant, list[Seen]]]]) -> None:
+        super().__init__()
+        self._watching = watching
+
+    def __missing__(self, key: tuple[str, str, int]) -> list[tuple[MayBeMeant, list[Seen]]]:
+        self[key] = [*self._watching(*key)]
+        return self[key]
 
 
 def in_order(session: Session) -> Iterator[Placed]:
     """The messages behind the cut, with the parts that are sent. It is done for each of them: so in one loop."""
     conversation, reached = session.conversation, 0
-    known, messages, order = conversation.parts.get, conversation.messages, conversation.order.get
+    messages, order = conversation.messages, conversation.order.get
     for ordinal in range(max(0, session.cut - 1) + 1, conversation.last_ordinal + 1):
         name = order(ordinal)
         if name is None:
             continue
         message = messages[name]
-        parts: list[Part] = []
+        parts = message.known
+        if message.recorded.listed:
+            parts = tuple([part for _, part in conversation.sent_parts(message)])
         tag = 0
-        for one in message.recorded.listed or message.parts:  # what is sent: `Message.sent` would copy it
-            part = known(one)
-            if part is not None:
-                parts.append(part)
-                tag = max(tag, part.number)
+        for part in parts:
+            if part.number > tag:  # noqa: PLR1730 - a call of `max` for each part takes longer
+                tag = part.number
         reached = max(reached, tag)
-        yield Placed(message.ordinal, message, tuple(parts), tag, reached)
-
-
-def _watching(finders: Mapping[str, Finder], role: str, kind: str) -> Iterator[str]:
-    for lane, finder in finders.items():
-        if finder.role in ("", role) and (not finder.kinds or kind in finder.kinds):
-            yield lane
+        yield Placed(message.ordinal, message, parts, tag, reached)
 
 
 def is_outdated(edit: AnyEdit | None, part: Part) -> bool:

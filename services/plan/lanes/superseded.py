@@ -35,7 +35,7 @@ def _overtaken(view: View) -> Iterator[Wanted]:
     uses, protected = view.session.uses, view.protected
     by_file: defaultdict[str, list[Work]] = defaultdict(list)
     parts: dict[str, Part] = {}
-    for part in view.index.calls:
+    for part in view.index.calls if uses.touched else ():
         name = part.recorded.part
         files = uses.files(name)
         if files and view.is_served(name):

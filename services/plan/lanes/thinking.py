@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from services.domain.conversation import Part
 from services.plan.lanes.base import Change, Lane, View, spares_firm
-from services.plan.lanes.index import Finder
+from services.plan.lanes.index import MARKED, RECORDED_AGAIN, Finder
 from services.plan.lanes.rewrite import (
     block_tag,
     is_stale,
@@ -57,5 +57,5 @@ LANE = Lane(
     rebase=rebase,
     needs=needs,
     order=100,
-    finder=Finder(lambda _: may_think, kinds=frozenset({"text"}), role="assistant"),
+    finder=Finder(lambda _: may_think, kinds=frozenset({"text"}), role="assistant", signs=MARKED | RECORDED_AGAIN),
 )

@@ -1,7 +1,9 @@
 """What the lanes want of a rebase, put together and weighed."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import partial
+from operator import attrgetter
 
 import msgspec
 
@@ -136,12 +138,12 @@ def _economics(view: View, edits: Sequence[AnyEdit], after: Session, prices: Pri
 def _rewritten(view: View, first: int, after: Session) -> int:
     """Tokens that were sent before, from this message on, as they are served then; or all tokens but the others."""
     kept = view.session.step.kept if view.session.step else 0
-    placed = view.index.placed if after.cut == view.session.cut else in_order(after)
-    messages = [one.message for one in placed]
-    sent = [message for message in messages if first <= message.ordinal <= kept]
-    if 2 * len(sent) < len(messages):
+    placed = view.index.placed if after.cut == view.session.cut else [*in_order(after)]
+    begin, end = (bisect_left(placed, place, key=attrgetter("ordinal")) for place in (first, kept + 1))
+    sent = [one.message for one in placed[begin:end]]
+    if 2 * len(sent) < len(placed):
         return cost(after.conversation, after.plan, sent) + (0 if first else _beginning(after))
-    others = [message for message in messages if not first <= message.ordinal <= kept]
+    others = [one.message for one in (*placed[:begin], *placed[max(begin, end) :])]
     others_cost = cost(after.conversation, after.plan, others)
     return max(0, served_tokens(after) - others_cost - (_beginning(after) if first else 0))
 

@@ -191,11 +191,11 @@ def _faults_within(
 ) -> list[str]:
     """The new faults in this stretch. Where the list begins, now and with these edits, the heads stand before it."""
     is_cut_anew = Cut() in wanted  # what comes back with that comes back as the harness holds it
-    raw = [_shape(session, message) for message in messages]
-    already = {*applied.faults(raw, able)} if is_cut_anew else set()
+    raw = [(message, _shape(session, message)) for message in messages]
+    already = {*applied.faults([shape for _, shape in raw], able)} if is_cut_anew else set()
     served = []
     for edits, first in zip(({}, wanted), begins, strict=True):
-        shapes = [*_standing(session, messages, edits)]
+        shapes = [*_standing(session, raw, edits)]
         targets = {*_targets(shapes), *(BEGINNING - {Cut()} if first in messages else ())}
         served.append(applied.faults(applied.apply(shapes, _in_force(session, edits, targets)), able))
     already |= {*served[0]}
@@ -203,12 +203,11 @@ def _faults_within(
 
 
 def _standing(
-    session: Session, messages: Sequence[Message], wanted: Mapping[Target, AnyEdit]
+    session: Session, raw: Iterable[tuple[Message, applied.Message]], wanted: Mapping[Target, AnyEdit]
 ) -> Iterable[applied.Message]:
-    """What the cut leaves of these messages with these edits."""
+    """What the cut leaves of these messages, each with its shape, under these edits."""
     cut, kept = _cut(session, wanted), frozenset(_kept(session, wanted))
-    for message in messages:
-        shape = _shape(session, message)
+    for message, shape in raw:
         if message.ordinal >= cut:
             yield shape
         elif parts := tuple(part for part in shape.parts if part.id in kept):

@@ -91,9 +91,10 @@ def with_edits(conversation: Conversation, plan: PlanState, made: Iterable[AnyEd
     if after.cut != plan.cut:
         moved = moved_over(conversation, first_kept(conversation, plan), first_kept(conversation, after))
         affected |= dict.fromkeys([*moved, *kept(plan), *kept(after)])
-    return replace(
-        after, saved=plan.saved + _saving(conversation, after, affected) - _saving(conversation, plan, affected)
-    )
+        return replace(
+            after, saved=plan.saved + _saving(conversation, after, affected) - _saving(conversation, plan, affected)
+        )
+    return replace(after, saved=plan.saved + _saved_beside(conversation, plan, after, affected))
 
 
 def with_event(before: Conversation, after: Conversation, plan: PlanState, event: Event) -> PlanState:
@@ -140,6 +141,23 @@ def _saving(conversation: Conversation, plan: PlanState, parts: Iterable[str]) -
         else:
             saved += _saved_of(plan, known.recorded)
     return saved
+
+
+def _saved_beside(conversation: Conversation, plan: PlanState, after: PlanState, parts: Iterable[str]) -> int:
+    """Estimated tokens that the edits after a change save of these parts beside those before it, under one cut.
+
+    Most of a rebase is about parts that are sent: each is looked up once for both.
+    """
+    first, saved = first_kept(conversation, plan), 0
+    others: list[str] = []
+    for name in parts:
+        known = conversation.parts.get(name)
+        message = conversation.messages.get(known.recorded.message) if known is not None else None
+        if known is not None and message is not None and message.present and message.ordinal >= first:
+            saved += _saved_of(after, known.recorded) - _saved_of(plan, known.recorded)
+        else:
+            others.append(name)
+    return saved + _saving(conversation, after, others) - _saving(conversation, plan, others)
 
 
 def _unsent(conversation: Conversation, plan: PlanState, name: str) -> int:

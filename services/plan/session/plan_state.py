@@ -265,6 +265,6 @@ def _with(known: Map[K, V], changes: Mapping[K, V | None]) -> Map[K, V]:
     if not changes:
         return known
     for key, value in changes.items():
-        if value is None:
-            known = known.discard(key)
+        if value is None and key in known:
+            known = known.remove(key)
     return known.update({key: value for key, value in changes.items() if value is not None})

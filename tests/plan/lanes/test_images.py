@@ -80,8 +80,10 @@ def test_an_image_that_is_kept_aside_is_known_by_its_reference() -> None:
     harness.step()
     part = harness.session.conversation.parts["m1.0"]
     sized = replace(part, recorded=replace(part.recorded, bytes=300_000))
-    parts = harness.session.conversation.parts.insert("m1.0", sized)
-    harness.session = replace(harness.session, conversation=replace(harness.session.conversation, parts=parts))
+    conversation = harness.session.conversation
+    message = replace(conversation.messages["m1"], known=(sized,))
+    parts, messages = conversation.parts.insert("m1.0", sized), conversation.messages.insert("m1", message)
+    harness.session = replace(harness.session, conversation=replace(conversation, parts=parts, messages=messages))
     assert images.rebase(view_of(harness)).dropped == (1,)
 
 

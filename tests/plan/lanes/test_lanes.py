@@ -56,6 +56,15 @@ def test_what_a_lane_has_emptied_is_served_no_more_and_each_lane_says_whether_it
 
 @wildly
 @given(STORIES)
+def test_a_message_knows_its_parts_as_the_conversation_does(story: Story) -> None:
+    for moment in play(story):
+        conversation = moment.session.conversation
+        for message in conversation.messages.values():
+            assert message.known == tuple(conversation.parts[name] for name in message.parts)
+
+
+@wildly
+@given(STORIES)
 def test_the_index_holds_what_each_finder_would_find_alone(story: Story) -> None:
     session = play(story)[-1].session
     finders = finders_of(LANES)
