@@ -558,7 +558,8 @@ class SearchAsk(Ask, frozen=True):
     """Wait a little until the index has read the log up to this position. What was confirmed to be remembered or noted
     before the question was sent is waited for in any case."""
     deadline_ms: Wait = 0
-    """Milliseconds after which the asker no longer listens: what is found by then is the reply. 0: a few seconds."""
+    """Milliseconds after which the asker no longer listens: what is found by then is the reply, of an index as it was up
+    to a minute ago, and without what stands in the prompt already. 0: a few seconds."""
     limit: Count = 10
     """At most 25 for a session, and 200 for a person."""
     group: Literal["", "session"] = ""

@@ -31,7 +31,7 @@ from services.searcher.core.shelf import Scope
 from services.searcher.finding import Asked, Found
 from services.searcher.naming import named, session_named
 from services.searcher.outputs import find_with_names
-from services.searcher.store import Project, Store
+from services.searcher.store import BEARABLE, OLD, Project, Store
 from services.searcher.stored_shelf import StoredShelf, condition, read
 from services.searcher.written import ConfirmedWrites
 
@@ -130,7 +130,7 @@ class Searching:
             known = {(one.stored.name, one.number) for one in found}
             found = [*found, *(one for one in others if (one.stored.name, one.number) not in known)]
         hits = await _hits(found, asked)
-        in_prompt = () if found or names else await self._in_prompt(wanted, asked)
+        in_prompt = () if found or names or ask.deadline_ms else await self._in_prompt(wanted, asked)
         if ask.group:
             hits = _one_of_each_session(hits)
         return self._told(
@@ -215,7 +215,8 @@ class Searching:
         """The shelves with all that was confirmed before the question, if that takes no longer than is bearable."""
         deadline = time.monotonic() + min(PATIENCE, ask.deadline_ms / 1000 or PATIENCE)
         wanted = max(ask.min_seq, await self._position(name))
-        project = await self._store.shelves(name, through=min(wanted, self._store.through))
+        at_most = BEARABLE if ask.deadline_ms else OLD
+        project = await self._store.shelves(name, through=min(wanted, self._store.through), at_most=at_most)
         if project.through < wanted:
             await self._indexed(wanted, deadline - time.monotonic())
         while project.through < wanted:

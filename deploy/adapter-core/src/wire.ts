@@ -489,7 +489,7 @@ export interface SearchAsk {
    */
   min_seq?: number;
   /**
-   * Milliseconds after which the asker no longer listens: what is found by then is the reply. 0: a few seconds.
+   * Milliseconds after which the asker no longer listens: what is found by then is the reply, of an index as it was up to a minute ago, and without what stands in the prompt already. 0: a few seconds.
    */
   deadline_ms?: number;
   /**
