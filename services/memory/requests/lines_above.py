@@ -35,7 +35,7 @@ _RECORD = re.compile(
     r")",
     re.IGNORECASE,
 )
-"""Headings, rules, tables, markup and objects; prompts; places in files; marks, tickets and releases; who has sent it."""
+"""Headings, rules, tables, markup, objects; prompts; places in files; marks, tickets, releases; who has sent it."""
 
 
 class LinesAbove:
