@@ -564,7 +564,8 @@ class SearchAsk(Ask, frozen=True):
     """Wait a little until the index has read the log up to this position. What was confirmed to be remembered or noted
     before the question was sent is waited for in any case."""
     deadline_ms: Wait = 0
-    """Milliseconds after which the asker no longer listens: what is found by then is the reply. 0: a few seconds."""
+    """Milliseconds after which the asker no longer listens: what is found by then is the reply. 0: a few seconds. Below
+    500 the index is searched as it was up to a minute ago, and what is in the prompt already is not looked for."""
     limit: Count = 10
     """At most 25 for a session, and 200 for a person."""
     group: Literal["", "session"] = ""

@@ -227,7 +227,12 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
     ),
     "a person's own words": (("domain/texts/own.py",), own_lines),
     "requests of a person": (
-        ("memory/requests/find.py", "memory/requests/phrases.py", "domain/texts/paste_patterns.py"),
+        (
+            "memory/requests/find.py",
+            "memory/requests/lines_above.py",
+            "memory/requests/phrases.py",
+            "domain/texts/paste_patterns.py",
+        ),
         lambda text: (requests(text), requests(f"Remember: {text}"), requests(f"{text[:1_000]} from now on {text}")),
     ),
     "an order that could do harm": (("domain/texts/risky.py",), risk_of),

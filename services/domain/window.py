@@ -70,7 +70,7 @@ def evolve(learned: Learned, event: Event) -> Learned:
             if model is None or limit >= learned.limits.get(model, MAX_CONTEXT + 1):
                 return learned
             return replace(learned, limits=learned.limits.insert(model, limit))
-        case UsageSampled() if prompt_tokens(event) <= MAX_CONTEXT:
+        case UsageSampled():
             return _answered(learned, _model_of(event, learned), prompt_tokens(event))
         case _:
             return learned
@@ -104,8 +104,9 @@ def _answered(learned: Learned, model: Model | None, used: int) -> Learned:
 
 
 def prompt_tokens(usage: UsageSampled) -> int:
-    """What went in: new, read from the cache, and written to it."""
-    return usage.input + usage.cache_read + usage.cache_write
+    """What went in: new, read from the cache, and written to it. 0 where no prompt can have had that."""
+    counts = (usage.input, usage.cache_read, usage.cache_write)
+    return sum(counts) if min(counts) >= 0 and sum(counts) <= MAX_CONTEXT else 0
 
 
 class Window(msgspec.Struct, frozen=True):

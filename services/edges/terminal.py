@@ -6,24 +6,38 @@ clipboard, hide text or turn it around.
 
 import sys
 import unicodedata
+from collections.abc import Iterator
 
 import msgspec
 
 _LAYOUT = frozenset("\n\t")
 _JOINERS = frozenset("\u200c\u200d")
 """Between letters of Persian or Hindi they belong to the spelling, and no terminal does anything by them."""
+_FILLERS = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+"""Letters and symbols that show nothing."""
+_SELECTORS = frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+"""Each chooses the form of the character before it. Rows of them show nothing, and can hold any text."""
 
 
 def printable(text: str) -> str:
     r"""The text with everything spelled out (`\x1b`, `\u202e`) that is no visible character, blank or end of a line."""
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
-    return "".join(one if _is_visible(one) else one.encode("unicode_escape").decode() for one in text)
+    return "".join(one.encode("unicode_escape").decode() if hidden else one for one, hidden in _characters(text))
+
+
+def _characters(text: str) -> Iterator[tuple[str, bool]]:
+    """Each character, and whether nobody would see it."""
+    before = "\n"
+    for one in text:
+        chooses_nothing = one in _SELECTORS and (before in _SELECTORS or before.isspace())
+        yield one, chooses_nothing or not _is_visible(one)
+        before = one
 
 
 def _is_visible(character: str) -> bool:
     return (
-        character.isprintable()
+        (character.isprintable() and character not in _FILLERS)
         or character in _LAYOUT
         or character in _JOINERS
         or unicodedata.category(character) == "Zs"
@@ -42,8 +56,15 @@ def prompt(text: str) -> None:
 
 
 def write_json(value: object) -> None:
-    """Print a value for programs, as one line of JSON."""
-    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+    """Print a value for programs, as one line of JSON: what nobody would see is spelled out, which means the same."""
+    text = msgspec.json.encode(value).decode()
+    sys.stdout.write("".join(_json_escape(one) if hidden else one for one, hidden in _characters(text)) + "\n")
+
+
+def _json_escape(character: str) -> str:
+    """A character as JSON spells it: by its units in UTF-16."""
+    units = character.encode("utf-16-be").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 def write_file(text: str) -> None:

@@ -31,7 +31,7 @@ from services.searcher.core.shelf import Scope
 from services.searcher.finding import Asked, Found
 from services.searcher.naming import named, session_named
 from services.searcher.outputs import find_with_names
-from services.searcher.store import Project, Store
+from services.searcher.store import BEARABLE, OLD, Project, Store
 from services.searcher.stored_shelf import StoredShelf, condition, read
 from services.searcher.written import ConfirmedWrites
 
@@ -41,6 +41,8 @@ SERVED_TIMEOUT = 0.5
 PATIENCE, POLL = 2.0, 0.02
 """Seconds that a search waits for the index to read up to a position."""
 MOST_FILES = 5
+URGENT = 500
+"""Milliseconds below which an asker cannot wait: the search uses shelves as they were, and looks for nothing else."""
 MOST_IN_PROMPT = 3
 """Things that are named as what stands in the prompt."""
 
@@ -131,11 +133,11 @@ class Searching:
             known = {(one.stored.name, one.number) for one in found}
             found = [*found, *(one for one in others if (one.stored.name, one.number) not in known)]
         hits = await _hits(found, asked)
-        if not hits and not failure:  # nothing is found in an index that nobody could write, either
+        if not hits and not failure and not _is_urgent(ask):  # an index that nobody could write has nothing, either
             failure = await self._indexed(0, SERVED_TIMEOUT)
         if failure:
             degraded.append(f"the index cannot be written, and lacks what came behind {project.through}: {failure}")
-        in_prompt = () if found or names else await self._in_prompt(wanted, asked)
+        in_prompt = () if found or names or _is_urgent(ask) else await self._in_prompt(wanted, asked)
         if ask.group:
             hits = _one_of_each_session(hits)
         return self._told(
@@ -225,7 +227,8 @@ class Searching:
         """
         deadline = time.monotonic() + min(PATIENCE, ask.deadline_ms / 1000 or PATIENCE)
         wanted = max(ask.min_seq, await self._position(name))
-        project = await self._store.shelves(name, through=min(wanted, self._store.through))
+        at_most = BEARABLE if _is_urgent(ask) else OLD
+        project = await self._store.shelves(name, through=min(wanted, self._store.through), at_most=at_most)
         failure = ""
         if project.through < wanted:
             failure = await self._indexed(wanted, deadline - time.monotonic())
@@ -268,6 +271,11 @@ class Searching:
             yield f"searched by words alone, because no model answers: {vector.error or 'it is off'}"
         elif vector.model != current.model:
             yield "searched by words alone while the index is made anew for another model"
+
+
+def _is_urgent(ask: SearchAsk) -> bool:
+    """Whether the asker waits for so short a time that nothing may be read for it first."""
+    return 0 < ask.deadline_ms < URGENT
 
 
 def _sources(wanted: Sequence[str]) -> tuple[tuple[Kind, ...], list[str]]:

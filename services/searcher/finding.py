@@ -93,6 +93,9 @@ class _Search:
             return set()
         columns = VECTORS if arm == "full" else VECTORS[:1]
         most = ranking.CANDIDATES * (1 if arm == "full" else 2)
+        rows = np.flatnonzero(self.allowed)
+        if len(rows) <= most:  # all of them are the nearest, and no table has to be asked
+            return set(np.setdiff1d(rows, self.stored.bare).tolist())
         found = await asyncio.gather(
             *(
                 nearest(self.stored, self.asked.project, column, query.vector, self.asked.narrowed, most)

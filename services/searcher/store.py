@@ -18,6 +18,12 @@ from services.searcher.stored_shelf import StoredShelf
 
 OLD = 1.5
 """Seconds."""
+BEARABLE = 60.0
+"""Seconds up to which shelves are used for a search that cannot wait for newer ones."""
+LATELY = 3600.0
+"""Seconds from the last search of a project for which its shelves follow the index."""
+LOOK, REST = 1.0, 20.0
+"""Seconds between two looks at the index, and how many times as long as a look took: that is a twentieth of a core."""
 
 
 class Project(NamedTuple):
@@ -43,6 +49,8 @@ class Store:
         self._copying: dict[str, asyncio.Task[None]] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._opening = asyncio.Lock()
+        self._searched: dict[str, float] = {}
+        """Project -> when it was searched last."""
         self._searches = 0
         self._quiet = asyncio.Event()
         self._quiet.set()
@@ -122,20 +130,49 @@ class Store:
             if not self._searches:
                 self._quiet.set()
 
-    async def shelves(self, project: str, *, through: int = 0) -> Project:
-        """All that is indexed of a project, as it was `OLD` seconds ago at most; as it is now if it lacks `through`.
+    async def shelves(self, project: str, *, through: int = 0, at_most: float = OLD) -> Project:
+        """All that is indexed of a project, as it was `at_most` seconds ago; as it is now if it lacks `through`.
 
         What has changed is read in the background while searches go on, so that these need not wait for it.
         """
+        now = time.monotonic()
+        self._searched[project] = now
         known = self._stored.get(project)
-        age = time.monotonic() - known.at if known else OLD
-        if known is None or known.through < through or age >= OLD:
+        age = now - known.at if known else at_most
+        if known is None or known.through < through or age >= at_most:
             return await self._looked_after(project)
         if age >= OLD / 2 and project not in self._refreshing:
-            task = asyncio.create_task(self._looked_after(project))
+            task = asyncio.create_task(self._refresh(project, is_urgent=at_most <= OLD))
             self._refreshing[project] = task
             task.add_done_callback(lambda done: self._refreshed(project, done))
         return known
+
+    async def follow(self) -> None:
+        """Bring the shelves of the projects that are searched up to date as the index grows. Never ends.
+
+        An index that cannot be read now is read by the next search, which reports the error.
+        """
+        while True:
+            spent = 0.0
+            for project in self.searched_lately:
+                await self._quiet.wait()
+                began = time.monotonic()
+                with contextlib.suppress(*VectorsError):
+                    await self._looked_after(project)
+                spent += time.monotonic() - began
+            await asyncio.sleep(max(LOOK, REST * spent))
+
+    @property
+    def searched_lately(self) -> list[str]:
+        """The projects whose shelves follow the index."""
+        now = time.monotonic()
+        return [one for one in self._stored if now - self._searched.get(one, now) < LATELY]
+
+    async def _refresh(self, project: str, *, is_urgent: bool) -> None:
+        """Bring the shelves of a project up to date; what is not urgent waits until nobody searches."""
+        if not is_urgent:
+            await self._quiet.wait()
+        await self._looked_after(project)
 
     def _refreshed(self, project: str, task: "asyncio.Task[object]") -> None:
         self._refreshing.pop(project, None)
@@ -150,7 +187,9 @@ class Store:
             self._stored[project] = found
             self._copy(project)
         while len(self._stored) > self._most:
-            self._stored.pop(next(iter(self._stored)))
+            oldest = min(self._stored, key=lambda one: self._searched.get(one, 0.0))
+            del self._stored[oldest]
+            self._searched.pop(oldest, None)
         return found
 
     async def _of_one_set(self, project: str) -> Project | None:

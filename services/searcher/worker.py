@@ -28,6 +28,7 @@ from schemas.events import (
 from schemas.subjects import WHOLE_PROJECT
 from services.domain.search.fragments import CHARACTERS
 from services.kit.asks import AskHandler
+from services.kit.background import begin
 from services.kit.embed import embedded
 from services.kit.room import Kit
 from services.kit.turns import Expired, Queue, Turns
@@ -93,6 +94,7 @@ class Searcher:
             await kit.bus.follow(f"log.*.*.{WHOLE_PROJECT}.{event.TYPE}", written.heard)
         await self._handler.open()
         await self._requests.open()
+        begin(kit, self._store.follow())
 
     async def _warm(self) -> None:
         """Where there is something to search, have ready what the first question would have to wait for."""

@@ -77,6 +77,10 @@ class Harness:
     def hear_event(self, heard: Json) -> None:
         self._do("hear", heard)
 
+    def stores(self, *entries: Json) -> None:
+        """From now on OpenCode says which messages it stores: these, and no others."""
+        self._do("store", entries)
+
     def reads_slowly(self) -> None:
         """From now on OpenCode's event log has been read when `read` says so."""
         self._do("reading")

@@ -55,7 +55,12 @@ function begun({ directory, guide, agents = [], options = {}, sessions = [], mes
     session: {
       get: async ({ path }) => ({ data: sessions.find(({ id }) => id === path.id) }),
       list: async () => ({ data: sessions }),
-      messages: async ({ path }) => ({ data: messages[path.id] ?? [] }),
+      messages: async ({ path }) => ({ data: said.stored ?? messages[path.id] ?? [] }),
+      async message({ path }) {
+        if (!said.stored) throw new Error("late");
+        const data = said.stored.find(({ info }) => info.id === path.messageID);
+        return { data, response: { status: data ? 200 : 404 } };
+      },
     },
     tui: { showToast: async ({ body }) => said.notices.push(body.message) },
     _client: {
@@ -81,6 +86,8 @@ function begun({ directory, guide, agents = [], options = {}, sessions = [], mes
 
 const ways = {
   begin: async (place, given) => Object.assign(place, begun(given)),
+  /** From now on OpenCode says which messages it stores: these. */
+  store: ({ said }, entries) => void Object.assign(said, { stored: entries }),
   meet: ({ adapter }, plugins) => adapter.meet(plugins),
   answer: ({ said }, ...answers) => void said.answers.push(...answers),
   prepare: ({ adapter }, session) => adapter.prepare(session),

@@ -1,5 +1,7 @@
 """OpenCode's own event log, which the adapter reads whenever a turn is over: it fills gaps, and puts nothing back."""
 
+import pytest
+
 from tests.adapter.played import Harness, Json, event
 
 
@@ -122,3 +124,33 @@ def test_what_a_step_listed_is_not_reported_again(harness: Harness) -> None:
     harness.hear("session.idle")
     harness.read(event("e", "message.part.updated", part=part))
     assert [] == harness.items
+
+
+def text_entry(name: str, text: str) -> Json:
+    part = {"id": f"{name}.0", "messageID": name, "sessionID": "s", "type": "text", "text": text}
+    return {"info": {"id": name, "sessionID": "s", "role": "user"}, "parts": [part]}
+
+
+@pytest.mark.parametrize("added", [["l0"], ["l0", "l1"], ["m00"]], ids=["one", "two", "an id among ours"])
+@pytest.mark.parametrize("gone", [0, 1, 2], ids=["first", "middle", "newest"])
+def test_of_what_came_and_went_over_a_restart_only_what_is_stored_is_listed(
+    harness: Harness, gone: int, added: list[str]
+) -> None:
+    """As many messages of another plugin come as go of the session: the list looks as if nobody had touched it."""
+    harness.reads_slowly()
+    harness.user("go")
+    for text in ("looking", "found", "done"):
+        harness.add_message(text)
+    harness.serve()
+    harness.hear("session.idle")
+    harness.read(event("e", "session.updated", info={"id": "s", "title": "A talk"}))
+
+    harness.start()
+    del harness.entries[gone : gone + len(added)]
+    stored = [entry["info"]["id"] for entry in harness.entries]
+    harness.stores(*harness.entries)
+    harness.entries[1:1] = [text_entry(name, "STATUS") for name in added]
+    assert "STATUS" in harness.serve()
+    (step,) = harness.steps
+    assert stored == [one["message"] for one in step["messages"]]
+    assert not [item for item in harness.items if item.get("message") in added]

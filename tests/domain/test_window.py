@@ -40,6 +40,27 @@ def allowed(opened: StepOpened, limits: Limits = LIMITS) -> Threshold:
     return threshold(opened, window_for(opened, limits), limits)
 
 
+IMPOSSIBLE = [
+    UsageSampled(message="m", input=10_000_001),
+    UsageSampled(message="m", input=2**53 - 1, cache_read=1),
+    UsageSampled(message="m", input=6_000_000, cache_read=3_000_000, cache_write=1_000_001),
+    UsageSampled(message="m", input=-1, cache_read=50_000),
+    UsageSampled(message="m", input=50_000, cache_read=-(2**53)),
+    UsageSampled(message="m", input=2**63 - 1, cache_read=-(2**63) + 60_000),
+]
+
+
+@pytest.mark.parametrize("usage", IMPOSSIBLE)
+def test_a_count_that_no_prompt_has_is_no_count(usage: UsageSampled) -> None:
+    assert 0 == prompt_tokens(usage)
+    told = (step(), OverflowDetected(limit=40_000))
+    assert learned(*told) == learned(*told, usage)
+
+
+def test_the_longest_prompt_that_a_model_can_take_is_counted() -> None:
+    assert 10_000_000 == prompt_tokens(UsageSampled(message="m", input=1, cache_read=9_999_998, cache_write=1))
+
+
 # The window, and who said so
 
 

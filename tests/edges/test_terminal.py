@@ -1,11 +1,14 @@
 """What commands print: it can be read, and does nothing to a terminal, whoever wrote it."""
 
 import ast
+import json
+from contextlib import redirect_stdout
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from schemas.asks import SessionStatus, Status
@@ -16,7 +19,7 @@ from services.edges.connect.show import difference
 from services.edges.launcher.status import Overview, Room, render
 from services.edges.sql import print_table
 from services.edges.styling import console, styled
-from services.edges.terminal import printable, write, write_error
+from services.edges.terminal import printable, write, write_error, write_json
 from services.settings import Problem
 
 EDGES = Path(__file__).parents[2] / "services" / "edges"
@@ -35,6 +38,9 @@ HOSTILE = [
     "\u2066\u2069\u061c\u200e\u200f",
     "zero\u200bwidth\ufeff\u2060",
     "line\u2028other\u2029",
+    "ignore\u3164\u115f\u1160\uffa0\u17b4\u17b5\u2800this",
+    "hidden\ufe01\ufe02 in\U000e0131\U000e0135 selectors",
+    "\ufe0f\U000e0100",
     "\ud800",
     "\U000e0041\U000e0042",
     "[red]markup[/red] [link=https://elsewhere.example]x[/link] :smile:",
@@ -45,12 +51,19 @@ READABLE = [
     "日本語\u3000と한국어",
     "نمی\u200cدانم क्\u200dष",  # noqa: RUF001 - Persian has no other letters
     "prix\u00a0: 3\u202f€",
-    "🙂 👩\u200d💻",
+    "🙂 👩\u200d💻 ❤\ufe0f",
+    "葛\U000e0100城",
     "a\\b [x] {y} $z",
 ]
 
 
+INVISIBLE = "\u3164\u115f\u1160\uffa0\u17b4\u17b5\u2800"
+SELECTORS = {*map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))}
+
+
 def is_harmless(text: str) -> bool:
+    if set(text) & set(INVISIBLE) or any({one, other} <= SELECTORS for one, other in pairwise(f"\ufe0f{text}")):
+        return False
     return all(one.isprintable() or one in "\n\t\u200c\u200d" or one.isspace() for one in text) and not (
         set(text) & set("\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\u2028\u2029")
     )
@@ -65,6 +78,15 @@ def test_what_could_move_a_cursor_hide_or_turn_words_is_spelled_out(text: str) -
 @pytest.mark.parametrize("text", READABLE)
 def test_what_people_write_stays_as_it_is(text: str) -> None:
     assert text == printable(text)
+
+
+@given(st.text(st.characters(codec="utf-8")))
+@example("".join(HOSTILE).replace("\ud800", ""))
+def test_json_is_printed_harmlessly_and_says_the_same(text: str) -> None:
+    with redirect_stdout(StringIO()) as out:
+        write_json({text: [text]})
+    assert is_harmless(out.getvalue())
+    assert {text: [text]} == json.loads(out.getvalue())
 
 
 @given(st.text(st.characters(codec=None)))

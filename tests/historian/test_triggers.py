@@ -55,6 +55,14 @@ def test_the_budgets_follow_the_window(context: int, budget: int, tail: int) -> 
     assert (budget, tail) == (pressure.budget, pressure.tail(Limits()))
 
 
+@pytest.mark.parametrize("count", [2**53 - 1, 10_000_001])
+def test_a_count_that_no_prompt_has_is_no_reason(count: int) -> None:
+    harness = talking(5)
+    harness.use(9_000, "m10")
+    harness.use(count, "m10")
+    assert (9_000, "") == (state_of(harness).used, reason(harness))
+
+
 def test_nothing_is_compressed_without_a_reason() -> None:
     assert "" == reason(talking(5))
 

@@ -91,6 +91,43 @@ async def test_a_harness_asks_nothing_in_sql_and_a_person_does(broker: Broker, b
         await person.close()
 
 
+REPLIES = (
+    HARBOUR.log("part.recorded"),
+    "log.0.harbour.s1.limit.learned",
+    "in.opencode.harbour.s1",
+    "dead.desk",
+    "do.harbour._.memory.write",
+    ask("status"),
+    "$JS.API.STREAM.PURGE.DEAD",
+    "$O.bodies.C.x",
+    "_INBOX",
+    "_INBOXES.a",
+)
+
+
+@pytest.mark.parametrize("user", ["harness", "person"])
+async def test_no_answer_is_sent_where_it_would_be_stored_or_carried_out(broker: Broker, bus: Bus, user: str) -> None:
+    """The broker lets anyone name any reply subject, and a room that answers may publish on all of them."""
+    asked: list[bytes] = []
+
+    async def answer(_: str, data: bytes) -> bytes:
+        asked.append(data)
+        return b"{}"
+
+    sent: list[str] = []
+    for reply in REPLIES:
+        await bus.follow(reply, sent.append)
+    await bus.serve("ask.guide.*", "all", answer)
+    other = await connected(broker, user)
+    for reply in REPLIES:
+        await other.client.publish(ask("guide"), b"stored", reply=reply)
+    await other.client.publish(ask("guide"), b"no reply")
+    assert b"{}" == await other.request(ask("guide"), b"a request", PATIENCE)
+    await other.close()
+    assert [b"no reply", b"a request"] == asked
+    assert [] == sent
+
+
 @pytest.mark.own_broker
 async def test_an_installation_from_before_people_had_a_user_gives_them_one(broker: Broker, tmp_path: Path) -> None:
     settings = Settings(data=tmp_path)

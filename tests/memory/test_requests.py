@@ -15,6 +15,8 @@ MESSAGES = json.loads(Path(__file__).with_name("pasted_texts.json").read_text())
 """In six languages. Every second one of each list was set aside before the rule was written."""
 PASTED: list[str] = MESSAGES["pasted"]
 TYPED: list[str] = MESSAGES["typed"]
+RECORDS = json.loads(Path(__file__).with_name("pasted_records.json").read_text())
+"""Forms of tools and languages that no list names; and messages whose lines are short as those of records are."""
 ASKED: tuple[tuple[str, str, str], ...] = (
     ("en", "Remember: the port is 8080.", "the port is 8080."),
     ("en", "please remember that the port is 8080", "the port is 8080"),
@@ -135,6 +137,23 @@ def test_what_somebody_else_may_have_asked_for_is_marked(mark: str, text: str) -
 def active(text: str) -> list[str]:
     """What would be remembered at once of a message, and not held."""
     return [one.text for one in requests(text) if isinstance(one, Request) and not one.mark]
+
+
+@pytest.mark.parametrize("text", RECORDS["pasted"])
+def test_nothing_below_a_record_is_remembered_at_once(text: str) -> None:
+    assert [] == active(text)
+    assert [one for one in requests(text) if isinstance(one, Request)]
+
+
+@pytest.mark.parametrize("text", RECORDS["typed"])
+def test_what_is_typed_below_short_lines_is_remembered_at_once(text: str) -> None:
+    assert active(text)
+
+
+@pytest.mark.parametrize("text", RECORDS["pasted"])
+def test_a_request_above_a_record_is_the_person_s(text: str) -> None:
+    record = text.rpartition("\n")[0]
+    assert "amounts are in cents." in active(f"Remember: amounts are in cents.\n\n{record}")
 
 
 @pytest.mark.parametrize("text", PASTED)

@@ -179,3 +179,12 @@ async def test_what_stands_in_the_prompt_is_said_to_stand_there(asking: Asking) 
     assert "message 8" in text
     assert "the memory mem1" in text
     assert "m5" in [hit.id for hit in (await asking("lock file shared between workers", session="s1")).hits]
+
+
+@pytest.mark.parametrize(("milliseconds", "in_prompt"), [(150, []), (499, []), (500, ["m5"]), (10_000, ["m5"])])
+async def test_who_cannot_wait_is_not_answered_what_stands_in_the_prompt(
+    asking: Asking, milliseconds: int, in_prompt: list[str]
+) -> None:
+    asking.served = Served(messages=("m5",))
+    found = await asking("lock file shared between workers", session="s1", deadline_ms=milliseconds)
+    assert ((), in_prompt) == (found.hits, [hit.id for hit in found.in_prompt])

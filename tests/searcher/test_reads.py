@@ -60,3 +60,8 @@ async def test_a_search_reads_as_much_of_many_rows_as_of_few(tmp_path: Path, mon
     for counts in (few, many):
         assert {"nearest": 2 * SEARCHES} == {name: count for name, count in counts.items() if name != "read"}
         assert 0 < counts["read"] <= 3 * CANDIDATES * SEARCHES
+
+
+async def test_where_there_are_few_rows_no_table_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = await reads(tmp_path / "few", CANDIDATES, monkeypatch)
+    assert ["read"] == list(counts)

@@ -829,7 +829,13 @@ def test_a_sample_counts_once_and_a_corrected_one_again() -> None:
 
 
 @pytest.mark.parametrize(
-    "usage", [UsageSeen("a", 1), UsageSeen("a", 0, cache_read=1), UsageSeen("a", 0, cache_write=1)]
+    "usage",
+    [
+        UsageSeen("a", 1),
+        UsageSeen("a", 0, cache_read=1),
+        UsageSeen("a", 0, cache_write=1),
+        UsageSeen("a", 2**53 - 1),  # no prompt is so long, and its cost may be right
+    ],
 )
 def test_anything_that_went_in_is_a_sample(usage: UsageSeen) -> None:
     assert 1 == len(START.when(inbound(usage)).made)

@@ -23,8 +23,10 @@ interface Line {
   guidance?: Mode;
   /** The last message of the newest step. */
   sent?: string;
-  /** How many messages that step listed. */
+  /** How many messages that step listed, and ... */
   count?: number;
+  /** ... a digest of which ones: see `StepList`. */
+  listed?: number;
   /** Messages of other plugins that come with each call under the same id. */
   foreign?: readonly string[];
   /** The project that it began in. */
@@ -42,6 +44,8 @@ export class SessionRecord {
   guidance: Mode | "" = "";
   sent = "";
   count = 0;
+  /** 0: an adapter from before has stored none. */
+  listed = 0;
   foreign: readonly string[] = [];
   /** Where it began: it stays there, whatever its directory is called by now. Empty: that is not stored. */
   project = "";
@@ -102,6 +106,7 @@ export class SessionRecord {
     this.guidance = line.guidance ?? this.guidance;
     this.sent = line.sent ?? this.sent;
     this.count = line.count ?? this.count;
+    this.listed = line.listed ?? this.listed;
     this.foreign = line.foreign ?? this.foreign;
     this.project = line.project ?? this.project;
     for (const edit of line.edits ?? []) {
@@ -140,7 +145,7 @@ export class SessionRecord {
   }
 
   private whole(): Line {
-    const { revision, told, seq, date, sent, count, foreign } = this;
+    const { revision, told, seq, date, sent, count, listed, foreign } = this;
     const modes = { ...(this.mode && { mode: this.mode }), ...(this.guidance && { guidance: this.guidance }) };
     return {
       revision,
@@ -150,6 +155,7 @@ export class SessionRecord {
       date,
       sent,
       count,
+      listed,
       ...(foreign.length > 0 && { foreign }),
       ...modes,
       ...(this.project && { project: this.project }),

@@ -5,10 +5,14 @@ import type { Listed, StepSeen } from "./language.ts";
 import type { SessionRecord } from "./record.ts";
 
 const UNKNOWN = -1;
+const FNV_OFFSET = 2166136261;
+const FNV_PRIME = 16777619;
 
 export class StepList {
   private readonly changed = new Set<string>();
   private last: string[] = [];
+  /** Of each message of the last list, the digest of the list up to there. */
+  private digests: number[] = [];
   /** The last message of what the newest list and the one before it begin with. */
   private sent: string | undefined;
   private step = "";
@@ -36,12 +40,13 @@ export class StepList {
   }
 
   /**
-   * Whether a first list begins with as many messages as the last one of an earlier life had, which ends where that one
-   * ended: then nobody has put another one among them.
+   * Whether a first list begins with the messages of the last one of an earlier life: then nobody has put another one
+   * among them, also where one of them is gone.
    */
   isContinued(messages: readonly string[]): boolean {
-    const { count, sent } = this.record;
-    return count > 0 && messages.indexOf(sent) === count - 1;
+    const { count, sent, listed } = this.record;
+    if (count === 0 || messages[count - 1] !== sent) return false;
+    return messages.slice(0, count).reduce(digest, FNV_OFFSET) === listed;
   }
 
   /** How many messages this list and the last one begin with. */
@@ -82,7 +87,16 @@ export class StepList {
     this.step = step;
     this.last = [...messages];
     this.changed.clear();
-    this.record.note({ sent: this.newest, count: messages.length });
+    this.digests.length = common;
+    for (const id of messages.slice(common)) this.digests.push(digest(this.digests.at(-1) ?? FNV_OFFSET, id));
+    this.record.note({ sent: this.newest, count: messages.length, listed: this.digests.at(-1) ?? 0 });
     return compact(item) as StepSeen;
   }
+}
+
+/** The digest of a list of ids with one more: FNV-1a in 32 bits, with a separator behind each id. */
+function digest(before: number, id: string): number {
+  let found = before;
+  for (let at = 0; at <= id.length; at += 1) found = Math.imul(found ^ (id.charCodeAt(at) || 0), FNV_PRIME);
+  return found >>> 0;
 }

@@ -489,7 +489,7 @@ export interface SearchAsk {
    */
   min_seq?: number;
   /**
-   * Milliseconds after which the asker no longer listens: what is found by then is the reply. 0: a few seconds.
+   * Milliseconds after which the asker no longer listens: what is found by then is the reply. 0: a few seconds. Below 500 the index is searched as it was up to a minute ago, and what is in the prompt already is not looked for.
    */
   deadline_ms?: number;
   /**

@@ -199,7 +199,8 @@ def _usage_sampled(session: Session, event: UsageSampled) -> Session:
 
     A prompt that became smaller was rebased: all that waited for that is gone from it.
     """
-    if session.usage is not None and precedes(session.conversation, event.message, session.usage.message):
+    is_late = session.usage is not None and precedes(session.conversation, event.message, session.usage.message)
+    if is_late or not prompt_tokens(event):
         return session
     if prompt_tokens(event) < SHRUNK * session.used:
         session = replace(session, queued=Map(), folded=session.history.last)

@@ -14,3 +14,16 @@ def client_of(reply: str) -> str:
     its own, each request may be a client by itself, and all are answered as they come.
     """
     return reply.rpartition(".")[0]
+
+
+INBOXES = ("_INBOX.", "_R_.")
+"""What reply subjects begin with: those of clients, and those that the broker makes between accounts."""
+
+
+def may_answer(reply: str) -> bool:
+    """Whether an answer may be sent to this reply subject, or there is none to answer to.
+
+    The broker lets anyone name any reply subject, and the answer comes from the room, which may publish everywhere:
+    where that is a subject of a stream or a command, the answer would be stored or carried out as the room's.
+    """
+    return not reply or reply.startswith(INBOXES)

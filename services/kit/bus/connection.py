@@ -25,7 +25,7 @@ from schemas.codec import derived_id
 from schemas.subjects import dead
 from services.domain.secrets import mask
 from services.kit.bus import layout
-from services.kit.bus.asker import client_of, current_client
+from services.kit.bus.asker import INBOXES, client_of, current_client, may_answer
 from services.kit.bus.client import BusClient
 from services.kit.bus.marks import marks
 from services.kit.bus.permission import refused_subject, sentence
@@ -394,10 +394,17 @@ class Bus:
         await self.client.subscribe(subject, cb=arrived)
 
     async def serve(self, subject: str, queue: str, handler: Handler) -> None:
-        """Answer requests, many at once; of several processes with one queue name each request reaches one."""
+        """Answer requests, many at once; of several processes with one queue name each request reaches one.
+
+        A request whose reply subject is no inbox is passed over, see `may_answer`.
+        """
         running: set[asyncio.Task[None]] = set()
 
         async def answer(message: Msg) -> None:
+            if not may_answer(message.reply):
+                remedy = f"let the client use an inbox that begins with {INBOXES[0]}"
+                logger().warning("not answered", subject=message.subject, reply=message.reply[:200], remedy=remedy)
+                return
             current_client.set(client_of(message.reply))
             reply = await handler(message.subject, message.data)
             try:

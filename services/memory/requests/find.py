@@ -13,6 +13,7 @@ from services.domain.texts.bounds import beginning, flat
 from services.domain.texts.own import marked_lines
 from services.domain.texts.paste_patterns import ATTRIBUTION, SPEAKER, THEIRS
 from services.memory.classes import MemoryClass, Placement, placed_by_class
+from services.memory.requests.lines_above import LinesAbove, ends_with_contact
 from services.memory.requests.phrases import (
     BEFORE,
     DEFERRED,
@@ -68,6 +69,7 @@ def requests(text: str) -> tuple[Request | Ignored, ...]:
     """The requests of a person's message, in their order, each body once."""
     found: list[Request | Ignored] = []
     seen: set[str] = set()
+    above, is_signed = LinesAbove(), ends_with_contact(text)
     for line, mark in marked_lines(text):
         if hit := phrase_in(_UNQUOTED.sub("", line) if mark else line):
             reason = hit.reason or _refused(hit.body, seen)
@@ -77,8 +79,10 @@ def requests(text: str) -> tuple[Request | Ignored, ...]:
             if reason:
                 found.append(Ignored(reason, hit.language, beginning(flat(line), PREVIEW)))
             else:
-                text = beginning(flat(hit.body), LONGEST)
-                found.append(Request(text, hit.language, place_of(hit.body), mark or _reported(hit.before)))
+                is_copied = is_signed or above.are_copied
+                shown = mark or _reported(hit.before) or ("pasted" if is_copied else "")
+                found.append(Request(beginning(flat(hit.body), LONGEST), hit.language, place_of(hit.body), shown))
+        above.read(line, mark)
     return tuple(found)
 
 

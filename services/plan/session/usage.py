@@ -10,7 +10,7 @@ import msgspec
 from schemas.events import OverflowDetected, StepOpened, ToolsetChanged, UsageSampled
 from services.domain.conversation import Conversation, precedes
 from services.domain.fold import Map
-from services.domain.window import Learned, Model, bounded
+from services.domain.window import Learned, Model, bounded, prompt_tokens
 from services.plan.session import calibration
 from services.plan.session.calibration import SYSTEM, Calibration
 
@@ -63,7 +63,7 @@ def _beside(known: Calibration, tools: ToolsetChanged | None, denied: Sequence[s
 
 def answered(usage: Usage, event: UsageSampled, called: datetime, sent: int) -> Usage:
     """A model has answered a prompt of so many estimated tokens."""
-    counted = replace(usage, sample=event, called=called)
+    counted = replace(usage, sample=event if prompt_tokens(event) else usage.sample, called=called)
     if _is_of_another(usage, event):
         return counted
     return replace(counted, calibration=calibration.answered(usage.calibration, event, sent), count=event)

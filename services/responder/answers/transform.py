@@ -130,10 +130,11 @@ class Transformer:
             self._queue.count(ask.NAME, "expired")
             return Plan("late", revision=state.revision, reason="the asker has stopped listening")
         metrics.PASSES.labels(made.kind).inc()
-        if is_held_back(state, ask.base_revision):
+        base = max(0, ask.base_revision)
+        if is_held_back(state, base):
             made = Pass("replay", notices=made.notices, is_full=made.is_full)
-            return _reply(state, made, ask.base_revision, ask.base_revision)
-        return _reply(state, made, ask.base_revision, state.revision)
+            return _reply(state, made, base, base)
+        return _reply(state, made, base, state.revision)
 
     async def _advance(
         self, address: Address, state: Session, step: str, deadline: float

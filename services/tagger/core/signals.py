@@ -15,7 +15,7 @@ from schemas.events import (
 )
 from schemas.inbox import AdapterSeen, ErrorSeen, TodoSeen, ToolSeen, ToolsSeen, UsageSeen
 from services.domain.tokens import tokens
-from services.domain.window import Model, prompt_tokens
+from services.domain.window import Model
 from services.tagger.core.overflow import read
 from services.tagger.core.signature import is_refused
 from services.tagger.core.state import Session, refusal
@@ -49,7 +49,8 @@ def usage_seen(session: Session, item: UsageSeen) -> list[Event]:
         provider=provider,
         model=model,
     )
-    return [sample] if prompt_tokens(sample) > 0 and known != sample else []
+    has_count = sample.input + sample.cache_read + sample.cache_write > 0
+    return [sample] if has_count and known != sample else []
 
 
 def error_seen(session: Session, item: ErrorSeen) -> list[Event]:

@@ -1,10 +1,12 @@
 """A prompt that a model would refuse is made to fit before it is sent, or right after its first refusal."""
 
 import random
+import re
 
 import pytest
 from msgspec.structs import replace
 
+from schemas.events import HistoryFailed
 from schemas.inbox import ErrorSeen, ToolSeen, ToolsSeen
 from schemas.plan import PrefixText
 from services.domain.limits import Limits, Prices
@@ -237,6 +239,26 @@ def test_a_provider_that_reports_no_usage_gets_no_prompt_that_is_too_long() -> N
         model.reads(8_000)
         model.ask()
     assert 0 == model.refused
+
+
+class Miscounting(Model):
+    """Every third count is one that no prompt has."""
+
+    def reported(self, count: int) -> int:
+        return count if self.answered % 3 else 2**53 - 1
+
+
+@pytest.mark.parametrize("words", WORDINGS)
+def test_a_count_that_no_prompt_has_is_passed_over(words: str) -> None:
+    model = Miscounting(32_000, words=words)
+    model.harness.user("Go through these")
+    for _ in range(60):
+        model.harness.append(HistoryFailed(run="r", code="timeout", failures=1))
+        model.reads(8_000)
+        notices = "".join(model.ask().made.notices)
+        assert all(int(percent) <= 100 for percent in re.findall(r"fills (\d+) %", notices)), notices
+    assert model.refused <= 1
+    assert 0 == model.refused_again
 
 
 def test_a_limit_that_nobody_knows_is_learned_by_one_refusal() -> None:

@@ -91,6 +91,21 @@ async def test_a_plan_that_is_refused_is_not_made_anew(
         assert 1 == unsteady.left
 
 
+async def test_a_revision_that_there_is_not_is_answered_with_the_plan(
+    bus: Bus, broker: Broker, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with rooms(broker, tmp_path) as serving:
+        await done(bus, MemoryWrite(text=RULE))
+        harness = await begun(bus, "pi", "one")
+        whole = await harness.asks(serving)
+        assert whole.revisions
+        for revision, edits in ((-1, whole.revisions), (1 - 2**53, whole.revisions), (2**53 - 1, ())):
+            harness.revision = revision
+            plan = await harness.asks_again()
+            assert ("ready", whole.revision, edits) == (plan.status, plan.revision, plan.revisions)
+    assert "could not be answered" not in caplog.text
+
+
 @asynccontextmanager
 async def busy(serving: Sequence[Room]) -> AsyncIterator[Queue]:
     """While other plans are made, as many as are at once."""

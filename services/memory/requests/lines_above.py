@@ -1,0 +1,75 @@
+"""Whether the lines above a request look like a record that was copied, and not like what people type to an agent.
+
+People type sentences, lists and short commands. Copied talks, tickets, pages and outputs have lines with a time or a
+name alone, headings, tables, labels and prompts. This looks at the form of lines and at few words, so that it holds
+for tools and languages that nobody has listed.
+"""
+
+import re
+import unicodedata
+
+SHORT = 6
+"""Words of a line up to which it may be a name, a heading or a label."""
+FRAGMENTS, LABELS = 2, 3
+"""Short lines without an end, and labels in a row, from which on they are a record."""
+_READ = 160
+"""Characters of a line that are looked at."""
+_ENDED = re.compile(r"[.!?:;,…。)\"'”»`\]]\W*$")
+_ITEM = re.compile(r"\s{0,12}(?:[-*+•]|\d{1,3}[.)])\s")
+_CLOCK = re.compile(r"(?<!\d)\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?!\d)")
+_LABEL = re.compile(r"\s{0,12}[^\W\d_][\w .'/-]{0,30}:(?:\s+\S|$)")
+_QUOTED = re.compile(r"\s{0,12}[>》|]")
+_CONTACT = re.compile(r"\s*(?:\+?\d[\d ()/.-]{6,24}|\S+@\S+\.\w+|https?://\S+)\s*$")
+_RECORD = re.compile(
+    r"\s{0,12}(?:"
+    r"#+(?:\s|\[)|[=~_*-]{3,}(?:\s|$)|[|+].*[|+]\s*$|<[!?/a-z][^>]*>|[{}\[=]|>>|-{2,}>"
+    r"|[^\s:]*[@~].{0,40}[#$%>]\s+\S|PS [A-Z]:\\|[#$%]\s+\S"
+    r"|\S+:\d+(?::\d+)?:\s|In \[\d+\]:|.*\s\*{3}\s"
+    r"|(?:\S+:\s)?(?:warning|error|fatal|failed|passed)(?:\[\w+\])?(?::\s|\s\S+[/:])"
+    r"|(?:human|user|assistant|system|bot)\s?:"
+    r"|[☐☑☒✓✔✗]|[A-Z][A-Z0-9]+-\d+\s*$|v?\d+\.\d+\.\d+\b"
+    r"|(?:re|fwd?|aw|wg|tr|rv)\s?:\s"
+    r"|.*\b\d+ (?:\w+ )?ago\b"
+    r"|.*\b(?:left|added) a comment\b|.*\b(?:told|tells|sent|asked) (?:me|us)\b.{0,20}:\s*$"
+    r"|from \w+, the\b"
+    r")",
+    re.IGNORECASE,
+)
+"""Headings, rules, tables, markup, objects; prompts; places in files; marks, tickets, releases; who has sent it."""
+
+
+class LinesAbove:
+    """What was read of a message up to a request."""
+
+    def __init__(self) -> None:
+        self._fragments = 0
+        self._labels = 0
+        self._is_record = False
+        self._is_quoted = False
+        """Whether a quoted line stands directly above: in Markdown what follows without a blank line belongs to it."""
+
+    @property
+    def are_copied(self) -> bool:
+        """Whether they look like a record."""
+        return self._is_record or self._is_quoted or self._fragments >= FRAGMENTS
+
+    def read(self, line: str, mark: str) -> None:
+        """Take in the next line of the message. `mark`: what shows that it is somebody else's; see `MarkedLine`."""
+        self._is_quoted = bool(line.strip()) and (self._is_quoted or _QUOTED.match(line) is not None)
+        if mark:
+            return
+        words = unicodedata.normalize("NFKC", line[:_READ]).rstrip()
+        if not words:
+            self._is_record |= self._labels >= LABELS
+            self._labels = 0
+            return
+        is_short, is_label = len(words.split()) <= SHORT, _LABEL.match(words) is not None
+        self._labels = self._labels + 1 if is_label else 0
+        self._is_record |= bool(_RECORD.match(words)) or (is_short and bool(_CLOCK.search(words)))
+        self._fragments += is_short and not (is_label or _ENDED.search(words) or _ITEM.match(words))
+
+
+def ends_with_contact(text: str) -> bool:
+    """Whether the last line of a message is a number to call, an address or a link alone, as below a signature."""
+    last = next((line for line in reversed(text.rstrip().splitlines()[1:]) if line.strip()), "")
+    return _CONTACT.match(last[:_READ]) is not None
