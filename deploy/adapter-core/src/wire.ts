@@ -2196,6 +2196,10 @@ export interface DreamOrder {
    * The one task that is to be run; empty: all of them.
    */
   task?: string;
+  /**
+   * The working tree of the project that a person orders it in; empty: none. From others than people it is ignored.
+   */
+  directory?: string;
 }
 /**
  * Remember this of the project, from the session that the subject or `session` names.

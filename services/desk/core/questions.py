@@ -72,9 +72,7 @@ class Questions(msgspec.Struct, frozen=True):
     open: Map[str, OpenQuestion] = Map()
     closed: Map[str, ClosedQuestion] = Map()
 
-    def offered(
-        self, now: datetime, taker: str = "", begun: AbstractSet[str] = frozenset()
-    ) -> Iterator[OpenQuestion]:
+    def offered(self, now: datetime, taker: str = "", begun: AbstractSet[str] = frozenset()) -> Iterator[OpenQuestion]:
         """Those that a taker may take, the oldest first: also its own, but for those that it has begun to answer."""
         free = (
             one
