@@ -2197,7 +2197,7 @@ export interface DreamOrder {
    */
   task?: string;
   /**
-   * The working tree of the project that a person orders it in; empty: none. From others than people it is ignored.
+   * The working tree of the project in which a person orders it; empty: none. Of other senders it is ignored.
    */
   directory?: string;
 }
