@@ -59,6 +59,8 @@ class DreamOrder(Command, frozen=True):
 
     task: str = ""
     """The one task that is to be run; empty: all of them."""
+    directory: str = ""
+    """The working tree of the project in which a person orders it; empty: none. Of other senders it is ignored."""
 
 
 class MemoryWrite(Command, frozen=True):

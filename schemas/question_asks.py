@@ -10,7 +10,7 @@ from schemas.numbers import Count, Wait
 
 
 class QuestionAsk(Ask, frozen=True):
-    """Is there a question for a model that nobody has taken? The answer waits for one, until the deadline."""
+    """Is there a question for a model that nobody else has taken? The answer waits for one, until the deadline."""
 
     NAME: ClassVar[str] = "question"
 
@@ -18,7 +18,10 @@ class QuestionAsk(Ask, frozen=True):
     harness: str
     """Its kind, by the name under which its events are sent."""
     taker: str
-    """One id for each process of a harness."""
+    """One id for each process of a harness. What was taken under it is offered to it again, as long as it is not
+    answered: the answer to `question.take` may have been lost."""
+    begun: list[str] = []
+    """Questions that the process has begun to answer. While they are its own they are not offered to it again."""
     deadline_ms: Wait = 20_000
     """After this time the asker no longer listens."""
 

@@ -15,6 +15,8 @@ class DreamOrdered(Event, frozen=True):
     """Which ones; none: all that are there."""
     origin: str = ""
     """The session that it was ordered from."""
+    directory: str = ""
+    """The working tree that a person has ordered it in, on their machine; empty: none was named."""
 
 
 class DreamRequested(Event, frozen=True):

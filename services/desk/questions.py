@@ -61,12 +61,12 @@ class QuestionDesk:
 
     async def _offered(self, ask: QuestionAsk) -> OfferedQuestion:
         """The oldest question that may be taken; it is waited for, until the deadline of the one who asks."""
-        until = datetime.now(UTC) + timedelta(milliseconds=ask.deadline_ms)
+        until, begun = datetime.now(UTC) + timedelta(milliseconds=ask.deadline_ms), frozenset(ask.begun)
         with self._watch.waiter(ask.project) as waiter:
             while True:
                 questions = await self._questions.newest(Address(ask.project))
                 now = datetime.now(UTC)
-                for one in questions.offered(now):
+                for one in questions.offered(now, ask.taker, begun):
                     if (offered := await self._read(one.seq)) is not None:
                         return offered
                 if now >= until or self._is_closing:

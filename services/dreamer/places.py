@@ -9,7 +9,10 @@ from services.kit.project_name import is_of
 
 
 async def checkout_of(project: str, roots: Sequence[str]) -> Checkout | None:
-    """The newest place where a harness worked in a project, as far as it is that project's and on this machine."""
+    """The newest of these places that is a directory of this machine and that project's.
+
+    Each is looked at itself: whoever named it may have been mistaken, or may be on another machine.
+    """
     for root in reversed(roots):
         place = Path(root)
         if "\0" in root or not place.is_absolute():

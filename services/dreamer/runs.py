@@ -14,6 +14,8 @@ from schemas.subjects import Address
 from services.domain.jobs import Open
 from services.dreamer.core.outcome import (
     LONGEST_DETAIL,
+    NO_TREE,
+    NO_TREES,
     broken,
     closing,
     command_name,
@@ -164,7 +166,7 @@ class DreamRun:
         state, run = job.state, job.request.run
         scene = await self._scene(job.address, state, task)
         if scene is None:
-            return TaskFinished(run=run, task=task.NAME, outcome="skipped", code="no_tree", seconds=_since(began))
+            return self._without_tree(run, task, began)
         backlog = done_before(state, task) + await asyncio.to_thread(task.backlog, scene)
         changes = await asyncio.to_thread(task.changes, scene) if backlog else ()
         refused = await self._sent(job.address, run, task.NAME, changes)
@@ -173,6 +175,12 @@ class DreamRun:
         left, unasked = await asyncio.to_thread(self._left, task, _later(scene, after, task))
         ended = replace(ended, refused=refused, backlog_after=left, unasked=unasked)
         return await self._with_counts(job.address, ended, began)
+
+    def _without_tree(self, run: str, task: DreamTask, began: float) -> TaskFinished:
+        detail = NO_TREE if self._kit.settings.commits.checkouts else NO_TREES
+        return TaskFinished(
+            run=run, task=task.NAME, outcome="skipped", code="no_tree", detail=detail, seconds=_since(began)
+        )
 
     def _left(self, task: DreamTask, scene: Scene) -> tuple[int, int]:
         """How much is left to do, and how much of that a model is to be asked about."""

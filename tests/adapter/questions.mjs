@@ -90,5 +90,4 @@ for (const [way, ...given] of JSON.parse(happenings)) {
   for (let turn = 0; turn < 20; turn += 1) await settled();
   found.push(JSON.parse(JSON.stringify({ ...said, taker: taker.id })));
 }
-console.log(JSON.stringify(found));
-process.exit(0);
+process.stdout.write(JSON.stringify(found), () => process.exit(0));

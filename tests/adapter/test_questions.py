@@ -33,7 +33,7 @@ def test_a_question_is_asked_for_taken_answered_and_the_next_one_asked_for() -> 
     (subject, asked), _ = said["asked"]
     taker = said["taker"]
     assert "ask.question.shop" == subject
-    assert {"project": "shop", "harness": "ed", "taker": taker, "deadline_ms": 20_000} == asked
+    assert {"project": "shop", "harness": "ed", "taker": taker, "deadline_ms": 20_000, "begun": []} == asked
     assert ["do.shop.s1.question.take", "do.shop.s1.question.answer"] == [subject for subject, _ in said["sent"]]
     by = {"question": "q1", "taker": taker, "session": "s1"}
     assert [by] == sent(said, "question.take")
@@ -61,6 +61,30 @@ def test_what_another_process_has_taken_is_not_answered() -> None:
     said = played(["offer", offered(), "never"], ["reply", refused], ["start"], ["pass", 1])
     assert [] == said["answering"]
     assert 2 == len(said["asked"])
+
+
+def test_a_question_whose_taking_got_no_reply_is_taken_again_when_it_is_offered_again() -> None:
+    said = played(["offer", offered(), offered(), "never"], ["silent", 3], ["start"], ["pass", 1 + 2 + 1])
+    assert [[], []] == [asked["begun"] for _, asked in said["asked"]]
+    assert (4, ["q1"]) == (len(sent(said, "question.take")), said["answering"])
+
+
+def test_a_question_that_is_being_answered_is_wanted_by_no_directory_of_the_process() -> None:
+    begun = (["offer", offered(), "never"], ["start"], ["start", "quay"])
+    assert [[], ["q1"]] == [asked["begun"] for _, asked in played(*begun)["asked"]]
+
+
+def test_what_was_answered_is_not_wanted_again_though_the_service_took_no_answer() -> None:
+    """It would be paid for again and again."""
+    refused = {"ok": False, "text": "Nothing was stored."}
+    said = played(
+        ["offer", offered(), "never"], ["start"], ["reply", refused], ["answered", {"text": "Much."}], ["pass", 1]
+    )
+    assert [[], ["q1"]] == [asked["begun"] for _, asked in said["asked"]]
+    many = [offered(f"q{number}") for number in range(70)]
+    answered = [["answered", {"text": "Much."}] for _ in many]
+    said = played(["offer", *many, "never"], ["start"], *answered)
+    assert [f"q{number}" for number in range(6, 70)] == said["asked"][-1][1]["begun"]
 
 
 def test_where_nobody_answers_it_is_asked_ever_more_seldom_and_noted_once() -> None:

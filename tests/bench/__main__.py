@@ -16,6 +16,7 @@ from tests.bench import (
     brief,
     commits,
     desks,
+    dreaming,
     history,
     indexing,
     ingest,
@@ -52,6 +53,7 @@ BENCHES: dict[str, Callable[[], Awaitable[Sequence[Measure]]]] = {
     "remembering": remembering.measure,
     "brief": brief.measure,
     "commits": commits.measure,
+    "dreaming": dreaming.measure,
 }
 
 

@@ -28,7 +28,7 @@ from tests.bench.step import START, message_of, step_of
 from tests.bench.warm import Writer
 from tests.helpers.installation import settle
 
-LONG = Address("bench", "long")
+LONG, WORKED = Address("bench", "long"), Address("bench", "worked")
 MESSAGES, CALLS = 3_000, 30
 """Of the long session."""
 ROUNDS, STEPS = 4, 60
@@ -115,24 +115,24 @@ async def _long(bus: Bus) -> None:
 class ShortSession:
     """A short session that goes on step by step."""
 
-    def __init__(self, bus: Bus) -> None:
+    def __init__(self, bus: Bus, address: Address = WORKED) -> None:
         self.outbox = Outbox(bus)
-        self._adapter = Adapter(bus, self.outbox, "opencode", Address("bench", "worked"), deadline_ms=10_000)
+        self._adapter = Adapter(bus, self.outbox, "opencode", address, deadline_ms=10_000)
         self._messages = [message_of(number) for number in range(100)]
         self._step = 0
 
     async def steps(self, count: int) -> list[float]:
         """Seconds of so many steps, without the first ones."""
-        seconds = []
-        for _ in range(WARM_UP + count):
-            self._step += 1
-            self._messages.append(message_of(len(self._messages)))
-            served = await self._adapter.step(
-                step_of(self._step), self._messages, START + timedelta(seconds=self._step)
-            )
-            seconds.append(served.seconds)
-            await asyncio.sleep(PAUSE)
+        seconds = [await self.step() for _ in range(WARM_UP + count)]
         return seconds[WARM_UP:]
+
+    async def step(self) -> float:
+        """Seconds of the next step."""
+        self._step += 1
+        self._messages.append(message_of(len(self._messages)))
+        served = await self._adapter.step(step_of(self._step), self._messages, START + timedelta(seconds=self._step))
+        await asyncio.sleep(PAUSE)
+        return served.seconds
 
 
 @asynccontextmanager

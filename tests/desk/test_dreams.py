@@ -23,6 +23,20 @@ def test_all_tasks_are_ordered_or_one() -> None:
     assert "The task verify will be run" in decided("verify").text
 
 
+def test_the_working_tree_is_taken_from_people_alone() -> None:
+    order = DreamOrder("verify", "/home/ada/harbour")
+    of_person = decide(DreamOrders(), order, replace(CONTEXT, trust="person"))
+    assert (DreamOrdered(tasks=["verify"], origin="s1", directory="/home/ada/harbour"),) == of_person.events
+    assert (DreamOrdered(tasks=["verify"], origin="s1"),) == decide(DreamOrders(), order, CONTEXT).events
+
+
+@pytest.mark.parametrize("directory", ["/a\0b", "/" + "a" * 1_000_000])
+def test_what_is_the_path_of_no_directory_is_refused(directory: str) -> None:
+    decision = decide(DreamOrders(), DreamOrder("verify", directory), replace(CONTEXT, trust="person"))
+    assert (False, ()) == (decision.ok, decision.events)
+    assert "a directory has at most 4,096 characters" in decision.text
+
+
 @pytest.mark.parametrize(
     ("task", "remedy"),
     [("verif", "did you mean verify?"), ("x", "there are consolidate, verify"), ("\0" * 999, "there are")],

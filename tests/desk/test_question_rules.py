@@ -115,6 +115,26 @@ def test_the_first_harness_takes_a_question_and_others_are_refused_while_that_ho
 
 
 @pytest.mark.parametrize(
+    ("taker", "begun", "moment", "expected"),
+    [
+        ("a", (), NOON, [1, 2]),
+        ("a", ("q",), NOON, [2]),
+        ("a", ("r",), NOON, [1, 2]),
+        ("b", (), NOON, [2]),
+        ("", (), NOON, [2]),
+        ("a", ("q",), NOON + LEASE, [1, 2]),
+        ("b", (), NOON + LEASE, [1, 2]),
+        ("a", (), NOON + 2 * LEASE, []),
+    ],
+)
+def test_a_question_is_offered_to_who_may_take_it_and_to_its_taker_until_that_one_has_begun(
+    taker: str, begun: Sequence[str], moment: datetime, expected: Sequence[int]
+) -> None:
+    before = project(put(until=NOON + 2 * LEASE), put("r", until=NOON + 2 * LEASE), taken())
+    assert expected == [one.seq for one in before.state.offered(moment, taker, frozenset(begun))]
+
+
+@pytest.mark.parametrize(
     ("before", "moment", "why"),
     [
         (project(), NOON, "this question is not known, or no longer"),

@@ -85,6 +85,22 @@ async def test_a_question_that_is_open_already_is_offered_at_once_and_none_when_
     assert 0 == desk.health()["harnesses_waiting"]
 
 
+async def test_a_harness_that_got_no_answer_to_its_taking_is_offered_the_question_again_and_no_other_one_is(
+    bus: Bus, desk: Desk, harnesses: tuple[AnsweringHarness, AnsweringHarness]
+) -> None:
+    harness, other = harnesses
+    await sent(bus, question())
+    await harness.take("q")
+    assert ("q", "") == ((await harness.ask(0)).question, (await other.ask(0)).question)
+    answer = await harness.take("q")
+    assert (True, "You have taken this already: answer it.") == (answer.ok, answer.text)
+    assert OfferedQuestion() == await harness.ask(0, "q")
+    assert (await harness.answer("q", "3")).ok
+    assert OfferedQuestion() == await harness.ask(0)
+    assert 0 == desk.health()["harnesses_waiting"]
+    assert [QuestionPut, QuestionTaken, QuestionAnswered] == [type(event) for event in await facts(bus, PROJECT)]
+
+
 async def test_of_two_harnesses_one_takes_a_question(
     bus: Bus, desk: Desk, harnesses: tuple[AnsweringHarness, AnsweringHarness]
 ) -> None:

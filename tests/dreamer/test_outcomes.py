@@ -1,5 +1,6 @@
 """What came of a task, and when a run is cut short."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
@@ -16,7 +17,19 @@ from schemas.events import (
     TaskAsked,
     TaskFinished,
 )
-from services.dreamer.core.outcome import broken, closing, command_name, equal_failures, next_task, outcome_of
+from services.dreamer.core.outcome import (
+    NO_MODEL,
+    NOTHING_TO_ASK,
+    broken,
+    closing,
+    command_name,
+    ending,
+    equal_failures,
+    next_task,
+    outcome_of,
+)
+from services.dreamer.core.task import DreamTask
+from services.dreamer.core.tasks import archive_stale, classify, consolidate, improve
 from tests.helpers.dreaming import PERSON, ROOM, Project, timetable
 
 NOON = datetime(2026, 3, 7, 12, tzinfo=UTC)
@@ -93,6 +106,45 @@ def test_that_a_task_ran_is_no_proof_that_it_did_anything(
     backlog: int, applied: int, held: int, outcome: tuple[str, str]
 ) -> None:
     assert outcome == outcome_of(backlog, applied, held)
+
+
+AWAY = TaskAsked(run="d1", task="improve", outcome="provider_away", detail="nobody is there")
+AWAY_OF_PAIRS = TaskAsked(run="d1", task="consolidate", outcome="provider_away", detail="nobody is there")
+
+
+@pytest.mark.parametrize(
+    ("task", "backlog", "asked", "are_models", "expected"),
+    [
+        (improve.TASK, 0, (), False, ("skipped", "nothing_to_do", NOTHING_TO_ASK)),
+        (improve.TASK, 0, (), True, ("skipped", "nothing_to_do", NOTHING_TO_ASK)),
+        (classify.TASK, 0, (), False, ("skipped", "nothing_to_do", NOTHING_TO_ASK)),
+        (improve.TASK, 2, (), False, ("skipped", "no_model", NO_MODEL)),
+        (improve.TASK, 2, (AWAY,), True, ("skipped", "no_answer", "provider_away: nobody is there")),
+        (improve.TASK, 2, (), True, ("no_effect", "", "")),
+        (consolidate.TASK, 0, (), False, ("skipped", "nothing_to_do", "")),
+        (consolidate.TASK, 0, (AWAY_OF_PAIRS,), True, ("skipped", "no_answer", "provider_away: nobody is there")),
+        (consolidate.TASK, 2, (AWAY_OF_PAIRS,), True, ("no_effect", "", "provider_away: nobody is there")),
+        (archive_stale.TASK, 0, (), False, ("skipped", "nothing_to_do", "")),
+    ],
+)
+def test_the_reason_for_which_nothing_was_done_is_the_one_that_there_is(
+    task: DreamTask, backlog: int, asked: Sequence[TaskAsked], *, are_models: bool, expected: tuple[str, str, str]
+) -> None:
+    project = run_of()
+    for event in asked:
+        project.append(event, NOON, ROOM)
+    ended = ending(project.state, task, backlog, are_models=are_models)
+    assert expected == (ended.outcome, ended.code, ended.detail)
+
+
+def test_where_nothing_changed_the_reason_is_no_missing_model() -> None:
+    project = Project(timetable(UTC, improve="0 2 * * *"))
+    for _ in range(2):
+        project.append(DreamOrdered(), NOON)
+        assert project.requested(NOON, None)
+        ended = ending(project.state, improve.TASK, 0, are_models=False)
+        project.finishes(NOON, ended.outcome, ended.code)
+    assert ("skipped", "nothing_changed", NOTHING_TO_ASK) == (ended.outcome, ended.code, ended.detail)
 
 
 def test_what_commands_have_done_is_counted_from_the_log_each_once() -> None:

@@ -24,14 +24,17 @@ from schemas.subjects import Address
 from services.desk.worker import Desk
 from services.domain.envelopes import envelopes
 from services.dreamer import watch
+from services.dreamer.core.outcome import NO_TREE, NO_TREES
 from services.dreamer.core.task import DreamTask, Scene, TaskChange
 from services.dreamer.core.tasks.repeated_notes import RepeatedNotes
 from services.dreamer.worker import Dreamer
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Appender, Bus
 from services.kit.model import BudgetExhausted
-from services.settings import Dream, Settings
+from services.kit.project_name import ROOT
+from services.settings import Commits, Dream, Settings
 from tests.desk.test_books import TEXT, send
+from tests.helpers import repositories
 from tests.helpers.broker_world import HARBOUR, connected, facts, impatient_settings, opened, quick_settings
 from tests.helpers.room_process import room
 from tests.helpers.waiting import until
@@ -240,6 +243,42 @@ async def test_how_a_task_ended_is_told_from_what_is_in_the_log(desk: Bus, monke
         "budget": ("skipped", "budget", 0, 0, 0),
         "failing": ("failed", "ValueError", 0, 0, 0),
     } == {name: (one.outcome, one.code, one.applied, one.held, one.refused) for name, one in ended.items()}
+
+
+@pytest.mark.parametrize(
+    ("is_there", "checkouts", "expected"),
+    [
+        (True, True, ("completed", "", "")),
+        (False, True, ("skipped", "no_tree", NO_TREE)),
+        (True, False, ("skipped", "no_tree", NO_TREES)),
+    ],
+)
+async def test_a_person_orders_a_task_that_needs_files_in_the_tree_that_has_them(
+    bus: Bus, tmp_path: Path, *, is_there: bool, checkouts: bool, expected: tuple[str, str, str]
+) -> None:
+    """No harness has been there. What another directory has is not looked at."""
+    mine, other = repository(tmp_path / "mine", "a.py"), repository(tmp_path / "other", "b.py")
+    project = Address(f"{ROOT}{mine.sha(1)}")
+    chosen = replace(settings(), commits=Commits(checkouts=checkouts))
+    async with opened(Desk(), bus, chosen), opened(Dreamer(), bus, chosen):
+        write = MemoryWrite(text="The parser of tides lives in `a.py`.", category="ARCHITECTURE")
+        assert (await send(bus, write, "w1", Actor("agent", "build"), Address(project.project, "s1"))).ok
+        tree = str(mine.folder if is_there else other.folder)
+        assert (await send(bus, DreamOrder("verify", tree), "o1", address=project)).ok
+        await until(lambda: has_ended(bus, project))
+    (ended,) = [event for event in await facts(bus, project) if isinstance(event, TaskFinished)]
+    assert expected == (ended.outcome, ended.code, ended.detail)
+
+
+def repository(folder: Path, file: str) -> repositories.Checkout:
+    made = repositories.Checkout(folder)
+    made.add(repositories.Made(1, file, {file: ""}))
+    made.git("checkout", "--quiet", "-f", "main")
+    return made
+
+
+async def has_ended(bus: Bus, project: Address) -> bool:
+    return any(isinstance(event, DreamFinished) for event in await facts(bus, project))
 
 
 async def test_an_idle_room_asks_nothing_of_the_log(desk: Bus, monkeypatch: pytest.MonkeyPatch) -> None:

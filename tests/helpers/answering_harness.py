@@ -34,9 +34,9 @@ class AnsweringHarness:
         self.offered: list[OfferedQuestion] = []
         """What it was offered and has taken."""
 
-    async def ask(self, deadline_ms: int = 20_000) -> OfferedQuestion:
-        """Wait for a question."""
-        body = encode(QuestionAsk(HARBOUR.project, "pi", self.taker, deadline_ms))
+    async def ask(self, deadline_ms: int = 20_000, *begun: str) -> OfferedQuestion:
+        """Wait for a question that is none of those that it has begun to answer."""
+        body = encode(QuestionAsk(HARBOUR.project, "pi", self.taker, deadline_ms=deadline_ms, begun=[*begun]))
         data = await self._bus.request(ask(QuestionAsk.NAME, HARBOUR.project), body, PATIENCE)
         return msgspec.json.decode(data, type=OfferedQuestion)
 

@@ -18,7 +18,7 @@ def candidates(paths: Iterable[Path]) -> dict[str, JudgedCandidate]:
         for path in paths
         for transcript in read(path)
         for message in transcript.messages
-        for found in _of_message(message)
+        for found in of_message(message)
     }
 
 
@@ -45,7 +45,8 @@ def pieces_of(message: MessageSeen) -> tuple[Piece, ...]:
     )
 
 
-def _of_message(message: MessageSeen) -> Iterator[JudgedCandidate]:
+def of_message(message: MessageSeen) -> Iterator[JudgedCandidate]:
+    """What could be remembered of a message, whatever the gate says of it."""
     pieces = pieces_of(message)
     for text in person_texts(
         RecordedMessage(1, message.message, message.role, pieces=pieces, synthetic=message.synthetic)

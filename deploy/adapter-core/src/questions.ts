@@ -24,6 +24,8 @@ const ATTEMPTS = 3;
 /** The service takes no longer answer, and no longer reason why there is none. */
 const MOST_CHARACTERS = 400_000;
 const LONGEST_REASON = 2000;
+/** Questions that a process remembers to have begun with. */
+const MOST_BEGUN = 64;
 /** Bytes of a message that are left to its subject and its headers. */
 const ROOM = 1024;
 
@@ -60,6 +62,8 @@ export const modelAnswer = (fields: Partial<ModelAnswer>): ModelAnswer => ({ ...
 /** A process of a harness: it answers one question at a time, whatever project that is of. */
 export class Taker {
   readonly id: string = randomUUID();
+  /** The newest questions that it has begun to answer, the oldest first. */
+  readonly begun = new Set<string>();
   private last: Promise<unknown> = Promise.resolve();
 
   /** Do this when all that was to be done before has ended. */
@@ -67,6 +71,16 @@ export class Taker {
     const next = this.last.then(work, work);
     this.last = next.catch(() => undefined);
     return next;
+  }
+
+  /** From here on it wants no offer of a question that is its own. */
+  begin(question: string): void {
+    this.begun.delete(question);
+    this.begun.add(question);
+    for (const oldest of this.begun) {
+      if (this.begun.size <= MOST_BEGUN) return;
+      this.begun.delete(oldest);
+    }
   }
 }
 
@@ -152,6 +166,7 @@ export class Questions {
       harness: this.service.identity.harness,
       taker: this.taker.id,
       deadline_ms: WAIT,
+      begun: [...this.taker.begun],
     };
     const subject = ask("question", this.project);
     const offered = await this.service.broker.request<OfferedQuestion>(subject, question, WAIT + SLACK);
@@ -166,6 +181,7 @@ export class Questions {
     if (this.isClosed) return false;
     const taken = await this.send("question.take", question, {});
     if (!taken?.ok) return false;
+    this.taker.begin(question.question);
     await this.report(question, await this.answer(question));
     return true;
   }

@@ -761,7 +761,7 @@ export interface MemoryAsk {
   page?: number;
 }
 /**
- * Is there a question for a model that nobody has taken? The answer waits for one, until the deadline.
+ * Is there a question for a model that nobody else has taken? The answer waits for one, until the deadline.
  */
 export interface QuestionAsk {
   project: string;
@@ -770,9 +770,13 @@ export interface QuestionAsk {
    */
   harness: string;
   /**
-   * One id for each process of a harness.
+   * One id for each process of a harness. What was taken under it is offered to it again, as long as it is not answered: the answer to `question.take` may have been lost.
    */
   taker: string;
+  /**
+   * Questions that the process has begun to answer. While they are its own they are not offered to it again.
+   */
+  begun?: string[];
   /**
    * After this time the asker no longer listens.
    */
@@ -2192,6 +2196,10 @@ export interface DreamOrder {
    * The one task that is to be run; empty: all of them.
    */
   task?: string;
+  /**
+   * The working tree of the project in which a person orders it; empty: none. Of other senders it is ignored.
+   */
+  directory?: string;
 }
 /**
  * Remember this of the project, from the session that the subject or `session` names.

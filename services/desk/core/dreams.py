@@ -13,6 +13,9 @@ from services.domain.command import command
 from services.domain.decision import CommandContext, Decision
 from services.domain.finding import echo
 
+LONGEST_PATH = 4_096
+"""Characters of the path of a directory."""
+
 
 class DreamOrders(msgspec.Struct, frozen=True):
     """The orders of a project, as far as they are decided on: none prevents another."""
@@ -28,15 +31,23 @@ def evolve(orders: DreamOrders, event: Event, _: Envelope) -> DreamOrders:
 def order(_: DreamOrders, command: DreamOrder, context: CommandContext) -> Decision:
     """Have all tasks run, or one of them. Orders that wait are answered by one run."""
     task = command.task.strip()
-    if wrong := _wrong(task, context):
+    if wrong := _wrong(task, context) or _wrong_directory(command.directory):
         return Decision(ok=False, text=f"Nothing was ordered: {wrong}.")
-    event = DreamOrdered(tasks=[task] if task else [], origin=context.session)
+    directory = command.directory if context.trust == "person" else ""
+    event = DreamOrdered(tasks=[task] if task else [], origin=context.session, directory=directory)
     what = f"The task {task}" if task else f"All tasks ({', '.join(context.tasks)})"
     text = (
         f"{what} will be run on what is remembered of this project, in the background and after a run that is under "
         "way. `annals dream status` shows what comes of it."
     )
     return Decision(ok=True, text=text, events=(event,))
+
+
+def _wrong_directory(directory: str) -> str:
+    """Why this can be the path of no directory, with a remedy."""
+    if len(directory) <= LONGEST_PATH and "\0" not in directory:
+        return ""
+    return f"a directory has at most {LONGEST_PATH:,} characters, and no NUL among them; name another, or none"
 
 
 def _wrong(task: str, context: CommandContext) -> str:

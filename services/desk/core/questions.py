@@ -6,6 +6,7 @@ Only the newest are in memory, and of each only the positions of its facts: the 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 
 import msgspec
@@ -71,9 +72,13 @@ class Questions(msgspec.Struct, frozen=True):
     open: Map[str, OpenQuestion] = Map()
     closed: Map[str, ClosedQuestion] = Map()
 
-    def offered(self, now: datetime) -> Iterator[OpenQuestion]:
-        """Those that may be taken, the oldest first."""
-        free = (one for one in self.open.values() if one.until > now and not one.holder(now))
+    def offered(self, now: datetime, taker: str = "", begun: AbstractSet[str] = frozenset()) -> Iterator[OpenQuestion]:
+        """Those that a taker may take, the oldest first: also its own, but for those that it has begun to answer."""
+        free = (
+            one
+            for name, one in self.open.items()
+            if one.until > now and (not (holder := one.holder(now)) or (holder == taker and name not in begun))
+        )
         return iter(sorted(free, key=lambda one: one.seq))
 
     def next_free(self, now: datetime) -> datetime | None:

@@ -15,11 +15,22 @@ from services.memory.policy import action_for
 MOST_EQUAL = 3
 """Failures with one code, one behind the other, after which a run is cut short."""
 CRASHED = "crashed"
+IN_VAIN = frozenset({("no_effect", True), ("skipped", False)})
+"""An outcome, and whether a task needs a model: then the reason is that no model has answered, if none has."""
 LONGEST_DETAIL = 200
 """Characters of an error's words that are stored in the log."""
 NO_MODEL = (
     "rules settle nothing of this task, and there is no model to ask; name one in ANNALS_MODEL__CHAIN, and let "
     "ANNALS_DREAM__QUESTIONS be more than 0"
+)
+NOTHING_TO_ASK = "no memory of this project is left that a model would be asked about"
+NO_TREE = (
+    "no working tree of this project is known on the machine where the dreamer runs; go there, and run "
+    "`annals dream run` in the tree"
+)
+NO_TREES = (
+    "this dreamer reads no working trees (ANNALS_COMMITS__CHECKOUTS), as on the server of a team; what needs files is "
+    "done by a dreamer on the machine that has them"
 )
 REFUSED = "the policy refuses what the dreamer sends, so that no model is asked; `annals memory policy dreamer held`"
 
@@ -81,10 +92,11 @@ def ending(state: Dreams, task: DreamTask, backlog: int, *, are_models: bool) ->
     applied, held = state.counted(state.run_name, task.NAME)
     outcome, code = outcome_of(backlog, applied, held)
     silence, detail = _silence_of(state, task, are_models=are_models)
-    if outcome == "no_effect" and task.needs_model and silence:
+    if silence and (outcome, task.needs_model) in IN_VAIN:
         outcome, code = "skipped", silence
-    elif code and state.seen.get(task.NAME, -1) >= state.newest_change:
-        code = "nothing_changed"
+    elif code:
+        detail = NOTHING_TO_ASK if task.needs_model else ""
+        code = "nothing_changed" if state.seen.get(task.NAME, -1) >= state.newest_change else code
     return TaskFinished(
         run=state.run_name, task=task.NAME, outcome=outcome, code=code, detail=detail[:LONGEST_DETAIL], backlog=backlog
     )

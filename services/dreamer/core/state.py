@@ -95,7 +95,8 @@ class Dreams(msgspec.Struct, frozen=True):
 
     book: Book = Book()
     roots: tuple[str, ...] = ()
-    """Where harnesses have worked in it, the newest place last."""
+    """Where harnesses have worked in it and people have ordered runs, the newest place last. Any of them may be on
+    another machine, or that of another project."""
     jobs: DreamJobs = Jobs()
     orders: tuple[Order, ...] = ()
     run: DreamRun = DreamRun()
@@ -164,10 +165,10 @@ def transition(event: Event) -> Transition[DreamRequested] | None:
 def evolve(state: Dreams, event: Event, envelope: Envelope) -> Dreams:
     state = _changed(replace(state, book=books.evolve(state.book, event, envelope)), event, envelope)
     if isinstance(event, DreamOrdered):
-        return replace(state, orders=(*state.orders, Order(envelope.seq, tuple(event.tasks))))
+        orders = (*state.orders, Order(envelope.seq, tuple(event.tasks)))
+        return replace(state, orders=orders, roots=_with_root(state.roots, event.directory))
     if isinstance(event, ProjectIdentified):
-        root = event.root or event.directory
-        return replace(state, roots=(*(one for one in state.roots if one != root), root))
+        return replace(state, roots=_with_root(state.roots, event.root or event.directory))
     made = transition(event)
     if made is None:
         return state
@@ -188,6 +189,11 @@ def evolve(state: Dreams, event: Event, envelope: Envelope) -> Dreams:
             return _task_finished(state, event, envelope)
         case _:
             return state
+
+
+def _with_root(roots: tuple[str, ...], root: str) -> tuple[str, ...]:
+    """The places with this one as the newest; empty: it is not known."""
+    return (*(one for one in roots if one != root), root) if root else roots
 
 
 def _started(state: Dreams) -> Dreams:

@@ -14,12 +14,13 @@ from schemas.envelope import Actor
 from schemas.subjects import Address, BadSubject, ask
 from schemas.view_asks import DreamReport, DreamRunReport, DreamsAsk
 from services.edges.dream.report import answering, as_run, has_failed, lines
-from services.edges.memory.place import PATIENCE, NoProject, project_meant
+from services.edges.memory.place import PATIENCE, NoProject, project_meant, working_tree
 from services.edges.person import name_of_person, person_bus, refused
 from services.edges.room_health import healths
 from services.edges.terminal import write, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.kit.commands import send
+from services.kit.project_name import is_of
 from services.settings import Settings
 
 PAUSE = 0.3
@@ -43,7 +44,7 @@ async def dream(options: argparse.Namespace, settings: Settings, here: Path) -> 
             project = await project_meant(bus, options.project, here)
             match options.action:
                 case "run":
-                    return await _run(bus, options, project)
+                    return await _run(bus, options, project, here)
                 case "history":
                     return await _history(bus, options, project)
                 case _:
@@ -52,7 +53,7 @@ async def dream(options: argparse.Namespace, settings: Settings, here: Path) -> 
         return refused(str(error))
 
 
-async def _run(bus: Bus, options: argparse.Namespace, project: str) -> int:
+async def _run(bus: Bus, options: argparse.Namespace, project: str, here: Path) -> int:
     """Order it, and wait for the run that answers the order. Raises `NoDreamer` where one would wait in vain."""
     if options.wait and not await healths(bus, (ROOM,), PATIENCE):
         raise NoDreamer(
@@ -60,7 +61,8 @@ async def _run(bus: Bus, options: argparse.Namespace, project: str) -> int:
             "dreamer that is started runs it"
         )
     actor = Actor("person", name_of_person())
-    answer = await send(bus, Address(project), DreamOrder(options.task), name=f"person-{uuid4()}", actor=actor)
+    order = DreamOrder(options.task, await _tree(project, here))
+    answer = await send(bus, Address(project), order, name=f"person-{uuid4()}", actor=actor)
     if not answer.ok:
         return refused(answer.text)
     if not options.wait:
@@ -77,6 +79,13 @@ async def _run(bus: Bus, options: argparse.Namespace, project: str) -> int:
         )
     _print(options, project, run, 0)
     return 1 if has_failed(run) else 0
+
+
+async def _tree(project: str, here: Path) -> str:
+    """The working tree of a project that a person is in; empty: they are in none of it, or its path is no text."""
+    tree = working_tree(here)
+    is_text = str(tree).encode(errors="ignore").decode() == str(tree)
+    return str(tree) if is_text and await is_of(project, here, tree) else ""
 
 
 async def _ended(bus: Bus, project: str, order: int, seconds: float) -> DreamRunReport | None:

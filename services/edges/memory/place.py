@@ -46,7 +46,7 @@ async def project_at(bus: Bus, here: Path, home: Path) -> str:
     """
     aliases = await aliases_of(bus)
     seen = await _reported(bus, folders=list(dict.fromkeys(str(place) for place in _upwards(here, home))))
-    top = _top(here)
+    top = working_tree(here)
     found = await beginning(here)
     own = name_of(found, top) if found.state in ("root", "shallow", "unborn") else ""
     if own and seen not in ("", own) and not await _reported(bus, names=aliases.names(own)):
@@ -138,7 +138,7 @@ def _envelope(event: Event, seq: int) -> Envelope:
     return Envelope("", event.TYPE, _NEVER, "", "", Actor("room"), msgspec.Raw(b"{}"), seq=seq)
 
 
-def _top(here: Path) -> Path:
+def working_tree(here: Path) -> Path:
     """The root of the work tree that a folder lies in; the folder itself where it lies in none."""
     resolved = here.resolve()
     return next((folder for folder in (resolved, *resolved.parents) if (folder / ".git").exists()), resolved)

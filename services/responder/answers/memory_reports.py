@@ -243,13 +243,22 @@ def noted(known: Known, ask: MemoryAsk) -> MemoryReply:
     ]
     more = [f"{LATER} and {len(wanted) - len(lines)} more"] if len(wanted) > len(lines) else []
     return msgspec.structs.replace(
-        known.reply("\n".join([*lines, *more]) or "There is no such note."),
+        known.reply("\n".join([*lines, *more]) or _no_note(ask, notes)),
         notes=tuple(
             NoteEntry(one.id, one.text, one.session, one.stage, one.condition, one.changed, one.reason)
             for one in wanted[:PAGE]
         ),
         total=len(wanted),
     )
+
+
+def _no_note(ask: MemoryAsk, notes: Sequence[Note]) -> str:
+    """That none of the notes of a project is one that was asked for."""
+    if not notes:
+        return "This project has no notes."
+    if ask.filter or ask.session:
+        return "There is no such note."
+    return "No note of this project waits: all of them are dismissed."
 
 
 AROUND = 300

@@ -1,6 +1,7 @@
 """What a person orders of the dreamer and reads of its runs, by the command: on a real broker, as their user."""
 
 import json
+import os
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -10,8 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from schemas.codec import encode
-from schemas.commands import NoteWrite
-from schemas.subjects import ask
+from schemas.commands import MemoryWrite, NoteWrite
+from schemas.envelope import Actor
+from schemas.subjects import Address, ask
 from schemas.view_asks import DreamReport, DreamRunReport, DreamsAsk, DreamTaskReport
 from services.desk.worker import Desk
 from services.dreamer.worker import Dreamer
@@ -22,11 +24,13 @@ from services.edges.launcher.broker import Broker
 from services.edges.launcher.status import look
 from services.kit.bus import Bus
 from services.kit.health import HealthReport
+from services.kit.project_name import ROOT
 from services.kit.watchdog import Watchdog
 from services.responder.worker import Responder
 from services.settings import Nats, Settings
 from tests.desk.test_books import send
 from tests.helpers.broker_world import HARBOUR, opened, quick_settings
+from tests.helpers.repositories import Checkout, Made
 from tests.helpers.waiting import PATIENCE, until
 
 NOTES = "repeated_notes"
@@ -44,9 +48,9 @@ class Command:
         self.settings = settings
         self._capsys = capsys
 
-    async def __call__(self, *words: str) -> tuple[int, str, str]:
-        options = parser().parse_args(["dream", *words, "--project", "harbour"])
-        status = await dream(options, self.settings, Path.cwd())
+    async def __call__(self, *words: str, here: Path | None = None, project: str = "harbour") -> tuple[int, str, str]:
+        options = parser().parse_args(["dream", *words, "--project", project])
+        status = await dream(options, self.settings, here or Path.cwd())
         out, error = self._capsys.readouterr()
         return status, "".join(line for line in out.splitlines(keepends=True) if "event='" not in line), error
 
@@ -95,6 +99,31 @@ async def test_a_run_is_ordered_waited_for_and_shown(command: Command) -> None:
     assert (0, "d2: done, by order, requested ") == (status, out[:30])
     overview = await look(command.settings)
     assert ["d2"] == [one.run for one in overview.dreams]
+
+
+@pytest.mark.broker
+async def test_a_run_that_is_ordered_in_a_repository_looks_at_its_files_though_no_harness_was_there(
+    command: Command, bus: Bus, tmp_path: Path
+) -> None:
+    repository = Checkout(tmp_path / "harbour")
+    (commit,) = repository.add(Made(1, "Begin.", {"docs/map.md": ""}))
+    repository.git("checkout", "--quiet", "-f", "main")
+    write = MemoryWrite(text="The map of the harbour is `docs/map.md`.", category="ARCHITECTURE")
+    address = Address(f"{ROOT}{commit}", "s1")
+    assert (await send(bus, write, "w1", Actor("agent", "build"), address)).ok
+    status, out, error = await command("run", "verify", "--json", here=repository.folder / "docs", project="")
+    assert (0, "") == (status, error)
+    (task,) = json.loads(out)["tasks"]
+    assert ("completed", "", 1) == (task["outcome"], task["code"], task["applied"])
+
+
+@pytest.mark.parametrize("name", ["a\nb", os.fsdecode(b"a\xff")])
+@pytest.mark.broker
+async def test_a_run_is_ordered_from_a_directory_of_any_name(command: Command, tmp_path: Path, name: str) -> None:
+    (here := tmp_path / name).mkdir()
+    status, out, _ = await command("run", "verify", "--wait", "0", here=here)
+    assert 0 == status
+    assert "The task verify will be run" in out
 
 
 @pytest.mark.broker

@@ -290,9 +290,18 @@ def test_a_person_reads_the_notes_of_all_sessions_the_newest_first() -> None:
     ]
     assert ["n2"] == [one.id for one in noted(facts, replace(ASK, filter="dismissed")).notes]
     assert ["n1"] == [one.id for one in noted(facts, replace(ASK, session="s1")).notes]
-    assert "There is no such note." == noted(known(), ASK).text
     with pytest.raises(BadAsk, match="'gone' is no status of a note; use one of active, ready, parked, dismissed"):
         noted(facts, replace(ASK, filter="gone"))
+
+
+def test_where_no_note_is_listed_the_reason_is_in_the_answer() -> None:
+    written = NoteWritten(note="n1", text="look at the flaky test", origin="s1")
+    gone = known(written, NoteDismissed(note="n1"))
+    assert "This project has no notes." == noted(known(), ASK).text
+    assert "This project has no notes." == noted(known(), replace(ASK, filter="ready")).text
+    assert "No note of this project waits: all of them are dismissed." == noted(gone, ASK).text
+    assert "There is no such note." == noted(gone, replace(ASK, filter="parked")).text
+    assert "There is no such note." == noted(known(written), replace(ASK, session="s2")).text
 
 
 # why
