@@ -15,6 +15,7 @@ import pytest_asyncio
 
 from services.edges.arguments import parser
 from services.kit import rooms
+from tests.helpers.annals_command import annals
 from tests.helpers.command_line import Ended, answering_rooms, ended
 from tests.helpers.recordings import FOREIGN
 from tests.helpers.team_broker import PASSWORDS, TeamBroker, passwords
@@ -147,15 +148,7 @@ async def test_status_says_in_one_line_why_it_shows_no_streams(capsys: pytest.Ca
 
 @pytest.mark.parametrize("name", sorted(ROOMS))
 async def test_what_runs_rooms_says_that_this_user_may_not_and_ends(name: str, developer: Mapping[str, str]) -> None:
-    command = [sys.executable, "-m", "services.edges.cli", name]
-    root = Path(__file__).parents[2]
-    process = await asyncio.create_subprocess_exec(
-        *command,
-        env={**developer, "PATH": os.environ["PATH"], "PYTHONPATH": str(root)},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    out, _ = await process.communicate()
-    lines = out.decode().partition("nanobind:")[0].splitlines()  # of its own DuckDB lists what is left at the end
-    assert 1 == process.returncode
+    ended = await asyncio.to_thread(annals, name, environment={**developer, "PATH": os.environ["PATH"]})
+    lines = (ended.stdout + ended.stderr).splitlines()
+    assert 1 == ended.returncode
     assert ["may not look into what the broker stores" in one for one in lines] == [True], lines

@@ -14,6 +14,7 @@ import pytest
 
 from services.edges.arguments import parser
 from services.kit import rooms
+from tests.helpers.annals_command import annals
 from tests.helpers.command_line import ended
 from tests.helpers.recordings import FOREIGN
 from tests.helpers.team_broker import TeamBroker, passwords
@@ -160,26 +161,15 @@ def test_where_the_password_is_refused(
 @pytest.mark.broker
 @pytest.mark.usefixtures("data")
 async def test_what_runs_rooms_says_why_it_cannot(team: TeamBroker, nowhere: str) -> None:
-    root = str(Path(__file__).parents[2])
     states = [(await team.url(), "5"), (nowhere, "0.05")]
     wrong: list[str] = []
     for url, wait in states:
         for name in ("up", *rooms.ROOMS):
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "services.edges.cli", name),
-                env={
-                    **os.environ,
-                    "PYTHONPATH": root,
-                    "ANNALS_NATS__URL": url,
-                    "ANNALS_NATS__WAIT": wait,
-                    "ANNALS_NATS__PASSWORD": "of nobody",
-                },
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.STDOUT,
-            )
-            out = (await process.communicate())[0].decode().partition("nanobind:")[0]  # DuckDB, of its own
-            if process.returncode != 1 or len(out.splitlines()) != 1 or "ANNALS_NATS__PASSWORD" not in out:
-                wrong.append(f"annals {name}: {process.returncode}, {out!r}")
+            reached = {"ANNALS_NATS__URL": url, "ANNALS_NATS__WAIT": wait, "ANNALS_NATS__PASSWORD": "of nobody"}
+            found = await asyncio.to_thread(annals, name, environment={**os.environ, **reached})
+            out = found.stdout + found.stderr
+            if found.returncode != 1 or len(out.splitlines()) != 1 or "ANNALS_NATS__PASSWORD" not in out:
+                wrong.append(f"annals {name}: {found.returncode}, {out!r}")
     assert not wrong, "\n".join(wrong)
 
 

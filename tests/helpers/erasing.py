@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus
 from services.kit.room import Room
 from tests.helpers.accounts import MAX_PAYLOAD
+from tests.helpers.annals_command import annals
 from tests.helpers.broker_world import Stored, connected, stored
 from tests.helpers.memory_sessions import Harness, rooms
 
@@ -59,19 +59,14 @@ async def running(data: Path) -> AsyncIterator[Running]:
 
 def erase(data: Path, *arguments: str, word: str = "", **surroundings: str) -> "subprocess.CompletedProcess[str]":
     """Run `annals erase` on a stopped installation; `word`: the secret, where it is one."""
-    return subprocess.run(
-        [sys.executable, "-m", "services.edges.cli", "erase", *arguments],
-        env={
-            **os.environ,
-            "ANNALS_DATA": str(data),
-            "XDG_STATE_HOME": str(data.parent / "state"),
-            "SECRET": word,
-            **surroundings,
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment = {
+        **os.environ,
+        "ANNALS_DATA": str(data),
+        "XDG_STATE_HOME": str(data.parent / "state"),
+        "SECRET": word,
+        **surroundings,
+    }
+    return annals("erase", *arguments, environment=environment)
 
 
 def files_with(folder: Path, text: str) -> list[Path]:

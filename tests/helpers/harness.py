@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 
@@ -246,6 +247,11 @@ class Harness:
     def folded(self) -> Session:
         """The responder's state, from the log alone."""
         return fold(self.log)
+
+    def twin(self) -> "Harness":
+        """This session once more, with all that it is told by: what becomes of one of both is nothing to the other."""
+        values = (*self.log, *self.messages, *self.known.values(), self.tagger, self.session, self.lanes, self.limits)
+        return deepcopy(self, {id(value): value for value in values})
 
     def restart(self) -> None:
         """A responder starts that knows nothing but the log."""

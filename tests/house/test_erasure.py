@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -24,6 +23,7 @@ from services.kit.bus import Bodies, Bus, LogReader
 from services.kit.rooms import ROOMS
 from services.settings import Embed
 from tests.conftest import InstallationFactory
+from tests.helpers.annals_command import annals
 from tests.helpers.broker_world import HARBOUR, stored
 from tests.helpers.installation import connect, log_and_views, rebuilt, settle, until
 from tests.helpers.memory_sessions import begun, done
@@ -82,14 +82,8 @@ class Leaky(NamedTuple):
     log: Sequence[tuple[int, str, bytes]]
 
     def erase(self, *arguments: str, secret: str = WORD) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            [sys.executable, "-m", "services.edges.cli", "erase", "secret", "-", *arguments],
-            env={**os.environ, "ANNALS_DATA": str(self.data), "XDG_STATE_HOME": str(self.state)},
-            input=secret,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        environment = {**os.environ, "ANNALS_DATA": str(self.data), "XDG_STATE_HOME": str(self.state)}
+        return annals("erase", "secret", "-", *arguments, environment=environment, text=secret)
 
 
 async def all_facts(bus: Bus) -> list[tuple[int, str, bytes]]:

@@ -2,8 +2,6 @@
 
 import json
 import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +27,7 @@ from services.kit.endpoint import Written, write
 from services.kit.rooms import ROOMS
 from services.settings import Nats, Settings
 from tests.conftest import InstallationFactory
+from tests.helpers.annals_command import annals
 from tests.helpers.installation import connect as connected
 from tests.helpers.installation import settle
 from tests.helpers.waiting import PATIENCE, until
@@ -170,14 +169,7 @@ async def test_with_the_password_of_a_room_alone_nothing_is_tried_as_a_harness(
 
 def test_the_command_prints_one_json_object_for_each_finding(machine: Machine) -> None:
     environment = machine.environment | {"ANNALS_DATA": str(machine.settings.data)}
-    ended = subprocess.run(
-        [sys.executable, "-m", "services.edges.cli", "doctor", "--json"],
-        cwd=Path(__file__).parents[3],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ended = annals("doctor", "--json", environment=environment)
     findings = [msgspec.json.decode(line, type=Finding) for line in ended.stdout.splitlines()]
     assert 0 == ended.returncode, ended.stderr
     assert "it does not run; OpenCode will start it" in {finding.finding for finding in findings}

@@ -1,7 +1,6 @@
 """An erasure is cut off at each stage, and within the long ones: begun again, it ends as if nothing had been."""
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -109,13 +108,7 @@ async def planted(data: Path) -> list[tuple[int, str, bytes]]:
 
 
 def erase(data: Path, *arguments: str, secret: str = WORD) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "services.edges.cli", "erase", "secret", *arguments],
-        env={**os.environ, "ANNALS_DATA": str(data), "XDG_STATE_HOME": str(data / "state"), "SECRET": secret},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return erasing.erase(data, "secret", *arguments, word=secret)
 
 
 def cut_off(data: Path, stages: int, writes: int = 0, secret: str = WORD) -> None:

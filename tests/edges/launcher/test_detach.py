@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from services.edges.launcher.detach import down
 from services.edges.launcher.run import FILE, LOG, Run, current, record
 from services.kit.endpoint import read
 from services.settings import Settings
+from tests.helpers.annals_command import annals
 from tests.helpers.hostile_names import EVERYTHING, UNUSABLE
 from tests.helpers.surroundings import surroundings
 
@@ -40,19 +40,27 @@ class Machine:
     def __init__(self, data: Path) -> None:
         self.data = data
         self.environment = {**surroundings(data.with_name("home")), "ANNALS_DATA": str(data)}
+        self.output = ""
+        """What the command printed that has started an installation last."""
 
     async def annals(self, *words: str, here: Path | None = None, **variables: str) -> tuple[int, str]:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-m", "services.edges.cli", *words),
-            env={**self.environment, **variables},
-            cwd=here,
-            stdout=PIPE,
-            stderr=PIPE,
-        )
-        output, errors = await process.communicate()
-        assert process.returncode is not None
-        return process.returncode, (output + errors).decode()
+        ended = await asyncio.to_thread(annals, *words, environment={**self.environment, **variables}, folder=here)
+        return ended.returncode, ended.stdout + ended.stderr
+
+    async def started(self, *words: str, here: Path | None = None, **variables: str) -> Run:
+        """Start an installation without a terminal; the one that runs then."""
+        status, self.output = await self.annals("up", "--detach", *words, here=here, **variables)
+        assert 0 == status, self.output
+        assert self.run is not None
+        return self.run
+
+    def kill(self) -> None:
+        """End the supervisor alone, as a crash does."""
+        assert self.run is not None
+        killed = psutil.Process(self.run.pid)
+        killed.kill()
+        killed.wait()
+        assert self.run is None
 
     @property
     def run(self) -> Run | None:
@@ -66,13 +74,20 @@ async def machine(tmp_path: Path) -> AsyncIterator[Machine]:
     await machine.annals("down")
 
 
-async def test_a_detached_installation_answers_is_told_of_and_ends(machine: Machine) -> None:
-    status, output = await machine.annals("up", "--detach")
-    assert 0 == status, output
+async def test_two_that_start_it_at_once_start_one_which_answers_is_reported_and_ends(
+    machine: Machine, tmp_path: Path
+) -> None:
+    """With a home of any name, since the data is elsewhere."""
+    home = tmp_path / "raw\udcff\n\\?"
+    home.mkdir()
+    machine.environment["HOME"] = str(home)
+    both = await asyncio.gather(machine.annals("up", "--detach"), machine.annals("up", "--detach"))
+    assert [0, 0] == [status for status, _ in both], both
     run = machine.run
     assert run is not None
-    assert f"pid {run.pid}" in output
-    assert str(machine.data / LOG) in output
+    for _, output in both:
+        assert f"pid {run.pid}" in output
+        assert str(machine.data / LOG) in output
     assert 0o600 == (machine.data / LOG).stat().st_mode & 0o777
     process = psutil.Process(run.pid)
     assert os.getsid(0) != os.getsid(process.pid)
@@ -93,16 +108,6 @@ async def test_a_detached_installation_answers_is_told_of_and_ends(machine: Mach
     assert (0, True) == ((await machine.annals("down"))[0], "no installation runs" in (await machine.annals("down"))[1])
 
 
-async def test_a_home_of_any_name_has_an_installation_where_the_data_is_elsewhere(
-    machine: Machine, tmp_path: Path
-) -> None:
-    home = tmp_path / "raw\udcff\n\\?"
-    home.mkdir()
-    status, output = await machine.annals("up", "--detach", HOME=str(home))
-    assert 0 == status, output
-    assert 0 == (await machine.annals("status", HOME=str(home)))[0]
-
-
 @pytest.mark.parametrize(("start", "name"), [*((one, UNUSABLE[-1]) for one in STARTS), ("up", "what?")])
 async def test_a_default_data_directory_that_cannot_be_stored_in_is_refused_at_once(
     machine: Machine, tmp_path: Path, start: str, name: str
@@ -115,48 +120,59 @@ async def test_a_default_data_directory_that_cannot_be_stored_in_is_refused_at_o
     assert [] == list(home.iterdir())
 
 
-async def test_no_installation_is_changed_by_the_project_that_it_happens_to_be_started_in(
+async def test_one_is_not_changed_by_the_project_it_is_started_in_and_killed_leaves_a_broker_that_down_ends(
     machine: Machine, tmp_path: Path
 ) -> None:
     """Whose repository it is says nothing about what others want to have switched off."""
     file = tmp_path / "cloned" / ".annals" / "config.toml"
     file.parent.mkdir(parents=True)
     file.write_text("[memory]\nenabled = false\n[history]\nenabled = false\n[model]\ndaily_usd = 0\n")
-    status, output = await machine.annals("up", "--detach", here=file.parents[1], PYTHONPATH=str(Path.cwd()))
-    assert 0 == status, output
-    run = machine.run
-    assert run is not None
+    run = await machine.started(here=file.parents[1])
     assert "" == run.project
-    rooms = [one.environ() for one in psutil.Process(run.pid).children() if "services." in " ".join(one.cmdline())]
     names = ("ANNALS_MEMORY__ENABLED", "ANNALS_HISTORY__ENABLED", "ANNALS_MODEL__DAILY_USD")
-    assert {("true", "true", "5.0")} == {tuple(one[name] for name in names) for one in rooms}
+    assert {("true", "true", "5.0")} == variables_of_rooms(run, *names)
+
+    written = read(machine.data)
+    assert written is not None
+    broker = psutil.Process(written.pid)
+    machine.kill()
+    assert broker.is_running()
+    status, output = await machine.annals("down")
+    assert (0, True) == (status, "the broker that a killed one left behind" in output), output
+    assert not broker.is_running()
 
 
-async def test_a_detached_installation_keeps_to_the_limits_of_the_project_that_it_was_started_in(
+async def test_one_keeps_to_the_limits_of_the_project_that_it_was_started_in_and_killed_is_started_again(
     machine: Machine, tmp_path: Path
 ) -> None:
     file = tmp_path / "shop" / ".annals" / "config.toml"
     file.parent.mkdir(parents=True)
     file.write_text("[plan]\nprotected_tags = 40\n[nats]\nport = 1\n")
-    wrong = {"ANNALS_PLAN__THRESHOLD": "200", "PYTHONPATH": str(Path.cwd())}
-    status, output = await machine.annals("up", "--detach", "--project-limits", here=file.parents[1], **wrong)
-    assert 0 == status, output
-    assert "nats.port" in output, "what does not hold is named"
-    assert f"within the limits of {file}" in output
+    first = await machine.started("--project-limits", here=file.parents[1], ANNALS_PLAN__THRESHOLD="200")
+    assert "nats.port" in machine.output, "what does not hold is named"
+    assert f"within the limits of {file}" in machine.output
+    assert str(file) == first.project
+    assert {("40", "85.0")} == variables_of_rooms(first, "ANNALS_PLAN__PROTECTED_TAGS", "ANNALS_PLAN__THRESHOLD")
 
+    machine.kill()
+    second = await machine.started()
+    assert first.pid != second.pid
+    await assert_one_without_a_record_is_left_alone(machine)
+
+
+async def assert_one_without_a_record_is_left_alone(machine: Machine) -> None:
     run = machine.run
-    assert run is not None
-    assert str(file) == run.project
+    (machine.data / FILE).rename(machine.data / "aside")
+    status, output = await machine.annals("down")
+    assert (1, True) == (status, "end it where it runs" in output), output
+    (machine.data / "aside").rename(machine.data / FILE)
+    assert run == machine.run
+
+
+def variables_of_rooms(run: Run, *names: str) -> set[tuple[str, ...]]:
+    """The values that the rooms of an installation have of these variables."""
     rooms = [one.environ() for one in psutil.Process(run.pid).children() if "services." in " ".join(one.cmdline())]
-    assert {("40", "85.0")} == {(one["ANNALS_PLAN__PROTECTED_TAGS"], one["ANNALS_PLAN__THRESHOLD"]) for one in rooms}
-
-
-async def test_two_that_start_it_at_once_start_one(machine: Machine) -> None:
-    both = await asyncio.gather(machine.annals("up", "--detach"), machine.annals("up", "--detach"))
-    assert [0, 0] == [status for status, _ in both], both
-    run = machine.run
-    assert run is not None
-    assert all(f"pid {run.pid}" in output for _, output in both)
+    return {tuple(one[name] for name in names) for one in rooms}
 
 
 async def test_an_installation_that_cannot_start_says_why_and_where_its_log_is(machine: Machine, nowhere: str) -> None:
@@ -166,46 +182,6 @@ async def test_an_installation_that_cannot_start_says_why_and_where_its_log_is(m
     assert str(machine.data / LOG) in output
     assert "no broker" in output.lower() or "cannot" in output.lower() or "refused" in output.lower(), output
     assert machine.run is None
-
-
-async def test_an_installation_that_was_killed_is_started_again(machine: Machine) -> None:
-    await machine.annals("up", "--detach")
-    first = machine.run
-    assert first is not None
-    killed = psutil.Process(first.pid)
-    killed.kill()
-    killed.wait()
-    assert machine.run is None
-    status, output = await machine.annals("up", "--detach")
-    assert 0 == status, output
-    second = machine.run
-    assert second is not None
-    assert first.pid != second.pid
-
-
-async def test_down_ends_the_broker_that_a_killed_installation_has_left_behind(machine: Machine) -> None:
-    await machine.annals("up", "--detach")
-    run, written = machine.run, read(machine.data)
-    assert run is not None
-    assert written is not None
-    killed, broker = psutil.Process(run.pid), psutil.Process(written.pid)
-    killed.kill()
-    killed.wait()
-    assert broker.is_running()
-    status, output = await machine.annals("down")
-    assert (0, True) == (status, "the broker that a killed one left behind" in output), output
-    assert not broker.is_running()
-
-
-async def test_an_installation_that_has_written_nothing_down_is_left_alone(machine: Machine) -> None:
-    await machine.annals("up", "--detach")
-    run = machine.run
-    assert run is not None
-    (machine.data / FILE).rename(machine.data / "aside")
-    status, output = await machine.annals("down")
-    assert (1, True) == (status, "end it where it runs" in output), output
-    (machine.data / "aside").rename(machine.data / FILE)
-    assert run == machine.run
 
 
 def test_down_ends_nobody_who_only_has_the_number_of_an_installation_that_was_killed(tmp_path: Path) -> None:

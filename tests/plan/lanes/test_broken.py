@@ -32,6 +32,12 @@ AT_WORK = [
     if getattr(lane, function) not in (nothing_new, nothing_needed)
 ]
 """The functions that a lane has of its own."""
+EVERY_FUNCTION = [
+    pytest.param(name, function, marks=soak(unless=(name, function) in AT_WORK))
+    for function in FUNCTIONS
+    for name in NAMES
+]
+"""Those that do nothing break as the others do: they are tried in `make soak`."""
 BEFORE_PROVIDERS = [
     pytest.param(name, function, able, marks=soak(unless=number == at % len(ABILITIES)))
     for at, (name, function) in enumerate(AT_WORK)
@@ -128,8 +134,7 @@ def test_in_this_session_every_lane_has_something_to_do() -> None:
     assert [call.made.faults for call in calls] == [()] * len(calls)
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "function"), EVERY_FUNCTION)
 def test_the_pass_is_made_names_the_lane_and_keeps_what_the_others_want(name: str, function: str) -> None:
     _, calls = broken_session(name, function)
     _, without = play(lanes_with(name, function, silent), BASIC, LANES)

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 from types import FrameType, ModuleType
 from typing import NoReturn
@@ -83,7 +84,7 @@ def test_what_a_rebase_has_changed_is_served_again_over_restarts_while_the_conve
 @pytest.mark.parametrize("at", range(49))
 def test_whichever_message_is_removed_the_plan_stays_sound_and_steady(at: int) -> None:
     """The anchor of a list or of a reminder, the owner of a call, a neighbour of what was left out, a boundary."""
-    harness, _ = every_lane.play(LANES, (), LANES)
+    harness = every_lane_at_work().twin()
     assert len(harness.messages) == 49
     gone = harness.messages[at].message
     harness.without(gone)
@@ -95,6 +96,11 @@ def test_whichever_message_is_removed_the_plan_stays_sound_and_steady(at: int) -
     assert [faults(one.served, ()) for one in (call, *after)] == [[]] * 4
     assert is_steady([call, *after])
     assert harness.session == harness.folded()
+
+
+@cache
+def every_lane_at_work() -> Harness:
+    return every_lane.play(LANES, (), LANES)[0]
 
 
 # What runs in the background
@@ -403,7 +409,7 @@ def refused(harness: Harness, words: str = "prompt is too long: 110000 tokens > 
 @pytest.mark.parametrize("mode", ["primary", "reduce_off", "subagent"])
 def test_a_prompt_that_was_refused_is_made_shorter_at_once_at_any_price(mode: Mode) -> None:
     """In the middle of a turn, with an older count far below the threshold."""
-    harness = working(outputs=130)
+    harness = long_work().twin()
     harness.mode = mode
     harness.use(61_000)
     refused(harness)
@@ -414,8 +420,13 @@ def test_a_prompt_that_was_refused_is_made_shorter_at_once_at_any_price(mode: Mo
     assert harness.step().made.kind == "replay"
 
 
+@cache
+def long_work() -> Harness:
+    return working(outputs=130)
+
+
 def test_the_limit_that_a_refusal_tells_holds_from_then_on() -> None:
-    harness = working(outputs=130)
+    harness = long_work().twin()
     harness.context_limit = 400_000
     refused(harness, "prompt token count of 150000 exceeds the limit of 128000")
     assert [event.window for event in rebases(harness.step().made)] == [128_000]
