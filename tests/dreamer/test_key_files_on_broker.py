@@ -44,6 +44,11 @@ class Shop:
         (folder / "out.py").symlink_to("/etc/hostname")
         self.bus, self.folder, self.project = bus, folder, Address(directory_name(folder))
 
+    async def begins(self) -> None:
+        """A harness reports where the project is."""
+        seen = ProjectIdentified(directory=str(self.folder), harness="pi")
+        await Appender(self.bus).append(wrapped([seen], address=self.project), {})
+
     async def works(self, session: str, **reads: int) -> None:
         """A session reads files so often, `core` for `core.py`."""
         address = Address(self.project.project, session)
@@ -53,10 +58,7 @@ class Shop:
             for _ in range(times)
         ]
         begun = SessionOpened(harness="pi", mode="primary", directory=str(self.folder))
-        appender = Appender(self.bus)
-        seen = ProjectIdentified(directory=str(self.folder), harness="pi")
-        await appender.append(wrapped([seen], address=self.project), {})
-        await appender.append(wrapped([begun, *touched], address=address), {})
+        await Appender(self.bus).append(wrapped([begun, *touched], address=address), {})
 
     async def ordered(self, name: str) -> None:
         answer = await send(self.bus, DreamOrder(TASK), name, address=self.project)
@@ -85,6 +87,7 @@ async def test_what_sessions_read_is_proposed_once_and_again_when_it_is_used_muc
 ) -> None:
     shop = Shop(bus, tmp_path / "shop")
     async with opened(Desk(), bus, quick_settings()):
+        await shop.begins()
         await shop.works("one", core=3, door=1, seldom=3, out=9)
         await shop.works("two", core=2, door=3)
         first = await shop.dreams("o1", 1, quick_settings())
@@ -106,6 +109,7 @@ async def test_what_sessions_read_is_proposed_once_and_again_when_it_is_used_muc
 async def test_where_the_installation_says_so_it_applies_at_once(bus: Bus, tmp_path: Path) -> None:
     shop, applies = Shop(bus, tmp_path / "shop"), replace(quick_settings(), dream=Dream(key_files="applied"))
     async with opened(Desk(), bus, applies):
+        await shop.begins()
         await shop.works("one", core=5, door=4)
         ended = await shop.dreams("o1", 1, applies)
     assert ("completed", 2, 0) == (ended.outcome, ended.applied, ended.held)
@@ -117,6 +121,7 @@ async def test_where_the_installation_says_so_it_applies_at_once(bus: Bus, tmp_p
 async def test_what_a_killed_dreamer_has_proposed_is_counted_and_not_proposed_again(bus: Bus, tmp_path: Path) -> None:
     shop = Shop(bus, tmp_path / "shop")
     async with opened(Desk(), bus, quick_settings()):
+        await shop.begins()
         await shop.works("one", core=5, door=4)
         await shop.ordered("o1")
         more = {"ANNALS_LOOP__ACK_WAIT": "1"}
