@@ -68,7 +68,7 @@ async def test_what_was_sent_is_sent_again_whatever_is_proposed_accepted_removed
         await done(bus, KeyFileAccept(PATHS[1:]), Address(OWN))
     async with rooms(broker, tmp_path / "three") as serving:
         before = await served(here, serving)
-        assert [after] == heads(tuple(before))
+        assert [head, after] == heads(tuple(before))
         changed = DocumentSeen("src/core.py", "c3", "x = 3")
         await here.report(changed)
         await here.says("once more")
