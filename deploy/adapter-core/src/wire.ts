@@ -2555,7 +2555,7 @@ export interface KeyFilePropose {
   size: number;
 }
 /**
- * A person has proposed files stand at the head of prompts from the next rebase of each session on.
+ * A person accepts proposed files. They are at the head of prompts from the next rebase of each session on.
  */
 export interface KeyFileAccept {
   paths: string[];
