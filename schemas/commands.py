@@ -356,6 +356,43 @@ class SettingsApply(Command, frozen=True):
     """A JSON object: the name of a setting, such as `plan.context`, and its value. Empty: the project sets nothing."""
 
 
+class KeyFilePropose(Command, frozen=True):
+    """The dreamer proposes a file as a key file of a project."""
+
+    TYPE: ClassVar[str] = "keyfile.propose"
+
+    path: str
+    """From the project's root."""
+    reads: Count
+    edits: Count
+    size: Count
+    """Bytes."""
+
+
+class KeyFileAccept(Command, frozen=True):
+    """A person accepts proposed files. They are at the head of prompts from the next rebase of each session on."""
+
+    TYPE: ClassVar[str] = "keyfile.accept"
+
+    paths: list[str]
+
+
+class KeyFileDismiss(Command, frozen=True):
+    """A person dismisses proposed files. They are proposed again when they were used twice as often."""
+
+    TYPE: ClassVar[str] = "keyfile.dismiss"
+
+    paths: list[str]
+
+
+class KeyFileRemove(Command, frozen=True):
+    """A person removes files that were accepted; from then on they are as if they had been dismissed."""
+
+    TYPE: ClassVar[str] = "keyfile.remove"
+
+    paths: list[str]
+
+
 class SpendReserve(Command, frozen=True):
     """A room is about to ask a model. It is refused when the project's budget of the day does not hold that."""
 

@@ -262,6 +262,35 @@ class ProjectSettingsReply(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
 
 
+class KeyFilesAsk(Ask, frozen=True):
+    """Which files were proposed as key files of a project, and what was decided?"""
+
+    NAME: ClassVar[str] = "keyfiles"
+
+    project: str
+
+
+class KeyFileReport(msgspec.Struct, frozen=True):
+    """One file that was proposed."""
+
+    path: str
+    status: Literal["pending", "accepted", "dismissed"]
+    reads: int = 0
+    """How often agents had read it when it was proposed ..."""
+    edits: int = 0
+    """... and had changed it."""
+    size: int = 0
+    """Bytes, at that time."""
+
+
+class KeyFileList(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The reply to `ask.keyfiles`."""
+
+    files: tuple[KeyFileReport, ...] = ()
+    """Those that wait first, then those that are accepted, in their order, then those that were dismissed."""
+    error: str = ""
+
+
 VIEW_ASKS: tuple[type[Ask], ...] = (
     SqlAsk,
     ViewsCopyAsk,
@@ -272,4 +301,5 @@ VIEW_ASKS: tuple[type[Ask], ...] = (
     AliasesAsk,
     ProjectsAsk,
     ProjectSettingsAsk,
+    KeyFilesAsk,
 )

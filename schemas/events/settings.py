@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from schemas.events.base import Event
+from schemas.numbers import Count
 
 
 class SettingsApplied(Event, frozen=True):
@@ -12,6 +13,33 @@ class SettingsApplied(Event, frozen=True):
 
     settings: str = "{}"
     """A JSON object: the name of a setting, such as `plan.context`, and its value. Empty: the project sets nothing."""
+    key_files: list[str] = []
+    """Key files that were proposed and accepted: they apply behind those of `plan.key_files`, in this order."""
 
 
-EVENTS: tuple[type[Event], ...] = (SettingsApplied,)
+class KeyFileProposed(Event, frozen=True):
+    """The dreamer proposes a file as a key file of the project, because of how often sessions have worked with it."""
+
+    TYPE: ClassVar[str] = "settings.proposed"
+
+    path: str
+    """From the project's root."""
+    reads: Count
+    """How often agents of primary sessions have read it ..."""
+    edits: Count
+    """... and how often they have changed it after somebody had read it."""
+    size: Count
+    """Its content in bytes."""
+    is_applied: bool = False
+    """Whether it applies at once, as the installation's settings say; else it waits for a person."""
+
+
+class KeyFileDismissed(Event, frozen=True):
+    """A person has dismissed a proposed key file, or removed one that was accepted."""
+
+    TYPE: ClassVar[str] = "settings.dismissed"
+
+    path: str
+
+
+EVENTS: tuple[type[Event], ...] = (SettingsApplied, KeyFileProposed, KeyFileDismissed)

@@ -29,6 +29,7 @@ class OwnSettings:
         self._known = SettingsReader(kit)
         settings = kit.settings
         self._installation = own_values(settings.plan, settings.history, settings.memory)
+        self._applies_key_files = settings.dream.key_files == "applied"
         reader = NounReader(kit.reader, (NOUN,), catches_up=True)
         sessions = Sessions(reader, evolve, ProjectSettings(), settings.loop.sessions, knows_causes=True)
         self._projects = Aggregate(kit, sessions, guard=NOUN, catches_up=True)
@@ -40,7 +41,7 @@ class OwnSettings:
     async def handle(self, address: Address, message: CommandMessage, command: Command) -> Answer:
         """Decide a person's command about a project, under the name that it goes by."""
         project = (await self._names.now()).project(address.project)
-        context = SettingsContext(trust_of(message.actor), self._installation)
+        context = SettingsContext(trust_of(message.actor), self._installation, self._applies_key_files)
 
         def judge(state: ProjectSettings) -> Decision:
             return decide(state, command, context)

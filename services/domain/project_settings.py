@@ -7,14 +7,16 @@ key, no budget, no path outside. Which settings are on it is said where each is 
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Annotated, Literal, NamedTuple, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec import Meta
 
 from schemas.envelope import Envelope
 from schemas.events import Event, SettingsApplied
+from services.domain import key_files
 from services.domain.finding import echo
+from services.domain.key_files import KeyFiles
 from services.domain.limits import History, Limits, Memory, inside
 
 Own = Literal["any", "off"]
@@ -25,6 +27,8 @@ GROUPS: Mapping[str, type[msgspec.Struct]] = {"plan": Limits, "history": History
 """The groups of settings of which a project may set some, by their names in a file."""
 MOST_PATHS, LONGEST_PATH = 50, 300
 """How many files a list may name, and of how many characters: the adapter reads no more than 100 of both lists."""
+ACCEPTED = "accepted_key_files"
+"""The key files that were proposed and accepted, among what applies to a project. No file sets them."""
 MOST_BYTES = 32 * 1024
 """Of all settings together, as JSON."""
 MOST_VERSIONS = 1_000
@@ -74,10 +78,17 @@ class ProjectSettings(msgspec.Struct, frozen=True):
     """What a project has set for itself, now and before."""
 
     versions: tuple[Version, ...] = ()
+    files: KeyFiles = KeyFiles()
+    """What was proposed as key files."""
 
     @property
     def newest(self) -> Version:
         return self.versions[-1] if self.versions else NOTHING
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """The key files that were proposed and accepted, in the order in which they were."""
+        return accepted_in(self.newest.settings)
 
     def at(self, position: int) -> Mapping[str, object]:
         """The values at a position of the log."""
@@ -89,15 +100,37 @@ NOTHING = Version(0, {})
 
 def evolve(state: ProjectSettings, event: Event, envelope: Envelope) -> ProjectSettings:
     """The settings after this fact. What of it is no setting of a project, or by now none any more, is passed over."""
+    files = key_files.evolve(state.files, event, envelope)
     if not isinstance(event, SettingsApplied) or 0 < envelope.seq <= state.newest.seq:
-        return state
+        return state if files is state.files else ProjectSettings(state.versions, files)
     version = Version(envelope.seq, settings_of(event))
-    return ProjectSettings((*state.versions[1 - MOST_VERSIONS :], version))
+    return ProjectSettings((*state.versions[1 - MOST_VERSIONS :], version), files)
 
 
 def settings_of(event: SettingsApplied) -> Mapping[str, object]:
-    """What a fact sets, as far as it can be used."""
-    return checked(event.settings)[0]
+    """What applies to a project from a fact on, as far as it can be used: its settings, and what was accepted."""
+    settings, _ = checked(event.settings)
+    accepted = tuple(dict.fromkeys(path for path in event.key_files if is_path(path)))
+    return {**settings, ACCEPTED: accepted} if accepted else settings
+
+
+def set_in(settings: Mapping[str, object]) -> Mapping[str, object]:
+    """What a project sets, of all that applies to it."""
+    return {name: value for name, value in settings.items() if name in OWN}
+
+
+def accepted_in(settings: Mapping[str, object]) -> tuple[str, ...]:
+    """The key files that were accepted, of all that applies to a project."""
+    value = settings.get(ACCEPTED, ())
+    return value if isinstance(value, tuple) else ()
+
+
+def is_path(path: str) -> bool:
+    """Whether a text is the path of a file that a project may name, spelled in the one way."""
+    try:
+        return _path(path) == path
+    except ValueError:
+        return False
 
 
 def checked(text: str) -> tuple[Mapping[str, object], Sequence[str]]:
@@ -148,12 +181,19 @@ def own_values(*groups: msgspec.Struct) -> dict[str, object]:
 def with_own(group: G, settings: Mapping[str, object]) -> G:
     """A group of an installation's settings as it holds for a project that has set these."""
     names = {one.name: one for one in OWN.values() if GROUPS[one.group] is _definition(group)}
-    changes = {}
+    changes: dict[str, Any] = {}
     for name, setting in names.items():
         value = settings.get(f"{setting.group}.{name}")
         if value is not None and value != getattr(group, name) and not (setting.own == "off" and value):
             changes[name] = value
+    if isinstance(group, Limits) and (accepted := accepted_in(settings)):
+        changes["key_files"] = _joined(changes.get("key_files", group.key_files), accepted)
     return msgspec.structs.replace(group, **changes) if changes else group
+
+
+def _joined(named: Sequence[str], accepted: Sequence[str]) -> tuple[str, ...]:
+    """The key files that settings name, and behind them as many accepted ones as a list may have."""
+    return tuple(dict.fromkeys((*named, *accepted[: max(0, MOST_PATHS - len(named))])))
 
 
 def _definition(group: msgspec.Struct) -> type[msgspec.Struct]:

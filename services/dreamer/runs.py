@@ -26,7 +26,8 @@ from services.dreamer.core.outcome import (
     next_task,
 )
 from services.dreamer.core.state import SENDER, Dreams
-from services.dreamer.core.task import DreamTask, Scene, TaskChange
+from services.dreamer.core.task import DreamTask, FileUseTask, Scene, TaskChange
+from services.dreamer.file_uses import file_uses
 from services.dreamer.places import checkout_of
 from services.dreamer.questions import TaskQuestions
 from services.kit.bus import Unreachable
@@ -138,7 +139,7 @@ class DreamRun:
             return None
         if changes:
             await self._sent(job.address, run, task.NAME, changes)
-            scene = _later(scene, await self._newest(job.address), task)
+            scene = self._later(scene, await self._newest(job.address), task)
         asked = await self._questions.ask(job.address, run, task, scene)
         if asked is None:
             return None
@@ -172,7 +173,7 @@ class DreamRun:
         refused = await self._sent(job.address, run, task.NAME, changes)
         after = await self._newest(job.address)
         ended = ending(after, task, backlog, are_models=self._questions.are_possible)
-        left, unasked = await asyncio.to_thread(self._left, task, _later(scene, after, task))
+        left, unasked = await asyncio.to_thread(self._left, task, self._later(scene, after, task))
         ended = replace(ended, refused=refused, backlog_after=left, unasked=unasked)
         return await self._with_counts(job.address, ended, began)
 
@@ -189,12 +190,26 @@ class DreamRun:
 
     async def _scene(self, address: Address, state: Dreams, task: DreamTask) -> Scene | None:
         """What a task sees; none: it needs the files of the project, and they are not here."""
-        asked = state.asked_about.get(task.NAME, frozenset())
         if not task.needs_tree:
-            return Scene(state.book, datetime.now(UTC), asked=asked)
+            return self._later(Scene(state.book, datetime.now(UTC)), state, task)
         roots = state.roots if self._kit.settings.commits.checkouts else ()
         tree = await checkout_of(address.project, roots)
-        return Scene(state.book, datetime.now(UTC), tree, asked=asked) if tree is not None else None
+        if tree is None:
+            return None
+        needs_uses = isinstance(task, FileUseTask) and task.needs_uses
+        uses = await file_uses(self._kit.reader, address.project, state.roots) if needs_uses else {}
+        return self._later(Scene(state.book, datetime.now(UTC), tree, uses=uses), state, task)
+
+    def _later(self, scene: Scene, state: Dreams, task: DreamTask) -> Scene:
+        """The same with what is known of the project by now."""
+        return replace(
+            scene,
+            book=state.book,
+            now=datetime.now(UTC),
+            asked=state.asked_about.get(task.NAME, frozenset()),
+            own=state.own,
+            limits=self._kit.settings.plan,
+        )
 
     async def _sent(self, address: Address, run: str, task: str, changes: Sequence[TaskChange]) -> int:
         """Have the desk decide each change, in their order; how many it refused. Raises `Unreachable`."""
@@ -213,11 +228,6 @@ class DreamRun:
 def _started(run: str, now: Dreams) -> Sequence[Event]:
     memories = sum(memory.is_active for memory in now.book.memories.values())
     return () if now.run.is_started else [DreamStarted(run=run, memories=memories)]
-
-
-def _later(scene: Scene, state: Dreams, task: DreamTask) -> Scene:
-    asked = state.asked_about.get(task.NAME, frozenset())
-    return Scene(state.book, datetime.now(UTC), scene.tree, scene.vectors, asked)
 
 
 def _words(error: Exception) -> str:

@@ -7,6 +7,7 @@ from services.edges.argument_types import CommandParser, model_choice, seconds, 
 from services.edges.connect.harnesses import names as harness_names
 from services.edges.dream import arguments as dream
 from services.edges.erase import arguments as erase
+from services.edges.keyfiles import arguments as keyfiles
 from services.edges.memory import arguments as memory
 from services.edges.profile import arguments as profile
 from services.edges.project import arguments as project
@@ -73,6 +74,7 @@ def parser() -> argparse.ArgumentParser:
     profile.add_to(_add(commands, "profile", "see what is known of you, and say whether it is collected and shown"))
     memory.add_notes(_add(commands, "notes", "list the notes of agents and people"))
     dream.add_to(_add(commands, "dream", "tidy up what is remembered of a project, and show what came of that"))
+    keyfiles.add_to(_add(commands, "keyfiles", "see which files are proposed for the head of prompts, and decide"))
     demo = _add(commands, "demo", "play the session that comes along, and show what became of it")
     demo.add_argument(
         "--chart", type=Path, default=Path("demo-tokens.svg"), help="where to leave the chart, .svg or .png"

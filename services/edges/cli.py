@@ -171,6 +171,14 @@ def _dream(options: argparse.Namespace) -> int:
     return asyncio.run(dream(options, _settings(), Path.cwd()))
 
 
+def _keyfiles(options: argparse.Namespace) -> int:
+    from services.edges.keyfiles.command import keyfiles  # noqa: PLC0415
+    from services.kit.logs import configure  # noqa: PLC0415
+
+    configure("keyfiles", level="error", as_json=False)
+    return asyncio.run(keyfiles(options, _settings(), Path.cwd()))
+
+
 def _bench(options: argparse.Namespace) -> int:
     if options.what == "search":
         from services.edges.search.bench import bench  # noqa: PLC0415
@@ -346,6 +354,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "profile": _profile,
     "notes": _memory,
     "dream": _dream,
+    "keyfiles": _keyfiles,
     "demo": _demo,
     "setup": _setup,
     "doctor": _doctor,

@@ -271,6 +271,9 @@ class Dream(msgspec.Struct, frozen=True):
     """Seconds after its start in which it begins only what is ordered."""
     questions: Annotated[int, Meta(ge=0, le=100)] = 2
     """Questions to models that each task may ask in one run, where models are set; 0: tasks work by rules alone."""
+    key_files: Literal["held", "applied"] = "held"
+    """What becomes of the key files that it proposes: with `held` each waits for `annals keyfiles accept`, and
+    with `applied` they are at the head of prompts without a person's decision."""
     hosts: tuple[str, ...] = ()
     """The hosts whose public addresses notes may wait for, such as `["example.org", "*.example.net"]`; `["*"]`: all of
     them. Without one no address is looked at, since an agent writes the address, and looking at it tells its host."""

@@ -32,5 +32,7 @@ def _value(of: mi.Type) -> object:
             return ()
         case mi.Metadata(type=inner):
             return _value(inner)
+        case mi.ListType():
+            return []
         case _:
             raise TypeError(f"no value is known of {of}: add its kind here")

@@ -622,6 +622,12 @@ export interface ProjectSettingsAsk {
   is_of_name?: boolean;
 }
 /**
+ * Which files were proposed as key files of a project, and what was decided?
+ */
+export interface KeyFilesAsk {
+  project: string;
+}
+/**
  * What is known of the person who works in a directory, and is it collected and shown?
  */
 export interface ProfileAsk {
@@ -1454,6 +1460,35 @@ export interface ProjectSettingsReply {
   documents?: string[];
   document_bytes?: number;
   error?: string;
+}
+/**
+ * The reply to `ask.keyfiles`.
+ */
+export interface KeyFileList {
+  /**
+   * Those that wait first, then those that are accepted, in their order, then those that were dismissed.
+   */
+  files?: KeyFileReport[];
+  error?: string;
+}
+/**
+ * One file that was proposed.
+ */
+export interface KeyFileReport {
+  path: string;
+  status: "accepted" | "dismissed" | "pending";
+  /**
+   * How often agents had read it when it was proposed ...
+   */
+  reads?: number;
+  /**
+   * ... and had changed it.
+   */
+  edits?: number;
+  /**
+   * Bytes, at that time.
+   */
+  size?: number;
 }
 /**
  * The reply to `ask.profile`.
@@ -2511,6 +2546,39 @@ export interface SettingsApply {
    * A JSON object: the name of a setting, such as `plan.context`, and its value. Empty: the project sets nothing.
    */
   settings?: string;
+}
+/**
+ * The dreamer proposes a file as a key file of a project.
+ */
+export interface KeyFilePropose {
+  /**
+   * From the project's root.
+   */
+  path: string;
+  reads: number;
+  edits: number;
+  /**
+   * Bytes.
+   */
+  size: number;
+}
+/**
+ * A person accepts proposed files. They are at the head of prompts from the next rebase of each session on.
+ */
+export interface KeyFileAccept {
+  paths: string[];
+}
+/**
+ * A person dismisses proposed files. They are proposed again when they were used twice as often.
+ */
+export interface KeyFileDismiss {
+  paths: string[];
+}
+/**
+ * A person removes files that were accepted; from then on they are as if they had been dismissed.
+ */
+export interface KeyFileRemove {
+  paths: string[];
 }
 /**
  * A room is about to ask a model. It is refused when the project's budget of the day does not hold that.

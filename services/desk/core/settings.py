@@ -9,7 +9,7 @@ from schemas.commands import SettingsApply
 from schemas.events import SettingsApplied
 from services.domain.command import PEOPLE, AddressKind, command
 from services.domain.decision import Decision
-from services.domain.project_settings import ProjectSettings, checked, refused_by
+from services.domain.project_settings import ProjectSettings, checked, refused_by, set_in
 
 
 class SettingsContext(msgspec.Struct, frozen=True):
@@ -18,6 +18,8 @@ class SettingsContext(msgspec.Struct, frozen=True):
     trust: str
     installation: Mapping[str, object]
     """All that a project may set, as the installation has it."""
+    applies_key_files: bool = False
+    """Whether a key file that the dreamer proposes applies at once."""
 
 
 @command(
@@ -34,12 +36,16 @@ def apply_settings(state: ProjectSettings, command: SettingsApply, context: Sett
     problems = [*problems, *refused_by(settings, context.installation)]
     if problems:
         return _refused(problems)
-    if settings == state.newest.settings:
+    if settings == set_in(state.newest.settings):
         text = f"{_named(settings)} already; nothing was changed."
         return Decision(ok=True, text=text, seq=state.newest.seq or None)
     text = f"{_named(settings)} from now on, and for no other. A session that runs takes it in at its next rebase."
-    event = SettingsApplied(settings=encode(dict(sorted(settings.items()))).decode())
-    return Decision(ok=True, text=text, events=(event,))
+    return Decision(ok=True, text=text, events=(applied(settings, state.accepted),))
+
+
+def applied(settings: Mapping[str, object], key_files: Sequence[str]) -> SettingsApplied:
+    """The fact that a project sets this from now on, and that these key files are accepted."""
+    return SettingsApplied(settings=encode(dict(sorted(settings.items()))).decode(), key_files=[*key_files])
 
 
 def _named(settings: Mapping[str, object]) -> str:

@@ -15,6 +15,7 @@ from schemas.events import (
     DreamRequested,
     DreamStarted,
     Event,
+    KeyFileProposed,
     MemoryArchived,
     MemoryExpired,
     MemoryJudged,
@@ -33,16 +34,17 @@ from schemas.events import (
     TaskAsked,
     TaskFinished,
 )
-from services.domain import jobs
+from services.domain import jobs, project_settings
 from services.domain.fold import Map
 from services.domain.jobs import Advanced, Attempted, Done, Jobs, Requested, Transition
+from services.domain.project_settings import ProjectSettings
 from services.memory import book as books
 from services.memory.book import Book
 
 replace = msgspec.structs.replace
 
 DreamJobs = Jobs[DreamRequested]
-NOUNS = (*books.NOUNS, "commits", "dream", "task")
+NOUNS = (*books.NOUNS, "commits", "dream", "settings", "task")
 """The nouns of the facts that the state is folded from."""
 CHANGES: tuple[type[Event], ...] = (
     MemoryProposed,
@@ -61,8 +63,6 @@ CHANGES: tuple[type[Event], ...] = (
     CommitsAdvanced,
 )
 """The events after which there may be something to do."""
-HELD: tuple[type[Event], ...] = (MemoryProposed,)
-"""The events of a command that waits for a person."""
 SENDER = "dreamer"
 """As commands of the dreamer are sent: what it changes itself gives no reason for another run."""
 AGAIN = frozenset({"failed"})
@@ -97,6 +97,8 @@ class Dreams(msgspec.Struct, frozen=True):
     roots: tuple[str, ...] = ()
     """Where harnesses have worked in it and people have ordered runs, the newest place last. Any of them may be on
     another machine, or that of another project."""
+    own: ProjectSettings = ProjectSettings()
+    """What it sets for itself, and which key files were proposed."""
     jobs: DreamJobs = Jobs()
     orders: tuple[Order, ...] = ()
     run: DreamRun = DreamRun()
@@ -163,7 +165,7 @@ def transition(event: Event) -> Transition[DreamRequested] | None:
 
 
 def evolve(state: Dreams, event: Event, envelope: Envelope) -> Dreams:
-    state = _changed(replace(state, book=books.evolve(state.book, event, envelope)), event, envelope)
+    state = _changed(_known(state, event, envelope), event, envelope)
     if isinstance(event, DreamOrdered):
         orders = (*state.orders, Order(envelope.seq, tuple(event.tasks)))
         return replace(state, orders=orders, roots=_with_root(state.roots, event.directory))
@@ -196,6 +198,20 @@ def _with_root(roots: tuple[str, ...], root: str) -> tuple[str, ...]:
     return (*(one for one in roots if one != root), root) if root else roots
 
 
+def _known(state: Dreams, event: Event, envelope: Envelope) -> Dreams:
+    """What tasks look at, after this fact."""
+    return replace(
+        state,
+        book=books.evolve(state.book, event, envelope),
+        own=project_settings.evolve(state.own, event, envelope),
+    )
+
+
+def _waits(event: Event) -> bool:
+    """Whether the fact of a command is about something that waits for a person."""
+    return isinstance(event, MemoryProposed) or (isinstance(event, KeyFileProposed) and not event.is_applied)
+
+
 def _started(state: Dreams) -> Dreams:
     changed = state.changed
     for task in state.request.tasks if state.request else ():
@@ -220,7 +236,7 @@ def _changed(state: Dreams, event: Event, envelope: Envelope) -> Dreams:
             return state
         if isinstance(event, MemoryJudged):  # of a candidate that was refused there is nothing else
             return state
-        is_held = isinstance(event, HELD) or state.run.commands.get(envelope.cause, False)
+        is_held = _waits(event) or state.run.commands.get(envelope.cause, False)
         commands = state.run.commands.insert(envelope.cause, is_held)
         return replace(state, run=replace(state.run, commands=commands))
     if not isinstance(event, CHANGES):

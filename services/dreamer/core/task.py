@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
 from schemas.commands import Command
+from services.domain.key_files import FileUse
+from services.domain.limits import Limits
+from services.domain.project_settings import ProjectSettings
 from services.memory.book import Book
 from services.memory.decide.holding import is_proposed
 
@@ -46,6 +49,12 @@ class Scene(msgspec.Struct, frozen=True):
     """Memory id -> vector, where there is a model for vectors."""
     asked: AbstractSet[str] = frozenset()
     """What a model was asked about before, as the task names it."""
+    own: ProjectSettings = ProjectSettings()
+    """What the project sets for itself, and which key files were proposed."""
+    uses: Mapping[str, FileUse] = {}
+    """Path from the project's root -> how often sessions have worked with the file, for a task that looks at it."""
+    limits: Limits = Limits()
+    """What prompts are decided with, as the installation has it."""
 
 
 class JudgedAnswer(msgspec.Struct, frozen=True):
@@ -89,6 +98,13 @@ def waiting_in(book: Book) -> frozenset[str]:
     """The memories that a proposal would change that waits for a person."""
     found = (one for one in book.memories.values() if one.change is not None and one.status == "pending")
     return frozenset(name for one in found if one.change for name, _ in one.change.targets)
+
+
+@runtime_checkable
+class FileUseTask(Protocol):
+    """A task that looks at how often sessions have worked with files: for the others that is not read."""
+
+    needs_uses: bool
 
 
 class DreamTask(Protocol):

@@ -7,7 +7,7 @@ from schemas.events import SettingsApplied
 from schemas.subjects import Address
 from schemas.view_asks import ProjectSettingsAsk, ProjectSettingsReply
 from services.domain.aliases import GLOBAL
-from services.domain.project_settings import own_values, settings_of, with_own
+from services.domain.project_settings import own_values, set_in, settings_of, with_own
 from services.plan.head.documents import at_the_head
 from services.responder.answers.base import Context, Question
 from services.responder.answers.client_manifest import DOCUMENT_BYTES
@@ -28,7 +28,7 @@ def _open(context: Context) -> Callable[[ProjectSettingsAsk], Awaitable[ProjectS
         own = settings_of(event) if isinstance(event, SettingsApplied) else {}
         return ProjectSettingsReply(
             seq=newest.seq if newest is not None else 0,
-            settings=encode(dict(own)).decode(),
+            settings=encode(dict(set_in(own))).decode(),
             installation=installation,
             documents=at_the_head(with_own(context.limits, own)),
             document_bytes=DOCUMENT_BYTES,

@@ -14,6 +14,7 @@ from schemas.subjects import Address
 from services.desk.worker import Desk
 from services.domain.aliases import GLOBAL
 from services.edges.arguments import parser
+from services.edges.keyfiles.command import keyfiles
 from services.edges.launcher.broker import Broker
 from services.edges.memory.command import memory
 from services.edges.profile.command import profile
@@ -42,7 +43,7 @@ class Ran:
 
     async def __call__(self, *arguments: str) -> "Ran":
         options = parser().parse_args(arguments)
-        run = {"project": project, "profile": profile, "memory": memory}[options.command]
+        run = {"project": project, "profile": profile, "memory": memory, "keyfiles": keyfiles}[options.command]
         self.status = await run(options, self._settings, self._here)
         self.out, self.error = self._capsys.readouterr()
         return self

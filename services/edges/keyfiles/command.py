@@ -1,0 +1,77 @@
+"""`annals keyfiles`, run: what the dreamer has proposed, and what a person decides about it."""
+
+import argparse
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from uuid import uuid4
+
+import msgspec
+
+from schemas.codec import encode
+from schemas.commands import Command, KeyFileAccept, KeyFileDismiss, KeyFileRemove
+from schemas.envelope import Actor
+from schemas.subjects import Address, BadSubject, ask
+from schemas.view_asks import KeyFileList, KeyFilesAsk
+from services.edges.memory.place import PATIENCE, NoProject, project_meant
+from services.edges.person import name_of_person, person_bus, refused
+from services.edges.terminal import write, write_json
+from services.kit.bus import Bus, TooLarge, Unreachable
+from services.kit.commands import send
+from services.settings import Settings
+
+COMMANDS: Mapping[str, type[KeyFileAccept | KeyFileDismiss | KeyFileRemove]] = {
+    "accept": KeyFileAccept,
+    "dismiss": KeyFileDismiss,
+    "remove": KeyFileRemove,
+}
+NONE = (
+    "Nothing was proposed yet: the dreamer's task key_files does that (`annals dream run key_files`), and "
+    "plan.key_files names files without it."
+)
+
+
+async def keyfiles(options: argparse.Namespace, settings: Settings, here: Path) -> int:
+    """Run one action; its exit status: 0 where it is done, 1 where it is refused, with a sentence why."""
+    try:
+        async with person_bus(settings, "keyfiles") as bus:
+            project = await project_meant(bus, options.project, here)
+            return await (_list if options.action == "list" else _decide)(bus, options, project)
+    except (NoProject, Unreachable, TooLarge, BadSubject) as error:
+        return refused(str(error))
+    except UnicodeEncodeError:
+        return refused("what you have given is no Unicode text: leave out the bytes that are none")
+
+
+async def _list(bus: Bus, options: argparse.Namespace, project: str) -> int:
+    question = KeyFilesAsk(project)
+    found = await bus.request(ask(question.NAME, project), encode(question), PATIENCE)
+    reply = msgspec.json.decode(found, type=KeyFileList)
+    if reply.error:
+        return refused(f"the key files cannot be read ({reply.error}): try again in a moment")
+    if options.json:
+        write_json({"project": project, "files": reply.files})
+    else:
+        write("\n".join(_lines(reply)))
+    return 0
+
+
+def _lines(reply: KeyFileList) -> Iterator[str]:
+    if not reply.files:
+        yield NONE
+    for one in reply.files:
+        yield f"{one.status:<9}  {one.path}  (read {one.reads} times, changed {one.edits} times, {one.size} bytes)"
+    if any(one.status == "pending" for one in reply.files):
+        yield "`annals keyfiles accept PATH` puts one at the head of prompts, and `dismiss PATH` dismisses it."
+
+
+async def _decide(bus: Bus, options: argparse.Namespace, project: str) -> int:
+    actor = Actor("person", name_of_person())
+    command: Command = COMMANDS[options.action](options.paths)
+    answer = await send(bus, Address(project), command, name=f"person-{uuid4()}", actor=actor)
+    if options.json:
+        write_json({"ok": answer.ok, "text": answer.text, "seq": answer.seq})
+    if not answer.ok:
+        return refused(answer.text)
+    if not options.json:
+        write(answer.text)
+    return 0

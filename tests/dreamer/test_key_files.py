@@ -1,0 +1,196 @@
+"""Which files that sessions have worked with are proposed as key files: pure, and from the log and the tree alone."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.codec import wrap
+from schemas.commands import KeyFilePropose
+from schemas.envelope import Actor
+from schemas.events import Event, FileTouched, KeyFileDismissed, SessionOpened, SettingsApplied
+from schemas.subjects import Address
+from services.domain.key_files import FileUse
+from services.domain.limits import Limits
+from services.domain.project_settings import ProjectSettings, is_path
+from services.domain.tokens import BYTES_PER_TOKEN
+from services.dreamer.core.key_files import MIN_READS, MOST_CANDIDATES
+from services.dreamer.core.task import Scene, Tree
+from services.dreamer.core.tasks.key_files import TASK
+from services.dreamer.core.uses import FileUses, evolve
+from services.dreamer.tree import Checkout
+from services.memory.book import Book
+from services.plan.head.documents import Document
+from services.plan.head.render import render_project
+from tests.dreamer.made_project import MadeTree
+from tests.helpers.proposed_key_files import own, proposal
+from tests.helpers.told_secrets import SECRET
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+ROOTS = ("/w/shop", "/w/shop/inner")
+OFTEN = FileUse(9)
+
+
+def scene(
+    files: Mapping[str, str],
+    uses: Mapping[str, FileUse] | None = None,
+    *,
+    own: ProjectSettings = ProjectSettings(),  # noqa: B008 - it never changes
+    limits: Limits = Limits(),  # noqa: B008 - it never changes
+    tree: Tree | None = None,
+) -> Scene:
+    used = dict.fromkeys(files, OFTEN) if uses is None else uses
+    return Scene(Book(), NOON, tree or MadeTree(files, {}), uses=used, own=own, limits=limits)
+
+
+def proposed(made: Scene) -> list[str]:
+    found = [change.command for change in TASK.changes(made)]
+    assert TASK.backlog(made) == len(found)
+    return [one.path for one in found if isinstance(one, KeyFilePropose)]
+
+
+def uses_of(*touched: tuple[str, str, str], directories: Mapping[str, str]) -> Mapping[str, FileUse]:
+    """What is known after these: session, path and action."""
+    uses = FileUses()
+    opened = [
+        (name, SessionOpened(harness="pi", mode="primary", directory=directory))
+        for name, directory in directories.items()
+    ]
+    facts: list[tuple[str, Event]] = [*opened, ("sub", SessionOpened(harness="pi", mode="subagent", parent="a"))]
+    facts += [(one, FileTouched(path=path, action=act, message="m", part="p", tool="t")) for one, path, act in touched]
+    for session, event in facts:
+        envelope = wrap(event, Address("p", session), id="e", at=NOON, actor=Actor("harness"))
+        uses = evolve(uses, event, envelope, ROOTS)
+    return dict(uses.files.items())
+
+
+def test_reads_are_counted_over_all_sessions_and_changes_behind_the_first_of_them() -> None:
+    uses = uses_of(
+        ("a", "core.py", "edited"), ("a", "core.py", "read"), ("b", "/w/shop/core.py", "read"),
+        ("c", "../core.py", "edited"), ("sub", "core.py", "read"), ("nobody", "core.py", "read"),
+        directories={"a": "/w/shop", "b": "/elsewhere", "c": "/w/shop/src"},
+    )  # fmt: skip
+    assert {"core.py": FileUse(2, 1)} == uses
+
+
+def test_a_path_begins_at_the_outermost_root_and_one_outside_is_counted_for_nothing() -> None:
+    uses = uses_of(
+        ("a", "x.py", "read"), ("a", "/etc/passwd", "read"), ("a", "../../../etc/shadow", "read"),
+        ("a", "a\nb.py", "read"), ("a", "\0", "read"), ("a", "x" * 400, "read"),
+        directories={"a": "/w/shop/inner"},
+    )  # fmt: skip
+    assert {"inner/x.py": FileUse(1)} == uses
+
+
+def test_what_was_deleted_counts_from_nothing_again() -> None:
+    uses = uses_of(
+        *[("a", "x.py", action) for action in ("read", "read", "deleted", "written", "read")], directories={"a": ""}
+    )
+    assert {"x.py": FileUse(1)} == uses
+
+
+def test_what_is_read_often_enough_is_proposed_the_most_used_first() -> None:
+    files = {"a.py": "a", "b.py": "bb", "c.py": "ccc", "gone.py": ""}
+    uses = {"a.py": FileUse(4), "b.py": FileUse(4, 3), "c.py": FileUse(MIN_READS - 1, 90), "lost.py": FileUse(99)}
+    made = scene(files, uses)
+    assert ["b.py", "a.py"] == proposed(made)
+    assert KeyFilePropose("b.py", 4, 3, 2) == TASK.changes(made)[0].command
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "package-lock.json", "web/yarn.lock", "uv.lock", "go.sum", "ARCHITECTURE.md", "set.py", "AGENTS.md", ".env",
+        "k.pem", "node_modules/a.js", "app.min.js", "tide_pb2.py", "out/a.py", "../b.py", "empty.py", "made.py",
+        "same.py", "broken.py", "large.py",
+    ],
+)  # fmt: skip
+def test_what_nobody_writes_or_is_at_the_head_already_or_secret_is_not_proposed(path: str) -> None:
+    texts = {
+        "empty.py": " \n", "made.py": "# Code generated by x. DO NOT EDIT.\n", "same.py": "of set.py",
+        "broken.py": "\ufffd", "large.py": "x" * 102_401,
+    }  # fmt: skip
+    files = {"set.py": "of set.py", ".gitignore": "/out/\n", "core.py": "x = 1"}
+    files[path] = texts.get(path, files.get(path, f"text of {path}"))
+    limits = Limits(key_files=("set.py",), key_files_tokens=30_000)
+    assert ["core.py"] == [one for one in proposed(scene(files, limits=limits)) if one != ".gitignore"]
+
+
+def test_a_file_with_a_secret_in_it_is_not_proposed() -> None:
+    assert [] == proposed(scene({"a.py": f"key = '{SECRET}'\n"}))
+
+
+def test_a_link_out_and_what_is_no_file_are_not_proposed(tmp_path: Path) -> None:
+    root = tmp_path / "shop"
+    (root / "src").mkdir(parents=True)
+    (tmp_path / "outside.py").write_text("x = 1")
+    (root / "core.py").write_text("y = 1")
+    (root / "out.py").symlink_to(tmp_path / "outside.py")
+    (root / "big.bin").write_bytes(b"\0" * 10)
+    (root / "long.py").write_text("x" * 1_000_000)
+    uses = dict.fromkeys(["core.py", "out.py", "src", "big.bin", "long.py", "gone.py"], OFTEN)
+    assert ["core.py"] == proposed(scene({}, uses, tree=Checkout(root)))
+
+
+def test_all_that_is_proposed_fits_with_what_is_there_already() -> None:
+    tokens = {"set.py": 1000, "waits.py": 500, "a.py": 400, "b.py": 300, "c.py": 30}
+    files = {path: f"{path}{'x' * (size * BYTES_PER_TOKEN)}" for path, size in tokens.items()}
+    uses = {path: FileUse(100 - place) for place, path in enumerate(tokens)}
+    limits = Limits(key_files=("set.py",), key_files_tokens=2000)
+    made = scene(files, uses, own=own(proposal("waits.py")), limits=limits)
+    assert ["a.py", "c.py"] == proposed(made)
+    head = [Document(path, path, files[path]) for path in ("set.py", "waits.py", "a.py", "c.py")]
+    text = render_project((), key_files=head)
+    assert all(files[one.path] in text for one in head)
+
+
+def test_nothing_is_proposed_where_nothing_stands_at_the_head_or_there_is_no_tree() -> None:
+    assert [] == proposed(scene({"a.py": "a"}, limits=Limits(head=False)))
+    assert [] == proposed(scene({"a.py": "a"}, own=own(SettingsApplied(settings='{"plan.head": false}'))))
+    assert [] == proposed(Scene(Book(), NOON, uses={"a.py": OFTEN}))
+
+
+def test_the_most_used_200_are_looked_at() -> None:
+    files = {f"{number:03}.py": f"{number}" for number in range(300)}
+    assert [f"{number:03}.py" for number in range(MOST_CANDIDATES)] == proposed(scene(files))
+
+
+def test_what_waits_is_accepted_or_dismissed_is_not_proposed_again_until_it_is_used_twice_as_often() -> None:
+    settled = (
+        proposal("waits.py"), proposal("taken.py"), SettingsApplied(key_files=["taken.py"]), proposal("no.py"),
+        KeyFileDismissed(path="no.py"),
+    )  # fmt: skip
+    files = {"waits.py": "1", "taken.py": "2", "no.py": "3"}
+    assert [] == proposed(scene(files, own=own(*settled)))
+    assert [] == proposed(scene(files, {**dict.fromkeys(files, OFTEN), "no.py": FileUse(9, 8)}, own=own(*settled)))
+    assert ["no.py"] == proposed(scene(files, dict.fromkeys(files, FileUse(9, 9)), own=own(*settled)))
+
+
+@given(
+    st.dictionaries(
+        st.text("ab/.\n\u202e", min_size=1, max_size=8) | st.sampled_from(["a.lock", ".env", "x.py"]),
+        st.tuples(st.integers(0, 12), st.integers(0, 5), st.text(max_size=30)),
+        max_size=12,
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_the_same_facts_and_files_give_the_same_proposals_in_whatever_order_they_are_given(
+    given_files: dict[str, tuple[int, int, str]], random: Random
+) -> None:
+    files = {path: text for path, (_, _, text) in given_files.items()}
+    uses = {path: FileUse(reads, edits) for path, (reads, edits, _) in given_files.items()}
+    first = proposed(scene(files, uses))
+    order = [*uses]
+    random.shuffle(order)
+    assert first == proposed(scene(files, {path: uses[path] for path in order}))
+    assert all(uses[path].reads >= MIN_READS for path in first)
+    assert len(first) == len({*first})
+
+
+@pytest.mark.parametrize("path", ["", "/a", "../a", "a/../../b", "a\nb", "./a", "a//b", "C:\\x", "\u202e", "x" * 301])
+def test_paths_that_a_project_may_not_name_are_none(path: str) -> None:
+    assert not is_path(path)
