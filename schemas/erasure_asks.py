@@ -23,7 +23,7 @@ class ErasureOrder(msgspec.Struct, frozen=True, omit_defaults=True):
     """One `erasure.ordered`, field by field."""
 
     order: str
-    at: datetime
+    ordered_at: datetime
     salt: str
     cost: int
     lengths: tuple[int, ...] = ()

@@ -17,7 +17,7 @@ class ErasureOrdered(Event, frozen=True):
 
     order: str
     """Its id, by which a plugin stores that it is done."""
-    at: datetime
+    ordered_at: datetime
     """When it was given: of a session that went, only messages from before are dropped."""
     salt: LogOnly
     """16 random bytes in hexadecimal, which filters and digests are computed with."""

@@ -158,7 +158,7 @@ function filesIn(folder: string): string[] {
 function isDropped({ subject, data }: InboundMessage, orders: readonly ErasureOrder[]): boolean {
   const [, , project, session] = subject.split(".");
   return orders.some(
-    ({ at, sessions = [], projects = [] }) =>
+    ({ ordered_at: at, sessions = [], projects = [] }) =>
       (sessions.some((one) => token(one) === session) || projects.some((one) => token(one) === project)) &&
       madeAt(data) <= Date.parse(at),
   );

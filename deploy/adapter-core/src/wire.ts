@@ -2182,7 +2182,7 @@ export interface ErasureOrders {
  */
 export interface ErasureOrder {
   order: string;
-  at: string;
+  ordered_at: string;
   salt: string;
   cost: number;
   lengths?: number[];

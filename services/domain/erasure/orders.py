@@ -79,7 +79,7 @@ def _order(
     )
     return ErasureOrdered(
         order=random(ID_BYTES).hex(),
-        at=at,
+        ordered_at=at,
         salt=salt.hex(),
         cost=cost,
         lengths=[one.length for one in erased],

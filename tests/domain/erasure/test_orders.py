@@ -44,7 +44,7 @@ def test_two_orders_for_one_text_have_nothing_in_common() -> None:
 def test_many_texts_are_several_orders_of_which_one_names_what_went(texts: int) -> None:
     masks = {b"%08d" % number: b"[masked:erased]" for number in range(texts)}
     scope = ErasureScope(masks=masks, session_ids=frozenset({"s"}), projects=frozenset({"p"}))
-    made = list(orders(scope, NOON, lambda size: bytes(size), CHEAP))
+    made = list(orders(scope, NOON, bytes, CHEAP))
     assert [["s"], *[[]] * (len(made) - 1)] == [one.sessions for one in made]
     assert [["p"], *[[]] * (len(made) - 1)] == [one.projects for one in made]
     assert max(1, -(-texts // MOST)) == len(made)
