@@ -147,7 +147,7 @@ async def test_what_it_stored_is_masked_before_it_sends_it_and_once_in_its_files
     assert done == json.loads((plugin.state / "erasures.json").read_text())["done"]
 
 
-@pytest.mark.parametrize("kind", ["session", "project"])
+@pytest.mark.parametrize("kind", ["session", pytest.param("project", marks=pytest.mark.soak)])
 async def test_messages_of_what_went_are_dropped_and_its_plans_deleted(data: Path, tmp_path: Path, kind: str) -> None:
     async with running(data) as now:
         session = await begun(now.bus, "opencode", "s1")
