@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 import msgspec
 
 from schemas.ask import Ask
+from schemas.erasure_asks import ERASURE_ASKS
 from schemas.inbox import Mode
 from schemas.numbers import Count, Wait
 from schemas.plan import AnyEdit, Revision
@@ -322,6 +323,8 @@ class ClientManifest(msgspec.Struct, frozen=True, omit_defaults=True):
     refusals: dict[Mode, str] = {}
     """The answer to an agent whose call has such a text for an argument, by the session's mode; the call is not made.
     `{argument}` and `{text}` are filled in."""
+    erasures: bool = False
+    """Whether `ask.erasures` is answered: until it was, an adapter sends nothing that it had before it connected."""
     error: str = ""
 
 
@@ -729,4 +732,5 @@ ASKS: tuple[type[Ask], ...] = (
     CompactionContextAsk,
     MemoryAsk,
     *QUESTION_ASKS,
+    *ERASURE_ASKS,
 )

@@ -10,6 +10,7 @@ from schemas.events import (
     document,
     dream,
     drop,
+    erasure,
     fact,
     file,
     flush,
@@ -53,6 +54,7 @@ from schemas.events.compartment import *
 from schemas.events.document import *
 from schemas.events.dream import *
 from schemas.events.drop import *
+from schemas.events.erasure import *
 from schemas.events.fact import *
 from schemas.events.file import *
 from schemas.events.flush import *
@@ -125,6 +127,7 @@ EVENTS = (
     *commits.EVENTS,
     *plan.EVENTS,
     *prompt.EVENTS,
+    *erasure.EVENTS,
     *hint.EVENTS,
 )
 """Every event, in the order of the pages that are made of them."""

@@ -23,6 +23,14 @@ const calls = {
   apply: (entries, edits, foreign) =>
     pure.apply(entries, new Map(edits.map((edit) => [pure.target(edit), edit])), foreign),
 };
+/** Texts in base64 once what the orders mean is masked in them. */
+calls.withoutErased = async (orders, texts) => {
+  const found = texts.map((text) => Buffer.from(text, "base64"));
+  const masks = await pure.spellingsIn(orders, found);
+  return found.map((text) => pure.without(text, masks).toString("base64"));
+};
+/** How many texts of this one need the slow digest. */
+calls.erasedCandidates = (order, text) => new pure.Seeker(order).candidates(Buffer.from(text, "base64")).size;
 /** Of this process, and all its threads. */
 calls.processorSeconds = () => {
   const { user, system } = process.cpuUsage();
@@ -76,5 +84,5 @@ calls.summaryPrompt = (before, brief, previous, after) => {
 };
 for await (const line of createInterface({ input: process.stdin })) {
   const { call, given } = JSON.parse(line);
-  console.log(JSON.stringify({ answer: calls[call](...given) }));
+  console.log(JSON.stringify({ answer: await calls[call](...given) }));
 }

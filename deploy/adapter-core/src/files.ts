@@ -53,7 +53,7 @@ export function appendOwn(path: string, text: string): void {
 export const openEmpty = (path: string): number => opened(path, O_TRUNC);
 
 /** Put a text in the place of the file, all of it or nothing; `draft` is next to it meanwhile. */
-export function writeOwn(path: string, text: string, draft = `${path}.draft`): void {
+export function writeOwn(path: string, text: string | Uint8Array, draft = `${path}.draft`): void {
   try {
     rmSync(draft, { force: true }); // what a killed process left, or a link that somebody put there
     const file = opened(draft, O_EXCL);

@@ -1,6 +1,7 @@
 /** The outbox: what is reported leaves in order; what the broker cannot take now waits on disk, in the spool. */
 
 import type { Broker } from "./broker.ts";
+import type { Erasures, Queue } from "./erasures.ts";
 import type { Log } from "./log.ts";
 import { type InboundMessage, Spool, type Unconfirmed } from "./spool.ts";
 import { unreferenced } from "./timers.ts";
@@ -24,6 +25,9 @@ export class Outbox {
   /** Something has come, or has ended, since the pump last looked. */
   private isWanted = false;
   private isResting = false;
+  /** What waits is from before this connection, and nobody has answered yet what was erased meanwhile. */
+  private isGated = false;
+  private connections = 0;
   /** Rounds in a row in which the broker took nothing. */
   private failures = 0;
   private readonly spool: Spool;
@@ -33,12 +37,40 @@ export class Outbox {
     private readonly broker: Broker,
     private readonly log: Log,
     directory: string,
+    private readonly erasures?: Pick<Erasures, "settle">,
   ) {
     this.spool = new Spool(directory, log, () => this.queue.filter((one) => one.state !== "settled"));
     for (const message of this.spool.adopted()) this.queue.push({ message, state: "waiting", isKept: false });
     if (this.queue.length > 0) this.spool.write();
     else this.spool.clear();
-    broker.onConnected(() => void this.pump());
+    broker.onConnected(() => void this.resume());
+  }
+
+  /** Send what waits, without what was erased while there was no connection. */
+  private async resume(): Promise<void> {
+    const connection = ++this.connections;
+    this.isGated = this.erasures !== undefined && this.queue.length > 0;
+    const settled = this.log.guarded("doing erasures", () => this.erasures?.settle(this.stored()) ?? true);
+    void this.pump();
+    if (!(await settled) || connection !== this.connections) return;
+    this.isGated = false;
+    void this.pump();
+  }
+
+  private stored(): Queue {
+    const waiting = this.queue.filter(({ state }) => state !== "settled");
+    return {
+      messages: () => waiting.map(({ message }) => message),
+      change: (change) => {
+        for (const one of waiting) {
+          const message = change(one.message);
+          if (message) one.message = message;
+          else one.state = "settled";
+        }
+        this.clear();
+        if (this.queue.length > 0) this.spool.write();
+      },
+    };
   }
 
   get length(): number {
@@ -47,7 +79,7 @@ export class Outbox {
 
   put(message: InboundMessage): void {
     this.queue.push({ message, state: "waiting", isKept: false });
-    if (!this.broker.connected || this.failures > 0) this.spool.keep();
+    if (!this.broker.connected || this.isGated || this.failures > 0) this.spool.keep();
     void this.pump();
   }
 
@@ -76,9 +108,9 @@ export class Outbox {
   }
 
   private async sendAll(): Promise<void> {
-    while (this.broker.connected && !this.isResting && this.underWay < this.window) {
+    while (this.broker.connected && !this.isGated && !this.isResting && this.underWay < this.window) {
       const next = this.following();
-      if (!next || (next.message.bodies && !(await this.keepBodies(next.message)))) return;
+      if (!next || (next.message.bodies && !(await this.keepBodies(next.message))) || this.isGated) return;
       next.state = "sent";
       this.underWay += 1;
       void this.send(next);
@@ -115,8 +147,8 @@ export class Outbox {
       entry.state = "settled";
       this.failures = 0;
     } catch (error) {
-      entry.state = "waiting"; // the ids make what has arrived after all harmless
-      this.next = Math.min(this.next, this.queue.indexOf(entry));
+      if (entry.state === "sent") entry.state = "waiting"; // the ids make what has arrived after all harmless
+      this.next = Math.max(0, Math.min(this.next, this.queue.indexOf(entry)));
       this.failed("not published", entry.message, error);
     }
     this.underWay -= 1;

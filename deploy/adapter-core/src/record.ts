@@ -9,6 +9,7 @@ import type { Log } from "./log.ts";
 
 /** Lines after which the file is written anew. */
 const MANY = 500;
+const FOLDER = "sessions";
 
 interface Line {
   revision?: number;
@@ -32,6 +33,14 @@ interface Line {
   /** The project that it began in. */
   project?: string;
 }
+
+/** Where the record of a session is stored. */
+export const recordPath = (directory: string, session: string) =>
+  join(directory, FOLDER, `${session.replace(/[^\w-]/g, "_")}.jsonl`);
+
+/** The project that the session of this record began in; empty: it is not stored. */
+export const projectOf = (path: string): string =>
+  read<Line>(path).values.findLast(({ project }) => project)?.project ?? "";
 
 /** One session's record: a file of lines, each of which says what has changed. */
 export class SessionRecord {
@@ -62,9 +71,8 @@ export class SessionRecord {
     session: string,
     private readonly log: Log,
   ) {
-    const folder = join(directory, "sessions");
-    makeFolder(folder);
-    this.path = join(folder, `${session.replace(/[^\w-]/g, "_")}.jsonl`);
+    makeFolder(join(directory, FOLDER));
+    this.path = recordPath(directory, session);
     this.load();
   }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Broker } from "./broker.ts";
 import { nextToBundle } from "./bundle.ts";
 import { type Options, patience, stateDirectory } from "./endpoint.ts";
+import { Erasures } from "./erasures.ts";
 import { readOwn, writeOwn } from "./files.ts";
 import type { ClientManifest, ClientManifestAsk } from "./language.ts";
 import { hasDied, launch } from "./launch.ts";
@@ -52,7 +53,8 @@ export class Service {
     this.guidePath = join(this.directory, "guide.json");
     this.readGuide();
     this.broker = new Broker(options, this.log, identity.harness);
-    this.outbox = new Outbox(this.broker, this.log, this.directory);
+    const erasures = new Erasures(this.broker, options, this.directory, this.log);
+    this.outbox = new Outbox(this.broker, this.log, this.directory, erasures);
     this.fetched = new Promise((resolve) => this.broker.onConnected(() => void this.fetchGuide(resolve)));
     void this.log.guarded("looking for an installation", () => this.begin());
   }

@@ -77,7 +77,7 @@ export class Spool {
   adopted(): InboundMessage[] {
     return readdirSync(this.folder)
       .sort()
-      .filter((name) => name.includes(".jsonl") && !name.endsWith(".draft") && !isAlive(ownerOf(name)))
+      .filter((name) => name.includes(".jsonl") && !name.endsWith(".draft") && isAbandoned(name))
       .flatMap((name) => this.adopt(name));
   }
 
@@ -137,6 +137,9 @@ const messagesOf = (entries: Unconfirmed[]) => entries.map(({ message }) => mess
 
 /** The process that writes a spool file, or that was about to take it over. */
 const ownerOf = (name: string) => Number.parseInt(name.includes(".jsonl.") ? (name.split(".").at(-1) ?? "") : name, 10);
+
+/** Whether no process writes this spool file any more. */
+export const isAbandoned = (name: string) => !isAlive(ownerOf(name));
 
 function isAlive(pid: number): boolean {
   try {

@@ -789,6 +789,16 @@ export interface QuestionAsk {
   deadline_ms?: number;
 }
 /**
+ * What was erased? Asked by adapters at each connect, before they send what they have stored.
+ */
+export interface ErasuresAsk {
+  project?: string;
+  /**
+   * The position of the log behind which the orders are wanted.
+   */
+  since?: number;
+}
+/**
  * The reply to `ask.transform`.
  */
 export interface Plan {
@@ -1874,6 +1884,10 @@ export interface ClientManifest {
   refusals?: {
     [k: string]: string;
   };
+  /**
+   * Whether `ask.erasures` is answered: until it was, an adapter sends nothing that it had before it connected.
+   */
+  erasures?: boolean;
   error?: string;
 }
 /**
@@ -2190,6 +2204,33 @@ export interface OfferedQuestion {
    */
   until?: string | null;
   error?: string;
+}
+/**
+ * The reply to `ask.erasures`: orders in the order of the log.
+ */
+export interface ErasureOrders {
+  orders?: ErasureOrder[];
+  /**
+   * There may be further ones behind this position: ask again from there. 0: these are all.
+   */
+  more?: number;
+  error?: string;
+}
+/**
+ * One `erasure.ordered`, field by field.
+ */
+export interface ErasureOrder {
+  order: string;
+  ordered_at: string;
+  salt: string;
+  cost: number;
+  lengths?: number[];
+  anchors?: number[];
+  checks?: number[];
+  digests?: string[];
+  encoded?: boolean[];
+  sessions?: string[];
+  projects?: string[];
 }
 /**
  * The agent no longer needs these tags (the tool `ctx_reduce`).

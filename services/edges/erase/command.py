@@ -38,7 +38,8 @@ MEGABYTE = 1_000_000
 ROOM = 2
 """How many times as large a message may be: a mask may be longer than what it stands for."""
 UNREACHED = (
-    "plugins of harnesses that run now, or on other machines: their memory and their spools",
+    "plugins that were not connected since: each gets the order when it connects next, before it sends what it stored",
+    "plugins of releases before that, and the memory of harnesses that run now: they send what they have",
     "prompts that showed it, before the next call of their sessions, which rebases them with the cause `erasure`",
     "the harnesses' own files, in which what was said stands as it was",
     "providers of models, which have read the prompts",

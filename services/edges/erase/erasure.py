@@ -1,5 +1,6 @@
 """An erasure, stage by stage: each can be cut off, and all of them be begun again."""
 
+import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
@@ -10,11 +11,13 @@ import msgspec
 
 from schemas.codec import encode
 from schemas.envelope import Actor
-from schemas.events import Event, MemoryArchived, PromptMasked
+from schemas.events import ErasureOrdered, Event, MemoryArchived, PromptMasked
 from schemas.streams import BODIES, BUCKETS, DEAD, IN, INBOUND_BODIES, LOG, STREAMS, Bucket
 from schemas.subjects import Address
+from services.domain.aliases import GLOBAL
 from services.domain.envelopes import envelope
 from services.domain.erasure.facts import Addresses, Structural, refuse_word_of_language
+from services.domain.erasure.orders import orders
 from services.domain.erasure.references import References
 from services.domain.erasure.samples import Samples
 from services.domain.erasure.scope import ErasureScope, Rewriting, place_of
@@ -38,7 +41,7 @@ from services.kit.bus.rewriting import (
 )
 from services.kit.rooms import ROOMS
 
-WRITES: tuple[type[Event], ...] = (PromptMasked,)
+WRITES: tuple[type[Event], ...] = (PromptMasked, ErasureOrdered)
 """The facts that only an erasure writes, while no room runs. `memory.archived` is the desk's, for which it writes."""
 NAMES = (*(one.name for one in STREAMS), *(one.name for one in BUCKETS), COPY, POSITIONS)
 """What streams and buckets are called."""
@@ -272,12 +275,14 @@ class Erasure:
         await copy_log(self._bus, rewrite, lambda: self._closing(shown, end))
 
     def _closing(self, shown: ShownEdits, end: int) -> Iterator[tuple[str, bytes]]:
-        """The facts that end the log: whose prompts have masks now, and which memories hold no longer."""
+        """The facts that end the log: whose prompts have masks now, which memories are archived, what plugins do."""
         for address, targets in sorted(shown.targets.items(), key=lambda one: (one[0].project, one[0].session)):
             if not self._scope.covers(address):
                 yield self._fact(PromptMasked(targets=[*targets]), address, end)
         for project, name in sorted(self._scope.to_archive):
             yield self._fact(MemoryArchived(memory=name, reason=REASON), Address(project), end)
+        for order in orders(self._scope, self._now, os.urandom):
+            yield self._fact(order, GLOBAL, end)
 
     def _fact(self, event: Event, address: Address, end: int) -> tuple[str, bytes]:
         subject = address.log(event.TYPE)

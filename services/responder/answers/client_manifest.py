@@ -118,6 +118,7 @@ def client_manifest(limits: Limits, memory: Memory, verbs: Collection[Verb] = ge
         document_bytes=DOCUMENT_BYTES,
         placeholders=only_placeholders(),
         refusals=REFUSALS,
+        erasures=True,
     )
     return replace(made, digest=hashlib.blake2b(encode(made), digest_size=8).hexdigest())
 
