@@ -43,7 +43,7 @@ class Checkout:
         return self._root
 
     def barred(self, path: str) -> str:
-        """Why nothing is said of a path, as the end of a sentence; empty: it may be looked at."""
+        """Why a path is not looked at, as the end of a sentence; empty: it may be."""
         if not parts_of(path):
             return "is no path within the project"
         if self._leads_out(path):

@@ -399,7 +399,7 @@ def test_names_that_cannot_be_read_stop_nothing(
 def test_names_that_cannot_be_written_stop_nothing(shop: Checkout, ask: Ask, tmp_path: Path) -> None:
     place = {"root": str(shop.folder), "state": str(tmp_path / "missing"), "limit": LONG, "environment": {}}
     nowhere = ask("identify", shop.folder, **place)
-    assert (root_name(shop), ["a project's name was not kept"]) == (nowhere["id"], nowhere["notes"])
+    assert (root_name(shop), ["a project's name was not stored"]) == (nowhere["id"], nowhere["notes"])
 
 
 def test_nothing_that_a_repository_names_is_run(shop: Checkout, tmp_path: Path, identify: Callable[..., Json]) -> None:

@@ -122,7 +122,7 @@ def test_what_no_message_carries_is_refused_before_it_is_sent(harness: Harness) 
     harness.user("go")
     harness.serve()
     said = harness.call(TOOL, action="write", text="l" * 1_100_000)
-    assert "Nothing was done: what was given is longer than one message carries. Give less of it." == said
+    assert "Nothing was done: the arguments are longer than one message may be. Give less of them." == said
     assert [] == harness.questions
 
 

@@ -53,7 +53,7 @@ def test_what_a_good_model_says_is_done_as_the_policy_says(policy: str, kind: ty
     ("begin", "lie", "why"),
     [
         ("Never restart", {"importance": "low"}, "makes light of what is worth keeping"),
-        ("Bookings", {"importance": "high"}, "makes much of what neither binds"),
+        ("Bookings", {"importance": "high"}, "makes much of what is neither a rule"),
         ("The chart", {"importance": "heavy"}, "a weight that there is not"),
         ("The chart", {"quote": "Bookings of cranes"}, "it quotes what the memory does not say"),
         ("The chart", {"quote": ""}, "it quotes what the memory does not say"),

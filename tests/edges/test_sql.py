@@ -107,4 +107,4 @@ async def test_where_nobody_answers_a_person_is_told_what_to_look_at(
     broker: Broker, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert 1 == await run(person(broker, tmp_path), "select 1")
-    assert "annals: nobody serves ask.sql._; `annals status` tells which rooms run\n" == capsys.readouterr().err
+    assert "annals: nobody serves ask.sql._; `annals status` lists which rooms run\n" == capsys.readouterr().err

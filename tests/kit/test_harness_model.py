@@ -262,7 +262,7 @@ async def test_a_model_that_nobody_knows_a_price_of_is_named_once(
 @pytest.mark.usefixtures("room")
 async def test_a_question_that_no_message_carries_is_an_overflow(bus: Bus) -> None:
     wide = asker(bus, default_window=10_000_000)
-    with pytest.raises(ModelFailed, match=r"overflow: the question has .* bytes, and one message carries") as failed:
+    with pytest.raises(ModelFailed, match=r"overflow: the question has .* bytes, and a message has room for") as failed:
         await wide.models.ask(replace(ASKED, prompt="x" * bus.max_payload), budget=wide.pocket)
     assert ["overflow"] == [one.outcome for one in failed.value.attempts]
     assert [] == await facts(bus)

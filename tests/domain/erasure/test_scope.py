@@ -269,8 +269,8 @@ def test_what_a_profile_has_of_a_session_goes_with_it_and_out_of_the_heads_of_it
         (stated("copy", SAID), nobody),
     )
     scope = known.of_session("leaky")
-    assert [COPY] == [*scope.shown]
-    assert (True, False) == tuple(text.encode() in scope.shown[COPY] for text in (FOUND, SAID))
+    assert [COPY] == [*scope.in_prompts]
+    assert (True, False) == tuple(text.encode() in scope.in_prompts[COPY] for text in (FOUND, SAID))
     rewriting = Rewriting(scope)
     for event, goes in ((owned("leaky"), True), (stated("leaky", SAID), True), (stated("copy", SAID), False)):
         assert goes == rewriting.changes(*stored(event, nobody))

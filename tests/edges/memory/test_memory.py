@@ -520,7 +520,7 @@ async def test_a_command_that_the_desk_could_not_decide_is_sent_again_under_the_
 
 async def test_without_anybody_who_answers_a_person_is_told_what_to_try(run: Ran) -> None:
     assert 1 == (await run("list")).status
-    assert "nobody serves ask.memory.harbour; `annals status` tells which rooms run" in run.error
+    assert "nobody serves ask.memory.harbour; `annals status` lists which rooms run" in run.error
 
 
 @pytest.mark.own_broker

@@ -436,7 +436,7 @@ def test_a_contradiction_is_told_with_what_to_do() -> None:
     assert answer.text.endswith(expected)
     of_agent = desk.say(write("The console listens on port 8082."), "agent")
     assert f"It speaks against {first}" in of_agent.text
-    assert "A person said it: ask which of the two holds" in of_agent.text
+    assert "It is a person's memory: ask which of the two holds" in of_agent.text
     again = desk.say(write("The console listens on port 8083."), "agent")
     assert f"Delete {named(of_agent)} if it holds no longer." in again.text
     assert "speaks against" not in desk.say(write("Keep tide tables in UTC.")).text

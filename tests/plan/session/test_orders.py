@@ -98,7 +98,7 @@ def test_two_outcomes_between_two_calls_are_both_shown() -> None:
 
 def test_an_outcome_that_comes_while_a_plan_is_made_waits_for_the_next_one() -> None:
     early, late = OrderOutcome(7, "early"), OrderOutcome(9, "late")
-    assert (late,) == Orders(outcomes=(early, late)).shown(8).outcomes
+    assert (late,) == Orders(outcomes=(early, late)).reported(8).outcomes
     assert () == Orders(outcomes=(early, late)).shown(9).outcomes
 
 

@@ -91,7 +91,7 @@ async def test_what_no_message_carries_is_answered_with_what_to_do() -> None:
     async def answer(_: CompactionContextAsk) -> CompactionContext:
         return CompactionContext("x" * 990)
 
-    expected = "the answer has 1,001 bytes, and one message carries 1,000; ask for less"
+    expected = "the answer has 1,001 bytes, and one message has room for 1,000; ask for less"
     assert CompactionContext(error=expected) == await reply(served(answer))
 
 
