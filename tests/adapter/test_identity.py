@@ -369,7 +369,7 @@ def test_a_rewritten_history_is_another_project_and_says_what_it_was(
     assert (root_name(again), [root_name(shop)]) == ((now := identify(shop.folder))["id"], now["former"])
 
 
-def test_an_installation_that_named_projects_by_the_harness_is_carried_over(
+def test_an_installation_that_named_projects_by_the_harness_is_migrated(
     shop: Checkout, identify: Callable[..., Json], state: Path
 ) -> None:
     shop.git("remote", "add", "origin", "git@git.example.org:team/shop.git")
@@ -379,7 +379,7 @@ def test_an_installation_that_named_projects_by_the_harness_is_carried_over(
     assert (root_name(shop), [harness]) == (now["id"], now["former"])
 
 
-def test_a_home_directory_is_told_as_such(tmp_path: Path, identify: Callable[..., Json]) -> None:
+def test_a_home_directory_is_reported_as_such(tmp_path: Path, identify: Callable[..., Json]) -> None:
     assert identify(tmp_path, HOME=str(tmp_path))["home"]
     assert not identify(tmp_path, HOME=str(tmp_path.parent))["home"]
 

@@ -257,7 +257,7 @@ async def test_where_nobody_keeps_the_budget_no_model_is_asked(
         assert [] == asking.asked
 
 
-async def test_the_harness_s_own_model_is_asked_where_it_stands_in_the_chain(
+async def test_the_harness_s_own_model_is_asked_at_its_place_in_the_chain(
     broker: Broker, bus: Bus, tmp_path: Path
 ) -> None:
     def answer(offered: OfferedQuestion) -> QuestionAnswer:

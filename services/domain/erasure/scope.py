@@ -36,7 +36,7 @@ from schemas.events import (
 )
 from schemas.subjects import Address, BadSubject, parse_inbound, parse_log
 from services.domain.erasure.facts import Structural, rewritten
-from services.domain.erasure.secret import MASK, Masks, masked
+from services.domain.erasure.secret import MASK, Masks
 
 ERASED = 2**31 - 1
 """The version of a fact of which nothing but its position, id, type, moment and cause is left."""
@@ -232,9 +232,3 @@ def _together(first: Masks, second: Masks) -> Masks:
     if not first or not second:
         return first or second
     return dict(sorted({**first, **second}.items(), key=lambda pair: -len(pair[0])))
-
-
-def has_erased(text: str, masks: Masks) -> bool:
-    """Whether a text holds what is erased."""
-    data = text.encode()
-    return masked(data, masks) != data

@@ -206,7 +206,7 @@ class Survey:
         return texts
 
     def of_memories(self, names: Iterable[str]) -> ErasureScope:
-        """Memories of these ids, in whichever project, with their texts wherever they stand.
+        """Memories of these ids, in whichever project, with their texts wherever they occur.
 
         Raises `Unknown`, and `TooShort` where a text is too short to be masked by itself.
         """

@@ -48,14 +48,12 @@ def _files(folder: Path) -> Iterator[Path]:
     yield from (path for path in sorted(found) if path.is_file() and not path.is_symlink())
 
 
-def mask_file(path: Path, masks: Masks) -> bool:
-    """Mask a file in place; whether anything was in it."""
+def mask_file(path: Path, masks: Masks) -> None:
+    """Mask a file in place. One that has nothing of it is not written."""
     data = path.read_bytes()
     clean = masked(data, masks)
-    if clean == data:
-        return False
-    write_whole(path, clean, durable=True)
-    return True
+    if clean != data:
+        write_whole(path, clean, durable=True)
 
 
 def files_with(data: Path, masks: Masks) -> list[Path]:
@@ -189,9 +187,8 @@ async def mirrors_with(data: Path, masks: Masks) -> list[Path]:
 async def _is_in_history(mirror: Path, masks: Masks) -> bool:
     try:
         surroundings = environment(os.environ)
-        content = await git(
-            mirror, surroundings, "cat-file", "--batch-all-objects", "--batch"
-        )  # those no branch has, too
+        # all objects, also those that no branch has
+        content = await git(mirror, surroundings, "cat-file", "--batch-all-objects", "--batch")
         content += await git(mirror, surroundings, "for-each-ref", "--format=%(refname)")
     except GitFailed:
         return True

@@ -1,4 +1,4 @@
-"""`annals profile`, run: what is known of the person at the terminal, and what they say about that."""
+"""`annals profile`, run: what is known of the person at the terminal, and what they decide about that."""
 
 import argparse
 from collections.abc import Iterator

@@ -109,13 +109,13 @@ def given_back(book: Book, decisions: Iterable[tuple[Envelope, Sequence[Event]]]
     reason = f"it is remembered under {former} again: the two are no longer one project"
     memories = [(name, book.memories.get(name)) for name in theirs if name not in own]
     return (
-        *(MemoryArchived(memory=name, reason=reason) for name, one in memories if one and one.status in _SHOWN),
+        *(MemoryArchived(memory=name, reason=reason) for name, one in memories if one and one.status in _LISTED),
         *(NoteDismissed(note=name) for name in notes if (note := book.notes.get(name)) and note.status == "active"),
         *(PolicyChanged(trust=trust, action=DEFAULTS.get(trust, "held")) for trust in policy),
     )
 
 
-_SHOWN = ("active", "pending")
+_LISTED = ("active", "pending")
 
 
 def _others(names: list[str], own: Book) -> list[str]:

@@ -1,6 +1,6 @@
 """Memories that state one fact become one: the same sentence, or the same in other words, within one category.
 
-A person's memories and pinned ones are left as they are. Another memory that is the same sentence as one of those is
+A person's memories and pinned ones are left as they are. Another memory that is the same sentence as one of them is
 archived.
 """
 

@@ -1,8 +1,7 @@
 """Rewords memories that report how something came about as what holds, in the present tense. A model words them.
 
-Its words are taken only where they state no more and nothing else than the memory did. Where anything but words of
-reporting is
-left out, a person decides on them, whatever the policy applies.
+Its words are taken only where they state no more and nothing else than the memory did. Where more than words of
+reporting is left out, a person decides on them, whatever the policy applies.
 """
 
 from __future__ import annotations
