@@ -11,15 +11,15 @@ from tests.helpers.harness import Call, Harness, fold, ran, text_part
 from tests.helpers.historian_sessions import sealed
 from tests.helpers.random_sessions import as_bytes
 
-REQUESTS = ("Always run the tests before you commit.", "You must never touch the schema of the database.")
+TASKS = ("Always run the tests before you commit.", "You must never touch the schema of the database.")
 LAID_DOWN = "the user laid down"
 
 
-def begun(request: str = REQUESTS[0], mode: str = "subagent") -> Harness:
+def begun(task: str = TASKS[0], mode: str = "subagent") -> Harness:
     """A session whose first message was compacted away by the harness, with history of what came before."""
     harness = Harness(Limits(threshold=65, protected_tags=1), lanes=(history.LANE, TAGS, DROPS))
     harness.mode = mode  # type: ignore[assignment] # it is one
-    harness.user(request)
+    harness.user(task)
     for number in range(6):
         harness.assistant(text_part(f"I have read file_{number}.py."), ran("line\n" * 200, call=f"c{number}"))
     return harness
@@ -35,9 +35,9 @@ def compressed(harness: Harness, last: int = 4) -> Call:
     return harness.step()
 
 
-@pytest.mark.parametrize("request", REQUESTS)
-def test_a_task_lays_nothing_down(request: str) -> None:
-    harness = begun(request)
+@pytest.mark.parametrize("task", TASKS)
+def test_a_task_lays_nothing_down(task: str) -> None:
+    harness = begun(task)
     harness.step()
     harness.compact()
     harness.without("m1")
@@ -51,13 +51,13 @@ def test_of_a_person_the_same_is_laid_down() -> None:
     harness.step()
     harness.compact()
     harness.without("m1")
-    assert f'{LAID_DOWN}: "{REQUESTS[0]}"' in head_of(compressed(harness))
+    assert f'{LAID_DOWN}: "{TASKS[0]}"' in head_of(compressed(harness))
 
 
 def test_what_was_taken_for_a_persons_words_is_forgotten_when_an_agent_turns_out_to_lead_the_session() -> None:
     harness = begun(mode="primary")
     first = harness.step()
-    assert [REQUESTS[0]] == [rule.text for rule in harness.session.work.rules]
+    assert [TASKS[0]] == [rule.text for rule in harness.session.work.rules]
     harness.append(SessionOpened(harness="test", mode="subagent", parent="other"))
     harness.user("on")
     call = harness.step()
