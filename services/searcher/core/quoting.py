@@ -102,7 +102,8 @@ def offered(hits: Sequence[Hit]) -> dict[str, Hit]:
 def prompt(request: str, hits: Mapping[str, Hit], now: datetime) -> str:
     """The question about these hits."""
     excerpts = (
-        Excerpt(place, hit.source, age(hit.at, now) if hit.at else "", hit.fragment) for place, hit in hits.items()
+        Excerpt(place, hit.source, age(hit.at, now) if hit.at else "", hit.fragment.encode(errors="replace").decode())
+        for place, hit in hits.items()
     )
     listed = b"\n".join(map(msgspec.json.encode, excerpts)).decode()
     return (

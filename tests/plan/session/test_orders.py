@@ -99,7 +99,7 @@ def test_two_outcomes_between_two_calls_are_both_reported() -> None:
 def test_an_outcome_that_comes_while_a_plan_is_made_waits_for_the_next_one() -> None:
     early, late = OrderOutcome(7, "early"), OrderOutcome(9, "late")
     assert (late,) == Orders(outcomes=(early, late)).reported(8).outcomes
-    assert () == Orders(outcomes=(early, late)).shown(9).outcomes
+    assert () == Orders(outcomes=(early, late)).reported(9).outcomes
 
 
 def test_every_reason_is_a_sentence_with_what_to_do() -> None:
