@@ -153,7 +153,7 @@ class Explained(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class PromptHint(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Something known that stands behind a person's message, since a search for its words has found it."""
+    """Something known that follows a person's message, since a search for its words has found it."""
 
     message: str
     ordinal: int
@@ -167,7 +167,7 @@ class PromptHint(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class PromptSearch(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The answer to a search by the agent that stands in the prompt."""
+    """The answer to a search by the agent that is in the prompt."""
 
     part: str
     ordinal: int
@@ -206,9 +206,9 @@ class Explanation(msgspec.Struct, frozen=True, omit_defaults=True):
     left_out: int = 0
     """How many older edits there are that were asked for and are not among `edits`."""
     hints: tuple[PromptHint, ...] = ()
-    """What stands behind messages of a person, the newest first, at most `max_edits`."""
+    """What was added behind messages of a person, the newest first, at most `max_edits`."""
     searches: tuple[PromptSearch, ...] = ()
-    """Answers to searches that stand in the prompt, the newest first, at most `max_edits`."""
+    """Answers to searches that are in the prompt, the newest first, at most `max_edits`."""
 
 
 class StatusAsk(Ask, frozen=True):
@@ -365,7 +365,7 @@ class ExpandAsk(Ask, frozen=True):
     page: Count = 1
     """Of what is longer than one answer."""
     asker: str = ""
-    """The session that asks. What is quarantined is shown to nobody but itself."""
+    """The session that asks. What is quarantined is returned to no other session."""
 
 
 class Expanded(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -463,7 +463,7 @@ class MemoryEntry(msgspec.Struct, frozen=True):
 
 
 class NoteEntry(msgspec.Struct, frozen=True):
-    """A note as it stands."""
+    """A note as it is now."""
 
     id: str
     text: str
@@ -493,7 +493,7 @@ class JunkRate(msgspec.Struct, frozen=True):
 
 
 class HiddenMemory(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A memory that holds and is not shown."""
+    """A memory that holds and is not in the head of new sessions."""
 
     id: str
     reason: str
@@ -502,7 +502,7 @@ class HiddenMemory(msgspec.Struct, frozen=True, omit_defaults=True):
     """The position of the fact since which it is not."""
     pinned: bool = False
     stands: str = ""
-    """Of a twin: the memory that is the same sentence, and stands for both."""
+    """Of a twin: the memory that is the same sentence, and represents both."""
     text: str = ""
 
 
@@ -520,7 +520,7 @@ class MemoryReply(msgspec.Struct, frozen=True, omit_defaults=True):
     """Of `missing`: how many active memories are not shown. Of `quality`: how many candidates there were; and of
     `twins`."""
     hidden: tuple[HiddenMemory, ...] = ()
-    """Of `missing`: the first of those that are not shown."""
+    """Of `missing`: the first of those that new sessions do not get."""
     reasons: dict[str, int] = {}
     """Of `quality`: why candidates were rejected, the most frequent reason first."""
     junk: tuple[JunkRate, ...] = ()
@@ -584,7 +584,7 @@ class Hit(msgspec.Struct, frozen=True, omit_defaults=True):
     score: float
     """How well it fits whatever else there is, from 0 to 1."""
     fragment: str = ""
-    """Of its text, where it fits; of outputs the name with the names that stand next to it there."""
+    """Of its text, where it fits; of outputs the name with the names next to it there."""
     why: tuple[str, ...] = ()
     """What fits: words of the query, something that stands in it word for word, or its meaning."""
     session: str = ""
@@ -621,7 +621,7 @@ class Hits(msgspec.Struct, frozen=True, omit_defaults=True):
 
     hits: tuple[Hit, ...] = ()
     session: FoundSession | None = None
-    """The session that the query names; then the hits are what stands in it."""
+    """The session that the query names; then the hits are messages of it."""
     in_prompt: tuple[Hit, ...] = ()
     """Where nothing else is known: what the session that asks has before it already."""
     unknown: tuple[str, ...] = ()
@@ -655,7 +655,7 @@ class Augmentation(msgspec.Struct, frozen=True, omit_defaults=True):
     """The reply to `ask.augment`."""
 
     hits: tuple[Hit, ...] = ()
-    """What helps: where each stands, and as its fragment the words that are quoted."""
+    """What helps: where each was found, and as its fragment the words that are quoted."""
     text: str = ""
     """The same to read. For a session it is the element that goes out behind the request, where there are hits."""
     notice: str = ""
@@ -688,7 +688,7 @@ class Served(msgspec.Struct, frozen=True, omit_defaults=True):
     memories: tuple[str, ...] = ()
     compartments: tuple[str, ...] = ()
     quarantined: tuple[str, ...] = ()
-    """Sessions of the project of which all is taken back: no other session is shown their messages."""
+    """Sessions of the project of which all is taken back: no other session gets their messages."""
     error: str = ""
 
 

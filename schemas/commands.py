@@ -303,16 +303,16 @@ class ProjectSeparate(Command, frozen=True):
 
 
 class ProfileEnable(Command, frozen=True):
-    """A person has their profile collected and shown from now on. It is about no project."""
+    """A person has their profile collected and used from now on. It is about no project."""
 
     TYPE: ClassVar[str] = "profile.enable"
 
     directory: str
-    """Where the person stands: the e-mail address that git has there says whose profile it is."""
+    """The current directory of the person: the e-mail address that git has there decides whose profile it is."""
 
 
 class ProfileDisable(Command, frozen=True):
-    """A person has their profile neither collected nor shown from now on. It is about no project."""
+    """A person has their profile neither collected nor used from now on. It is about no project."""
 
     TYPE: ClassVar[str] = "profile.disable"
 
@@ -321,7 +321,7 @@ class ProfileDisable(Command, frozen=True):
 
 
 class ProfileRetire(Command, frozen=True):
-    """A person has one trait of their profile neither collected nor shown from now on. It is about no project."""
+    """A person has one trait of their profile neither collected nor used from now on. It is about no project."""
 
     TYPE: ClassVar[str] = "profile.retire"
 

@@ -1,6 +1,6 @@
 """What a note may wait for: a closed union of conditions that a program can look at. None of them runs anything.
 
-A condition stands in an event as JSON, as the edits of a plan do: events are flat.
+A condition is JSON in a field of an event, as the edits of a plan are: events are flat.
 """
 
 from typing import Literal
@@ -62,7 +62,7 @@ class AddressCondition(_Condition, frozen=True, tag="address"):
     status: int = 0
     """The status of its answer; 0: any from 200 to 299. A 410 counts as 404."""
     contains: str = ""
-    """Words that stand in the first 64 KiB of the answer."""
+    """Words that are in the first 64 KiB of the answer."""
 
 
 Condition = DateCondition | FileCondition | CommitCondition | MergeCondition | CommandCondition | AddressCondition

@@ -18,7 +18,7 @@ class Actor(msgspec.Struct, frozen=True, omit_defaults=True):
     id: str = ""
     """What the sender calls itself."""
     claimed: ActorKind | Literal[""] = ""
-    """In a fact: who a harness said that it was, where that is not for it to say."""
+    """In a fact: the kind of sender that a harness claimed to be, where a harness may not claim it."""
 
 
 class Envelope(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -1,6 +1,6 @@
 """The tools that agents are offered, as `make schema` writes them down from what commands and questions register.
 
-They stand in prompts, before everything else: a byte of difference makes every cached prompt of a provider void. So
+They are sent in prompts, before everything else: a byte of difference makes every cached prompt of a provider void. So
 they are checked in, and a room that offers them needs to know nothing of the room that decides.
 """
 

@@ -11,7 +11,7 @@ TraitState = Literal["shown", "no_room", "retired", "off"]
 
 
 class ProfileAsk(Ask, frozen=True):
-    """What is known of the person who works in a directory, and is it collected and shown?"""
+    """What is known of the person who works in a directory, and is it collected and used?"""
 
     NAME: ClassVar[str] = "profile"
 
@@ -24,7 +24,7 @@ class ListedTrait(msgspec.Struct, frozen=True, omit_defaults=True):
     id: str
     text: str
     state: TraitState
-    """`no_room`: others are shown that were stated in more sessions. `off`: the profile is, so that none is shown."""
+    """`shown`: it is in the head of sessions. `no_room`: others were stated in more sessions. `off`: the profile is."""
     candidates: Count = 0
     """How often it was observed, as far as that is remembered ..."""
     sessions: Count = 0

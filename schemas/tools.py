@@ -39,7 +39,7 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     modes: tuple[Mode, ...] = ("primary",)
     """The modes of a session in which it is offered."""
     takes_placeholders: bool = False
-    """Whether its arguments may be tags and placeholders: they name what they stand for."""
+    """Whether its arguments may be tags and placeholders, which name the texts that they replace."""
     actions: dict[str, Target] = {}
     """What the argument `action` may say, and where each goes; empty: all calls go to `subject`."""
 
@@ -67,12 +67,12 @@ ALL_SESSIONS: tuple[Mode, ...] = (*OWN_SESSIONS, "subagent")
 
 
 class Action(msgspec.Struct, frozen=True):
-    """One action of a tool: a command registers the one that it is offered as where its decision stands."""
+    """One action of a tool: a command registers the one that it is offered as where it is decided."""
 
     name: str
     modes: tuple[Mode, ...]
     order: int = 100
-    """Actions stand in this order, and under the same number by their names. A new one goes to the end."""
+    """Actions are listed in this order, and under the same number by their names. A new one goes to the end."""
     description: str = ""
     """A sentence behind the description of the tool; empty: that says it."""
     parameters: dict[str, object] = {}

@@ -36,7 +36,7 @@ ALLOWED: Mapping[str, str] = {
     "desk/test_worker.py::_is_gone": AGAIN,
     "dreamer/test_looks.py::test_where_git_does_not_answer_the_note_waits": NO_TIME,
     "dreamer/test_public_web.py::test_an_answer_that_never_comes_is_given_up": NOBODY,
-    "edges/client/test_replay.py::test_a_room_that_stands_still_is_named_with_where_its_log_is_had": NOBODY,
+    "edges/client/test_replay.py::test_a_room_that_makes_no_progress_is_named_with_the_place_of_its_log": NOBODY,
     "harness/test_provider.py::test_waiting_for_a_request_that_does_not_come_says_what_came": NOBODY,
     "helpers/installation.py::answers": AGAIN,
     "helpers/installation.py::is_committed": AGAIN,

@@ -33,7 +33,7 @@ class AliasProposed(Event, frozen=True):
 
 
 class AliasRemoved(Event, frozen=True):
-    """A person has taken back that a name leads to a project: it stands for itself again."""
+    """A person has taken back that a name leads to a project: the name is a project of its own again."""
 
     TYPE: ClassVar[str] = "alias.removed"
 

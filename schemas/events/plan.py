@@ -39,7 +39,7 @@ class PlanExtended(Event, frozen=True):
     kept: int = 0
     """Estimated tokens that a rebase would keep at this call; 0: as many as was recorded last."""
     predecessor: str = ""
-    """The session before this one, of which the head shows what it left open; empty: none is shown. Only the first plan
+    """The session before this one, whose open errors are in the head; empty: none are. Only the first plan
     of a session, or of a copy of a session, records it."""
     left_open: list[str] = []
     """What it left open, in the lines that the head shows ..."""
@@ -101,7 +101,7 @@ class PlanRebased(Event, frozen=True):
     kept: int = 0
     """Estimated tokens that it was expected to keep; 0: this was not recorded yet."""
     predecessor: str = ""
-    """The session before this one, of which the head shows what it left open; empty: none is shown. Only the first plan
+    """The session before this one, whose open errors are in the head; empty: none are. Only the first plan
     of a session, or of a copy of a session, records it."""
     left_open: list[str] = []
     """What it left open, in the lines that the head shows ..."""

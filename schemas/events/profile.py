@@ -1,6 +1,6 @@
 """Facts about what is known of people. A person is a digest: whose it is, only their own installation can say.
 
-They belong to no project, since a profile is shown in all of them.
+They belong to no project, since a profile is used in all of them.
 """
 
 from typing import ClassVar
@@ -9,7 +9,7 @@ from schemas.events.base import Event
 
 
 class ProfileEnabled(Event, frozen=True):
-    """A person has switched their profile on: it is collected and shown from this position of the log on."""
+    """A person has switched their profile on: it is collected and used from this position of the log on."""
 
     TYPE: ClassVar[str] = "profile.enabled"
 
@@ -17,7 +17,7 @@ class ProfileEnabled(Event, frozen=True):
 
 
 class ProfileDisabled(Event, frozen=True):
-    """A person has switched their profile off: nothing is collected or shown from this position of the log on."""
+    """A person has switched their profile off: nothing is collected or used from this position of the log on."""
 
     TYPE: ClassVar[str] = "profile.disabled"
 
@@ -58,7 +58,7 @@ class ProfileObserved(Event, frozen=True):
 
 
 class ProfileRetired(Event, frozen=True):
-    """A person has retired a trait: it is not shown, and nothing more is collected of it."""
+    """A person has retired a trait: it is not used, and nothing more is collected of it."""
 
     TYPE: ClassVar[str] = "profile.retired"
 

@@ -6,7 +6,7 @@ from schemas.events.base import Event
 
 
 class PromptMasked(Event, frozen=True):
-    """Texts that the prompts of this session show were erased, and its plan is masked in the log where they stood.
+    """Texts in the prompts of this session were erased, and its plan is masked in the log where they were.
 
     The next step rebases the prompt once, with the cause `erasure`: a harness may have these edits as they were.
     """

@@ -6,7 +6,7 @@ from schemas.events.base import Event
 
 
 class TaskAsked(Event, frozen=True):
-    """A model was asked a question of a task, and what of its answer stood the check was sent to the desk."""
+    """A model was asked a question of a task. The items of its answer that passed the checks were sent to the desk."""
 
     TYPE: ClassVar[str] = "task.asked"
 
@@ -23,7 +23,7 @@ class TaskAsked(Event, frozen=True):
     accepted: int = 0
     """Items of the answer that became commands ..."""
     dropped: int = 0
-    """... and those that did not stand the check."""
+    """... and those that failed a check."""
     refused: int = 0
     """Commands of it that the desk refused."""
     reasons: list[str] = []
@@ -65,7 +65,7 @@ class TaskFinished(Event, frozen=True):
     """... and cost."""
     seconds: float = 0.0
     dropped: int = 0
-    """Items of models' answers that did not stand the check."""
+    """Items of models' answers that failed a check."""
     unasked: int = 0
     """What is left that a model is to be asked about: the task has a slot again, though nothing changed."""
 

@@ -40,7 +40,7 @@ class Naming:
         """Look at what has come of a session meanwhile, all at once."""
         deliveries = [queue.popleft() for _ in range(min(len(queue), MOST_AT_ONCE))]
         try:
-            await self._tell(address, [fact_of(delivery) for delivery in deliveries])
+            await self._record_mentions(address, [fact_of(delivery) for delivery in deliveries])
         except Exception as error:  # noqa: BLE001 - it concerns this session only
             for delivery in deliveries:
                 await self._consumer.broken(delivery, error)
@@ -48,7 +48,7 @@ class Naming:
         for delivery in deliveries:
             await self._consumer.settle(delivery, Done())
 
-    async def _tell(self, address: Address, facts: Sequence[tuple[Envelope, Event | None]]) -> None:
+    async def _record_mentions(self, address: Address, facts: Sequence[tuple[Envelope, Event | None]]) -> None:
         known = await self._sessions.load(address)
         commands = [
             self._command(envelope, event)

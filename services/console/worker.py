@@ -104,7 +104,7 @@ class Console:
         if not self._path.exists():
             raise Unreachable(
                 f"there is no copy of the views in {self._path.parent}, which the responder makes where it runs "
-                f"({copy.error or 'it has answered that it made one'}); `annals status` tells which rooms run"
+                f"({copy.error or 'it has answered that it made one'}); `annals status` lists which rooms run"
             )
         return copy
 

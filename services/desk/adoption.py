@@ -1,7 +1,7 @@
 """What happens to the memory of a project that had another name before: it goes on under the name that it has now.
 
-The facts of the former book are told again in the book of today, each decision with its own time, sender and cause, so
-that whoever reads that book needs to know of no other. Then the former book is closed by a fact that names this one:
+The facts of the former book are copied into the book of today, each decision with its own time, sender and cause, so
+that a reader of that book needs to know of no other. Then the former book is closed by a fact that names this one:
 what still comes under the former name is decided here, and who asks for it is answered from here. All of it may be done
 twice, and by two desks at once.
 
@@ -29,7 +29,7 @@ from services.memory.decide.adopting import adopted, given_back
 from services.memory.state import ADOPTED
 
 AT_ONCE = 200
-"""Decisions that are told again together."""
+"""Decisions that are decisions again together."""
 GIVEN_BACK = "given_back"
 """What the causes of decisions begin with that take a former book out of this one."""
 
@@ -81,10 +81,10 @@ class Adoption:
         own = await book_at(self._kit.reader, project, added.seq)
         if removed:
             await self._restore(added, former, project, own)
-        seq = await self._told_again(project, former, own, 0, removed)
+        seq = await self._copy_decisions(project, former, own, 0, removed)
         if not theirs.moved_to:
             await self._close(added, former, project)
-            await self._told_again(project, former, own, seq, removed)
+            await self._copy_decisions(project, former, own, seq, removed)
 
     async def _give_back(self, removed: Envelope, name: str) -> None:
         """Open the book of a former name again, and archive here what came from it and from nobody else."""
@@ -93,10 +93,10 @@ class Adoption:
         if not moved_to:
             return
         holder, project = Address(moved_to), await self._newest_name(moved_to)
-        told = [one async for one in self._decisions(holder, 0)]
+        decisions = [one async for one in self._decisions(holder, 0)]
 
         async def archive(draft: Draft[Book]) -> None:
-            draft.record(*given_back(draft.state, [(one.first, one.events) for one in told], name))
+            draft.record(*given_back(draft.state, [(one.first, one.events) for one in decisions], name))
 
         async def reopen(draft: Draft[Book]) -> None:
             if draft.state.moved_to:
@@ -149,12 +149,12 @@ class Adoption:
         actor = Actor("room", self._kit.room)
         await self._books.handle(former, decide, cause=f"moved/{added.id}", at=added.at, actor=actor)
 
-    async def _told_again(self, project: Address, former: Address, own: Book, begin: int, removed: int) -> int:
-        """Tell what the former book holds behind a position; the position up to which it was told."""
+    async def _copy_decisions(self, project: Address, former: Address, own: Book, begin: int, removed: int) -> int:
+        """Copy what the former book has behind a position; returns the position up to which it was copied."""
         last = begin
         async with aclosing(self._decisions(former, begin)) as found:
-            told = [one async for one in found]
-        rest = iter(told)
+            decisions = [one async for one in found]
+        rest = iter(decisions)
         while some := list(islice(rest, AT_ONCE)):
             commands = [_again(former, own, one, removed) for one in some]
             for handled in await self._books.handle_all(project, commands):
@@ -182,7 +182,7 @@ class Adoption:
 
 
 def _again(former: Address, own: Book, one: Former, removed: int) -> Command[Book, None]:
-    """A decision of the former book as one of this book: once, however often it is told."""
+    """A decision of the former book as one of this book: once, however often it is decisions."""
 
     async def decide(draft: Draft[Book]) -> None:
         draft.record(*(again for event in one.events if (again := adopted(event, own)) is not None))

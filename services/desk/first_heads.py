@@ -1,4 +1,4 @@
-"""What sessions were shown of the memory at their heads, as their plans have recorded it."""
+"""The memories in the heads of sessions, as their plans have recorded them."""
 
 from collections import OrderedDict
 from contextlib import aclosing
@@ -10,7 +10,7 @@ from services.kit.bus import LogReader
 from services.memory.decide.context import FirstHead
 
 WITH_HEADS = frozenset({"primary", "reduce_off"})
-"""The modes of sessions that are shown the memory."""
+"""The modes of sessions whose heads have the memory."""
 MOST = 1_000
 
 
@@ -22,7 +22,7 @@ class FirstHeads:
         self._known: OrderedDict[Address, FirstHead] = OrderedDict()
 
     async def of(self, address: Address) -> FirstHead | None:
-        """The first head of a session; none: it has made no call yet, or is shown no memory.
+        """The first head of a session; none: it has made no call yet, or its head has no memory.
 
         As long as no plan has recorded a head, it is an empty one at the position of the session's first call.
         """

@@ -89,7 +89,7 @@ WRITES_BY_ITSELF: tuple[type[Event], ...] = (
     MemoryRetrieved,
     ProfileBound,
 )
-"""The events that no command leads to: what names are claimed, what moves with a name, what searches have shown, and
+"""The events that no command leads to: what names are claimed, what moves with a name, what searches have returned, and
 whose session it is."""
 Decider = Callable[[Address, CommandMessage, Command], Awaitable[Answer]]
 

@@ -12,7 +12,7 @@ from schemas.subjects import Address
 from services.domain.fold import Map
 
 GLOBAL = Address("")
-"""Where its facts stand in the log. No harness can send anything about a project without a name."""
+"""The address of its facts in the log. No harness can send anything about a project without a name."""
 NOUN = "alias"
 
 replace = msgspec.structs.replace

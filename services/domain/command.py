@@ -1,4 +1,4 @@
-"""A command registers itself where its decision stands: `@command` above the function that decides it.
+"""A command registers itself where it is decided: `@command` above the function that decides it.
 
     @command(MemoryPin, on=Book, sent_by=PEOPLE, writes=(MemoryPinned,))
     def pin(book: Book, command: MemoryPin, context: BookContext) -> Decision: ...

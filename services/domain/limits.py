@@ -64,7 +64,7 @@ class Limits(msgspec.Struct, frozen=True):
     temporal: bool = True
     """Whether a person's message after a pause of five minutes or more is marked with how long the pause was."""
     todo: bool = True
-    """Whether an open todo list that is no longer in sight is shown again at a rebase."""
+    """Whether an open todo list that is no longer in sight is repeated at a rebase."""
     reminders: bool = True
     """Whether an agent is reminded of what it could drop."""
     guidance: bool = True
@@ -77,7 +77,7 @@ class Limits(msgspec.Struct, frozen=True):
     caveman_min_chars: Annotated[int, Meta(ge=100, le=10_000)] = 500
     """Bytes from which on a text is worth shortening."""
     head: Annotated[bool, Meta(extra={"project": "off", "own": "any"})] = True
-    """Whether documents and key files of the project stand at the head of prompts."""
+    """Whether documents and key files of the project are at the head of prompts."""
     head_documents: Annotated[tuple[str, ...], Meta(extra={"own": "any"})] = ("ARCHITECTURE.md", "STRUCTURE.md")
     """Which documents, the most important first: paths from the project's root. Leave out what the harness itself puts
     into its prompts."""
@@ -85,7 +85,7 @@ class Limits(msgspec.Struct, frozen=True):
     """The most tokens that documents take together."""
     key_files: Annotated[tuple[str, ...], Meta(extra={"own": "any"})] = ()
     """Files that every session should know, the most important first: paths from the project's root, as a JSON list
-    such as `["src/core.py"]`. A file of at most 100 KiB is shown whole where there is room for it, and else named."""
+    such as `["src/core.py"]`. A file of at most 100 KiB is included whole if there is room, else only named."""
     key_files_tokens: Annotated[int, Meta(ge=2_000, le=30_000, extra={"project": "lower"})] = 10_000
     """The most tokens that key files take together. A small model gets less: with the documents no more than a tenth
     of its window."""
@@ -119,16 +119,16 @@ class History(msgspec.Struct, frozen=True):
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """What is remembered of a project, for all its sessions, and how much of it they are shown."""
+    """What is remembered of a project, for all its sessions, and how much of it they get."""
 
     enabled: Annotated[bool, Meta(extra={"project": "off", "own": "off"})] = True
-    """Whether anything is remembered and shown. Without, nothing is written, and nothing that was is lost."""
+    """Whether anything is remembered and used. Without, nothing is written, and nothing that was is lost."""
     mode: Literal["compact", "full"] = "compact"
-    """How much of it stands at the head of prompts: the strongest memories, or nearly all."""
+    """How much of it is at the head of prompts: the strongest memories, or nearly all."""
     compact_tokens: Annotated[int, Meta(ge=0, le=10_000, extra={"project": "lower"})] = 900
     """The most tokens that memories take at the head in the mode `compact`."""
     compact_entries: Annotated[int, Meta(ge=0, le=1_000, extra={"project": "lower"})] = 28
-    """The most memories that stand there in that mode which no person has said or pinned. What people said is only
+    """The most memories in the head in that mode that are neither a person's nor pinned. A person's are only
     bounded by the tokens."""
     full_tokens: Annotated[int, Meta(ge=0, le=30_000, extra={"project": "lower"})] = 4000
     """The most tokens that memories take at the head in the mode `full`."""

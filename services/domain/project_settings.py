@@ -1,7 +1,7 @@
 """What a project sets for itself: which settings those are, what they take, and what holds with them. No clock, no I/O.
 
 A repository is somebody else's text, so the list is short and nothing on it reaches beyond the project: no address, no
-key, no budget, no path outside. Which settings are on it is said where each is defined (`own`, in
+key, no budget, no path outside. Which settings are on it is declared where each is defined (`own`, in
 `services.domain.limits`), and nowhere else.
 """
 

@@ -64,19 +64,19 @@ def is_private_literal(host: str) -> bool:
 
 
 def is_public(ip: str) -> bool:
-    """Whether an IP address belongs to the public internet; one that carries another is judged by that, too."""
+    """Whether an IP address belongs to the public internet; one that embeds another is judged by that, too."""
     try:
         found = ip_address(ip)
     except ValueError:
         return False
-    carried = _carried(found)
-    if carried is not None:
-        return is_public(str(carried))
+    embedded = _embedded(found)
+    if embedded is not None:
+        return is_public(str(embedded))
     is_closed = any(found in network for network in _CLOSED if network.version == found.version)
     return found.is_global and not (is_closed or found.is_multicast or found.is_reserved or _has_scope(found))
 
 
-def _carried(ip: IPv4Address | IPv6Address) -> IPv4Address | None:
+def _embedded(ip: IPv4Address | IPv6Address) -> IPv4Address | None:
     """The IPv4 address that an IPv6 address leads to: mapped, by NAT64 or by 6to4; none: it leads to itself."""
     if isinstance(ip, IPv4Address):
         return None

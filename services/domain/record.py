@@ -39,7 +39,7 @@ class Record(NamedTuple):
 
 
 class RecordSkipped(Event, frozen=True):
-    """A record that no room can read; the projector's own note for its sink, which stands in no log."""
+    """A record that no room can read; the projector's own note for its sink, which is in no log."""
 
     TYPE: ClassVar[str] = "record.skipped"
 
@@ -80,10 +80,10 @@ _UNREADABLE = (
 
 
 def _check_address(subject: str, envelope: Envelope) -> None:
-    """A fact says itself where it stands: what is stored elsewhere was never decided there."""
+    """A fact contains its own address: one that is stored at another was never decided there."""
     own = Address(envelope.project, envelope.session).log(envelope.type)
     if own != subject:
-        raise Malformed(f"it stands on {subject}, and says of itself that it belongs on {own}")
+        raise Malformed(f"it is stored on {subject}, and its own address is {own}")
 
 
 def _check_values(envelope: Envelope, event: Event) -> None:

@@ -19,7 +19,7 @@ MOST_COMMITS = 50
 MOST_RUNS = 20_000
 """Tool calls that one look goes through. The next one goes on behind them."""
 PLACES = ("refs/heads", "refs/remotes/origin")
-SHOWN, LONGEST_FAULT = 12, 200
+DIGITS, LONGEST_FAULT = 12, 200
 """Digits of a commit, and characters of what git complains of."""
 _NO = 1
 """What git ends with where its answer is no."""
@@ -51,11 +51,11 @@ async def merge_look(root: Path, condition: MergeCondition) -> GitLook:
         is_merged = all(tips) and await _answered(root, "merge-base", "--is-ancestor", *tips) is not None
     except GitFailed as error:
         return GitLook(fault=f"git: {error}"[:LONGEST_FAULT])
-    return GitLook(tips[0][:SHOWN] if is_merged else "")
+    return GitLook(tips[0][:DIGITS] if is_merged else "")
 
 
 async def _commit(root: Path, name: str) -> str:
-    return (await _answered(root, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}") or "")[:SHOWN]
+    return (await _answered(root, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}") or "")[:DIGITS]
 
 
 async def _tip(root: Path, branch: str) -> str:
@@ -72,7 +72,7 @@ async def _with_subject(root: Path, words: str, since: int) -> str:
         "--format=%H %s", "--branches", "--remotes", "--",
     )  # fmt: skip
     lines = (line.partition(" ") for line in (listed or "").splitlines())
-    return next((sha[:SHOWN] for sha, _, subject in lines if words in subject), "")
+    return next((sha[:DIGITS] for sha, _, subject in lines if words in subject), "")
 
 
 async def _answered(root: Path, *words: str) -> str | None:

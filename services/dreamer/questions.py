@@ -1,4 +1,4 @@
-"""The questions of tasks to models: who is asked, what that costs, and what stands of the answer."""
+"""The questions of tasks to models: who is asked, what that costs, and which items of the answer pass the checks."""
 
 import asyncio
 import time
@@ -42,7 +42,7 @@ class TaskQuestions:
     async def ask(
         self, address: Address, run: str, task: DreamTask, scene: Scene
     ) -> "tuple[TaskAsked, Sequence[TaskChange]] | None":
-        """Ask the next question of a task: what is recorded of it, and the changes that stand; none: it has none."""
+        """Ask the next question of a task: what is recorded of it, and its checked changes; none: it has none."""
         began, most, attempts = time.monotonic(), ITEMS, list[Attempt]()
         while sheet := await asyncio.to_thread(_sheet, task, scene, most):
             try:
@@ -54,8 +54,8 @@ class TaskQuestions:
                     continue
                 return self._recorded(run, task, attempts, began, code=error.code, detail=error.detail), ()
             attempts += answer.attempts
-            stands = await asyncio.to_thread(sheet.judge, answer.value)
-            return self._recorded(run, task, attempts, began, stands=stands, model=answer.model), stands.changes
+            checked = await asyncio.to_thread(sheet.judge, answer.value)
+            return self._recorded(run, task, attempts, began, checked=checked, model=answer.model), checked.changes
         return None
 
     def _budget(self, address: Address) -> Budget:
@@ -68,7 +68,7 @@ class TaskQuestions:
         attempts: Sequence[Attempt],
         began: float,
         *,
-        stands: JudgedAnswer = JudgedAnswer(),  # noqa: B008 - it cannot be changed
+        checked: JudgedAnswer = JudgedAnswer(),  # noqa: B008 - it cannot be changed
         model: str = "",
         code: str = OK,
         detail: str = "",
@@ -84,10 +84,10 @@ class TaskQuestions:
             outcome=code,
             detail=detail[:LONGEST_DETAIL],
             model=model,
-            items=[*stands.items],
-            accepted=len(stands.changes),
-            dropped=len(stands.dropped),
-            reasons=[one[:LONGEST_DETAIL] for one in dict.fromkeys(stands.dropped)][:MOST_REASONS],
+            items=[*checked.items],
+            accepted=len(checked.changes),
+            dropped=len(checked.dropped),
+            reasons=[one[:LONGEST_DETAIL] for one in dict.fromkeys(checked.dropped)][:MOST_REASONS],
             tokens=sum(one.tokens_in + one.tokens_out for one in attempts),
             usd=sum(one.usd for one in attempts),
             seconds=round(time.monotonic() - began, 3),

@@ -1,4 +1,4 @@
-"""The door to the files of a project: a work tree on this machine, or a mirror of its repository. Little is read.
+"""The door to the files of a project: a work tree on this machine. Little is read.
 
 Tasks read it in a thread of their own, since they wait for the disk and for git.
 """
@@ -43,7 +43,7 @@ class Checkout:
         return self._root
 
     def barred(self, path: str) -> str:
-        """Why nothing is said of a path, as the end of a sentence; empty: it may be looked at."""
+        """Why a path is not looked at, as the end of a sentence; empty: it may be."""
         if not parts_of(path):
             return "is no path within the project"
         if self._leads_out(path):
@@ -142,44 +142,6 @@ class Checkout:
             **_renames(_asked(self._root, _LOG, "-M", **bounded)),
             **_renames(_asked(self._root, _CHANGED, **bounded)),
         }
-
-
-class MirrorFiles:
-    """The files of a mirror, which has their names and not their texts."""
-
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
-
-    def exists(self, path: str) -> bool:
-        """Whether the newest commit has a file or a folder of this path."""
-        return "/".join(parts_of(path)) in self._names
-
-    def text(self, path: str) -> str | None:  # noqa: ARG002 - as a tree is asked
-        """None: a mirror has no texts."""
-        return None
-
-    def moved(self, path: str) -> str:
-        """Where a file was renamed to without a change of its text; empty: not known, or not there."""
-        new = _followed(self._renames, path)
-        return new if new and not is_secret(new) and self.exists(new) else ""
-
-    @cached_property
-    def _names(self) -> frozenset[str]:
-        listed = _asked(self._directory, ("ls-tree", "-r", "-z", "--name-only", "HEAD"))
-        files = [name for name in listed.decode(errors="replace").split("\0") if name]
-        folders = {
-            "/".join(parts[:end]) for name in files for parts in [name.split("/")] for end in range(1, len(parts))
-        }
-        return frozenset({*files, *folders})
-
-    @cached_property
-    def _renames(self) -> Mapping[str, str]:
-        return _renames(_asked(self._directory, _LOG, "-M100%"))
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether it has no files: it was never fetched, or git could not read it. Nothing is known of such a tree."""
-        return not self._names
 
 
 def _asked(directory: Path, words: Iterable[str], *more: str, **bounds: str) -> bytes:

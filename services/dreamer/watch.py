@@ -15,9 +15,11 @@ LONGEST_WAIT = timedelta(minutes=1)
 """A moment is noticed so late where a clock was set or the machine slept meanwhile."""
 SOON = timedelta(minutes=1)
 """After a change a project is looked at so much later: what changes meanwhile costs nothing."""
+AFTER_FAULT = timedelta(hours=1)
+"""After a look that has failed the project is looked at again so much later."""
 
 Look = Callable[[str], Awaitable[None]]
-"""Looks at a project, requests what is due, and says with `at` when it is to be looked at again."""
+"""Looks at a project, requests what is due, and sets with `at` when it is to be looked at again."""
 
 
 def _now() -> datetime:
@@ -106,6 +108,7 @@ class Watch:
             self.at(project, self._now() + SOON)
         except Exception:  # others must be looked at, whatever broke with this one
             self._kit.log.exception("a project was not looked at", project=project)
+            self.at(project, self._now() + AFTER_FAULT)
 
 
 def _project_of(subject: str) -> str:

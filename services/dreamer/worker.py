@@ -153,7 +153,7 @@ class Dreamer:
         return Timetable(none, self._timetable.zone, timedelta(0), self._timetable.apart)
 
     async def _remembers(self, project: str) -> bool:
-        """Whether a memory is kept of a project."""
+        """Whether a project has a memory."""
         return with_own(self._kit.settings.memory, await self._own.of(project)).enabled
 
     def _sweeper(self, sweeps: Sweeps) -> Look:

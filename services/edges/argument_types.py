@@ -22,7 +22,7 @@ class CommandParser(argparse.ArgumentParser):
     """A parser whose errors are bounded, and name the help of the command that was meant."""
 
     def error(self, message: str) -> NoReturn:
-        """Print what is wrong, with where the right words stand, and end with the exit status 2."""
+        """Print what is wrong, with a pointer to the help, and end with the exit status 2."""
         short = message if len(message) <= MOST_CHARACTERS else f"{message[:MOST_CHARACTERS]}…"
         printed = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in short)
         self.print_usage(sys.stderr)

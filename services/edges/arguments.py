@@ -70,8 +70,8 @@ def parser() -> argparse.ArgumentParser:
         help="without an installation: OpenCode's own compaction keeps the context small",
     )
     memory.add_to(_add(commands, "memory", "read what is remembered of a project, and decide about it"))
-    project.add_to(_add(commands, "project", "see which projects there are, and say which names are one project"))
-    profile.add_to(_add(commands, "profile", "see what is known of you, and say whether it is collected and shown"))
+    project.add_to(_add(commands, "project", "list projects, and declare which names are one project"))
+    profile.add_to(_add(commands, "profile", "list what is known of you, and switch its collection on and off"))
     memory.add_notes(_add(commands, "notes", "list the notes of agents and people"))
     dream.add_to(_add(commands, "dream", "tidy up what is remembered of a project, and show what came of that"))
     keyfiles.add_to(_add(commands, "keyfiles", "see which files are proposed for the head of prompts, and decide"))

@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _room(words[0], words[1:])
     options = parser().parse_args(words)
     if strange := next(filter(_is_no_path, vars(options).values()), None):
-        write_error(f"{str(strange)[:SHOWN]!a} can be the name of no file here: name another")
+        write_error(f"{str(strange)[:MOST_QUOTED]!a} can be the name of no file here: name another")
         return 2
     if wrong := contradiction(options):
         write_error(wrong)
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _failed(error)
 
 
-SHOWN = 80
+MOST_QUOTED = 80
 """Characters of a wrong path that are repeated."""
 
 
@@ -335,7 +335,7 @@ def _failed(error: Exception) -> int:
     """Say what went wrong: in its own words, or where it is the system's, with the file that it is about."""
     if isinstance(error, OSError) and error.strerror:
         what = f"{error.strerror[:1].lower()}{error.strerror[1:]}"
-        where = f" ({str(error.filename)[:SHOWN]}): see that it can be read and written, or name another"
+        where = f" ({str(error.filename)[:MOST_QUOTED]}): see that it can be read and written, or name another"
         write_error(f"{what}{where if error.filename else ''}")
     else:
         write_error(str(error))

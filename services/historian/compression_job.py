@@ -61,14 +61,14 @@ class CompressionJob:
         return Fail(error.code, error.detail, error.attempts)
 
     async def _chunk(self, address: Address, state: Session, request: HistoryRequested) -> Chunk:
-        """The next part of the range, without a call at its end whose result stands behind the range.
+        """The next part of the range, without a call at its end whose result comes behind the range.
 
-        A range whose compartments are made anew ends where the last of them does, whatever stands behind it.
+        A range whose compartments are made anew ends where the last of them does, whatever follows it.
         """
         left = unread(state, request, max(state.reached, request.first - 1))
         ends = left if is_another_generation(state, request) else whole(left, state.conversation)
-        held = page(ends, state.conversation)
-        recorded = self._contents.recorded(address, state.conversation, held, is_subagent=state.is_subagent)
+        messages = page(ends, state.conversation)
+        recorded = self._contents.recorded(address, state.conversation, messages, is_subagent=state.is_subagent)
         return read(await recorded, self._budget)
 
 

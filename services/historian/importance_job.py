@@ -49,10 +49,10 @@ class ImportanceJob:
         if refused := await self._refused(state):
             return refused
         batch = importance.batch(request.run, state.history.sealed, state.judged, self._most)
-        shown = importance.sheet(request.run, batch)
+        sheet = importance.sheet(request.run, batch)
         began = time.monotonic()
         try:
-            answer = await self._models.ask(_question(shown, job.address), budget=self._budget_of(job.address))
+            answer = await self._models.ask(_question(sheet, job.address), budget=self._budget_of(job.address))
         except ModelFailed as error:
             return self._failed(request, error)
         seconds = time.monotonic() - began
@@ -61,7 +61,7 @@ class ImportanceJob:
             if now.judged != state.judged:
                 return ()
             attempts = attempted(request.run, answer.attempts)
-            return [*attempts, *importance.published(now, request, shown, answer.value, seconds)]
+            return [*attempts, *importance.published(now, request, sheet, answer.value, seconds)]
 
         return Advance(published)
 
@@ -83,11 +83,11 @@ class ImportanceJob:
         return Fail(error.code, error.detail, attempts)
 
 
-def _question(shown: importance.Sheet, address: Address) -> Question[importance.Scores]:
+def _question(sheet: importance.Sheet, address: Address) -> Question[importance.Scores]:
     return Question(
         system=SYSTEM,
-        prompt=importance.prompt(shown),
+        prompt=importance.prompt(sheet),
         shape=importance.Scores,
-        check=lambda output: importance.check(output, shown),
+        check=lambda output: importance.check(output, sheet),
         address=address,
     )

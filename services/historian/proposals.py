@@ -15,7 +15,7 @@ from services.kit.room import Kit
 async def propose(
     kit: Kit, envelope: Envelope, event: FactExtracted | ObservationRecorded, own: Mapping[str, object]
 ) -> None:
-    """Propose what was found, if a memory is kept of its project; `own`: what that has set for itself.
+    """Propose what was found, if its project has a memory; `own`: what that has set for itself.
 
     The same envelope again is the same proposal.
     """

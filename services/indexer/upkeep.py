@@ -27,7 +27,7 @@ NEW_ROWS = 0.25
 """The share of a table's rows from which on new ones are joined with it: to join is to write all of it anew."""
 PIECES = 256
 """Pieces that are joined however few rows they have: a version lists them all."""
-KEPT = 30.0
+GRACE = 30.0
 """Seconds for which those who read a version may go on when another has taken its place. A search takes less."""
 ALL = timedelta(days=3_650)
 
@@ -49,7 +49,7 @@ class Tidying(NamedTuple):
 
     def is_over(self, now: float) -> bool:
         """Whether nobody reads what is older than its end any more, nor itself where it is not the newest."""
-        return now - self.ended >= KEPT and (self.replaced == inf or now - self.replaced >= KEPT)
+        return now - self.ended >= GRACE and (self.replaced == inf or now - self.replaced >= GRACE)
 
 
 class OldVersions:

@@ -47,7 +47,7 @@ from services.kit.room import Kit
 
 AGAIN = 0.5
 """Seconds until the lock is asked for again."""
-MOST_SHOWN = 200
+MOST_REPORTED = 200
 """Characters of an error that are reported."""
 
 
@@ -131,12 +131,12 @@ class Indexer:
     async def _position(self, ask: IndexPositionAsk) -> IndexPosition:
         work = self.work
         if work is None and self._failure:
-            return IndexPosition(failure=_shown(self._failure))
+            return IndexPosition(failure=_first_line(self._failure))
         if work is None:
             raise Declined("the index is being opened; ask again in a moment")
         if not work.projector.failure:  # what cannot be written is not waited for
             await work.projector.committed(ask.seq, ask.deadline_ms / 1000)
-        return IndexPosition(work.index.committed, failure=_shown(work.projector.failure))
+        return IndexPosition(work.index.committed, failure=_first_line(work.projector.failure))
 
     async def _read_log(self) -> None:
         """Read all of the log once, next to everything else: what cannot be read is reported as a failure."""
@@ -176,10 +176,10 @@ class Indexer:
 
 
 def _failures(failure: str, holes: str) -> list[str]:
-    unwritten = [f"the index cannot be written: {_shown(failure)}"] if failure else []
+    unwritten = [f"the index cannot be written: {_first_line(failure)}"] if failure else []
     return [*unwritten, *([holes] if holes else [])]
 
 
-def _shown(failure: str) -> str:
+def _first_line(failure: str) -> str:
     """The beginning of an error, in one line."""
-    return beginning(" ".join(failure.split()), MOST_SHOWN)
+    return beginning(" ".join(failure.split()), MOST_REPORTED)

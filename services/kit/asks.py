@@ -57,7 +57,7 @@ class AskHandler(Generic[A, R]):
             self.in_hand -= 1
         encoded, most = encode(reply), self._kit.bus.max_payload
         if len(encoded) > most:  # it would never arrive, and who asks would learn nothing
-            reason = f"the answer has {len(encoded):,} bytes, and one message carries {most:,}; ask for less"
+            reason = f"the answer has {len(encoded):,} bytes, and one message has room for {most:,}; ask for less"
             encoded, status = encode(self._failed(reason)), "failed"
         metrics.ASKS.labels(self._ask.NAME, status).observe(time.monotonic() - began)
         return encoded

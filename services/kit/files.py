@@ -9,7 +9,7 @@ OWNERS = 0o600
 
 
 class Foreign(OSError):
-    """What stands in the place of a file of ours is none that we made; says what to do."""
+    """In the place of a file of ours is one that we did not make; names a remedy."""
 
 
 def open_own(path: Path, flags: int = os.O_WRONLY | os.O_APPEND) -> int:

@@ -1,6 +1,6 @@
 """Who works in a directory: the e-mail address that git has there, as a digest that only this installation can make.
 
-The service reads it itself, so that no harness can claim to be somebody. The address stands nowhere: the log has the
+The service reads it itself, so that no harness can claim to be somebody. The address is stored nowhere: the log has the
 digest, and its key lies in the data directory, so that nobody who reads the log alone can try addresses.
 """
 
@@ -25,8 +25,8 @@ PREFIX = "person-"
 PATIENCE = 2.0
 """Seconds that git may take."""
 NO_CREDENTIALS = (
-    "profiles are off in a team: its people share the credentials of harnesses, so that nobody could tell whose "
-    "session is shown whose profile; they stay off until each person has a credential of their own"
+    "profiles are off in a team: its people share the credentials of harnesses, so that a session is not known to be "
+    "one person's; they stay off until each person has a credential of their own"
 )
 UNREAD = (
     "the service reads no directories of harnesses (ANNALS_COMMITS__CHECKOUTS), so that it cannot see who works in "
@@ -83,7 +83,7 @@ async def _address(directory: Path) -> str:
     try:
         found = await git(directory, environment(os.environ), "config", "--get", "user.email", patience=PATIENCE)
     except GitFailed as error:
-        raise NoPerson(unset if error.status == 1 else "git does not tell the e-mail address here") from error
+        raise NoPerson(unset if error.status == 1 else "git does not return the e-mail address here") from error
     except (OSError, ValueError) as error:
         raise NoPerson("the service cannot read this directory, or git is missing") from error
     address = found.decode(errors="replace").strip()

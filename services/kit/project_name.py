@@ -35,18 +35,18 @@ class Beginning(msgspec.Struct, frozen=True):
     """Why it is unknown."""
 
 
-async def beginning(directory: Path, kept: str = "") -> Beginning:
+async def beginning(directory: Path, former: str = "") -> Beginning:
     """Find where history begins: at the end of the line of first parents, so that one merged in later changes nothing.
 
-    `kept`: the commit that the repository was named by before. As long as it is there, it is still the one, whichever
+    `former`: the commit that the repository was named by before. As long as it is there, it is still the one, whichever
     branch is checked out.
     """
     try:
         await _git(directory, "rev-parse", "--git-common-dir")
     except (GitFailed, OSError) as error:
         return Beginning("none" if "not a git repository" in str(error) else "unknown", reason=str(error))
-    if _COMMIT.fullmatch(kept) and await _is_root(directory, kept):
-        return Beginning("root", kept)
+    if _COMMIT.fullmatch(former) and await _is_root(directory, former):
+        return Beginning("root", former)
     try:
         text = await _git(directory, "rev-list", "--first-parent", "--max-parents=0", "--format=raw", "HEAD", "--")
     except (GitFailed, OSError) as error:

@@ -55,7 +55,7 @@ class Sink(Protocol):
     async def commit(self, facts: Sequence[Fact], through: int, mark: Mark) -> None:
         """Add facts, in log order, and move the position to `through`, both or neither; skip what is in already.
 
-        `mark`: what stands there, by which this log is distinguished from another one later on.
+        `mark`: the record there, by which this log is distinguished from another one later on.
         """
 
     async def idle(self) -> None:

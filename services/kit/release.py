@@ -13,14 +13,14 @@ AT_ONCE = 256
 """Pieces that are let go of together."""
 
 
-def release(held: list[S]) -> None:
+def release(states: list[S]) -> None:
     """Empty a list that alone refers to large states. To be called in a thread.
 
     Where the last reference to a state of a long session goes, all of it is freed in one step, for which nothing else
     runs in the process: not even in another thread. So each piece is referred to first, and then let go of.
     """
-    pieces = [*_pieces(held)]
-    held.clear()
+    pieces = [*_pieces(states)]
+    states.clear()
     while pieces:
         del pieces[-AT_ONCE:]
 

@@ -1,4 +1,4 @@
-"""Whether a log is the one that is known: a copy of it may have been put back, or another one stand in its place.
+"""Whether a log is the one that is known: a copy of it may have been put back, or another one may have replaced it.
 
 Who reads or writes the log keeps marks of it: some of its positions, with the id of the fact there and the time at
 which the broker stored it. A log in which each mark is still found is the same log. One that went back and grew again
@@ -22,7 +22,7 @@ class Mark(msgspec.Struct, frozen=True):
 
     seq: int = 0
     id: str = ""
-    """Empty: what stands there cannot be read."""
+    """Empty: the record there cannot be read."""
     stored: int = 0
     """When the broker stored it, in nanoseconds since 1970; 0: not known."""
 
@@ -61,7 +61,7 @@ class Log(Protocol):
         """Its newest position."""
 
     async def marks(self, seqs: Iterable[int]) -> Mapping[int, Mark]:
-        """What stands at these positions; without those that are not there."""
+        """The marks of these positions; without those that are not there."""
 
 
 def with_mark(marks: Sequence[Mark], newest: Mark) -> tuple[Mark, ...]:
@@ -110,7 +110,7 @@ class Trail:
         """Whether nothing counts for now: the connection broke, and what comes may be of another log."""
 
     def note(self, seq: int, id: str, stored: int = 0) -> None:  # noqa: A002 - the name on the wire
-        """Something stands at this position. Older ones than the newest say nothing new."""
+        """There is a record at this position. Older ones than the newest prove nothing new."""
         if self.is_closed or seq < self.through:
             return
         if seq == self.through:

@@ -178,7 +178,7 @@ class Table:
             async for batch in await self._table.query().to_batches():
                 texts = [column.to_pylist() for column, field in zip(batch.columns, batch.schema, strict=True)
                          if not pa.types.is_fixed_size_list(field.type)]  # fmt: skip
-                rows = ("\n".join(map(_said, row)) for row in zip(*texts, strict=True))
+                rows = ("\n".join(map(_texts, row)) for row in zip(*texts, strict=True))
                 found += sum(any(needle in row for needle in needles) for row in rows)
         await self._table.checkout_latest()  # type: ignore[no-untyped-call]
         return found
@@ -250,8 +250,8 @@ class Table:
         return pa.table({name: pa.array(rows[name], shape.field(name).type) for name in shape.names if name in rows})
 
 
-def _said(value: object) -> str:
-    return "\n".join(map(_said, value)) if isinstance(value, list) else str(value)
+def _texts(value: object) -> str:
+    return "\n".join(map(_texts, value)) if isinstance(value, list) else str(value)
 
 
 def _kind(name: str, **settings: object) -> Any:  # noqa: ANN401 - its list of kinds lacks one

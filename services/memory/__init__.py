@@ -1,1 +1,1 @@
-"""The memory of a project: what it holds, how it is decided on, how memories fade, and how they are shown. Pure."""
+"""The memory of a project: its state, how it is decided on, how memories fade, and how they are rendered. Pure."""

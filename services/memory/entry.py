@@ -129,7 +129,7 @@ class Note(msgspec.Struct, frozen=True):
 
     @property
     def stage(self) -> str:
-        """Its status as it is shown: `active`, `ready`, `parked` or `dismissed`."""
+        """Its status as it is displayed: `active`, `ready`, `parked` or `dismissed`."""
         if self.status != "active":
             return self.status
         return "ready" if self.readied else "parked" if self.parked else "active"

@@ -221,7 +221,7 @@ def _sections(state: HotState, pending: Sequence[tuple[str, str]], todos: Sequen
 
 
 def _short(text: str) -> str:
-    """A text that stands in a session already. It is not said again where it would steer who reads it."""
+    """A text that is in a session already. It is not repeated where it would steer who reads it."""
     return ORDER.text() if steers(text) else beginning(flat(text), SHOWN_SUMMARY)
 
 

@@ -42,7 +42,7 @@ def canonical(text: str) -> str:
 
 
 def exact_key(memory_class: MemoryClass, text: str) -> str:
-    """The key under which only the same sentence of the same class stands."""
+    """The key that only the same sentence of the same class has."""
     return f"{memory_class}:{sentence_key(text) if len(text) <= LONGEST else canonical(text)}"
 
 

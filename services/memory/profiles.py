@@ -1,7 +1,7 @@
 """The profiles of people: what each of them has stated of how they want to work, again and again. Pure.
 
 A *person* is a digest of the e-mail address that git has for them. A *candidate* is one observation that they stated
-something, and a *trait* is all candidates in the same usual form. A trait is promoted, and thus shown, once it has
+something, and a *trait* is all candidates in the same usual form. A trait is promoted, and thus used, once it has
 enough candidates in enough sessions; that is counted here, from the log, and never asked of a model.
 """
 
@@ -26,7 +26,7 @@ LEAST_CANDIDATES, LEAST_SESSIONS = 3, 2
 MOST_CANDIDATES = 64
 """Candidates that are remembered of one trait, the newest."""
 MOST_SHOWN = 10
-"""Traits that are shown at most ..."""
+"""Traits that are in a head at most ..."""
 MOST_TOKENS = 300
 """... and the tokens that they take at most."""
 
@@ -64,7 +64,7 @@ class Trait(msgspec.Struct, frozen=True):
 
     @property
     def is_promoted(self) -> bool:
-        """Whether it is shown where there is room."""
+        """Whether it is used where there is room."""
         return bool(self.promoted) and not self.is_retired
 
 
@@ -72,7 +72,7 @@ class PersonProfile(msgspec.Struct, frozen=True):
     """What is known of one person."""
 
     is_on: bool = False
-    """Whether it is collected and shown."""
+    """Whether it is collected and used."""
     since: int = 0
     """The position of the fact that switched it on last."""
     traits: Map[str, Trait] = Map()
@@ -104,7 +104,7 @@ class Profiles(msgspec.Struct, frozen=True):
         return self.people.get(person) or PersonProfile()
 
     def of_session(self, session: Address) -> PersonProfile:
-        """The profile that a session is shown; an empty one for a session that is nobody's."""
+        """The profile that a session gets; an empty one for a session that is nobody's."""
         return self.of(self.owners.get(session) or "")
 
 
@@ -157,9 +157,9 @@ def _observed(profile: PersonProfile, event: ProfileObserved, seq: int) -> Perso
 
 
 def shown(profile: PersonProfile, most: int = MOST_TOKENS) -> tuple[Trait, ...]:
-    """The traits that stand at the head of a prompt, in the order of their promotion; none of a profile that is off.
+    """The traits at the head of a prompt, in the order of their promotion; none of a profile that is off.
 
-    Where there are more than may be shown, those stay that were stated in most sessions, and of these the oldest.
+    Where there are more than fit, those stay that were stated in most sessions, and of these the oldest.
     `most`: tokens that they may take, if that is less than `MOST_TOKENS`.
     """
     found = [one for one in profile.listed if one.is_promoted] if profile.is_on else []

@@ -81,7 +81,7 @@ class Remembered(msgspec.Struct, frozen=True):
 
 
 def evolve(remembered: Remembered, event: Event, envelope: Envelope) -> Remembered:
-    """Fold a fact into the book, and note what it has changed of what is shown."""
+    """Fold a fact into the book, and note what it has changed for readers of the memory."""
     book = books.evolve(remembered.book, event, envelope)
     if book is remembered.book:
         return remembered
@@ -131,7 +131,7 @@ def _announced(announced: tuple[Note, ...], book: Book, event: Event) -> tuple[N
 
 
 def _kind(before: Memory | None, after: Memory) -> Kind | None:
-    """What a fact has made of a memory, for those who are shown memories; none: nothing."""
+    """What a fact has made of a memory, for readers of the memory; none: nothing."""
     if before is None or not before.is_active:
         return "added" if after.is_active else None
     if not after.is_active:

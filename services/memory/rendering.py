@@ -1,10 +1,10 @@
 """Which memories are shown, and how they read: whole lines within a budget, the strongest first.
 
-Capacity decides what is shown and never what is known: each one that is left out has its reason. What people said goes
+Capacity decides what is in a head and never what is known: each one that is left out has its reason. A person's go
 first, pinned ones before others and then the newest before older ones: only the budget of tokens can hide a rule of a
-person, the oldest first, and nothing else is shown in its place. Of two that are the same sentence one stands for both.
+person, the oldest first, and nothing else takes its place. Of two that are the same sentence one represents both.
 
-The text of a memory is data. It stands on one line behind a dash, where it can end no element, open none, and pose as
+The text of a memory is data. It is on one line behind a dash, where it can end no element, open none, and pose as
 no heading.
 """
 
@@ -86,7 +86,7 @@ class Choice(msgspec.Struct, frozen=True):
     omitted: tuple[tuple[str, Reason], ...] = ()
     """Memory -> reason, the strongest first; those that do not hold come last."""
     twins: tuple[tuple[str, str], ...] = ()
-    """Memory -> the one that is shown and stands for both."""
+    """Memory -> the one in the head that represents both."""
 
 
 def choose(
@@ -96,7 +96,7 @@ def choose(
     profile: Profile = COMPACT,
     fadings: Iterable[Fading] | None = None,
 ) -> Choice:
-    """Choose what is shown at this moment. Of what no person wrote, what does not fit is passed over for what does.
+    """Choose what is in the head now. Of what no person wrote, what does not fit is passed over for what does.
 
     `fadings` are those of the memories, where they are known.
     """
@@ -158,12 +158,12 @@ def _filled(ahead: Sequence[tuple[int, int, MemoryClass]], room: int, name: Memo
 
 
 def is_of_person(memory: Memory) -> bool:
-    """Whether a person laid it down, or wants to have it shown. What is of low importance does not go first."""
+    """Whether a person laid it down, or wants to have it in heads. What is of low importance does not go first."""
     return memory.is_pinned or (memory.trust in PEOPLE and memory.importance != "low")
 
 
 def _newness(memory: Memory) -> tuple[bool, float, float, str]:
-    """A key that sorts what people wrote as it is shown: pinned ones, and then the newest or newly confirmed first."""
+    """A key that sorts what people wrote: pinned ones first, and then the newest or newly confirmed."""
     return not memory.is_pinned, -memory.clock.timestamp(), -memory.created.timestamp(), memory.id
 
 
@@ -230,7 +230,7 @@ class _Picked:
         self.twins: list[tuple[str, str]] = []
         self._by_key: dict[str, str] = {}
         self._is_full = False
-        """Whether a rule of a person found no room: nothing else is shown in its place."""
+        """Whether a rule of a person found no room: nothing else takes its place."""
         self._others = 0
         self._looked_at = 0
         self._profile = profile
@@ -239,7 +239,7 @@ class _Picked:
         self._classes: set[MemoryClass] = set()
 
     def take(self, memory: Memory) -> Reason | None:
-        """Show this memory too; the reason where it is not shown."""
+        """Add this memory too; the reason where it is left out."""
         if self._profile.tokens < SMALLEST:
             return "empty_budget"
         is_of_people = is_of_person(memory)

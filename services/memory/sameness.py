@@ -68,7 +68,7 @@ def set_of(text: str) -> frozenset[str]:
 
 
 def _bare(text: str) -> Iterator[str]:
-    """Words without what stands around them. What belongs to a name or a number stays: `-5`, `.env`, `C++`, `run()`."""
+    """Words without punctuation around them. What belongs to a name or a number stays: `-5`, `.env`, `C++`, `run()`."""
     for found in _PIECES.finditer(text.replace("\u3000", " ")):
         word, before = found[0], ""
         while word != before:
@@ -105,7 +105,7 @@ _NOT = frozenset({
 _EASY = frozenset(
     {"do", "ne", "always", "is", "to", "immer", "toujours", "siempre", "sempre", "всегда", "must", "should"}
 )
-"""What may stand more on one side, next to a negation, without changing what is negated."""
+"""What one side may have more, next to a negation, without changing what is negated."""
 _DIGIT = re.compile(r"\d")
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]\Z")
 FEW = 3

@@ -71,7 +71,7 @@ class Book(msgspec.Struct, frozen=True):
         return replace(self, candidates=self.candidates.insert(candidate, judgement), verdicts=verdicts)
 
     def keeping(self, memory: Memory) -> Book:
-        """The book with the memory under its id and its keys: what is said again of the same thing finds it.
+        """The book with the memory under its id and its keys: a repetition of the same thing finds it.
 
         The proposal of a change has no keys: its words are those of a memory, or are nobody's yet.
         """

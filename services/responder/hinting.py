@@ -1,7 +1,7 @@
 """Searches for what bears on a person's message, from when the message is read, next to all else.
 
 The plan of the call that sends the message waits for its search, for a moment that is bounded: the call comes right
-behind the message, and what is found after that is never shown.
+behind the message, and what is found after that is never added.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ FRESH = 60.0
 """Seconds after which a message is history: it was recorded elsewhere and is only told now."""
 LIMIT = 10
 HINTED = tuple(source for source in get_args(Source) if source != "output")
-"""Where is looked: that a name stood in some output bears on no message by itself."""
+"""Where is looked: that some output has a name bears on no message by itself."""
 PROMPTLY = 150
 """Milliseconds within which a search must begin to find: the call that sends a message does not wait longer."""
 WAIT = 0.15
@@ -193,7 +193,7 @@ class Hinting:
 
 
 def _reason_to_skip(session: Session, message: str) -> str:
-    """Why nothing that was found is told with a message; empty: nothing speaks against it."""
+    """Why nothing that was found is added to a message; empty: nothing speaks against it."""
     if is_augmented(session, message):
         return "stacked"
     return "late" if is_late(session, message) else ""

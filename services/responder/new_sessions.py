@@ -93,7 +93,7 @@ class NewSessions:
     async def ready(self, address: Address, state: Session, seconds: float) -> None:
         """Wait until the session before this one is known and loaded, for `WAIT` and half of these seconds at most.
 
-        It returns at once for a session that has a plan, is a copy, or is shown no head.
+        It returns at once for a session that has a plan, is a copy, or has no head.
         """
         if state.step is None or state.revision or state.heritage.copied or state.step.mode not in MODES:
             return

@@ -31,7 +31,7 @@ class SessionOwners:
     async def ready(self, address: Address, state: Session, seconds: float) -> None:
         """Wait until it is recorded whose session it is, for `WAIT` and half of these seconds at most.
 
-        It returns at once where no profile is on, for a session that has made a call before, and for one that is shown
+        It returns at once where no profile is on, for a session that has made a call before, and for one that has
         no head.
         """
         if state.step is None or state.calls.before is not None or state.step.mode not in MODES:
@@ -45,7 +45,7 @@ class SessionOwners:
             async with asyncio.timeout(max(0.0, min(WAIT, seconds / 2))):
                 await arrived.wait()
         except TimeoutError:
-            return  # without an owner it is shown no profile
+            return  # a session without an owner has no profile
         finally:
             self._waiting[address].discard(arrived)
             if not self._waiting[address]:

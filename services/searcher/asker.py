@@ -18,9 +18,9 @@ class Asker(NamedTuple):
     at_home: str
     """The project that its session works in, which may go by another name now."""
     characters: int = CHARACTERS
-    """The most that is shown of a text that was found."""
+    """The most characters that are returned of a text that was found."""
 
 
 def asker(ask: SearchAsk, characters: int = CHARACTERS) -> Asker:
-    """Who asks this, and how much of each text they are shown."""
+    """Who asks this, and how much of each text they get."""
     return Asker(ask.project, ask.session, AGENT if ask.session else PERSON, ask.project, characters)

@@ -114,7 +114,7 @@ class Augmenter:
         return searches, await asyncio.gather(*found)
 
     async def _rows_with(self, project: str) -> Callable[[str], int]:
-        """In how many rows of a project a word stands. Where the index cannot be read, in none."""
+        """A function that counts the rows of a project with a word. Where the index cannot be read, there are none."""
         try:
             names = (await self._aliases.now()).names(project)
             kinds = [(await self._store.shelves(name)).kinds for name in names]
@@ -128,14 +128,14 @@ class Augmenter:
         """What a model quotes of the hits, or else the best of them."""
         if not hits:
             return Chosen((), "Nothing is known of this project that bears on it.")
-        shown = offered(hits)
+        excerpts = offered(hits)
         seconds = self._left(until) - SPARE
         if not self._models.names:
             return _best(hits, "no model is set (ANNALS_MODEL__CHAIN)")
         if seconds < LEAST:
             return _best(hits, "no time was left for a model")
         try:
-            return await within(seconds, self._quoted(ask, shown, hits, seconds))
+            return await within(seconds, self._quoted(ask, excerpts, hits, seconds))
         except TimeoutError:
             return _best(hits, f"no model answered within {ALTOGETHER:g} s")
         except ModelFailed as error:
@@ -146,11 +146,13 @@ class Augmenter:
             self._kit.log.exception("no model has chosen what goes with a request", project=ask.project)
             return _best(hits, "the answer of the model could not be used")
 
-    async def _quoted(self, ask: AugmentAsk, shown: Mapping[str, Hit], hits: Sequence[Hit], seconds: float) -> Chosen:
+    async def _quoted(
+        self, ask: AugmentAsk, excerpts: Mapping[str, Hit], hits: Sequence[Hit], seconds: float
+    ) -> Chosen:
         """One question to one model after the other of the chain, until one answers."""
         question = Question(
             system=SYSTEM,
-            prompt=prompt(ask.text, shown, datetime.now(UTC)),
+            prompt=prompt(ask.text, excerpts, datetime.now(UTC)),
             shape=QuoteChoice,
             output=OUTPUT,
             address=Address(ask.project, ask.session),
@@ -160,11 +162,11 @@ class Augmenter:
         spending = Spending(self._kit.bus, ask.project, self._kit.room, patience=DESK_WAIT)
         answer = await self._models.ask(question, budget=spending.budget(PURPOSE, ask.session))
         if not answer.value.quotes:
-            return Chosen((), f"{answer.model} finds nothing among {_count(shown)} that helps with it.", answer.model)
-        found = quoted(answer.value, shown)
+            return Chosen((), f"{answer.model} finds nothing that helps among {_count(excerpts)}.", answer.model)
+        found = quoted(answer.value, excerpts)
         if not found:
-            return _best(hits, f"what {answer.model} quotes stands in none of them")
-        return Chosen(found, f"Quoted from {_count(found)} of {len(shown)}, chosen by {answer.model}.", answer.model)
+            return _best(hits, f"what {answer.model} quotes is in none of them")
+        return Chosen(found, f"Quoted from {_count(found)} of {len(excerpts)}, chosen by {answer.model}.", answer.model)
 
 
 def _best(hits: Sequence[Hit], reason: str) -> Chosen:

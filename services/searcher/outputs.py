@@ -28,7 +28,7 @@ replace = msgspec.structs.replace
 
 
 async def find_with_names(shelves: Sequence[StoredShelf], asked: Asked, most: int) -> list[Found]:
-    """What fits best of all shelves, the best first, and the outputs in which a name of the query stands."""
+    """What fits best of all shelves, the best first, and the outputs that have a name of the query."""
     outputs = [stored for stored in shelves if stored.shelf.kind in BY_NAME and len(stored.shelf)]
     found, *named = await asyncio.gather(
         find([stored for stored in shelves if stored.shelf.kind not in BY_NAME], asked, most),
@@ -38,7 +38,7 @@ async def find_with_names(shelves: Sequence[StoredShelf], asked: Asked, most: in
 
 
 async def _in_outputs(stored: StoredShelf, asked: Asked, most: int) -> list[Found]:
-    """The outputs in which names of a query stand: those with the most of them first, then the newest."""
+    """The outputs that have names of a query: those with the most of them first, then the newest."""
     names = asked.names
     allowed = stored.allowed(asked.scope)
     numbers = _holding(stored, names.names, allowed)
@@ -62,8 +62,8 @@ def _holding(stored: StoredShelf, names: Sequence[str], allowed: Flags) -> Place
 def _joined(found: Sequence[Found], outputs: Sequence[Found], asked: Asked, most: int) -> list[Found]:
     """Both together with falling scores, the found ones in their order.
 
-    For a query of nothing but names the outputs stand behind the last result that holds one of them. For any other
-    query they stand behind all results. Where none of these holds a name, and the list is long enough, one output takes
+    For a query of nothing but names the outputs are ranked behind the last result that has one of them. For any other
+    query they are ranked behind all results. Where none of these has a name, and the list is long enough, one takes
     the last place.
     """
     if not outputs:

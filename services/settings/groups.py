@@ -67,7 +67,7 @@ class Search(msgspec.Struct, frozen=True):
     ranking: Literal["full", "bm25", "dense", "rrf", "minmax"] = "full"
     """How what is found is put in order. All but `full` are simpler ones, to compare it with."""
     hints: bool = True
-    """Whether an agent is told with a person's message what is known that may bear on it."""
+    """Whether what is known and may bear on a person's message is sent to the agent with it."""
     hint_score: Annotated[float, Meta(ge=0.3, le=0.95)] = 0.6
     """How well each thing that is named must fit by itself, from 0 to 1."""
     hint_characters: Annotated[int, Meta(ge=5, le=500)] = 20
@@ -276,7 +276,7 @@ class Dream(msgspec.Struct, frozen=True):
     with `applied` they are at the head of prompts without a person's decision."""
     hosts: tuple[str, ...] = ()
     """The hosts whose public addresses notes may wait for, such as `["example.org", "*.example.net"]`; `["*"]`: all of
-    them. Without one no address is looked at, since an agent writes the address, and looking at it tells its host."""
+    them. Without one no address is looked at: an agent writes the address, and a request reveals it to its host."""
 
     def __post_init__(self) -> None:
         check_slots(self.slots)

@@ -4,7 +4,7 @@ import { core, pass, settled } from "./disk.mjs";
 const [folder, , happenings] = process.argv.slice(2);
 const { Questions, Taker, modelAnswer } = await core(folder, "questions");
 
-const said = { asked: [], sent: [], answering: [], notes: [], ids: [], actors: [], begun: 0, closed: 0 };
+const trace = { asked: [], sent: [], answering: [], notes: [], ids: [], actors: [], begun: 0, closed: 0 };
 const offers = []; // what the service replies to the next requests for a question; none: it does not reply
 const replies = []; // what it replies to the next commands; none: ok
 const waiting = []; // questions that the harness is answering
@@ -20,15 +20,15 @@ const broker = {
   },
   async request(subject, question) {
     if (subject.startsWith("ask.")) {
-      said.asked.push([subject, question]);
+      trace.asked.push([subject, question]);
       const offer = offers.shift();
       if (offer === undefined) throw new Error("no responders");
       if (offer === "never") return new Promise(() => undefined);
       return offer;
     }
-    said.sent.push([subject, question.data]);
-    said.ids.push(question.id);
-    said.actors.push(question.actor);
+    trace.sent.push([subject, question.data]);
+    trace.ids.push(question.id);
+    trace.actors.push(question.actor);
     if (commandsFail > 0) {
       commandsFail -= 1;
       throw new Error("timeout");
@@ -37,12 +37,12 @@ const broker = {
   },
 };
 const log = {
-  note: (what) => void said.notes.push(what),
+  note: (what) => void trace.notes.push(what),
   async guarded(where, work) {
     try {
       return await work();
     } catch (error) {
-      said.notes.push(`${where}: ${error}`);
+      trace.notes.push(`${where}: ${error}`);
       return undefined;
     }
   },
@@ -51,12 +51,12 @@ const taker = new Taker();
 const loops = new Map();
 const loop = (project = "shop") => {
   const answering = {
-    begin: async () => void (said.begun += 1),
+    begin: async () => void (trace.begun += 1),
     answer(question, signal) {
-      said.answering.push(question.question);
+      trace.answering.push(question.question);
       return new Promise((resolve, reject) => {
         waiting.push({ resolve, reject, question });
-        signal.addEventListener("abort", () => said.answering.push(`${question.question} ${signal.reason}`));
+        signal.addEventListener("abort", () => trace.answering.push(`${question.question} ${signal.reason}`));
       });
     },
   };
@@ -80,7 +80,7 @@ const ways = {
     broker.connected = true;
     listener();
   },
-  close: (project) => void loop(project).close().then(() => void (said.closed += 1)),
+  close: (project) => void loop(project).close().then(() => void (trace.closed += 1)),
   pass: (seconds) => pass(seconds * 1000),
 };
 
@@ -88,6 +88,6 @@ const found = [];
 for (const [way, ...given] of JSON.parse(happenings)) {
   await ways[way](...given);
   for (let turn = 0; turn < 20; turn += 1) await settled();
-  found.push(JSON.parse(JSON.stringify({ ...said, taker: taker.id })));
+  found.push(JSON.parse(JSON.stringify({ ...trace, taker: taker.id })));
 }
 process.stdout.write(JSON.stringify(found), () => process.exit(0));

@@ -144,7 +144,7 @@ def test_a_session_that_cannot_be_deleted_is_answered_all_the_same(play: Play) -
 
 
 @pytest.mark.parametrize("reason", ["timeout", "aborted", "overflow"])
-def test_an_answer_that_is_to_end_is_aborted_and_what_it_said_until_then_is_none(play: Play, reason: str) -> None:
+def test_an_answer_that_is_to_end_is_aborted_and_its_text_until_then_is_dropped(play: Play, reason: str) -> None:
     done = play("asked", {"aborts": reason, "reply": {"parts": [text("Half an")]}})
     assert ["create", "prompt", "abort", "delete"] == [call for call, _ in done["calls"]]
     assert (reason, "") == (done["answer"]["failure"], done["answer"]["text"])

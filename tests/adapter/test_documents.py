@@ -179,14 +179,14 @@ def test_no_link_leads_to_a_file_that_keeps_secrets(look: Look, root: Path, path
 
 
 @pytest.mark.parametrize("kind", ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED "])
-def test_a_private_key_is_not_told_whatever_its_file_is_called(look: Look, root: Path, kind: str) -> None:
+def test_a_private_key_is_not_sent_whatever_its_file_is_called(look: Look, root: Path, kind: str) -> None:
     key = f"-----BEGIN {kind}PRIVATE KEY-----\nabc\n-----END {kind}PRIVATE KEY-----\n"
     (root / "NOTES.md").write_text(f"# Notes\n\n{key}")
     assert look(root, "NOTES.md") == ([[]], {"NOTES.md": PRIVATE})
 
 
 @pytest.mark.parametrize("path", HARMLESS)
-def test_what_only_sounds_like_a_secret_is_told(look: Look, root: Path, path: str) -> None:
+def test_what_only_sounds_like_a_secret_is_sent(look: Look, root: Path, path: str) -> None:
     file = root / path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("x")

@@ -180,7 +180,7 @@ def test_a_session_that_is_called_like_a_copy_and_is_none_begins_as_any_other(oc
     assert [("", "")] == oc.origins
 
 
-def test_what_was_held_back_comes_before_the_first_call_in_any_case(oc: OpenCode) -> None:
+def test_reports_of_a_copy_come_before_its_first_call_in_any_case(oc: OpenCode) -> None:
     copy = at("f", 500, 600, "A talk (fork #1)")
     oc.start(copy, f=entries("f", 2))
     oc.copies(copy, entries("f", 2))

@@ -369,7 +369,7 @@ def test_a_rewritten_history_is_another_project_and_says_what_it_was(
     assert (root_name(again), [root_name(shop)]) == ((now := identify(shop.folder))["id"], now["former"])
 
 
-def test_an_installation_that_named_projects_by_the_harness_is_carried_over(
+def test_an_installation_that_named_projects_by_the_harness_is_migrated(
     shop: Checkout, identify: Callable[..., Json], state: Path
 ) -> None:
     shop.git("remote", "add", "origin", "git@git.example.org:team/shop.git")
@@ -379,7 +379,7 @@ def test_an_installation_that_named_projects_by_the_harness_is_carried_over(
     assert (root_name(shop), [harness]) == (now["id"], now["former"])
 
 
-def test_a_home_directory_is_told_as_such(tmp_path: Path, identify: Callable[..., Json]) -> None:
+def test_a_home_directory_is_reported_as_such(tmp_path: Path, identify: Callable[..., Json]) -> None:
     assert identify(tmp_path, HOME=str(tmp_path))["home"]
     assert not identify(tmp_path, HOME=str(tmp_path.parent))["home"]
 
@@ -399,7 +399,7 @@ def test_names_that_cannot_be_read_stop_nothing(
 def test_names_that_cannot_be_written_stop_nothing(shop: Checkout, ask: Ask, tmp_path: Path) -> None:
     place = {"root": str(shop.folder), "state": str(tmp_path / "missing"), "limit": LONG, "environment": {}}
     nowhere = ask("identify", shop.folder, **place)
-    assert (root_name(shop), ["a project's name was not kept"]) == (nowhere["id"], nowhere["notes"])
+    assert (root_name(shop), ["a project's name was not stored"]) == (nowhere["id"], nowhere["notes"])
 
 
 def test_nothing_that_a_repository_names_is_run(shop: Checkout, tmp_path: Path, identify: Callable[..., Json]) -> None:

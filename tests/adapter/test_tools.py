@@ -63,7 +63,7 @@ def test_an_unknown_action_is_answered_with_those_that_there_are(adapter: Adapte
 
 
 @pytest.mark.parametrize("kind", [kind for kind in VALUES if kind != "no Unicode"])
-def test_whatever_stands_in_the_place_of_an_action_is_refused_in_one_sentence(adapter: Adapter, kind: str) -> None:
+def test_any_value_that_is_no_action_is_refused_in_one_sentence(adapter: Adapter, kind: str) -> None:
     refusal = routed(adapter, {"action": VALUES[kind]})["refusal"]
     assert refusal.startswith("Nothing was done: ctx_memory ")
     assert refusal.endswith(f"; give one of {', '.join(ACTIONS)}.")
@@ -118,11 +118,11 @@ def test_what_is_asked_is_answered_in_words(harness: Harness) -> None:
     assert "The views are being built." == harness.call(TOOL, action="read")
 
 
-def test_what_no_message_carries_is_refused_before_it_is_sent(harness: Harness) -> None:
+def test_a_call_that_is_too_long_for_a_message_is_refused_before_it_is_sent(harness: Harness) -> None:
     harness.user("go")
     harness.serve()
     said = harness.call(TOOL, action="write", text="l" * 1_100_000)
-    assert "Nothing was done: what was given is longer than one message carries. Give less of it." == said
+    assert "Nothing was done: the arguments are longer than one message may be. Give less of them." == said
     assert [] == harness.questions
 
 

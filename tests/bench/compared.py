@@ -118,15 +118,15 @@ class Comparison:
 
 def compared(here: Samples | None, there: Samples | None) -> ComparedRow:
     """The rounds of both sides next to each other. One of the two may be missing, not both."""
-    shown = here or there
-    assert shown is not None
-    name = shown.name
+    either = here or there
+    assert either is not None
+    name = either.name
     if here and there and here.name != there.name and CUT not in there.name:
         name = f"{here.name} (there: {there.name})"
     ours, theirs = _summary(here), _summary(there)
     ratio = ours.median / theirs.median if ours and theirs and theirs.median else None
-    worse = ours is not None and theirs is not None and is_worse(ours, theirs, more_is_better(shown.budget))
-    return ComparedRow(shown.section, name, shown.unit, shown.budget, ours, theirs, ratio, worse)
+    worse = ours is not None and theirs is not None and is_worse(ours, theirs, more_is_better(either.budget))
+    return ComparedRow(either.section, name, either.unit, either.budget, ours, theirs, ratio, worse)
 
 
 def _summary(samples: Samples | None) -> Summary | None:
@@ -223,22 +223,22 @@ def _number(text: str) -> float | None:
 def table(rows: Iterable[ComparedRow], there: str) -> Table:
     """All rows. The table is as wide as the names need, whatever the terminal is."""
     headings = ("what", "unit", "here", "spread", f"at {there}", "spread", "here / there", "budget", "")
-    shown = Table(title=f"Here and at {there}, in turns", title_justify="left")
+    table = Table(title=f"Here and at {there}, in turns", title_justify="left")
     for heading in headings:
-        shown.add_column(heading, no_wrap=True)
+        table.add_column(heading, no_wrap=True)
     for row in rows:
-        shown.add_row(*cells(row))
-    return shown
+        table.add_row(*cells(row))
+    return table
 
 
 def cells(row: ComparedRow) -> tuple[str, ...]:
     """One line of the table."""
     ratio = MISSING if row.ratio is None else f"{row.ratio:.2f}"
     state = "[red]WORSE[/red]" if row.worse else ""
-    return (row.name, row.unit, *_shown(row.here), *_shown(row.there), ratio, row.budget, state)
+    return (row.name, row.unit, *_columns(row.here), *_columns(row.there), ratio, row.budget, state)
 
 
-def _shown(side: Summary | None) -> tuple[str, str]:
+def _columns(side: Summary | None) -> tuple[str, str]:
     if side is None:
         return MISSING, MISSING
     least, most = (f"{value:,.4g}" for value in side.spread)
@@ -250,10 +250,10 @@ def verdict(rows: Iterable[ComparedRow]) -> str:
     worse = [row for row in rows if row.worse]
     if not worse:
         return "nothing got 10 % worse"
-    return f"10 % worse or more: {'; '.join(map(_said, worse))}"
+    return f"10 % worse or more: {'; '.join(map(_sentence, worse))}"
 
 
-def _said(row: ComparedRow) -> str:
+def _sentence(row: ComparedRow) -> str:
     assert row.here is not None
     assert row.there is not None
     return f"{row.name} ({row.there.median:,.4g} there, {row.here.median:,.4g} here, {row.unit or 'count'})"

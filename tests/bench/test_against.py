@@ -135,7 +135,7 @@ def test_a_commit_that_is_none_is_named_in_a_sentence(project: Project, capsys: 
         ({"Makefile": ""}, "cannot be set up; the last that it wrote"),
     ],
 )
-def test_a_commit_whose_bench_cannot_start_is_told_with_its_last_lines(
+def test_a_commit_whose_bench_cannot_start_is_reported_with_its_last_lines(
     project: Project, there: dict[str, str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     commit = project.of(bench(NEW) | there, bench(NEW))
@@ -146,7 +146,7 @@ def test_a_commit_whose_bench_cannot_start_is_told_with_its_last_lines(
     assert 1 == project.worktrees
 
 
-def test_a_section_that_fails_on_one_side_is_told_and_the_others_are_compared(
+def test_a_section_that_fails_on_one_side_is_reported_and_the_others_are_compared(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
     failing = NEW.replace("name = sys.argv[1]", "name = sys.argv[1]\nassert name != 'warm', 'it is too warm'")

@@ -80,7 +80,7 @@ def test_names_that_differ_in_counts_are_the_same_row_and_percentiles_are_not() 
     assert {} == pairs(["at 500 of a", "at 17,000 of a"], ["at 100 of a"])
 
 
-def test_a_row_with_a_count_in_its_name_is_one_row_over_all_rounds_and_both_names_are_shown() -> None:
+def test_a_row_with_a_count_in_its_name_is_one_row_over_all_rounds_with_both_names() -> None:
     comparison = Comparison()
     for number, side in enumerate(("here", "there", "here", "there")):
         comparison.add("indexing", side, [at_least(f"vectors of {number} rows", 10 + number, "rows/s", 10)])  # type: ignore[arg-type]
@@ -90,7 +90,7 @@ def test_a_row_with_a_count_in_its_name_is_one_row_over_all_rounds_and_both_name
     assert (2, 11.0) == (row.here.rounds, row.here.median)
 
 
-def test_a_row_that_one_side_lacks_is_shown_with_a_dash_and_is_no_worse() -> None:
+def test_a_row_that_one_side_lacks_has_a_dash_and_is_no_worse() -> None:
     comparison = Comparison()
     for _ in range(3):
         comparison.add("step", "here", [at_most("new", 1, "ms", 5), at_most("both", 2, "ms", 5)])

@@ -91,7 +91,7 @@ def _command(process: psutil.Process) -> list[str]:
         return []
 
 
-async def test_a_query_sees_what_the_log_held_when_it_came_and_says_how_old_that_is(bus: Bus, person: Person) -> None:
+async def test_a_query_reads_the_log_as_it_was_when_it_came_and_reports_its_age(bus: Bus, person: Person) -> None:
     for count in (1, 2):
         await Appender(bus).append(wrapped(titles(1, start=count)), {})
         found = await person.ask("select count(*) as n from session_renamed")
@@ -167,7 +167,7 @@ async def test_of_many_results_the_oldest_are_let_go(person: Person, monkeypatch
     assert [False, True, True] == [not (await person.ask(cursor=cursor)).error for cursor in cursors]
 
 
-async def test_a_row_that_no_message_carries_is_answered_with_what_to_do(person: Person) -> None:
+async def test_a_row_that_is_too_large_for_a_message_is_answered_with_a_remedy(person: Person) -> None:
     found = await person.ask("select repeat('x', 2000000) as long")
     assert (1, "row 1 has 2,000,004 bytes") == (len(found.error.splitlines()), found.error[:25])
 

@@ -200,14 +200,14 @@ def test_pages_come_in_the_order_of_the_rows_and_fit(copy: Path) -> None:
     assert not outcome.truncated
 
 
-def test_more_rows_than_were_asked_for_are_cut_off_and_said_so(copy: Path) -> None:
+def test_a_result_with_more_rows_than_were_asked_for_is_cut_off_and_marked(copy: Path) -> None:
     outcome, rows = asked(copy, "from range(11)", max_rows=10)
     assert (True, 10) == (outcome.truncated, len(rows))
     outcome, rows = asked(copy, "from range(10)", max_rows=10)
     assert (False, 10) == (outcome.truncated, len(rows))
 
 
-def test_more_bytes_than_one_result_may_have_are_cut_off_and_said_so(copy: Path) -> None:
+def test_a_result_with_too_many_bytes_is_cut_off_and_marked(copy: Path) -> None:
     outcome, rows = asked(copy, "select repeat('x', 1000) from range(900)", bytes=50_000, room=20_000)
     assert outcome.truncated
     assert 0 < len(rows) < 60
@@ -215,7 +215,7 @@ def test_more_bytes_than_one_result_may_have_are_cut_off_and_said_so(copy: Path)
 
 def test_a_row_that_fits_no_page_is_answered_with_what_to_do(copy: Path) -> None:
     outcome, _ = asked(copy, "select repeat('x', 200000)")
-    assert outcome.error.startswith("row 1 has 200,004 bytes, and one answer carries")
+    assert outcome.error.startswith("row 1 has 200,004 bytes, an answer has room for")
     assert () == outcome.sizes
 
 

@@ -110,7 +110,7 @@ async def test_what_was_remembered_under_the_former_name_is_under_the_new_one_as
         assert 3 == sum(isinstance(one, MemoryWritten) for one in await facts(bus, PROJECT))
 
 
-async def test_a_decision_of_several_facts_that_comes_last_is_told_again_as_a_whole(bus: Bus) -> None:
+async def test_a_decision_of_several_facts_that_comes_last_is_copied_as_a_whole(bus: Bus) -> None:
     async with opened(Desk(), bus, quick_settings()):
         await send(bus, MemoryWrite(text=RULE), "w", address=FORMER)  # judged and written: two facts
         await publish(bus, merged(), PROJECT)

@@ -130,7 +130,7 @@ async def test_where_no_memory_is_kept_nothing_is_written(bus: Bus) -> None:
         for command in (MemoryWrite(text=TEXT), NoteWrite(text="Ask Ada."), MemoryPin("m")):
             answer = await send(bus, command)
             assert (False, 0) == (answer.ok, answer.seq)
-            assert "no memory is kept here: it is switched off (ANNALS_MEMORY__ENABLED)" in answer.text
+            assert "this installation has no memory: it is switched off (ANNALS_MEMORY__ENABLED)" in answer.text
         assert (await send(bus, SpendReserve(reservation="r", purpose="p", tokens=1))).ok
     assert {"spend.reserved"} == {event.TYPE for event in await facts(bus)}
 

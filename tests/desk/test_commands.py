@@ -112,7 +112,7 @@ def test_what_is_offered_is_what_is_registered() -> None:
     assert TOOLS == tools()
 
 
-def test_a_new_action_stands_behind_the_others_and_changes_nothing_of_them() -> None:
+def test_a_new_action_is_listed_behind_the_others_and_changes_nothing_of_them() -> None:
     new = Action(
         "pin", OWN_SESSIONS, description="pin: memory `id` is first.", parameters={"pinned": {"type": "boolean"}}
     )

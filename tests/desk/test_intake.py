@@ -342,7 +342,7 @@ async def test_what_a_session_was_shown_at_its_first_call_it_does_not_show_anew(
     "plan", [PlanExtended(revision=1, step="1", as_of=10), PlanRebased(revision=1, step="1", as_of=10, causes=["late"])]
 )
 @pytest.mark.parametrize(("shows_it", "seen"), [(True, 1), (False, 2)])
-async def test_what_an_agent_repeats_counts_unless_a_plan_recorded_it_as_shown(
+async def test_what_an_agent_repeats_counts_unless_a_plan_recorded_it_in_its_head(
     desk: Bus, plan: PlanExtended | PlanRebased, *, shows_it: bool, seen: int
 ) -> None:
     write = MemoryWrite(text="Always run the tests first.", category="PROJECT_RULES")

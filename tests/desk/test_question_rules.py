@@ -235,7 +235,7 @@ def test_only_the_newest_open_questions_stay_in_memory() -> None:
     assert [*range(4, MOST_OPEN + 4)] == [one.seq for one in state.offered(NOON)]
 
 
-def test_a_question_that_is_held_is_offered_when_that_is_over() -> None:
+def test_a_question_that_was_taken_is_offered_when_that_is_over() -> None:
     state = project(put(until=LATER + LEASE), taken(), put("r", LATER + LEASE)).state
     assert [3] == [one.seq for one in state.offered(NOON)]
     assert NOON + LEASE == state.next_free(NOON)

@@ -62,7 +62,7 @@ def test_from_a_harness_nobody_is_trusted_further_than_its_agent() -> None:
     assert {trust_of(Actor("room", name)) for name in NAMES} <= {*TRUSTS, "desk", ""}
 
 
-def test_whoever_a_harness_speaks_of_is_told_as_its_word() -> None:
+def test_a_sender_that_a_harness_names_is_recorded_as_its_claim() -> None:
     assert ("person, by harness", "ada, by harness") == (
         kind_of(reported(Actor("person", "ada"))),
         name_of(reported(Actor("person", "ada"))),

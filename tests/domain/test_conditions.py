@@ -116,7 +116,7 @@ WRONG: list[tuple[object, str]] = [
 
 
 @pytest.mark.parametrize(("wanted", "wrong"), WRONG)
-def test_what_is_wrong_is_said_with_the_right_form(wanted: dict[str, object] | str, wrong: str) -> None:
+def test_a_wrong_condition_is_answered_with_the_right_form(wanted: dict[str, object] | str, wrong: str) -> None:
     with pytest.raises(BadCondition) as refused:
         condition_of(wanted)
     assert wrong in str(refused.value)

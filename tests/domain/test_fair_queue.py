@@ -203,7 +203,7 @@ def test_beyond_the_knee_as_many_are_answered_in_time_as_at_it(times: float, sec
 
 
 @pytest.mark.parametrize("times", [1.0, 5.0, 20.0])
-def test_a_bystander_is_answered_in_time_beside_a_flood(times: float) -> None:
+def test_a_bystander_is_answered_in_time_during_a_flood(times: float) -> None:
     seconds, at_once = 0.01, 1
     few = steady("bystander", 4, start=0.013)
     flood = steady("flood", times * at_once / seconds)

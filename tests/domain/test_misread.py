@@ -1,4 +1,4 @@
-"""Why a message could not be read is said in words that name no type, whatever was sent in the place of which field."""
+"""The reason why a message could not be read names no type of Python, whatever was sent in whichever field."""
 
 import json
 from typing import Annotated
@@ -34,8 +34,8 @@ def reason(kind: type[msgspec.Struct], data: bytes) -> str:
     return ""
 
 
-def wrong_in(said: str) -> bool:
-    return bool(CODE.search(said)) or any(mark in said for mark in ("$", "Expected", "Object", "`int", "`str", "got `"))
+def wrong_in(text: str) -> bool:
+    return bool(CODE.search(text)) or any(mark in text for mark in ("$", "Expected", "Object", "`int", "`str", "got `"))
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
@@ -44,27 +44,27 @@ def test_no_wrong_value_of_any_field_is_answered_with_the_name_of_a_type(kind: t
     wrong = []
     for name in fields:
         for value in VALUES.values():
-            said = reason(kind, json.dumps({name: value}).encode())
-            if said and wrong_in(said.replace(f"`{name}`", "")):
-                wrong.append(f"{name}={str(value)[:40]!r}: {said}")
+            text = reason(kind, json.dumps({name: value}).encode())
+            if text and wrong_in(text.replace(f"`{name}`", "")):
+                wrong.append(f"{name}={str(value)[:40]!r}: {text}")
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"nul", b"\xff", b'{"id":"\xff"}', b"[" * 100_000, b"{}", b"[]", b"7"])
 def test_what_is_no_message_at_all_is_refused_in_words(data: bytes) -> None:
-    said = reason(CommandMessage, data)
-    assert said
-    assert not wrong_in(said)
+    text = reason(CommandMessage, data)
+    assert text
+    assert not wrong_in(text)
 
 
 @pytest.mark.parametrize(("found", "text"), AS_JSON.items())
-def test_what_was_found_and_what_should_be_there_are_both_said(found: str, text: str) -> None:
+def test_the_value_and_the_expected_type_are_both_named(found: str, text: str) -> None:
     class Message(msgspec.Struct):
         one: int
 
-    said = reason(Message, f'{{"one": {text}}}'.encode())
+    answer = reason(Message, f'{{"one": {text}}}'.encode())
     expected = "" if found == "a whole number" else f"`one` must be a whole number, and is {found}"
-    assert expected == said
+    assert expected == answer
 
 
 def test_a_field_that_is_missing_is_named_with_its_place() -> None:
@@ -78,7 +78,7 @@ def test_a_field_that_is_missing_is_named_with_its_place() -> None:
     assert "`inner.one` is missing" == reason(Message, b'{"inner": {}}')
 
 
-def test_a_bound_is_said_with_its_number() -> None:
+def test_a_bound_is_named_with_its_number() -> None:
     class Message(msgspec.Struct):
         page: Annotated[int, msgspec.Meta(ge=1, le=9)] = 1
 

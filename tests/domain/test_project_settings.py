@@ -170,7 +170,7 @@ def test_paths_are_spelled_in_one_way_and_once() -> None:
     assert {"plan.key_files": ("src/a.py", "b.py")} == settings
 
 
-def test_the_newest_fact_says_all_and_what_held_at_a_position_is_known() -> None:
+def test_the_newest_fact_has_all_settings_and_those_at_a_position_are_known() -> None:
     state = fold({"plan.context": "full", "plan.head": False}, {"plan.context": "lean"}, {})
     assert [{}, {"plan.context": "full", "plan.head": False}, {"plan.context": "lean"}, {}] == [
         state.at(position) for position in (9, 19, 29, 99)

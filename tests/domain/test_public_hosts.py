@@ -29,7 +29,7 @@ def test_a_public_address_is_one(ip: str) -> None:
 
 
 @given(st.ip_addresses(v=4), st.sampled_from(["::ffff:{}", "64:ff9b::{}"]))
-def test_an_address_that_carries_another_is_as_public_as_that(ip: object, form: str) -> None:
+def test_an_address_that_embeds_another_is_as_public_as_that(ip: object, form: str) -> None:
     assert is_public(str(ip)) == is_public(form.format(ip))
 
 

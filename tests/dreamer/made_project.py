@@ -76,7 +76,7 @@ class MadeProject(msgspec.Struct, frozen=True):
     reworded: frozenset[frozenset[str]]
     alike: frozenset[frozenset[str]]
     gone: frozenset[str]
-    kept: frozenset[str]
+    untouched: frozenset[str]
     """Pinned memories, and those of people."""
 
 
@@ -158,16 +158,16 @@ def made_project(seed: int, wordings: Sequence[Wording], half: str) -> MadeProje
         maker.about_path(path)
     for number in range(80):
         maker.add("ARCHITECTURE", NOT_GONE[number % len(NOT_GONE)].format(part=PARTS[number]))
-    kept = set[str]()
+    untouched = set[str]()
     for number in range(PINNED):
         wording, slots = maker.fact()
         trusts = ("person", "person_by_harness", "agent")
         trust = trusts[number % 3]
         marks = {"trust": trust, "is_pinned": trust == "agent", "verification": "stale"}
         text = wording.text.format(**slots)
-        kept.add(maker.add(wording.category, text, **marks))
+        untouched.add(maker.add(wording.category, text, **marks))
         if number % 2:
-            kept.add(maker.add(wording.category, wording.others[0].format(**slots), **marks))
+            untouched.add(maker.add(wording.category, wording.others[0].format(**slots), **marks))
     while len(maker.memories) < ALL:
         wording, slots = maker.fact()
         maker.add(wording.category, wording.text.format(**slots))
@@ -178,5 +178,5 @@ def made_project(seed: int, wordings: Sequence[Wording], half: str) -> MadeProje
         book = book.keeping(maker.memories[name])
     assert isinstance(book.memories, Map)
     return MadeProject(
-        book, MadeTree(maker.files, maker.moves), keyed, reworded, alike, frozenset(gone), frozenset(kept)
+        book, MadeTree(maker.files, maker.moves), keyed, reworded, alike, frozenset(gone), frozenset(untouched)
     )

@@ -90,7 +90,7 @@ def test_what_was_seen_again_weighs_much_or_is_pinned_stays() -> None:
     [
         ("The parser of tides begins at services/tide.py:120.", "it names the number of a line"),
         ("The parser of tides begins in line 120 of the module of tides.", "it names the number of a line"),
-        ("All 240 tests pass on commit 3f2a9c1 of the tide parser.", "it tells how"),
+        ("All 240 tests pass on commit 3f2a9c1 of the tide parser.", "it reports how"),
     ],
 )
 def test_what_is_of_a_moment_goes_after_a_while(text: str, reason: str) -> None:

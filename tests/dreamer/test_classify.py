@@ -1,4 +1,4 @@
-"""How much memories weigh by a model: what it may judge, next to which examples, and what of its answer stands."""
+"""How much memories weigh by a model: what it may judge, next to which examples, and what of its answer is accepted."""
 
 import json
 
@@ -10,7 +10,7 @@ from schemas.events import MemoryProposed, MemoryRevised
 from services.dreamer.core.sheet import TWICE, UNKNOWN
 from services.dreamer.core.task import JudgedAnswer, Scene
 from services.dreamer.core.tasks.classify import EXAMPLES, TASK
-from tests.helpers.lying_models import ORDER, Said, desk_with, items_of
+from tests.helpers.lying_models import ORDER, Item, desk_with, items_of
 from tests.helpers.memory_books import NOON, Desk
 
 HEAVY = "Never restart the ledger by night, because the import of bookings breaks."
@@ -20,8 +20,8 @@ TEXTS = (HEAVY, LIGHT, PLAIN)
 WEIGHTS = {HEAVY: "high", LIGHT: "low", PLAIN: "normal", **EXAMPLES}
 
 
-def said(desk: Desk, **lies: Said) -> tuple[JudgedAnswer, str]:
-    """What stands of an answer that is right but for these lies (the beginning of a text -> fields), and its fault."""
+def judged_of(desk: Desk, **lies: Item) -> tuple[JudgedAnswer, str]:
+    """What is accepted of an answer with these lies alone (the beginning of a text -> fields), and its fault."""
     assert TASK.model is not None
     sheet = TASK.model.sheet(Scene(desk.book, NOON), 20)
     assert sheet is not None
@@ -37,7 +37,7 @@ def said(desk: Desk, **lies: Said) -> tuple[JudgedAnswer, str]:
 @pytest.mark.parametrize(("policy", "kind"), [("applied", MemoryRevised), ("held", MemoryProposed)])
 def test_what_a_good_model_says_is_done_as_the_policy_says(policy: str, kind: type) -> None:
     desk, _ = desk_with(TEXTS, policy=policy)
-    judged, fault = said(desk)
+    judged, fault = judged_of(desk)
     assert ("", (), 3) == (fault, judged.dropped, len(judged.items))
     assert {HEAVY: "high", LIGHT: "low"} == {
         desk.of(one.command.id).text: one.command.importance
@@ -53,7 +53,7 @@ def test_what_a_good_model_says_is_done_as_the_policy_says(policy: str, kind: ty
     ("begin", "lie", "why"),
     [
         ("Never restart", {"importance": "low"}, "makes light of what is worth keeping"),
-        ("Bookings", {"importance": "high"}, "makes much of what neither binds"),
+        ("Bookings", {"importance": "high"}, "makes much of what is neither a rule"),
         ("The chart", {"importance": "heavy"}, "a weight that there is not"),
         ("The chart", {"quote": "Bookings of cranes"}, "it quotes what the memory does not say"),
         ("The chart", {"quote": ""}, "it quotes what the memory does not say"),
@@ -62,9 +62,9 @@ def test_what_a_good_model_says_is_done_as_the_policy_says(policy: str, kind: ty
         ("The chart", {"handle": "m1"}, TWICE),
     ],
 )
-def test_a_lie_is_dropped_and_nothing_else(begin: str, lie: Said, why: str) -> None:
+def test_a_lie_is_dropped_and_nothing_else(begin: str, lie: Item, why: str) -> None:
     desk, _ = desk_with(TEXTS)
-    judged, _ = said(desk, **{begin: lie})
+    judged, _ = judged_of(desk, **{begin: lie})
     assert why in " ".join(judged.dropped)
     weights = {
         desk.of(one.command.id).text: one.command.importance
@@ -78,14 +78,14 @@ def test_a_lie_is_dropped_and_nothing_else(begin: str, lie: Said, why: str) -> N
 def test_who_has_another_scale_is_asked_again_and_then_not_heard(begin: str) -> None:
     desk, _ = desk_with(TEXTS)
     wrong = "low" if WEIGHTS[next(one for one in EXAMPLES if one.startswith(begin))] == "high" else "high"
-    _, fault = said(desk, **{begin: {"importance": wrong}})
+    _, fault = judged_of(desk, **{begin: {"importance": wrong}})
     assert "not on the scale" in fault
     assert begin not in fault
-    _, fault = said(desk, **{begin: {"handle": "nobody"}})
+    _, fault = judged_of(desk, **{begin: {"handle": "nobody"}})
     assert "leaves out memories" in fault
 
 
-def test_what_people_said_and_what_has_a_weight_is_not_shown() -> None:
+def test_a_persons_memories_and_weighed_ones_are_in_no_question() -> None:
     desk, names = desk_with(TEXTS)
     desk.say(MemoryWrite(text="The harbour opens at six.", category="ARCHITECTURE"))
     desk.say(MemoryImportance(names[0], "high"))

@@ -1,4 +1,4 @@
-"""New words of a model: which memories it is shown, and what of its answer stands."""
+"""New words of a model: which memories are in its question, and what of its answer is accepted."""
 
 import random
 
@@ -12,14 +12,14 @@ from schemas.events import MemoryProposed, MemoryRevised
 from services.dreamer.core.sheet import TWICE, UNKNOWN
 from services.dreamer.core.task import Scene
 from services.dreamer.core.tasks.improve import TASK, MemoryText
-from tests.helpers.lying_models import ORDER, Said, answered, desk_with, items_of, lies, telling, worded
+from tests.helpers.lying_models import ORDER, Item, answered, desk_with, items_of, lies, telling, worded
 from tests.helpers.memory_books import NOON, Desk, named
 
 TEXTS = telling()
 LIES = lies(TEXTS)
 
 
-def true(handle: str, item: Said) -> list[Said]:
+def true(handle: str, item: Item) -> list[Item]:
     return [{"handle": handle, "text": worded(item["text"])}]
 
 
@@ -27,7 +27,7 @@ def texts_of(desk: Desk) -> set[str]:
     return {memory.text for memory in desk.book.memories.values() if memory.is_active}
 
 
-def test_memories_that_tell_are_worded_as_what_holds() -> None:
+def test_memories_that_are_reports_are_worded_as_what_holds() -> None:
     desk, _ = desk_with(TEXTS)
     commands, dropped = answered(TASK, desk, true, "memories")
     assert (len(TEXTS), []) == (len(commands), dropped)
@@ -42,20 +42,20 @@ def test_memories_that_tell_are_worded_as_what_holds() -> None:
 
 
 @given(st.randoms(use_true_random=False), st.lists(st.sampled_from(sorted(LIES)), min_size=12, max_size=12))
-def test_of_a_model_that_lies_in_a_fifth_of_its_items_nothing_false_stands_and_all_that_is_true(
+def test_of_a_model_that_lies_in_a_fifth_of_its_items_only_true_items_are_accepted(
     chance: random.Random, ways: list[str]
 ) -> None:
     desk, _ = desk_with(TEXTS)
     lied = list[str]()
 
-    def said(handle: str, item: Said) -> list[Said]:
+    def half_lies(handle: str, item: Item) -> list[Item]:
         (good,) = true(handle, item)
         if chance.random() < 0.2:
             lied.append(item["text"])
             return [LIES[ways[len(lied) % len(ways)]](good, item["text"])]
         return [good]
 
-    commands, dropped = answered(TASK, desk, said, "memories")
+    commands, dropped = answered(TASK, desk, half_lies, "memories")
     assert len(lied) == len(dropped)
     for command in commands:
         assert desk.say(command, "dreamer").ok
@@ -63,7 +63,7 @@ def test_of_a_model_that_lies_in_a_fifth_of_its_items_nothing_false_stands_and_a
 
 
 @pytest.mark.parametrize("way", sorted(LIES.keys() - {"an id that was not offered"}))
-def test_no_lie_stands(way: str) -> None:
+def test_no_lie_is_accepted(way: str) -> None:
     desk, _ = desk_with(TEXTS)
     commands, dropped = answered(TASK, desk, lambda *one: [LIES[way](true(*one)[0], one[1]["text"])], "memories")
     assert ([], len(TEXTS)) == (commands, len(dropped))
@@ -79,7 +79,7 @@ def test_an_answer_about_nothing_that_was_offered_is_asked_for_again() -> None:
     assert ((), (), (UNKNOWN,)) == ((judged := sheet.judge(lie)).changes, judged.items, judged.dropped)
 
 
-def test_what_is_answered_for_twice_stands_in_neither_way() -> None:
+def test_an_item_that_is_answered_for_twice_is_dropped() -> None:
     desk, _ = desk_with(TEXTS)
     commands, dropped = answered(TASK, desk, lambda *one: [*true(*one), *true(*one)], "memories")
     assert ([], {TWICE}) == (commands, {*dropped})
@@ -95,7 +95,7 @@ def test_where_more_is_left_out_than_how_it_came_about_a_person_decides_whatever
     assert 0 == TASK.backlog(Scene(desk.book, NOON))
 
 
-def test_what_people_said_or_pinned_and_what_the_dreamer_wrote_itself_is_not_shown() -> None:
+def test_memories_of_people_pinned_ones_and_those_of_the_dreamer_are_in_no_question() -> None:
     desk = Desk()
     desk.say(MemoryWrite(text=TEXTS[0], category="ARCHITECTURE"))
     pinned = named(desk.say(MemoryWrite(text=TEXTS[1], category="ARCHITECTURE"), "agent"))
@@ -128,7 +128,7 @@ def test_a_question_is_the_same_for_the_same_scene_and_what_is_in_it_cannot_end_
 
 
 @given(st.text(max_size=300), st.text(max_size=10))
-def test_whatever_a_model_says_only_words_of_the_memory_stand(text: str, handle: str) -> None:
+def test_whatever_a_model_answers_only_words_of_the_memory_are_accepted(text: str, handle: str) -> None:
     desk, _ = desk_with(TEXTS[:1])
     commands, dropped = answered(
         TASK,

@@ -83,7 +83,7 @@ def test_what_is_no_short_text_has_none(tree: Tree, path: str) -> None:
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("state", ["exists", "absent", "changed", "contains"])
-def test_nothing_is_said_of_what_lies_outside_or_is_secret(tree: Tree, path: str, state: str) -> None:
+def test_a_path_outside_or_a_secret_file_is_not_looked_at(tree: Tree, path: str, state: str) -> None:
     look = file_look(tree, FileCondition(path, state, "x"))  # type: ignore[arg-type] # each of its states
     assert look.barred
     assert FileLook(barred=look.barred) == look
@@ -115,7 +115,7 @@ def repository(tmp_path: Path) -> Checkout:
     return made
 
 
-def shown(repository: Checkout, mark: int) -> GitLook:
+def look_of(repository: Checkout, mark: int) -> GitLook:
     return GitLook(repository.sha(mark)[:12])
 
 
@@ -127,7 +127,7 @@ async def test_a_commit_or_a_tag_is_there_or_is_not(repository: Checkout) -> Non
         (CommitCondition(subject="Light"), OPEN),
         (CommitCondition(subject="Merge paint"), HEAD),
     ):
-        assert shown(repository, mark) == await commit_look(folder, condition, LONG_AGO)
+        assert look_of(repository, mark) == await commit_look(folder, condition, LONG_AGO)
     for nothing in (
         CommitCondition(sha="0" * 12),
         CommitCondition(tag="v2.0"),
@@ -141,13 +141,13 @@ async def test_a_commit_or_a_tag_is_there_or_is_not(repository: Checkout) -> Non
 async def test_a_subject_counts_from_the_note_on(repository: Checkout) -> None:
     assert GitLook() == await commit_look(repository.folder, CommitCondition(subject="Dig"), LONG_AGO + DAY)
     found = await commit_look(repository.folder, CommitCondition(subject="Merge"), LONG_AGO + DAY)
-    assert shown(repository, HEAD) == found
+    assert look_of(repository, HEAD) == found
 
 
 async def test_a_branch_is_merged_or_is_not(repository: Checkout) -> None:
     folder = repository.folder
-    assert shown(repository, MERGED) == await merge_look(folder, MergeCondition("paint", "main"))
-    assert shown(repository, OPEN) == await merge_look(folder, MergeCondition("remote", "lights"))
+    assert look_of(repository, MERGED) == await merge_look(folder, MergeCondition("paint", "main"))
+    assert look_of(repository, OPEN) == await merge_look(folder, MergeCondition("remote", "lights"))
     for branch, into in (("lights", "main"), ("remote", "main"), ("none", "main"), ("paint", "none"), ("v1.0", "main")):
         assert GitLook() == await merge_look(folder, MergeCondition(branch, into))
 

@@ -34,7 +34,7 @@ from tests.desk.test_books import send
 from tests.harness.provider import Reply, Request
 from tests.helpers.broker_world import HARBOUR, connected, facts, impatient_settings, opened, quick_settings
 from tests.helpers.dreaming_models import at_once, dreamer, model_server, of_model, saying
-from tests.helpers.lying_models import ORDER, Said, items_of, lies, telling, worded
+from tests.helpers.lying_models import ORDER, Item, items_of, lies, telling, worded
 from tests.helpers.model_server import GARBAGE
 from tests.helpers.room_process import room
 from tests.helpers.waiting import until
@@ -63,7 +63,7 @@ async def of(bus: Bus, kind: type[E]) -> list[E]:
     return [event for event in await facts(bus, PROJECT) if isinstance(event, kind)]
 
 
-async def told(broker: Broker, *texts: str, policy: str = "applied", task: str = "improve") -> None:
+async def remembered(broker: Broker, *texts: str, policy: str = "applied", task: str = "improve") -> None:
     """Let an agent write these memories, and order a task. A desk is open only for as long as this takes."""
     bus = await connected(broker)
     async with opened(Desk(), bus, quick_settings()):
@@ -79,11 +79,11 @@ async def finished(bus: Bus) -> bool:
     return bool(await of(bus, DreamFinished))
 
 
-def improving(handle: str, item: Said) -> list[Said]:
+def improving(handle: str, item: Item) -> list[Item]:
     return [{"handle": handle, "text": worded(item["text"])}]
 
 
-def pairing(handle: str, _: Said) -> list[Said]:
+def pairing(handle: str, _: Item) -> list[Item]:
     return [{"handle": handle, "same": True, "keep": "one"}]
 
 
@@ -91,7 +91,7 @@ GOOD = saying("memories", improving)
 
 
 async def test_what_a_good_model_says_is_applied_and_paid_for(broker: Broker, bus: Bus) -> None:
-    await told(broker, *TEXTS)
+    await remembered(broker, *TEXTS)
     async with model_server(default=GOOD) as server, dreamer(bus, server):
         await until(lambda: finished(bus))
     assert {worded(text) for text in TEXTS} == {event.text for event in await of(bus, MemoryRevised)}
@@ -124,15 +124,15 @@ async def test_of_a_model_that_lies_in_a_fifth_of_its_items_no_lie_is_applied_an
 ) -> None:
     chance, lied = random.Random(20261128), list[str]()
 
-    def said(handle: str, item: Said) -> list[Said]:
+    def half_lies(handle: str, item: Item) -> list[Item]:
         (good,) = improving(handle, item)
         if chance.random() >= 0.2:
             return [good]
         lied.append(item["text"])
         return [LIES[sorted(LIES)[len(lied) % len(LIES)]](good, item["text"])]
 
-    await told(broker, *TEXTS)
-    async with model_server(default=saying("memories", said)) as server, dreamer(bus, server, questions=1):
+    await remembered(broker, *TEXTS)
+    async with model_server(default=saying("memories", half_lies)) as server, dreamer(bus, server, questions=1):
         await until(lambda: finished(bus))
     assert lied
     assert {worded(text) for text in TEXTS if text not in lied} == {
@@ -143,7 +143,7 @@ async def test_of_a_model_that_lies_in_a_fifth_of_its_items_no_lie_is_applied_an
 
 
 async def test_by_default_all_of_it_waits_for_a_person_who_approves_it(broker: Broker, bus: Bus) -> None:
-    await told(broker, *TEXTS[:3], policy="held")
+    await remembered(broker, *TEXTS[:3], policy="held")
     async with model_server(default=GOOD) as server, dreamer(bus, server):
         await until(lambda: finished(bus))
         assert [] == await of(bus, MemoryRevised)
@@ -157,22 +157,22 @@ async def test_by_default_all_of_it_waits_for_a_person_who_approves_it(broker: B
 
 
 async def test_rules_settle_what_they_can_and_a_model_is_asked_about_the_rest(broker: Broker, bus: Bus) -> None:
-    await told(broker, *ALIKE, *TWICE, task="consolidate")
+    await remembered(broker, *ALIKE, *TWICE, task="consolidate")
     async with model_server(default=saying("pairs", pairing)) as server, dreamer(bus, server):
         await until(lambda: finished(bus))
     (merged,) = await of(bus, MemoryMerged)
     assert TWICE[1] == merged.text
     (proposed,) = await of(bus, MemoryProposed)
     assert ("merge", True) == (proposed.change, proposed.text in ALIKE)
-    (shown,) = [[*items_of(request.texts[-1]).values()] for request in server.requests]
-    assert [{*ALIKE}] == [{item["one"], item["other"]} for item in shown]
+    (pairs,) = [[*items_of(request.texts[-1]).values()] for request in server.requests]
+    assert [{*ALIKE}] == [{item["one"], item["other"]} for item in pairs]
     (ended,) = await of(bus, TaskFinished)
     assert ("completed", 2, 0, 1, 1) == (ended.outcome, ended.backlog, ended.backlog_after, ended.applied, ended.held)
 
 
 @pytest.mark.parametrize("reply", [GARBAGE, Reply(text=""), Reply(text='{"pairs": 7}'), Reply(text="{}")])
 async def test_where_a_model_answers_rubbish_the_rules_have_done_theirs(broker: Broker, bus: Bus, reply: Reply) -> None:
-    await told(broker, *ALIKE, *TWICE, task="consolidate")
+    await remembered(broker, *ALIKE, *TWICE, task="consolidate")
     async with model_server(default=reply) as server, dreamer(bus, server):
         await until(lambda: finished(bus))
     assert 2 == len(server.requests)
@@ -194,9 +194,9 @@ async def test_where_a_model_answers_rubbish_the_rules_have_done_theirs(broker: 
     ],
 )
 async def test_where_nobody_answers_a_task_of_models_is_skipped_and_says_why(
-    broker: Broker, bus: Bus, chosen: Said, code: str, detail: str
+    broker: Broker, bus: Bus, chosen: Item, code: str, detail: str
 ) -> None:
-    await told(broker, *TEXTS[:2])
+    await remembered(broker, *TEXTS[:2])
     async with model_server(default=GOOD) as server, dreamer(bus, server, **chosen):
         await until(lambda: finished(bus))
     assert [] == list(server.requests)
@@ -213,7 +213,7 @@ async def test_where_nobody_answers_a_task_of_models_is_skipped_and_says_why(
 
 
 async def test_where_the_policy_refuses_what_a_dreamer_sends_no_model_is_asked(broker: Broker, bus: Bus) -> None:
-    await told(broker, *TEXTS[:2], policy="refused")
+    await remembered(broker, *TEXTS[:2], policy="refused")
     async with model_server(default=GOOD) as server, dreamer(bus, server):
         await until(lambda: finished(bus))
     assert [] == list(server.requests)
@@ -240,7 +240,7 @@ async def test_a_model_that_does_what_a_memory_orders_changes_nothing_that_its_t
     def with_commands(_: Request) -> Reply:
         return Reply(text=json.dumps(obeyed | {"commands": [{"type": "memory.archive", "id": "m1"}]}))
 
-    await told(broker, evil, *TEXTS[:2])
+    await remembered(broker, evil, *TEXTS[:2])
     before = {(event.memory, event.category) for event in await of(bus, MemoryWritten)}
     async with model_server(with_commands, default=obeying) as server, dreamer(bus, server):
         await until(lambda: finished(bus))
@@ -258,10 +258,10 @@ async def test_a_model_that_does_what_a_memory_orders_changes_nothing_that_its_t
 async def test_a_killed_dreamer_asks_again_and_nothing_is_done_twice(broker: Broker, bus: Bus, tmp_path: Path) -> None:
     """It falls when its commands are decided and the answer is not recorded; then the model says something else."""
 
-    def otherwise(handle: str, item: Said) -> list[Said]:
+    def otherwise(handle: str, item: Item) -> list[Item]:
         return [{"handle": handle, "text": worded(item["text"]).replace("The ", "")}]
 
-    await told(broker, *TEXTS[:5])
+    await remembered(broker, *TEXTS[:5])
     async with model_server(GOOD, default=saying("memories", otherwise)) as server:
         chosen = of_model(server.url)
         environment = {

@@ -1,4 +1,4 @@
-"""Pairs that a model says are one fact: which it is shown, what stands of its answer, and who decides on it."""
+"""Pairs that a model judges: which are in its question, what of its answer is accepted, and who decides on it."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from schemas.events import MemoryProposed
 from services.dreamer.core.sheet import TWICE, UNKNOWN
 from services.dreamer.core.task import Scene
 from services.dreamer.core.tasks.consolidate import TASK
-from tests.helpers.lying_models import Said, answered, desk_with, items_of
+from tests.helpers.lying_models import Item, answered, desk_with, items_of
 from tests.helpers.memory_books import NOON, Desk, named
 
 ONE = "Nightly imports of the harbour ledger start from `imports.py`."
@@ -22,11 +22,11 @@ APART = (
 )
 
 
-def same(handle: str, _: Said) -> list[Said]:
+def same(handle: str, _: Item) -> list[Item]:
     return [{"handle": handle, "same": True, "keep": "one"}]
 
 
-def shown(desk: Desk) -> list[set[str]]:
+def asked_about(desk: Desk) -> list[set[str]]:
     assert TASK.model is not None
     sheet = TASK.model.sheet(Scene(desk.book, NOON), 20)
     return [{item["one"], item["other"]} for item in items_of(sheet.prompt).values()] if sheet else []
@@ -35,25 +35,25 @@ def shown(desk: Desk) -> list[set[str]]:
 def test_what_rules_do_not_settle_is_asked_about() -> None:
     desk, _ = desk_with(PAIR)
     assert [] == TASK.changes(Scene(desk.book, NOON))
-    assert [{ONE, OTHER}] == shown(desk)
+    assert [{ONE, OTHER}] == asked_about(desk)
 
 
 @pytest.mark.parametrize("pair", APART)
-def test_what_code_can_tell_apart_no_model_is_asked_about(pair: tuple[str, str]) -> None:
+def test_pairs_that_code_can_distinguish_are_in_no_question(pair: tuple[str, str]) -> None:
     desk, _ = desk_with(pair)
-    assert [] == shown(desk)
+    assert [] == asked_about(desk)
 
 
-def test_another_category_and_what_people_said_or_pinned_is_not_shown() -> None:
+def test_pairs_of_other_categories_of_people_or_pinned_ones_are_in_no_question() -> None:
     desk, (first,) = desk_with((ONE,))
     desk.say(MemoryWrite(text=OTHER, category="NAMING"), "agent")
-    assert [] == shown(desk)
+    assert [] == asked_about(desk)
     desk, (first,) = desk_with((ONE,))
     desk.say(MemoryWrite(text=OTHER, category="ARCHITECTURE"))
-    assert [] == shown(desk)
+    assert [] == asked_about(desk)
     desk, (first, _) = desk_with(PAIR)
     desk.say(MemoryPin(first))
-    assert [] == shown(desk)
+    assert [] == asked_about(desk)
 
 
 def test_a_person_decides_on_it_whatever_the_policy_applies_and_it_has_the_words_of_one_of_them() -> None:
@@ -64,9 +64,9 @@ def test_a_person_decides_on_it_whatever_the_policy_applies_and_it_has_the_words
     assert ({*names}, True, []) == ({*command.ids}, command.text in PAIR, dropped)
     (event,) = desk.say(command, "dreamer").events
     assert isinstance(event, MemoryProposed)
-    assert [] == shown(desk)
+    assert [] == asked_about(desk)
     assert desk.say(MemoryDecide(event.memory, approve=False)).ok
-    assert [] == shown(desk)
+    assert [] == asked_about(desk)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_person_decides_on_it_whatever_the_policy_applies_and_it_has_the_words
         ({"keep": ""}, "which of the two"),
     ],
 )
-def test_a_lie_is_dropped(lie: Said, why: str) -> None:
+def test_a_lie_is_dropped(lie: Item, why: str) -> None:
     desk, _ = desk_with(
         (
             *PAIR,
@@ -86,8 +86,8 @@ def test_a_lie_is_dropped(lie: Said, why: str) -> None:
             "Daily reports of the crane start from `reports.py`.",
         )
     )
-    said = iter([lie, {}])
-    commands, dropped = answered(TASK, desk, lambda *one: [same(*one)[0] | next(said)], "pairs")
+    changes = iter([lie, {}])
+    commands, dropped = answered(TASK, desk, lambda *one: [same(*one)[0] | next(changes)], "pairs")
     assert (1, 1) == (len(commands), len(dropped))
     assert why in dropped[0]
 
@@ -100,7 +100,7 @@ def test_an_answer_for_a_pair_that_contradicts_itself_is_none() -> None:
 
 def test_each_memory_is_in_one_pair_and_a_pair_is_asked_about_once() -> None:
     desk, names = desk_with((*PAIR, "The nightly imports of the harbour ledger are in `imports.py`."))
-    assert 1 == len(shown(desk))
+    assert 1 == len(asked_about(desk))
     assert 3 == len(names)
     assert TASK.model is not None
     assert 0 == TASK.model.left(Scene(desk.book, NOON, asked=frozenset(f"{a}@1+{b}@1" for a in names for b in names)))

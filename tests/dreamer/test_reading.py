@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from services.dreamer import tree as door
-from services.dreamer.tree import MOST_BYTES, Checkout, MirrorFiles
+from services.dreamer.tree import MOST_BYTES, Checkout
 from services.kit.git import git
 from tests.helpers import repositories
 from tests.helpers.repositories import Made
@@ -62,18 +62,6 @@ def test_a_file_is_followed_over_renames_in_commits_and_before_one(root: Path) -
     )
     deleted(root, "lib/core/e.py")
     assert "" == Checkout(root).moved("src/a.py")
-
-
-def test_a_mirror_knows_names_and_renames_and_no_texts(root: Path, tmp_path: Path) -> None:
-    renamed(root, "src/a.py", "lib/c.py")
-    mirror = tmp_path / "mirror.git"
-    repositories.Checkout(root).git(
-        "-c", "protocol.file.allow=always", "clone", "-q", "--bare", "--filter=blob:none", f"file://{root}", str(mirror)
-    )
-    tree = MirrorFiles(mirror)
-    assert (True, True, False) == (tree.exists("lib/c.py"), tree.exists("lib"), tree.exists("src/a.py"))
-    assert ("lib/c.py", None, False) == (tree.moved("src/a.py"), tree.text("lib/c.py"), tree.is_empty)
-    assert MirrorFiles(tmp_path / "none.git").is_empty
 
 
 @pytest.mark.parametrize(

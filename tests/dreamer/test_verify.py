@@ -79,7 +79,7 @@ def mark(text: str) -> str:
         ("The tide module is of the package elsewhere/tide.py.", "nothing"),
     ],
 )
-def test_a_memory_is_marked_by_what_the_tree_tells(text: str, verification: str) -> None:
+def test_a_memory_is_marked_by_what_the_tree_has(text: str, verification: str) -> None:
     assert verification == mark(text)
 
 
@@ -104,11 +104,11 @@ def test_a_path_that_waits_for_a_person_is_not_proposed_again() -> None:
     assert 0 == TASK.backlog(Scene(desk.book, NOON, TREE))
 
 
-def test_without_a_tree_nothing_is_said() -> None:
+def test_without_a_tree_nothing_is_marked() -> None:
     assert [] == found_of("The gauge is read in services/gauge.py.", tree=None)
 
 
-def test_what_people_said_or_pinned_is_left_to_them() -> None:
+def test_memories_of_people_and_pinned_ones_are_left_alone() -> None:
     text = "The gauge is read in services/gauge.py."
     assert [] == found_of(text, trust="person")
     desk, name = desk_with(text)

@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from services.dreamer.core.wording import is_close, is_only_tidied, words_lost_or_new
 
-TOLD = "We decided that the parser of `tide.csv` uses msgspec, and never pydantic, because it takes 30 ms."
-SAID = "The parser of `tide.csv` uses msgspec, and never pydantic, because it takes 30 ms."
+REPORT = "We decided that the parser of `tide.csv` uses msgspec, and never pydantic, because it takes 30 ms."
+FACT = "The parser of `tide.csv` uses msgspec, and never pydantic, because it takes 30 ms."
 
 
 @pytest.mark.parametrize(
     ("text", "original"),
     [
-        (SAID, TOLD),
+        (FACT, REPORT),
         ("Exports use UTC.", "We decided that exports used UTC."),
         ("The ledger has two owners", "I found that the ledger has two owners."),
         ("`run()` needs Redis.", "We noticed that `run()` needed Redis."),
@@ -21,10 +21,10 @@ SAID = "The parser of `tide.csv` uses msgspec, and never pydantic, because it ta
             "Schema files are in src/schema/, if they are made.",
             "We found: schema files were in src/schema/, if they are made.",
         ),
-        (TOLD, TOLD),
+        (REPORT, REPORT),
     ],
 )
-def test_what_leaves_out_only_how_it_came_about_stands(text: str, original: str) -> None:
+def test_a_text_without_how_it_came_about_is_accepted(text: str, original: str) -> None:
     assert "" == words_lost_or_new(text, original)
     assert is_only_tidied(text, original)
 
@@ -32,26 +32,26 @@ def test_what_leaves_out_only_how_it_came_about_stands(text: str, original: str)
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (SAID.replace("30", "300"), "a name, a number or a path"),
-        (SAID.replace("msgspec", "orjson"), "words of its own"),
-        (SAID.replace("msgspec", "Orjson"), "a name, a number or a path"),
-        (SAID.replace("tide.csv", "flood.csv"), "a name, a number or a path"),
-        (SAID.replace("`tide.csv`", "`tide.csv` in src/tide.py"), "a name, a number or a path"),
-        (SAID.replace(", and never pydantic", ""), "another negation"),
-        (SAID.replace("never", "always"), "another negation"),
-        (SAID.replace("because it takes 30 ms", "30 ms"), "another negation, condition or reason"),
-        (SAID.replace(" 30 ms", ""), "leaves out"),
-        (SAID.replace("`tide.csv`", "files"), "leaves out"),
+        (FACT.replace("30", "300"), "a name, a number or a path"),
+        (FACT.replace("msgspec", "orjson"), "words of its own"),
+        (FACT.replace("msgspec", "Orjson"), "a name, a number or a path"),
+        (FACT.replace("tide.csv", "flood.csv"), "a name, a number or a path"),
+        (FACT.replace("`tide.csv`", "`tide.csv` in src/tide.py"), "a name, a number or a path"),
+        (FACT.replace(", and never pydantic", ""), "another negation"),
+        (FACT.replace("never", "always"), "another negation"),
+        (FACT.replace("because it takes 30 ms", "30 ms"), "another negation, condition or reason"),
+        (FACT.replace(" 30 ms", ""), "leaves out"),
+        (FACT.replace("`tide.csv`", "files"), "leaves out"),
         ("msgspec uses the parser of `tide.csv`, and never pydantic, because it takes 30 ms.", "another order"),
-        (SAID + " Then delete it.", "another negation"),
-        (SAID + " Ask nobody.", "words of its own"),
-        (SAID + "\nAsk nobody.", "several lines"),
+        (FACT + " Then delete it.", "another negation"),
+        (FACT + " Ask nobody.", "words of its own"),
+        (FACT + "\nAsk nobody.", "several lines"),
         ("", "empty"),
         ("x" * 401, "more than 400"),
     ],
 )
 def test_what_adds_loses_or_moves_something_does_not(text: str, why: str) -> None:
-    assert why in words_lost_or_new(text, TOLD)
+    assert why in words_lost_or_new(text, REPORT)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_what_adds_loses_or_moves_something_does_not(text: str, why: str) -> Non
         ("The first is used.", "The last is used."),
     ],
 )
-def test_what_says_otherwise_does_not_stand_as_tidied(text: str, original: str) -> None:
+def test_a_text_with_another_meaning_is_not_only_tidied(text: str, original: str) -> None:
     assert words_lost_or_new(text, original) or not is_only_tidied(text, original)
 
 
@@ -85,23 +85,23 @@ def test_where_a_limit_is_left_out_a_person_has_to_look_at_it(text: str, origina
     assert not is_only_tidied(text, original)
 
 
-TEXTS = st.text(max_size=120) | st.lists(st.sampled_from(TOLD.split()), max_size=20).map(" ".join)
+TEXTS = st.text(max_size=120) | st.lists(st.sampled_from(REPORT.split()), max_size=20).map(" ".join)
 
 
 @given(TEXTS, TEXTS)
-def test_no_text_disturbs_it_and_nothing_new_ever_stands(text: str, original: str) -> None:
+def test_no_text_disturbs_it_and_no_new_word_is_ever_accepted(text: str, original: str) -> None:
     if not words_lost_or_new(text, original):
         assert {one for one in text if one.isdigit()} <= {one for one in original if one.isdigit()}
         assert text.count("`") <= original.count("`") + 1
     assert is_close(text, text) or len(text) > 400
 
 
-@given(st.permutations(SAID.split()))
-def test_words_in_another_order_do_not_stand(words: list[str]) -> None:
+@given(st.permutations(FACT.split()))
+def test_words_in_another_order_are_refused(words: list[str]) -> None:
     text = " ".join(words)
-    if not words_lost_or_new(text, TOLD):
+    if not words_lost_or_new(text, REPORT):
         bare = [one.strip(",.").lower() for one in words if one.lower() not in ("the", "it")]
-        assert bare == [one.strip(",.").lower() for one in SAID.split() if one.lower() not in ("the", "it")]
+        assert bare == [one.strip(",.").lower() for one in FACT.split() if one.lower() not in ("the", "it")]
 
 
 def test_a_pair_is_close_only_with_the_same_numbers_names_and_negations() -> None:

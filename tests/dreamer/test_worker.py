@@ -51,7 +51,7 @@ def settings(**dream: object) -> Settings:
 
 @pytest.fixture
 async def desk(bus: Bus) -> AsyncIterator[Bus]:
-    """A project with three notes, of which two say the same, beside an open desk."""
+    """A project with three notes, of which two say the same, next to an open desk."""
     async with opened(Desk(), bus, quick_settings()):
         for number, text in enumerate(("Ask Ada.", "Ask Grace.", "Ask Ada.")):
             assert (await send(bus, NoteWrite(text=text), f"n{number}")).ok
@@ -220,7 +220,7 @@ async def test_three_equal_failures_end_a_run_and_what_is_left_is_seen_to_be_ski
     assert DreamFinished(run="d1", outcome="cut_short", code="RecursionError") == (await dreamt(desk))[-1]
 
 
-async def test_how_a_task_ended_is_told_from_what_is_in_the_log(desk: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_end_of_a_task_is_derived_from_the_log(desk: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
     proposal = TaskChange(MemoryWrite(text=TEXT), "it was seen")
     using(
         monkeypatch,

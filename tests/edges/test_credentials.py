@@ -123,7 +123,7 @@ async def test_what_reads_works_with_the_password_of_harnesses_and_with_that_of_
 
 
 @pytest.mark.usefixtures("shell")
-async def test_who_may_not_decide_or_ask_in_sql_is_told_so_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_a_user_who_may_not_decide_or_query_is_refused_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     decided = await asyncio.to_thread(ended, ["memory", "write", "Answer in German."], capsys)
     remedy = "for this command set ANNALS_NATS__PASSWORD to the password of people"
     sentence = f"annals: the user `harness` may ask, and may not decide what people decide; {remedy}\n"

@@ -78,7 +78,7 @@ async def test_a_query_is_answered_with_all_its_pages_and_how_old_that_is(
 
 
 @pytest.mark.broker
-async def test_a_query_may_come_from_standard_input_and_what_is_cut_off_is_said(
+async def test_a_query_may_come_from_standard_input_and_a_cut_result_is_marked(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("select 'a' as x\nunion all select 'b';\n"))
@@ -103,8 +103,8 @@ async def test_what_cannot_be_answered_is_a_sentence(settings: Settings, capsys:
 
 
 @pytest.mark.broker
-async def test_where_nobody_answers_a_person_is_told_what_to_look_at(
+async def test_without_an_answer_the_error_names_what_to_look_at(
     broker: Broker, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert 1 == await run(person(broker, tmp_path), "select 1")
-    assert "annals: nobody serves ask.sql._; `annals status` tells which rooms run\n" == capsys.readouterr().err
+    assert "annals: nobody serves ask.sql._; `annals status` lists which rooms run\n" == capsys.readouterr().err

@@ -115,19 +115,19 @@ async def called(bus: Bus, one: Offered, given: Mapping[str, object], number: in
 
 def wrong_with(reply: Replied, given: Mapping[str, object]) -> list[str]:
     """What is wrong with an answer."""
-    said = reply.text or reply.error
+    answer = reply.text or reply.error
     texts = [one for one in given.values() if isinstance(one, str) and len(one) > 1]
-    shown = [*texts, *(repr(one)[1:-1] for one in texts), *(one[:40] for one in texts)]
-    what = faults(0, said, "", sorted(shown, key=len, reverse=True))
+    repeated = [*texts, *(repr(one)[1:-1] for one in texts), *(one[:40] for one in texts)]
+    what = faults(0, answer, "", sorted(repeated, key=len, reverse=True))
     is_refused = reply.ok is False or bool(reply.error)
-    if not said.strip():
+    if not answer.strip():
         what.append("says nothing")
-    if is_refused and len(said) > LONGEST:
-        what.append(f"has {len(said)} characters")
-    if "failed" in said and "log lines" in said:
-        what.append(f"fails: {said!r}")
-    if "schema" in said or "`$" in said:
-        what.append(f"speaks of schemas: {said!r}")
+    if is_refused and len(answer) > LONGEST:
+        what.append(f"has {len(answer)} characters")
+    if "failed" in answer and "log lines" in answer:
+        what.append(f"fails: {answer!r}")
+    if "schema" in answer or "`$" in answer:
+        what.append(f"speaks of schemas: {answer!r}")
     return what
 
 

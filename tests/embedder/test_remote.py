@@ -137,7 +137,7 @@ async def test_an_answer_that_does_not_end_is_read_within_bounds(odd: Odd, why: 
 @pytest.mark.parametrize(
     "text", ["[" * 60_000, '{"data":' * 8_000, '{"x":' * 8_000 + "1" + "}" * 8_000, "\ud800", "1e999"]
 )
-async def test_an_answer_that_is_deep_or_broken_is_told(server: EmbeddingServer, remote: Remote, text: str) -> None:
+async def test_an_answer_that_is_deep_or_broken_is_reported(server: EmbeddingServer, remote: Remote, text: str) -> None:
     server.reply = lambda _: web.Response(body=text.encode(errors="surrogatepass"))
     with pytest.raises(Unavailable, match="no vectors"):
         await remote.embed(EmbedAsk(("a",)))

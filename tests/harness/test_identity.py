@@ -73,7 +73,7 @@ async def test_a_session_and_the_memory_stay_where_they_are_when_a_remote_comes(
         await bus.close()
 
 
-async def test_what_an_earlier_adapter_called_by_the_harness_is_carried_over(
+async def test_a_project_that_an_earlier_adapter_named_by_the_harness_is_migrated(
     tmp_path: Path, installation: InstallationFactory
 ) -> None:
     """It kept OpenCode's own name: a digest of the remote. OpenCode keeps that in the repository, as it does today."""

@@ -122,7 +122,7 @@ async def sessions(oc: OpenCode) -> set[str]:
     return {str(one["title"]) for one in (*listed, *every)}
 
 
-async def test_a_question_is_answered_beside_a_person_s_turn_and_nothing_of_it_stays(
+async def test_a_question_is_answered_during_a_person_s_turn_and_nothing_of_it_stays(
     provider: Provider, tmp_path: Path, installation: InstallationFactory
 ) -> None:
     async with answering(tmp_path, installation, provider) as (running, desk):

@@ -19,7 +19,7 @@ from tests.harness.provider import Provider as Server
 from tests.harness.provider import Reply, Request, Script
 from tests.harness.provider.script import Answer
 from tests.helpers.broker_world import opened, quick_settings
-from tests.helpers.lying_models import Said, items_of
+from tests.helpers.lying_models import Item, items_of
 from tests.helpers.model_questions import AT_ONCE, KEY
 
 MOST_REQUESTS = 20
@@ -32,12 +32,12 @@ def of_model(url: str, *, questions: int = 2, **model: Any) -> Settings:  # noqa
     return replace(quick_settings(), dream=Dream(questions=questions), model=chosen)
 
 
-def saying(key: str, say: Callable[[str, Said], list[Said]]) -> Answer:
+def saying(key: str, say: Callable[[str, Item], list[Item]]) -> Answer:
     """A model that says this of each item of a question."""
 
     def answer(request: Request) -> Reply:
-        said = [one for handle, item in items_of(request.texts[-1]).items() for one in say(handle, item)]
-        return Reply(text=json.dumps({key: said}))
+        answered = [one for handle, item in items_of(request.texts[-1]).items() for one in say(handle, item)]
+        return Reply(text=json.dumps({key: answered}))
 
     return answer
 

@@ -1,4 +1,4 @@
-"""Memories that a model is asked about, what a good model says of them, and how one lies."""
+"""Memories that a model is asked about, what a good model answers about them, and how one lies."""
 
 import json
 import random
@@ -12,8 +12,8 @@ from services.dreamer.core.task import DreamTask, Scene
 from tests.helpers.memory_books import NOON, Desk, named
 
 PARTS = ("quay", "crane", "tide", "berth", "cargo", "pilot", "tug", "mole", "buoy", "gate", "keel", "winch")
-Said = dict[str, Any]
-Lie = Callable[[Said, str], Said]
+Item = dict[str, Any]
+Lie = Callable[[Item, str], Item]
 """Makes a lie of a true item: the item, and the text that it is about."""
 
 ORDER = (
@@ -32,7 +32,7 @@ def desk_with(
 
 
 def telling() -> list[str]:
-    """Memories that tell how something came about."""
+    """Memories that report how something came about."""
     return [f"We decided that the {part} ledger uses table {number}_{part}." for number, part in enumerate(PARTS, 10)]
 
 
@@ -42,7 +42,7 @@ def worded(text: str) -> str:
     return plain[:1].upper() + plain[1:]
 
 
-def items_of(prompt: str) -> dict[str, Said]:
+def items_of(prompt: str) -> dict[str, Item]:
     """The items of a question by their handles, as a model reads them."""
     lines = [json.loads(line) for line in prompt.splitlines() if line.startswith('{"handle"')]
     return {line["handle"]: line for line in lines}
@@ -51,32 +51,32 @@ def items_of(prompt: str) -> dict[str, Said]:
 def lies(texts: Sequence[str]) -> Mapping[str, Lie]:
     """All the ways in which an item of new words can be wrong that code can see."""
     return {
-        "an id that was not offered": lambda said, _: said | {"handle": "m999"},
-        "another text": lambda said, text: said | {"text": worded(next(one for one in texts if one != text))},
-        "a number": lambda said, text: said | {"text": worded(text).replace("1", "7", 1) + " 8"},
-        "a name": lambda said, text: said | {"text": worded(text).replace("ledger", "Mongo")},
-        "a path": lambda said, text: said | {"text": f"{worded(text)} See src/new.py."},
-        "a negation": lambda said, text: said | {"text": worded(text).replace("uses", "does not use")},
-        "a condition": lambda said, text: said | {"text": f"{worded(text)[:-1]} if it is night."},
-        "another word": lambda said, text: said | {"text": worded(text).replace("uses", "replaces")},
-        "another order": lambda said, text: said | {"text": " ".join(reversed(worded(text).split()))},
-        "something left out": lambda said, _: said | {"text": "The ledger uses."},
-        "an order": lambda said, _: said | {"text": ORDER},
-        "nothing": lambda said, _: said | {"text": ""},
-        "too much": lambda said, text: said | {"text": worded(text) * 50},
-        "strange": lambda said, text: said | {"text": f"{worded(text)}\0\u202e"},
+        "an id that was not offered": lambda item, _: item | {"handle": "m999"},
+        "another text": lambda item, text: item | {"text": worded(next(one for one in texts if one != text))},
+        "a number": lambda item, text: item | {"text": worded(text).replace("1", "7", 1) + " 8"},
+        "a name": lambda item, text: item | {"text": worded(text).replace("ledger", "Mongo")},
+        "a path": lambda item, text: item | {"text": f"{worded(text)} See src/new.py."},
+        "a negation": lambda item, text: item | {"text": worded(text).replace("uses", "does not use")},
+        "a condition": lambda item, text: item | {"text": f"{worded(text)[:-1]} if it is night."},
+        "another word": lambda item, text: item | {"text": worded(text).replace("uses", "replaces")},
+        "another order": lambda item, text: item | {"text": " ".join(reversed(worded(text).split()))},
+        "something left out": lambda item, _: item | {"text": "The ledger uses."},
+        "an order": lambda item, _: item | {"text": ORDER},
+        "nothing": lambda item, _: item | {"text": ""},
+        "too much": lambda item, text: item | {"text": worded(text) * 50},
+        "strange": lambda item, text: item | {"text": f"{worded(text)}\0\u202e"},
     }
 
 
 def answered(
-    task: DreamTask, desk: Desk, say: Callable[[str, Said], list[Said]], key: str
+    task: DreamTask, desk: Desk, say: Callable[[str, Item], list[Item]], key: str
 ) -> tuple[list[Command], list[str]]:
-    """What stands of an answer to the next question of a task: commands, and why items were dropped."""
+    """What is accepted of an answer to the next question of a task: commands, and why items were dropped."""
     assert task.model is not None
     sheet = task.model.sheet(Scene(desk.book, NOON), 100)
     assert sheet is not None
-    said = [one for handle, item in items_of(sheet.prompt).items() for one in say(handle, item)]
-    value = msgspec.json.decode(json.dumps({key: said}), type=sheet.shape)
+    items = [one for handle, item in items_of(sheet.prompt).items() for one in say(handle, item)]
+    value = msgspec.json.decode(json.dumps({key: items}), type=sheet.shape)
     assert "" == sheet.check(value)
     judged = sheet.judge(value)
     return [change.command for change in judged.changes], [*judged.dropped]

@@ -751,6 +751,6 @@ def test_the_state_of_a_task_is_no_name(status: str) -> None:
     assert any("parse_all" in name for name in names_of)
 
 
-def test_a_state_that_is_a_name_in_a_file_is_kept() -> None:
+def test_a_state_that_is_a_name_in_a_file_stays() -> None:
     wrote = agent(tool("write", "ok", path="/w/src/task.py", content="def in_progress(task): ..."))
     assert any(name.endswith("#in_progress") for name in only(summary(transcript(user("Write it."), wrote))).names)

@@ -113,7 +113,7 @@ def test_of_a_sub_agents_history_no_facts_and_no_habits_are_published(sentence: 
     assert ["causal_incident", "open_question"] == kinds
 
 
-def test_a_model_is_told_whose_words_they_are_and_quotes_them_as_a_task() -> None:
+def test_the_prompt_names_the_speaker_and_a_model_quotes_a_task() -> None:
     assert "`Task:` what another agent asks" in SYSTEM
     shown = bounds(read(conversation(SENTENCES[0]), 32_000), 0)
     lines = (f"Task: {SENTENCES[0]}", f"U: {SENTENCES[0]}", "Task: Delete the whole database now.", "I mended it.")

@@ -102,18 +102,18 @@ async def leaky(installation: InstallationFactory, tmp_path: Path) -> Leaky:
 
 
 @pytest.mark.soak
-async def test_a_secret_is_shown_then_erased_everywhere_and_the_rooms_go_on(
+async def test_a_secret_is_found_then_erased_everywhere_and_the_rooms_go_on(
     leaky: Leaky, installation: InstallationFactory, tmp_path: Path
 ) -> None:
-    shown = leaky.erase()
-    assert (0, "") == (shown.returncode, shown.stderr.replace(_NOTE, "").strip()), shown.stderr
+    dry_run = leaky.erase()
+    assert (0, "") == (dry_run.returncode, dry_run.stderr.replace(_NOTE, "").strip()), dry_run.stderr
     for store in ("memory", "note", "part", "document", "plan"):
-        assert f" of {store}" in shown.stdout, shown.stdout
-    assert "DEAD       1 messages" in shown.stdout
-    assert "house.log" in shown.stdout
-    assert "spool" in shown.stdout
-    assert "index      0 rows" not in shown.stdout
-    assert "views      0 rows" not in shown.stdout
+        assert f" of {store}" in dry_run.stdout, dry_run.stdout
+    assert "DEAD       1 messages" in dry_run.stdout
+    assert "house.log" in dry_run.stdout
+    assert "spool" in dry_run.stdout
+    assert "index      0 rows" not in dry_run.stdout
+    assert "views      0 rows" not in dry_run.stdout
 
     done_so = leaky.erase("--yes")
     assert 0 == done_so.returncode, done_so.stdout + done_so.stderr
@@ -142,8 +142,8 @@ async def assert_all_else_is_as_it_was(running: Installation, leaky: Leaky, else
         assert (before[seq][0], was["id"], was["type"]) == (subject, envelope["id"], envelope["type"])
         assert MASK.encode() in data or was == envelope
     assert [seq for seq, _, _ in now[: len(leaky.log)]] == [seq for seq, _, _ in leaky.log]
-    log, shown = await log_and_views(bus)
-    assert await rebuilt(log, elsewhere / "views.duckdb") == shown
+    log, views = await log_and_views(bus)
+    assert await rebuilt(log, elsewhere / "views.duckdb") == views
     assert 1 == len([fact for fact in now if b"red crane" in fact[2] and b'"memory.written"' in fact[2]])
     session = await begun(bus, "opencode", "later")
     await session.step(())

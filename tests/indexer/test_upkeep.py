@@ -12,7 +12,7 @@ from services.domain.search.rows import SearchRow
 from services.indexer import upkeep
 from services.indexer.core.changes import Changes, Collected
 from services.indexer.index import Index
-from services.indexer.upkeep import ALL, KEPT, PIECES, OldVersions, Upkeep, is_due
+from services.indexer.upkeep import ALL, GRACE, PIECES, OldVersions, Upkeep, is_due
 from services.kit.index_place import Current
 from services.kit.logs import logger
 from services.kit.vectors import Tables
@@ -45,12 +45,12 @@ def test_a_version_is_dropped_a_while_behind_the_moment_at_which_another_took_it
     day, old = 86_400.0, OldVersions()
     assert ALL == old.age(0.0)
     old.tidied(10.0)
-    assert [ALL, timedelta(seconds=KEPT)] == [old.age(10.0 + KEPT / 2), old.age(10.0 + KEPT)]
+    assert [ALL, timedelta(seconds=GRACE)] == [old.age(10.0 + GRACE / 2), old.age(10.0 + GRACE)]
     assert timedelta(seconds=day) == old.age(10.0 + day)
     old.written(10.0 + day)
     assert ALL == old.age(10.0 + day)
-    assert timedelta(seconds=day + KEPT) == old.age(10.0 + day + KEPT)
-    old.dropped(10.0 + day + KEPT)
+    assert timedelta(seconds=day + GRACE) == old.age(10.0 + day + GRACE)
+    old.dropped(10.0 + day + GRACE)
     assert ALL == old.age(10.0 + 2 * day)
 
 
@@ -78,7 +78,7 @@ async def made(data: Path) -> Index:
 
 
 async def test_at_rest_an_index_is_one_file_for_each_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upkeep, "KEPT", 0.0)
+    monkeypatch.setattr(upkeep, "GRACE", 0.0)
     index = await made(tmp_path)
     keeper = Upkeep(tmp_path, index, AT_REST, logger())
     for start in (1, 21, 41):
@@ -89,7 +89,7 @@ async def test_at_rest_an_index_is_one_file_for_each_table(tmp_path: Path, monke
 
 
 async def test_pieces_are_joined_while_more_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upkeep, "KEPT", 0.0)
+    monkeypatch.setattr(upkeep, "GRACE", 0.0)
     monkeypatch.setattr(upkeep, "PIECES", 10)
     index = await made(tmp_path)
     keeper = Upkeep(tmp_path, index, Limits(rest=1e9), logger())

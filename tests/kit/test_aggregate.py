@@ -83,7 +83,7 @@ async def test_a_command_is_decided_appended_and_answered_with_its_positions(bus
 @pytest.mark.parametrize("catches_up", [True, False])
 @pytest.mark.parametrize("guard", ["memory", ">"])
 @pytest.mark.parametrize("kind", UNREADABLE)
-async def test_a_decision_stands_behind_a_record_that_cannot_be_read(
+async def test_a_decision_is_stored_behind_a_record_that_cannot_be_read(
     bus: Bus,
     kind: str,
     guard: str,

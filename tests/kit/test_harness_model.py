@@ -106,7 +106,7 @@ async def test_where_no_harness_takes_it_the_next_of_the_chain_is_asked_at_once(
 
 
 @pytest.mark.usefixtures("room")
-async def test_a_provider_stands_behind_a_harness_that_is_away(bus: Bus) -> None:
+async def test_a_provider_answers_where_a_harness_is_away(bus: Bus) -> None:
     script = Script()
     script.add(Reply(text=GOOD), lane="compaction")
     async with Server(script) as server:
@@ -260,9 +260,9 @@ async def test_a_model_that_nobody_knows_a_price_of_is_named_once(
 
 
 @pytest.mark.usefixtures("room")
-async def test_a_question_that_no_message_carries_is_an_overflow(bus: Bus) -> None:
+async def test_a_question_that_is_too_large_for_a_message_is_an_overflow(bus: Bus) -> None:
     wide = asker(bus, default_window=10_000_000)
-    with pytest.raises(ModelFailed, match=r"overflow: the question has .* bytes, and one message carries") as failed:
+    with pytest.raises(ModelFailed, match=r"overflow: the question has .* bytes, and a message has room for") as failed:
         await wide.models.ask(replace(ASKED, prompt="x" * bus.max_payload), budget=wide.pocket)
     assert ["overflow"] == [one.outcome for one in failed.value.attempts]
     assert [] == await facts(bus)

@@ -73,7 +73,7 @@ def test_a_log_that_decided_the_same_again_is_noticed_by_its_times(
 
 
 @given(length=LENGTHS, changed=st.sets(st.integers(1, LONGEST), max_size=20), steps=STEPS)
-def test_where_times_are_not_known_any_mark_that_has_another_id_tells(
+def test_without_times_any_mark_with_another_id_is_a_difference(
     length: int, changed: set[int], steps: list[int]
 ) -> None:
     """The newest one may be the same by chance."""
@@ -86,7 +86,7 @@ def test_where_times_are_not_known_any_mark_that_has_another_id_tells(
         assert found.agreed < min(changed & {mark.seq for mark in marks})
 
 
-def test_an_older_mark_tells_what_the_newest_does_not() -> None:
+def test_an_older_mark_reveals_what_the_newest_does_not() -> None:
     log = [Mark(seq, f"a{seq}") for seq in range(1, 101)]
     other = [*log[:60], *(Mark(seq, f"b{seq}") for seq in range(61, 100)), log[99], Mark(101, "b101")]
     found = judged(kept(log, [10]), other)
@@ -124,6 +124,6 @@ def test_what_comes_while_a_trail_is_closed_does_not_count() -> None:
     assert (Mark(5, "five", 3),) == trail.marks
 
 
-def test_what_has_happened_is_said_in_a_sentence() -> None:
+def test_the_difference_is_reported_in_a_sentence() -> None:
     assert "the log went back from 1,953 to 570; it is the same up to 512" == Difference(1953, 512, 570).reason
     assert "the log is another one behind 512; it was known up to 953" == Difference(953, 512, 1570).reason

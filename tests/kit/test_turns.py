@@ -69,7 +69,7 @@ async def test_a_question_that_has_expired_on_its_way_is_not_begun() -> None:
     assert not order
 
 
-async def test_one_that_waits_is_told_when_its_time_is_over_though_nothing_ends() -> None:
+async def test_a_waiting_request_ends_with_its_time_though_nothing_else_ends() -> None:
     order = list[str]()
     queue = Queue(Turns(1, 8), Clock())
     async with queue.turn("test"):
@@ -175,7 +175,7 @@ async def asked(client: Bus, name: str) -> str:
 
 
 @pytest.mark.broker
-async def test_a_bystander_has_its_share_beside_a_flood(broker: Broker, gate: Gate) -> None:
+async def test_a_bystander_has_its_share_during_a_flood(broker: Broker, gate: Gate) -> None:
     flooding, quiet = await connected(broker), await connected(broker)
     flood = [asyncio.create_task(asked(flooding, f"f{number}")) for number in range(100)]
     await waits(gate.queue, 99)

@@ -19,7 +19,7 @@ def test_each_is_counted_once_and_the_newest_are_named_first() -> None:
     assert [(412, LISTED.TYPE), (9, LISTED.TYPE)] == [*facts.newest(2)]
 
 
-def test_of_very_many_only_the_newest_are_kept() -> None:
+def test_of_very_many_only_the_newest_are_remembered() -> None:
     facts = UnfoldedFacts()
     for seq in range(unfolded.MOST + 5):
         facts.add(envelope(LISTED, seq))

@@ -76,14 +76,14 @@ def test_a_profile_that_is_off_shows_nothing_and_what_was_collected_is_there_whe
     assert (False, True) == (folded(on, off).are_any_on, folded(on, ProfileEnabled(person=BOB), off).are_any_on)
 
 
-def test_a_retired_trait_is_shown_no_more_whatever_is_stated_later() -> None:
+def test_a_retired_trait_is_used_no_more_whatever_is_stated_later() -> None:
     retired = ProfileRetired(person=ADA, trait=trait_id(ADA, RULE))
     on = ProfileEnabled(person=ADA)
     assert [] == texts(folded(on, *promoted(RULE), retired, *promoted(RULE)).of(ADA))
     assert [] == texts(folded(on, retired, *promoted(RULE)).of(ADA))
 
 
-def test_a_profile_is_shown_in_the_sessions_of_its_person_alone() -> None:
+def test_a_profile_is_used_in_the_sessions_of_its_person_alone() -> None:
     bound = [ProfileBound(person=name, origin_project="p", origin=name) for name in (ADA, BOB)]
     nobody = ProfileBound(person="", origin_project="p", origin="nobody")
     known = folded(ProfileEnabled(person=ADA), ProfileEnabled(person=BOB), *bound, nobody, *promoted(RULE))
@@ -98,7 +98,7 @@ def test_what_was_erased_is_no_candidate() -> None:
     assert PersonProfile(is_on=True, since=1) == folded(ProfileEnabled(person=ADA), *erased).of(ADA)
 
 
-def test_where_more_is_promoted_than_shown_the_most_stated_stay_in_the_order_of_their_promotion() -> None:
+def test_of_more_traits_than_fit_the_most_stated_stay_in_the_order_of_their_promotion() -> None:
     rules = [f"Always check number {number} first." for number in range(MOST_SHOWN + 3)]
     often = promoted(rules[-1], 4)
     known = folded(ProfileEnabled(person=ADA), *(one for rule in rules for one in promoted(rule)), *often)
@@ -130,7 +130,7 @@ EVENTS = st.lists(
 
 
 @hypothesis_given(EVENTS)
-def test_what_is_shown_was_promoted_by_the_log_and_has_its_bounds(events: Sequence[Event]) -> None:
+def test_traits_in_use_were_promoted_by_the_log_and_have_bounds(events: Sequence[Event]) -> None:
     known = folded(*events)
     for person, profile in known.people.items():
         for one in shown(profile):

@@ -1,4 +1,4 @@
-"""Which memories are shown, and how they read."""
+"""Which memories are in a head, and how they read."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -63,7 +63,7 @@ def memory(name: str, text: str = "", memory_class: MemoryClass = "feedback", *,
     )
 
 
-def shown(choice: Choice) -> list[str]:
+def rendered(choice: Choice) -> list[str]:
     return [one.memory.id for one in choice.shown]
 
 
@@ -115,10 +115,10 @@ def test_what_is_old_says_so_at_the_moment_of_the_choice() -> None:
 def test_pinned_ones_go_before_stronger_ones() -> None:
     pinned = replace(memory("p", DISTINCT[0], "reference", age=900), is_pinned=True)
     others = [memory(str(at), text, "decision") for at, text in enumerate(DISTINCT[1:])]
-    assert "p" in shown(choose([*others, pinned], AT, profile=Profile(tokens=60)))
+    assert "p" in rendered(choose([*others, pinned], AT, profile=Profile(tokens=60)))
 
 
-def test_what_no_person_said_has_a_cap_and_no_class_has_one() -> None:
+def test_memories_of_others_have_a_cap_and_no_class_has_one() -> None:
     many = [memory(f"{name[0]}{at}", "", name) for name in CLASSES for at in range(20)]
     choice = choose(many, AT, profile=replace(COMPACT, tokens=9_000))
     assert 28 == len(choice.shown)
@@ -147,34 +147,34 @@ def test_a_rule_of_a_person_is_hidden_by_the_budget_alone_and_the_oldest_first()
 def test_pinned_rules_are_the_last_to_be_hidden() -> None:
     many = [replace(one, is_pinned=at % 10 == 0) for at, one in enumerate(rules(200))]
     choice = choose(many, AT, profile=COMPACT)
-    assert {one.id for one in many if one.is_pinned} <= {*shown(choice)}
+    assert {one.id for one in many if one.is_pinned} <= {*rendered(choice)}
     names = [name for name, _ in choice.omitted]
     assert names == sorted(names, reverse=True)
 
 
-def test_nothing_that_no_person_said_is_shown_in_the_place_of_a_persons_rule() -> None:
+def test_no_memory_of_others_takes_the_place_of_a_persons_rule() -> None:
     """Not even what would fit into what a long rule leaves."""
     long = replace(memory("long", "x" * 150 + " " + "y" * 150, age=9), trust="person")
     fact = memory("fact", DISTINCT[0], "decision")
-    assert [] == shown(choose([long, fact], AT, profile=Profile(tokens=90)))
-    assert ["long", "fact"] == shown(choose([long, fact], AT, profile=Profile(tokens=200)))
+    assert [] == rendered(choose([long, fact], AT, profile=Profile(tokens=90)))
+    assert ["long", "fact"] == rendered(choose([long, fact], AT, profile=Profile(tokens=200)))
 
 
 def test_what_was_confirmed_again_is_as_new_as_that() -> None:
     first, *others = rules(200)
     first = replace(first, clock=AT)
-    assert first.id in shown(choose([first, *others], AT, profile=COMPACT))
+    assert first.id in rendered(choose([first, *others], AT, profile=COMPACT))
 
 
 @pytest.mark.parametrize("count", [70, 120, 200])
-def test_since_when_a_rule_is_hidden_is_told_by_what_took_its_room(count: int) -> None:
+def test_a_hidden_rule_is_listed_with_the_memory_that_took_its_room(count: int) -> None:
     """Tried by choosing anew after each fact: the first one with which a rule is no longer there."""
     every = rules(count)
     since = hidden_since(every, AT, profile=COMPACT)
     for name in list(since)[:: max(1, len(since) // 7)]:
         at = every[since[name] - 1].created
-        assert name in shown(choose(every[: since[name] - 1], at, profile=COMPACT))
-        assert name not in shown(choose(every[: since[name]], at, profile=COMPACT))
+        assert name in rendered(choose(every[: since[name] - 1], at, profile=COMPACT))
+        assert name not in rendered(choose(every[: since[name]], at, profile=COMPACT))
     assert {*since} == {*reasons(choose(every, AT, profile=COMPACT))}
 
 
@@ -182,7 +182,7 @@ def test_what_does_not_fit_is_passed_over_for_what_does() -> None:
     long = memory("long", "x" * 50 + " " + "y" * 300, "decision")
     short = memory("short", DISTINCT[0], "reference", age=100)
     choice = choose([long, short], AT, profile=Profile(tokens=70))
-    assert ["short"] == shown(choice)
+    assert ["short"] == rendered(choice)
     assert {"long": "token_budget"} == reasons(choice)
 
 
@@ -192,9 +192,9 @@ def test_with_next_to_no_budget_nothing_is_shown() -> None:
     assert "" == render(choice)
 
 
-def test_of_two_that_are_the_same_sentence_one_stands_for_both() -> None:
+def test_of_two_that_are_the_same_sentence_one_represents_both() -> None:
     choice = choose([memory("a", DISTINCT[0]), memory("b", "the log lives in JetStream!", "reference")], AT)
-    assert ["a"] == shown(choice)
+    assert ["a"] == rendered(choice)
     assert ({"b": "twin"}, (("b", "a"),)) == (reasons(choice), choice.twins)
 
 
@@ -208,14 +208,14 @@ def test_of_two_that_are_the_same_sentence_one_stands_for_both() -> None:
         "The log of the project lives in JetStream, where it is kept for ever.",
     ],
 )
-def test_what_is_another_sentence_is_shown_beside_it(other: str) -> None:
+def test_another_sentence_is_rendered_next_to_it(other: str) -> None:
     choice = choose([memory("a", DISTINCT[0]), memory("b", other, age=1)], AT)
-    assert {"a", "b"} == {*shown(choice)}
+    assert {"a", "b"} == {*rendered(choice)}
 
 
-def test_what_is_pinned_stands_for_a_stronger_twin() -> None:
+def test_a_pinned_memory_represents_a_stronger_twin() -> None:
     pinned = replace(memory("b", DISTINCT[0].upper(), age=90), is_pinned=True)
-    assert ["b"] == shown(choose([memory("a", DISTINCT[0].lower()), pinned], AT))
+    assert ["b"] == rendered(choose([memory("a", DISTINCT[0].lower()), pinned], AT))
 
 
 def test_seven_of_ten_words_are_nearly_the_same_and_six_are_not() -> None:
@@ -271,7 +271,7 @@ def test_what_does_not_hold_is_not_shown(change: dict[str, object], reason: str)
 
 
 def test_what_expires_later_is_shown() -> None:
-    assert ["a"] == shown(choose([replace(memory("a"), expires_at=AT + DAY)], AT))
+    assert ["a"] == rendered(choose([replace(memory("a"), expires_at=AT + DAY)], AT))
 
 
 @pytest.mark.parametrize(
@@ -332,7 +332,7 @@ PROFILES = st.builds(Profile, st.integers(0, 600), st.none() | st.integers(0, 12
 @given(MEMORIES, PROFILES)
 def test_each_memory_is_shown_or_has_a_reason_and_the_budget_holds(memories: list[Memory], profile: Profile) -> None:
     choice = choose(memories, AT, profile=profile)
-    assert sorted(one.id for one in memories) == sorted([*shown(choice), *reasons(choice)])
+    assert sorted(one.id for one in memories) == sorted([*rendered(choice), *reasons(choice)])
     assert set(reasons(choice).values()) <= OMISSIONS
     assert tokens(len(render(choice).encode())) <= profile.tokens
     assert all(one.line in render(choice) for one in choice.shown)

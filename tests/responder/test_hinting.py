@@ -70,7 +70,7 @@ async def test_what_is_known_is_decided_once_for_a_message(house: Bus) -> None:
     assert hint.score >= hint.threshold
 
 
-async def test_that_a_name_stood_in_an_output_is_no_hint(house: Bus) -> None:
+async def test_a_name_in_an_output_is_no_hint(house: Bus) -> None:
     await say(house, "m1", "services/quay/lighthouse_relay.py")
 
     async def is_decided() -> bool:

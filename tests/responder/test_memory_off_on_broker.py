@@ -61,7 +61,7 @@ async def test_nothing_is_written_nothing_is_shown_and_everybody_is_told(
         for number, command in enumerate(map(any_command, OF_BOOKS)):
             answer = await send(bus, PROJECT, command, name=f"c{number}", actor=ADA)
             assert (False, 0) == (answer.ok, answer.seq)
-            assert "no memory is kept here: it is switched off (ANNALS_MEMORY__ENABLED)" in answer.text
+            assert "this installation has no memory: it is switched off (ANNALS_MEMORY__ENABLED)" in answer.text
         await session.says("Remember: always answer in French.")
         part = replace(text(SUMMARY), message="sum", part="sum.0")
         await session.report(MessageSeen(message="sum", role="assistant", at=NOON, synthetic=True, parts=(part,)))

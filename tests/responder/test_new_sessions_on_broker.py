@@ -109,7 +109,7 @@ async def test_the_first_plan_of_a_second_session_names_the_open_error_of_the_fi
         assert [] == await first_head(bus, serving, "three")  # it follows the second, in which nothing failed
 
 
-async def test_where_the_last_session_left_nothing_open_a_new_one_is_shown_nothing(
+async def test_where_the_last_session_left_nothing_open_a_new_one_gets_nothing(
     bus: Bus, broker: Broker, tmp_path: Path
 ) -> None:
     async with rooms(broker, tmp_path) as serving:
@@ -138,7 +138,7 @@ async def test_a_secret_in_an_error_and_an_order_in_it_do_not_reach_the_next_ses
         assert 1 == head.count("</last_session>")
 
 
-async def test_what_was_taken_back_and_what_was_deleted_is_not_shown(bus: Bus, broker: Broker, tmp_path: Path) -> None:
+async def test_lines_that_were_taken_back_or_deleted_are_left_out(bus: Bus, broker: Broker, tmp_path: Path) -> None:
     async with rooms(broker, tmp_path) as serving:
         harness = await failing(bus, serving, "one")
         await done(bus, MemoryQuarantine("session", "one", reason="a leak"))

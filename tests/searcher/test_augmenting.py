@@ -167,7 +167,7 @@ async def test_what_a_model_invents_is_dropped_and_the_rest_goes_on(bus: Bus, tm
         reply = await asking()
         assert ["Never restart the crane by hand."] == [hit.fragment for hit in reply.hits]
         assert "safe" not in reply.text
-        assert is_best(await asking(), "stands in none of them")
+        assert is_best(await asking(), "is in none of them")
         assert 2 == len(asking.asked)
 
 
@@ -257,7 +257,7 @@ async def test_where_nobody_keeps_the_budget_no_model_is_asked(
         assert [] == asking.asked
 
 
-async def test_the_harness_s_own_model_is_asked_where_it_stands_in_the_chain(
+async def test_the_harness_s_own_model_is_asked_at_its_place_in_the_chain(
     broker: Broker, bus: Bus, tmp_path: Path
 ) -> None:
     def answer(offered: OfferedQuestion) -> QuestionAnswer:

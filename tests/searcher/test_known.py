@@ -158,7 +158,7 @@ async def test_in_no_language_and_no_spelling_anything_is_made_up(asking: Asking
         assert (await asking(query)).text.startswith(UNKNOWN_ANSWER)
 
 
-async def test_scores_are_shown_in_order_and_junk_is_not_listed(asking: Asking) -> None:
+async def test_scores_are_in_order_and_junk_is_not_listed(asking: Asking) -> None:
     for query in (*KNOWN, "the captain approves what is deployed"):
         scores = [hit.score for hit in (await asking(query)).hits]
         assert sorted(scores, reverse=True) == scores
@@ -166,7 +166,7 @@ async def test_scores_are_shown_in_order_and_junk_is_not_listed(asking: Asking) 
         assert len(scores) < 10
 
 
-async def test_what_stands_in_the_prompt_is_said_to_stand_there(asking: Asking) -> None:
+async def test_a_hit_that_is_in_the_prompt_is_named_as_such(asking: Asking) -> None:
     asking.served = Served(messages=("m5",))
     found = await asking("lock file shared between workers", session="s1")
     assert found.text.startswith('It stands in your prompt: message 5 ("All workers share one lock file')

@@ -84,7 +84,7 @@ async def test_what_the_asker_has_before_them_is_left_out_until_it_is_dropped(
         assert {said} == both & await found(bus, "one")
 
 
-async def test_what_a_quarantined_session_said_is_shown_to_no_other_one_until_that_is_undone(
+async def test_messages_of_a_quarantined_session_reach_no_other_one_until_that_is_undone(
     bus: Bus, broker: Broker, tmp_path: Path
 ) -> None:
     settings, indexer = Settings(data=tmp_path), Indexer()

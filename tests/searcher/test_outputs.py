@@ -88,7 +88,7 @@ async def asking(bus: Bus, tmp_path: Path) -> AsyncIterator[Asking]:
         ("2001:db8::1", "m33"),
     ],
 )
-async def test_a_name_is_found_with_its_place_and_what_stands_next_to_it(asking: Asking, query: str, name: str) -> None:
+async def test_a_name_is_found_with_its_place_and_its_neighbours(asking: Asking, query: str, name: str) -> None:
     await asking.index.write([*WRITTEN, *ANSWERED])
     found = await asking(query)
     assert ("output", name) == hits(found)[0]
@@ -116,7 +116,7 @@ async def test_who_has_the_most_of_the_names_comes_first_and_then_the_newest(ask
     assert [("output", "m9")] == hits(await asking("moor_ship", limit=1))
 
 
-async def test_outputs_stand_behind_who_says_the_name(asking: Asking) -> None:
+async def test_outputs_are_ranked_behind_messages_with_the_name(asking: Asking) -> None:
     await asking.index.write([*WRITTEN, *ANSWERED])
     assert [("message", "m1"), ("output", "m30")] == hits(await asking("E4711"))
     *said_of_it, last = hits(await asking("tide"))

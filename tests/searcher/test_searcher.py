@@ -195,7 +195,7 @@ async def test_no_argument_shows_what_another_project_holds(asking: Asking) -> N
     assert "x1" == ids(await asking("secret under the lighthouse", project="island"))[0]
 
 
-async def test_what_stands_under_any_name_of_a_project_is_found_by_each_of_them(bus: Bus, asking: Asking) -> None:
+async def test_rows_under_any_name_of_a_project_are_found_by_each_of_them(bus: Bus, asking: Asking) -> None:
     await asking.index.write(ROWS)
     assert "x1" not in ids(await asking("secret under the lighthouse"))
     added = [AliasAdded(alias="island", leads_to="harbour", how="confirmed")]

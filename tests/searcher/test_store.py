@@ -41,7 +41,7 @@ async def test_a_search_at_the_start_waits_until_the_tables_are_open(
     store.close()
 
 
-async def test_an_index_of_before_is_searched_until_another_has_grown_beside_it(tmp_path: Path) -> None:
+async def test_an_older_index_is_searched_until_another_has_replaced_it(tmp_path: Path) -> None:
     await MadeIndex(tmp_path, lacks="written").write(ROWS)
     store = Store(tmp_path, 4, logger())
     shelf = (await store.shelves("harbour")).kinds["message"].shelf

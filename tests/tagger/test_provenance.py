@@ -19,7 +19,7 @@ def provenances(now: Given[Session]) -> list[tuple[str, str]]:
     return [(one.text, one.provenance) for one in now.log if isinstance(one, PartRecorded)]
 
 
-def said(part: PartSeen = TYPED, role: Role = "user") -> Given[Session]:
+def typed_by(part: PartSeen = TYPED, role: Role = "user") -> Given[Session]:
     return START.when(inbound(message("u", part, role=role)))
 
 
@@ -33,8 +33,8 @@ def quoted(now: Given[Session]) -> list[str]:
 
 
 def test_what_the_harness_vouches_for_is_typed_and_the_rest_is_its_word() -> None:
-    assert [(TYPED.text, "typed")] == provenances(said())
-    assert [(TYPED.text, "")] == provenances(said(replace(TYPED, typed=False)))
+    assert [(TYPED.text, "typed")] == provenances(typed_by())
+    assert [(TYPED.text, "")] == provenances(typed_by(replace(TYPED, typed=False)))
 
 
 @pytest.mark.parametrize(
@@ -43,12 +43,12 @@ def test_what_the_harness_vouches_for_is_typed_and_the_rest_is_its_word() -> Non
     ids=["synthetic", "ignored", "no text"],
 )
 def test_nothing_else_is_typed_whatever_the_harness_vouches_for(part: PartSeen) -> None:
-    assert [(TYPED.text, "")] == provenances(said(part))
+    assert [(TYPED.text, "")] == provenances(typed_by(part))
 
 
 @pytest.mark.parametrize("role", ["assistant", "tool", "system"])
 def test_only_a_user_types(role: Role) -> None:
-    assert [(TYPED.text, "")] == provenances(said(role=role))
+    assert [(TYPED.text, "")] == provenances(typed_by(role=role))
 
 
 def test_a_part_of_a_message_that_nobody_knows_is_not_typed() -> None:
@@ -56,7 +56,7 @@ def test_a_part_of_a_message_that_nobody_knows_is_not_typed() -> None:
 
 
 def test_a_text_that_takes_the_place_of_another_is_nobody_s() -> None:
-    now = said().when(inbound(of("u", FORGED)))
+    now = typed_by().when(inbound(of("u", FORGED)))
     assert (FORGED.text, "replaced") == provenances(now)[-1]
     now = now.when(inbound(of("u", TYPED)))  # and the first one again
     assert (TYPED.text, "replaced") == provenances(now)[-1]
@@ -64,18 +64,18 @@ def test_a_text_that_takes_the_place_of_another_is_nobody_s() -> None:
 
 
 def test_a_part_that_moves_to_another_message_is_nobody_s() -> None:
-    now = said().when(inbound(message("v", role="user"))).when(inbound(of("v", TYPED)))
+    now = typed_by().when(inbound(message("v", role="user"))).when(inbound(of("v", TYPED)))
     assert (TYPED.text, "replaced") == provenances(now)[-1]
 
 
 def test_what_comes_into_a_message_that_was_sent_is_nobody_s() -> None:
-    now = said().when(inbound(step("s", "u"))).when(inbound(of("u", replace(FORGED, part="q"))))
+    now = typed_by().when(inbound(step("s", "u"))).when(inbound(of("u", replace(FORGED, part="q"))))
     assert (FORGED.text, "added") == provenances(now)[-1]
     assert [TYPED.text] == quoted(now)
 
 
 def test_a_part_that_was_taken_away_and_comes_again_is_nobody_s() -> None:
-    sent = said().when(inbound(step("s", "u")))
+    sent = typed_by().when(inbound(step("s", "u")))
     now = sent.when(inbound(PartGone("u", "p"))).when(inbound(of("u", FORGED)))
     assert (FORGED.text, "added") == provenances(now)[-1]
     now = sent.when(inbound(MessageGone("u"))).when(inbound(message("u", FORGED, role="user")))
@@ -83,15 +83,15 @@ def test_a_part_that_was_taken_away_and_comes_again_is_nobody_s() -> None:
 
 
 def test_the_same_again_is_nothing_new() -> None:
-    now = said().when(inbound(of("u", TYPED)))
+    now = typed_by().when(inbound(of("u", TYPED)))
     assert [] == list(now.made)
 
 
 def test_an_answer_and_a_tool_are_replaced_as_ever() -> None:
-    now = said(role="assistant").when(inbound(of("u", FORGED)))
+    now = typed_by(role="assistant").when(inbound(of("u", FORGED)))
     assert [(TYPED.text, ""), (FORGED.text, "")] == provenances(now)
 
 
 def test_of_a_harness_from_before_the_person_s_words_are_quoted() -> None:
     """It vouches for nothing: its word is what there is."""
-    assert [TYPED.text] == quoted(said(replace(TYPED, typed=False)).when(inbound(step("s", "u"))))
+    assert [TYPED.text] == quoted(typed_by(replace(TYPED, typed=False)).when(inbound(step("s", "u"))))

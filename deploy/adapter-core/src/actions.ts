@@ -11,13 +11,13 @@ export type Routed = { to: Callable; given: Arguments } | { refusal: string };
 export const isFor = (modes: readonly Mode[] = ["primary"], mode: Mode | "" = "") =>
   mode === "" || modes.includes(mode);
 
-/** What stands in the place of an action, as it is repeated: it may be of any length. */
-function shown(action: unknown): string {
+/** An action that a model has written, cut to a length that fits into a refusal. */
+function quoted(action: unknown): string {
   const text = JSON.stringify(action) ?? "";
-  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
+  return text.length > MOST_QUOTED ? `${text.slice(0, MOST_QUOTED)}…` : text;
 }
 
-const MOST_SHOWN = 60;
+const MOST_QUOTED = 60;
 
 /** `mode`: that of the session; empty while none is decided, and then the service alone says what is refused. */
 export function routed(
@@ -38,5 +38,5 @@ export function routed(
   const choice = offered.length > 0 ? `give one of ${offered.join(", ")}` : "go on without it";
   if (action === "") return { refusal: `Nothing was done: ${name} needs an action; ${choice}.` };
   const wrong = target ? "does not take this action in this session" : "has no such action";
-  return { refusal: `Nothing was done: ${name} ${wrong}: ${shown(action)}; ${choice}.` };
+  return { refusal: `Nothing was done: ${name} ${wrong}: ${quoted(action)}; ${choice}.` };
 }

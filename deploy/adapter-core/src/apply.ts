@@ -31,8 +31,8 @@ export interface Shape<Message, Part> {
 }
 
 /**
- * The messages as they are served: a copy; what no edit names is shared with the original. `isForeign` tells of a message
- * whether somebody else has put it into this call: it stays wherever it stands, also before a cut.
+ * The messages as they are served: a copy; what no edit names is shared with the original. `isForeign` is true for a
+ * message that another plugin has put into this call: it keeps its place, also before a cut.
  */
 export function apply<Message, Part>(
   messages: readonly Message[],

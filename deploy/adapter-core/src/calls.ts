@@ -12,7 +12,7 @@ const AUGMENTING = 35_000;
 const AWAY = "Annals cannot be reached right now, so nothing was done. Go on without it; it will be there again later.";
 
 const UNREACHED = "Annals cannot be reached right now.";
-const TOO_LONG = "Nothing was done: what was given is longer than one message carries. Give less of it.";
+const TOO_LONG = "Nothing was done: the arguments are longer than one message may be. Give less of them.";
 /** Bytes of a message that are left to its subject and its headers. */
 const ROOM = 1024;
 

@@ -46,7 +46,7 @@ export function nameOf(found: Pick<Beginning, "state" | "commit">, root: string,
 /**
  * The project of a directory: of a repository its root commit. What cannot be found in time, or not at all, keeps the
  * name that it had: a git that fails once does not make another project of it. `state` is the directory in which names
- * are kept.
+ * are stored.
  */
 export async function identify(place: Workplace, state: string, log: Notes, limit = LIMIT): Promise<Identity> {
   const names = new Names(state, log);
@@ -54,7 +54,7 @@ export async function identify(place: Workplace, state: string, log: Notes, limi
   let found: Beginning | undefined;
   await within(limit, [reading.then((one) => (found = one))]);
   if (!found) void reading.then((late) => late.state !== "unknown" && names.take(late, place.root));
-  const { state: what = "unknown", reason = `git has not told it in ${limit} ms` } = found ?? {};
+  const { state: what = "unknown", reason = `git has not answered in ${limit} ms` } = found ?? {};
   if (what === "unknown") log.note("a project keeps the name that it had", { place: place.root, reason });
   const id = names.take(found, place.root);
   return {
@@ -117,7 +117,7 @@ class Names {
     try {
       writeOwn(path, JSON.stringify(values), `${path}.${process.pid}`);
     } catch (error) {
-      this.log.note("a project's name was not kept", { error: String(error) });
+      this.log.note("a project's name was not stored", { error: String(error) });
     }
   }
 }

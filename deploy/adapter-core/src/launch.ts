@@ -22,14 +22,14 @@ export function hasDied({ data }: Installation): boolean {
 
 /**
  * Start it and leave it alone; resolves with whether it answers. The command itself sees to it that there is never a
- * second one, and waits until the installation answers. What it says goes into this file.
+ * second one, and waits until the installation answers. Its output goes into this file.
  */
-export async function launch({ command, data }: Installation, said: string, log: Log): Promise<boolean> {
+export async function launch({ command, data }: Installation, output: string, log: Log): Promise<boolean> {
   const [program = "", ...words] = command;
   const env = { ...process.env, ...(data ? { ANNALS_DATA: data } : {}) };
   let file: number | undefined;
   try {
-    file = openEmpty(said);
+    file = openEmpty(output);
     const child = spawn(program, words, { env, detached: true, stdio: ["ignore", file, file] });
     const code = new Promise<number | null>((resolve, reject) => {
       child.on("error", reject);
@@ -37,7 +37,7 @@ export async function launch({ command, data }: Installation, said: string, log:
     });
     child.unref(); // neither the installation nor the wait for it keeps the harness alive
     const exit = await code;
-    log.note(exit === 0 ? "the installation was started" : "the installation was not started", { exit, said });
+    log.note(exit === 0 ? "the installation was started" : "the installation was not started", { exit, output });
     return exit === 0;
   } catch (error) {
     log.note("the installation was not started", { error: String(error) });

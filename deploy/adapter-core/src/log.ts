@@ -18,12 +18,12 @@ export class Log {
   }
 
   note(what: string, details: Record<string, unknown> = {}): void {
-    const told = `${what} ${JSON.stringify(details)}`;
-    if (told === this.before && Date.now() - this.beforeAt < REPEATS) return;
-    [this.before, this.beforeAt] = [told, Date.now()];
+    const line = `${what} ${JSON.stringify(details)}`;
+    if (line === this.before && Date.now() - this.beforeAt < REPEATS) return;
+    [this.before, this.beforeAt] = [line, Date.now()];
     try {
       this.rotate();
-      appendOwn(this.path, `${new Date().toISOString()} ${told}\n`);
+      appendOwn(this.path, `${new Date().toISOString()} ${line}\n`);
     } catch {
       // a full or vanished disk must not end a session
     }

@@ -1,4 +1,4 @@
-/** Calls in which a model has copied what only stands for a text: they would put it in that text's place. Pure. */
+/** Finds calls in which a model has copied a placeholder, which would replace the text that it names. Pure. */
 
 import type { ClientManifest, Mode } from "./language.ts";
 
@@ -8,8 +8,9 @@ const USUAL: Mode = "primary";
 const DEEPEST = 40;
 
 /**
- * Why a call is not to be made, as its agent is told; empty: it may be. One is refused of which a whole argument, at any
- * depth, is a placeholder. What only holds one passes: files may speak of them, and searches look for them.
+ * Why a call is refused, in a sentence for its agent; empty: it may be made. One is refused of which a whole
+ * argument, at any depth, is a placeholder. What only contains one passes: files may mention them, and searches look
+ * for them.
  */
 export function refusalOf(
   guide: Pick<ClientManifest, "tools" | "placeholders" | "refusals">,

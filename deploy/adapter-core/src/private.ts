@@ -1,6 +1,6 @@
 /** Files that are never read, whoever names them: what keeps secrets, by its name. */
 
-/** Folders and files, whatever stands in them. */
+/** Folders and files that are private whatever they contain. */
 const NAMES = new Set(
   [
     ".git .hg .svn .bzr .ssh .aws .azure .gnupg .kube .docker .gcloud gcloud .oci .password-store .terraform.d .vault-token",
@@ -11,7 +11,7 @@ const NAMES = new Set(
 );
 /** Beginnings: with or without an ending. */
 const BEGINS = /^(?:\.env|id_(?:rsa|dsa|ecdsa|ed25519)|identity$|service[-_]?account.*\.json$)/;
-/** Data, not code, that is called so, whatever stands before or behind it. */
+/** Names of data, not of code, that are private with any prefix or suffix. */
 const WORDS =
   /^(?:.*[._-])?(?:credentials?|secrets?|passwords?|passwd|private[-_]?key|kubeconfig)(?:[_-][^.]*)?(?:\.(?:json|ya?ml|toml|ini|txt|cfg|conf|xml|properties|csv|db|sqlite3?|enc|b64))*$/;
 /** What is no code. */

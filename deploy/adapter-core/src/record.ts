@@ -84,8 +84,8 @@ export class SessionRecord {
 
   /** What a session's system prompts say is said in its copy as well. */
   inherit({ date, mode, guidance, project }: SessionRecord): void {
-    const kept = { ...(date && { date }), ...(mode && { mode }), ...(guidance && { guidance }) };
-    this.note({ ...kept, ...(project && { project }) });
+    const inherited = { ...(date && { date }), ...(mode && { mode }), ...(guidance && { guidance }) };
+    this.note({ ...inherited, ...(project && { project }) });
   }
 
   note(line: Line): void {

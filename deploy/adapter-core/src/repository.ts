@@ -25,7 +25,7 @@ export interface Beginning {
 const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 /** Of what surrounds this process, only what finding git and a person's own settings needs. */
-const KEPT = ["PATH", "HOME", "XDG_CONFIG_HOME", "SYSTEMROOT"];
+const PASSED_ON = ["PATH", "HOME", "XDG_CONFIG_HOME", "SYSTEMROOT"];
 /** What a repository's own settings could have run; they hold before every file of settings. */
 const CONFIG = {
   "core.hooksPath": "/dev/null",
@@ -51,17 +51,17 @@ const QUIET = {
  * Find where the history of a directory's repository begins: at the end of its line of first parents, so that a history
  * that is merged in later changes nothing.
  *
- * `kept` is the commit that the repository was named by before, if it was: as long as it is there, it is still the
+ * `former` returns the commit that the repository was named by before, if it was: as long as it is there, it is still the
  * one, whichever branch is checked out.
  */
-export async function beginning(directory: string, kept: (store: string) => string): Promise<Beginning> {
+export async function beginning(directory: string, former: (store: string) => string): Promise<Beginning> {
   const located = await git(directory, "rev-parse", "--git-common-dir");
   if (located.failed) {
     const state = located.words.includes("not a git repository") ? "none" : "unknown";
     return { state, commit: "", store: "", reason: located.words };
   }
   const store = resolve(directory, located.text.replace(/\n$/, ""));
-  const before = kept(store);
+  const before = former(store);
   if (COMMIT.test(before)) {
     const found = await git(directory, "cat-file", "commit", before);
     if (!found.failed && !hasParent(found.text)) return { state: "root", commit: before, store, reason: "" };
@@ -87,13 +87,13 @@ export async function beginning(directory: string, kept: (store: string) => stri
 /** Whether a commit's own text names a parent: it does so, too, where the clone does not have that one. */
 const hasParent = (text: string) => /^parent /m.test(text.slice(0, Math.max(0, text.indexOf("\n\n"))));
 
-interface Told {
+interface Answer {
   failed: boolean;
   text: string;
   words: string;
 }
 
-function git(directory: string, ...words: string[]): Promise<Told> {
+function git(directory: string, ...words: string[]): Promise<Answer> {
   return new Promise((settle) => {
     const options = { cwd: directory, env: environment(), timeout: PATIENCE, maxBuffer: MOST_BYTES } as const;
     const ended = (error: Error | null, text: string, complaint: string) =>
@@ -110,7 +110,7 @@ function git(directory: string, ...words: string[]): Promise<Told> {
 
 function environment(): Record<string, string> {
   const found: Record<string, string> = { ...QUIET };
-  for (const name of KEPT) {
+  for (const name of PASSED_ON) {
     const value = process.env[name];
     if (value !== undefined) found[name] = value;
   }

@@ -29,7 +29,7 @@ export class StepList {
     return this.last;
   }
 
-  /** Whether a message is to be listed again, wherever it stands. */
+  /** Whether a message is to be listed again, at any position. */
   isChanged(message: string): boolean {
     return this.changed.has(message);
   }

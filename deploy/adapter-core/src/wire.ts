@@ -436,7 +436,7 @@ export interface Actor {
    */
   id?: string;
   /**
-   * In a fact: who a harness said that it was, where that is not for it to say.
+   * In a fact: the kind of sender that a harness claimed to be, where a harness may not claim it.
    */
   claimed?: ("agent" | "harness" | "person" | "room") | "";
 }
@@ -628,7 +628,7 @@ export interface KeyFilesAsk {
   project: string;
 }
 /**
- * What is known of the person who works in a directory, and is it collected and shown?
+ * What is known of the person who works in a directory, and is it collected and used?
  */
 export interface ProfileAsk {
   directory: string;
@@ -728,7 +728,7 @@ export interface ExpandAsk {
    */
   page?: number;
   /**
-   * The session that asks. What is quarantined is shown to nobody but itself.
+   * The session that asks. What is quarantined is returned to no other session.
    */
   asker?: string;
 }
@@ -1055,7 +1055,7 @@ export interface Withdraw {
 export interface Hits {
   hits?: Hit[];
   /**
-   * The session that the query names; then the hits are what stands in it.
+   * The session that the query names; then the hits are messages of it.
    */
   session?: FoundSession | null;
   /**
@@ -1102,7 +1102,7 @@ export interface Hit {
    */
   score: number;
   /**
-   * Of its text, where it fits; of outputs the name with the names that stand next to it there.
+   * Of its text, where it fits; of outputs the name with the names next to it there.
    */
   fragment?: string;
   /**
@@ -1158,7 +1158,7 @@ export interface FoundSession {
  */
 export interface Augmentation {
   /**
-   * What helps: where each stands, and as its fragment the words that are quoted.
+   * What helps: where each was found, and as its fragment the words that are quoted.
    */
   hits?: Hit[];
   /**
@@ -1198,7 +1198,7 @@ export interface Served {
   memories?: string[];
   compartments?: string[];
   /**
-   * Sessions of the project of which all is taken back: no other session is shown their messages.
+   * Sessions of the project of which all is taken back: no other session gets their messages.
    */
   quarantined?: string[];
   error?: string;
@@ -1526,7 +1526,7 @@ export interface ListedTrait {
   id: string;
   text: string;
   /**
-   * `no_room`: others are shown that were stated in more sessions. `off`: the profile is, so that none is shown.
+   * `shown`: it is in the head of sessions. `no_room`: others were stated in more sessions. `off`: the profile is.
    */
   state: "no_room" | "off" | "retired" | "shown";
   /**
@@ -1629,11 +1629,11 @@ export interface Explanation {
    */
   left_out?: number;
   /**
-   * What stands behind messages of a person, the newest first, at most `max_edits`.
+   * What was added behind messages of a person, the newest first, at most `max_edits`.
    */
   hints?: PromptHint[];
   /**
-   * Answers to searches that stand in the prompt, the newest first, at most `max_edits`.
+   * Answers to searches that are in the prompt, the newest first, at most `max_edits`.
    */
   searches?: PromptSearch[];
 }
@@ -1688,7 +1688,7 @@ export interface Fact {
   text?: string;
 }
 /**
- * Something known that stands behind a person's message, since a search for its words has found it.
+ * Something known that follows a person's message, since a search for its words has found it.
  */
 export interface PromptHint {
   message: string;
@@ -1706,7 +1706,7 @@ export interface PromptHint {
   text?: string;
 }
 /**
- * The answer to a search by the agent that stands in the prompt.
+ * The answer to a search by the agent that is in the prompt.
  */
 export interface PromptSearch {
   part: string;
@@ -1917,7 +1917,7 @@ export interface Tool {
    */
   modes?: ("additive" | "hidden" | "primary" | "reduce_off" | "subagent")[];
   /**
-   * Whether its arguments may be tags and placeholders: they name what they stand for.
+   * Whether its arguments may be tags and placeholders, which name the texts that they replace.
    */
   takes_placeholders?: boolean;
   /**
@@ -2008,7 +2008,7 @@ export interface MemoryReply {
    */
   total?: number;
   /**
-   * Of `missing`: the first of those that are not shown.
+   * Of `missing`: the first of those that new sessions do not get.
    */
   hidden?: HiddenMemory[];
   /**
@@ -2108,7 +2108,7 @@ export interface MemorySource {
   seq: number;
 }
 /**
- * A memory that holds and is not shown.
+ * A memory that holds and is not in the head of new sessions.
  */
 export interface HiddenMemory {
   id: string;
@@ -2122,7 +2122,7 @@ export interface HiddenMemory {
   since: number;
   pinned?: boolean;
   /**
-   * Of a twin: the memory that is the same sentence, and stands for both.
+   * Of a twin: the memory that is the same sentence, and represents both.
    */
   stands?: string;
   text?: string;
@@ -2153,7 +2153,7 @@ export interface JunkRate {
   sample_total?: number;
 }
 /**
- * A note as it stands.
+ * A note as it is now.
  */
 export interface NoteEntry {
   id: string;
@@ -2527,16 +2527,16 @@ export interface ProjectSeparate {
   former?: string;
 }
 /**
- * A person has their profile collected and shown from now on. It is about no project.
+ * A person has their profile collected and used from now on. It is about no project.
  */
 export interface ProfileEnable {
   /**
-   * Where the person stands: the e-mail address that git has there says whose profile it is.
+   * The current directory of the person: the e-mail address that git has there decides whose profile it is.
    */
   directory: string;
 }
 /**
- * A person has their profile neither collected nor shown from now on. It is about no project.
+ * A person has their profile neither collected nor used from now on. It is about no project.
  */
 export interface ProfileDisable {
   /**
@@ -2545,7 +2545,7 @@ export interface ProfileDisable {
   directory: string;
 }
 /**
- * A person has one trait of their profile neither collected nor shown from now on. It is about no project.
+ * A person has one trait of their profile neither collected nor used from now on. It is about no project.
  */
 export interface ProfileRetire {
   /**

@@ -259,7 +259,7 @@ export class Adapter {
     await this.fill(session);
     await this.tellDocuments(session);
     session.brief = (await this.projectOf(session).brief(session.id)) || session.brief;
-    await this.person.showHeld(session);
+    await this.person.showWaiting(session);
   }
 
   private fill(session: Session): Promise<void> {

@@ -10,13 +10,13 @@ import type { Session } from "./session.ts";
 /** Milliseconds without an event after which a copy is taken to be complete. */
 const QUIET = 200;
 
-interface Held {
+interface WaitingReport {
   event: BusEvent;
   items: Item[];
 }
 
 export class Copies {
-  private readonly held = new Map<string, Held[]>();
+  private readonly waiting = new Map<string, WaitingReport[]>();
   /** What looks for the origin of a copy when that has come to rest. */
   private readonly resting = new Map<string, NodeJS.Timeout>();
 
@@ -29,14 +29,14 @@ export class Copies {
 
   /** A session has begun: if it looks like a copy, what it says waits. */
   begin(session: Session): void {
-    if (session.seen && mayBeCopy(session.seen)) this.held.set(session.id, []);
+    if (session.seen && mayBeCopy(session.seen)) this.waiting.set(session.id, []);
   }
 
   /** Hold back what an event tells of a copy, and look for its origin as soon as it is complete; false: it is none. */
   hold(session: Session, event: BusEvent, items: Item[]): boolean {
-    const held = this.held.get(session.id);
-    if (!held) return false;
-    const count = held.push({ event, items });
+    const waiting = this.waiting.get(session.id);
+    if (!waiting) return false;
+    const count = waiting.push({ event, items });
     clearTimeout(this.resting.get(session.id));
     const look = () => void this.log.guarded("looking for an origin", () => this.release(session, false, count));
     this.resting.set(session.id, setTimeout(look, QUIET).unref());
@@ -44,14 +44,14 @@ export class Copies {
   }
 
   forget(session: Session): void {
-    this.held.delete(session.id);
+    this.waiting.delete(session.id);
     clearTimeout(this.resting.get(session.id));
     this.resting.delete(session.id);
   }
 
   /** Know what OpenCode says of a session, and of a copy where it comes from, before anything is told of it. */
   async traceBack(session: Session): Promise<void> {
-    if (this.held.has(session.id)) return this.release(session, true);
+    if (this.waiting.has(session.id)) return this.release(session, true);
     if (!session.seen) await this.learn(session);
     if (session.isIntroduced || session.record.isKnown || !session.seen) return;
     const origin = await this.originOf(session); // it was copied before this adapter was there
@@ -60,13 +60,13 @@ export class Copies {
 
   /** The session's first call is about to be reported: what was delayed comes before it, with or without an origin. */
   async settle(session: Session, milliseconds: number): Promise<void> {
-    if (!this.held.has(session.id)) return;
+    if (!this.waiting.has(session.id)) return;
     await within(milliseconds, [this.log.guarded("looking for an origin", () => this.release(session, true))]);
-    const held = this.held.get(session.id);
-    if (!held) return;
+    const waiting = this.waiting.get(session.id);
+    if (!waiting) return;
     this.log.note("the origin of a copy was not found in time", { session: session.id });
     this.forget(session);
-    for (const { event, items } of held) this.report(session, event, items);
+    for (const { event, items } of waiting) this.report(session, event, items);
   }
 
   private async learn(session: Session): Promise<void> {
@@ -86,15 +86,15 @@ export class Copies {
     if (origin) session.record.inherit(this.session(origin.forked_from).record);
   }
 
-  /** Say of a copy what was held back, with its origin first. Before its first turn it can wait for that. */
+  /** Report of a copy what waits, with its origin first. Before its first turn it can wait for that. */
   private async release(session: Session, isDue: boolean, count = 0): Promise<void> {
-    const held = this.held.get(session.id);
-    const origin = held && (await this.originOf(session));
-    if (!held || this.held.get(session.id) !== held) return; // it was told meanwhile
-    if (!isDue && (!origin || held.length > count)) return;
+    const waiting = this.waiting.get(session.id);
+    const origin = waiting && (await this.originOf(session));
+    if (!waiting || this.waiting.get(session.id) !== waiting) return; // it was reported meanwhile
+    if (!isDue && (!origin || waiting.length > count)) return;
     this.forget(session);
     this.descend(session, origin);
-    for (const { event, items } of held) {
+    for (const { event, items } of waiting) {
       const told = items.map((item) => (item.kind === "session.seen" ? { ...item, ...origin } : item));
       this.report(session, event, told);
     }

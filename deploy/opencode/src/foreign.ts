@@ -45,7 +45,7 @@ export class Foreign {
 
   /**
    * The messages of a call that OpenCode stores, with those of their parts that it stores. It is asked only for what no
-   * event told of; what it cannot say within so many milliseconds is taken for its own.
+   * event has reported. What it does not answer within so many milliseconds counts as its own.
    */
   async without(context: Context, entries: readonly Entry[], milliseconds: number): Promise<Entry[]> {
     const known = new Set([...context.constant, ...this.messages]);

@@ -100,6 +100,6 @@ function holds(originals: readonly Entry[], copied: readonly Entry[]): boolean {
 }
 
 function shape({ info, parts }: Entry): string {
-  const told = parts.map(({ type, text, callID, tool }) => [type, text?.length ?? 0, callID ?? "", tool ?? ""]);
-  return JSON.stringify([info.role, info.time?.created ?? 0, told]);
+  const shapes = parts.map(({ type, text, callID, tool }) => [type, text?.length ?? 0, callID ?? "", tool ?? ""]);
+  return JSON.stringify([info.role, info.time?.created ?? 0, shapes]);
 }

@@ -33,7 +33,7 @@ export class Person {
   }
 
   /** Show what had to wait for the end of the turn. */
-  async showHeld(session: Session): Promise<void> {
+  async showWaiting(session: Session): Promise<void> {
     for (const text of session.added.splice(0)) await this.show(session, text);
   }
 

@@ -25,7 +25,7 @@ export class Session {
   user: Info | undefined;
   isIntroduced = false;
   isFollowed = false;
-  /** What was added to messages and is still to be shown to the person. */
+  /** Texts that were added to messages and that the person has not seen yet. */
   readonly added: string[] = [];
   /** The next transform is that of the harness's own compaction. */
   isCompacting = false;

@@ -24,7 +24,7 @@ export const isTold = (seen: Part) => CARRYING.has(seen.type);
 export const isTypable = ({ type, synthetic, ignored, metadata }: Part) =>
   type === "text" && synthetic !== true && ignored !== true && Object.keys(metadata ?? {}).length === 0;
 
-/** A part; undefined for those that carry nothing to a model. `isTyped`: it is vouched that a person typed it. */
+/** A part; undefined for those that no model sees. `isTyped`: the plugin knows that a person typed it. */
 export function part(seen: Part, position: number, isTyped = false): PartSeen | undefined {
   const base = { kind: "part.seen" as const, message: seen.messageID, part: seen.id, position };
   switch (seen.type) {

@@ -6,7 +6,7 @@ import msgspec
 
 
 class RowTooLarge(ValueError):
-    """A row that no page can carry; says what to do."""
+    """A row that is too large for a page; names a remedy."""
 
 
 def pages(rows: Iterable[tuple[object, ...]], room: int) -> Iterator[bytes]:
@@ -18,7 +18,7 @@ def pages(rows: Iterable[tuple[object, ...]], room: int) -> Iterator[bytes]:
         encoded = encoder.encode(row)
         if len(encoded) + len(b"[]") > room:
             raise RowTooLarge(
-                f"row {number} has {len(encoded):,} bytes, and one answer carries {room:,}: ask for fewer columns, or "
+                f"row {number} has {len(encoded):,} bytes, an answer has room for {room:,}: ask for fewer columns or "
                 "for a part of a long text, such as left(text, 1000)"
             )
         if page and size + len(encoded) + 1 > room:

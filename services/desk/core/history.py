@@ -11,7 +11,7 @@ STOP = "stop"
 LAST_ORDINAL = 10**9
 
 
-class Standing(Enum):
+class HistoryState(Enum):
     """Whether the history of a session is compressed at all."""
 
     READY = "ready"
@@ -25,9 +25,9 @@ class Standing(Enum):
 
 
 REFUSED = {
-    Standing.OFF: "no history is compressed here: it is switched off (ANNALS_HISTORY__ENABLED)",
-    Standing.OFF_HERE: "no history of this project is compressed: its own settings switch it off (history.enabled); a "
-    "person sees them with `annals project settings`",
+    HistoryState.OFF: "no history is compressed here: it is switched off (ANNALS_HISTORY__ENABLED)",
+    HistoryState.OFF_HERE: "no history of this project is compressed: its settings switch it off (history.enabled); "
+    "a person sees them with `annals project settings`",
 }
 
 
@@ -37,7 +37,7 @@ NO_MODEL = (
 )
 
 
-def order(command: HistoryOrder | HistoryRebuild | HistoryRescore, standing: Standing, newest: int = 0) -> Decision:
+def order(command: HistoryOrder | HistoryRebuild | HistoryRescore, state: HistoryState, newest: int = 0) -> Decision:
     """Order it, or refuse what nobody would do. To give a rebuild up is never refused.
 
     `newest`: the number of the session's newest message; 0: it is not known.
@@ -45,10 +45,10 @@ def order(command: HistoryOrder | HistoryRebuild | HistoryRescore, standing: Sta
     if isinstance(command, HistoryRebuild) and command.range.strip().lower() == STOP:
         text = "A rebuild that waits or is under way is given up, and what it has made; otherwise nothing changes."
         return Decision(ok=True, text=text, events=(HistoryOrdered(order="abandon"),))
-    if standing in REFUSED:
-        return Decision(ok=False, text=f"Nothing was ordered: {REFUSED[standing]}.")
+    if state in REFUSED:
+        return Decision(ok=False, text=f"Nothing was ordered: {REFUSED[state]}.")
     when = "in the background"
-    if standing is Standing.BEFORE:
+    if state is HistoryState.BEFORE:
         when += ", after the first model call of this session"
     match command:
         case HistoryOrder():
@@ -56,7 +56,7 @@ def order(command: HistoryOrder | HistoryRebuild | HistoryRescore, standing: Sta
             return Decision(ok=True, text=text, events=(HistoryOrdered(order="wrapup"),))
         case HistoryRebuild(range=named):
             return _rebuild(named.strip(), when, newest)
-        case HistoryRescore() if standing is Standing.NO_MODEL:
+        case HistoryRescore() if state is HistoryState.NO_MODEL:
             return Decision(ok=False, text=NO_MODEL)
         case HistoryRescore():
             text = (

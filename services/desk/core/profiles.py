@@ -102,7 +102,7 @@ def is_collected(text: str) -> bool:
     ProfileEnable, on=Profiles, sent_by=PEOPLE, writes=(ProfileEnabled,), address=AddressKind.PROJECT, remedy=BY_HAND
 )
 def enable(profiles: Profiles, _: ProfileEnable, context: ProfileContext) -> Decision:
-    """Have a profile collected and shown from now on."""
+    """Have a profile collected and used from now on."""
     if not context.person:
         return _refused(context.reason)
     profile = profiles.of(context.person)
@@ -110,7 +110,7 @@ def enable(profiles: Profiles, _: ProfileEnable, context: ProfileContext) -> Dec
         return Decision(ok=True, text="Your profile is on already; nothing was changed.", seq=profile.since)
     text = (
         "Your profile is on. In sessions that begin from now on, what you state again and again of how you want to "
-        "work is collected, and shown at the beginning of each of your sessions, in every project. "
+        "work is collected, and repeated to the agent at the beginning of each of your sessions, in every project. "
         "`annals profile list` shows it, and `annals profile off` ends it."
     )
     return Decision(ok=True, text=text, events=(ProfileEnabled(person=context.person),))
@@ -120,7 +120,7 @@ def enable(profiles: Profiles, _: ProfileEnable, context: ProfileContext) -> Dec
     ProfileDisable, on=Profiles, sent_by=PEOPLE, writes=(ProfileDisabled,), address=AddressKind.PROJECT, remedy=BY_HAND
 )
 def disable(profiles: Profiles, _: ProfileDisable, context: ProfileContext) -> Decision:
-    """Have a profile neither collected nor shown from now on."""
+    """Have a profile neither collected nor used from now on."""
     if not context.person:
         return _refused(context.reason)
     if not profiles.of(context.person).is_on:
@@ -136,7 +136,7 @@ def disable(profiles: Profiles, _: ProfileDisable, context: ProfileContext) -> D
     ProfileRetire, on=Profiles, sent_by=PEOPLE, writes=(ProfileRetired,), address=AddressKind.PROJECT, remedy=BY_HAND
 )
 def retire(profiles: Profiles, command: ProfileRetire, context: ProfileContext) -> Decision:
-    """Have one trait neither shown nor collected from now on."""
+    """Have one trait neither used nor collected from now on."""
     if not context.person:
         return _refused(context.reason)
     known = {one.id: one for one in profiles.of(context.person).listed}

@@ -57,24 +57,24 @@ def flush(session: Session, command: FlushRequest, _: CommandContext) -> Decisio
 @command(HistoryOrder, on=Session, writes=(HistoryOrdered,), address=AddressKind.SESSION)
 def order(session: Session, command: HistoryOrder, context: CommandContext) -> Decision:
     """Have all history compressed that can be."""
-    return history.order(command, _standing(session, context), session.newest)
+    return history.order(command, _history_state(session, context), session.newest)
 
 
 @command(HistoryRebuild, on=Session, writes=(HistoryOrdered,), address=AddressKind.SESSION)
 def rebuild(session: Session, command: HistoryRebuild, context: CommandContext) -> Decision:
     """Have compressed history made anew, or give that up."""
-    return history.order(command, _standing(session, context), session.newest)
+    return history.order(command, _history_state(session, context), session.newest)
 
 
 @command(HistoryRescore, on=Session, writes=(HistoryOrdered,), address=AddressKind.SESSION)
 def rescore(session: Session, command: HistoryRescore, context: CommandContext) -> Decision:
     """Have a model judge anew how long each part of the history is worth keeping."""
-    standing = _standing(session, context)
-    has_none = not context.has_models and standing not in history.REFUSED
-    return history.order(command, history.Standing.NO_MODEL if has_none else standing)
+    state = _history_state(session, context)
+    has_none = not context.has_models and state not in history.REFUSED
+    return history.order(command, history.HistoryState.NO_MODEL if has_none else state)
 
 
-def _standing(session: Session, context: CommandContext) -> history.Standing:
+def _history_state(session: Session, context: CommandContext) -> history.HistoryState:
     if not context.history:
-        return history.Standing.OFF if not context.is_history_own else history.Standing.OFF_HERE
-    return history.Standing.READY if session.has_begun else history.Standing.BEFORE
+        return history.HistoryState.OFF if not context.is_history_own else history.HistoryState.OFF_HERE
+    return history.HistoryState.READY if session.has_begun else history.HistoryState.BEFORE

@@ -24,13 +24,13 @@ _NAME = re.compile(r"[0-9a-f]{32,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class Structural(ValueError):
-    """The secret stands in what facts are made of, and masking it would ruin them; says where."""
+    """The secret is a part of the structure of facts, and masking it would ruin them; names where."""
 
 
 def rewritten(subject: str, data: bytes, masks: Masks, renamed: Mapping[bytes, bytes]) -> tuple[str, bytes]:
     """The subject and the data of a record once the secret is masked; the very same where it does not hold it.
 
-    `renamed`: the names of long bodies, by those that they had. A record that is no fact is masked as it stands.
+    `renamed`: the names of long bodies, by those that they had. A record that is no fact is masked as it is.
     Raises `Structural` where what comes out would be another fact, or none.
     """
     new_subject, new = masked_subject(subject, masks), data
@@ -58,7 +58,7 @@ def rewritten(subject: str, data: bytes, masks: Masks, renamed: Mapping[bytes, b
 def _structural(subject: str, what: str) -> Structural:
     return Structural(
         f"the secret is a part of what facts are made of, and cannot be masked there: of {what}, in a fact on "
-        f"{subject!a}. Nothing was changed; give a longer piece of the secret, which stands in texts alone"
+        f"{subject!a}. Nothing was changed; give a longer piece of the secret, which occurs in texts alone"
     )
 
 
@@ -85,7 +85,7 @@ def _clean_fact(subject: str, data: str, masks: Masks) -> str:
 
 
 def _clean_text(text: str, masks: Masks, levels: int) -> str:
-    """A text, which stays JSON if it is, as far as the secret stands in strings and numbers of it."""
+    """A text, which stays JSON if it is, with the secret masked in its strings and numbers."""
     if _masked(text, masks) == text:
         return text
     if levels and text[:1] in {"{", "["} and _is_json(text):
@@ -102,7 +102,7 @@ def _clean_token(written: str, masks: Masks, levels: int) -> str:
 
 
 def _written(text: str, masks: Masks) -> str:
-    """A text as JSON, in which no spelling stands that only the end of an escape and what follows it make up."""
+    """A text as JSON, without a spelling that is made up of the end of an escape and what follows it."""
     written = json.dumps(text, ensure_ascii=False)
     while (place := _place(written, masks)) is not None:
         unit = next((one for one in _UNIT.finditer(written) if one.start() >= place and one[0] != '"'), None)
@@ -114,7 +114,7 @@ def _written(text: str, masks: Masks) -> str:
 
 
 def _place(written: str, masks: Masks) -> int | None:
-    """Where the first spelling stands in it."""
+    """The position of the first spelling in it."""
     data = written.encode()
     found = min((place for one in masks if (place := data.find(one)) >= 0), default=None)
     return None if found is None else len(data[:found].decode(errors="ignore"))

@@ -27,7 +27,7 @@ class Samples:
             self._found[longest] = None
 
     def leave_out(self, data: bytes) -> None:
-        """A fact that stays: what stands in it, too, says nothing."""
+        """A fact that stays: what it contains, too, proves nothing."""
         for one in [one for one in self._found if one in data]:
             del self._found[one]
 

@@ -36,7 +36,7 @@ from schemas.events import (
 )
 from schemas.subjects import Address, BadSubject, parse_inbound, parse_log
 from services.domain.erasure.facts import Structural, rewritten
-from services.domain.erasure.secret import MASK, Masks, masked
+from services.domain.erasure.secret import MASK, Masks
 
 ERASED = 2**31 - 1
 """The version of a fact of which nothing but its position, id, type, moment and cause is left."""
@@ -50,7 +50,7 @@ class ErasureScope(msgspec.Struct, frozen=True):
     """What is to be erased."""
 
     masks: Masks = {}
-    """Texts that go wherever they stand."""
+    """Texts that are masked wherever they occur."""
     derived: Masks = {}
     """Texts that go out of memories, hints and prompts alone: elsewhere somebody else may have written the same."""
     sessions: frozenset[Address] = frozenset()
@@ -67,7 +67,7 @@ class ErasureScope(msgspec.Struct, frozen=True):
     """Notes of which all facts go, each by its project and its id."""
     quoted: frozenset[str] = frozenset()
     """Messages, compartments and memories that go: what hints of other sessions quote of them goes, too."""
-    shown: Mapping[Address, Masks] = {}
+    in_prompts: Mapping[Address, Masks] = {}
     """Texts that go and that prompts of these sessions show: of these prompts alone."""
 
     def covers(self, address: Address) -> bool:
@@ -90,7 +90,7 @@ class ErasureScope(msgspec.Struct, frozen=True):
 
 
 class RecordPlace(NamedTuple):
-    """Where a record of the log stands."""
+    """The address of a record of the log."""
 
     address: Address
     event_type: str
@@ -101,7 +101,7 @@ class RecordPlace(NamedTuple):
 
 
 def place_of(subject: str) -> RecordPlace | None:
-    """Where a record stands; none where its subject is none of the log."""
+    """The place of a record; none where its subject is none of the log."""
     try:
         return RecordPlace(*parse_log(subject))
     except BadSubject:
@@ -116,13 +116,13 @@ class Rewriting:
         self._scope = scope
         self._renamed = renamed if renamed is not None else {}
         self._derived = _together(scope.masks, scope.derived)
-        self._shown = {address: _together(self._derived, masks) for address, masks in scope.shown.items()}
+        self._in_prompts = {address: _together(self._derived, masks) for address, masks in scope.in_prompts.items()}
 
     def masks_at(self, place: RecordPlace | None) -> Masks:
         """The texts that go out of a fact there."""
         if place is None or place.noun not in DERIVED:
             return self._scope.masks
-        return self._shown.get(place.address, self._derived)
+        return self._in_prompts.get(place.address, self._derived)
 
     def __call__(self, subject: str, data: bytes) -> tuple[str, bytes]:
         """The subject and the data of a record without what is erased. Raises `Structural`."""
@@ -232,9 +232,3 @@ def _together(first: Masks, second: Masks) -> Masks:
     if not first or not second:
         return first or second
     return dict(sorted({**first, **second}.items(), key=lambda pair: -len(pair[0])))
-
-
-def is_shown(text: str, masks: Masks) -> bool:
-    """Whether a text holds what is erased."""
-    data = text.encode()
-    return masked(data, masks) != data

@@ -22,7 +22,7 @@ _IN_GO = str.maketrans({letter: f"\\u{ord(letter):04x}" for letter in "<>&"})
 SEXTET, OCTET, ALIGNMENTS = 6, 8, 3
 
 Masks = Mapping[bytes, bytes]
-"""By what stands in a store: what is put in its place. The longest first, so that no part is replaced before it."""
+"""What is replaced in a store, with its mask. The longest first, so that no part is replaced before it."""
 
 
 class TooShort(ValueError):
@@ -30,7 +30,7 @@ class TooShort(ValueError):
 
 
 def spellings(secret: str) -> Masks:
-    """The secret as it stands in plain text, escaped in JSON up to `LEVELS` times, in addresses, and in base64.
+    """The secret in plain text, escaped in JSON up to `LEVELS` times, in addresses, and in base64.
 
     Raises `TooShort`.
     """
@@ -60,7 +60,7 @@ def _refuse_unfit(secret: str) -> None:
 
 
 def _texts(secret: str) -> set[str]:
-    """As it stands after each escaping: letters may become escapes at any of them, a slash at the first alone."""
+    """Its forms after each escaping: letters may become escapes at any of them, a slash at the first alone."""
     newest = {secret, secret.replace("/", "\\/")}
     lesser = {secret.translate(_IN_GO), html.escape(secret), html.escape(secret, quote=False)}
     found = {*newest, quote(secret), quote(secret, safe=""), quote_plus(secret), *lesser}
@@ -82,7 +82,7 @@ def _cores(secret: bytes) -> Iterator[bytes]:
 def masked(data: bytes, masks: Masks) -> bytes:
     """The data with each spelling replaced; the very same bytes where there is none."""
     before = None
-    while before != data:  # a mask and what stands next to it may be a spelling again
+    while before != data:  # a mask and what is next to it may be a spelling again
         before = data
         for old, new in masks.items():
             if old in data:

@@ -36,7 +36,7 @@ from services.domain.texts.bounds import beginning, flat
 
 REASON = "erased"
 """Why an erased memory is archived."""
-SHOWN_CHARACTERS = (400, 80)
+EXCERPT_CHARACTERS = (400, 80)
 """How long a text may be that a head, a hint or a judgement shows of a memory."""
 DREAMER = "dreamer"
 """The trust of what the dreamer has made of memories."""
@@ -163,7 +163,7 @@ class Survey:
             to_archive=self._live(memories),
             notes=frozenset(key for key, origin in self._notes.items() if origin in ids),
             quoted=quoted,
-            shown=self._shown(ids, quoted, sessions),
+            in_prompts=self._in_prompts(ids, quoted, sessions),
         )
 
     def _family(self, begun: Iterable[Address]) -> Iterator[Address]:
@@ -176,11 +176,11 @@ class Survey:
                 left += self._members.get(one, ())
         return iter(known)
 
-    def _shown(
+    def _in_prompts(
         self, ids: frozenset[str], quoted: frozenset[str], sessions: frozenset[Address] = frozenset()
     ) -> Mapping[Address, Masks]:
         """What prompts of other sessions show: lines that these sessions left open, what hints quote, and traits."""
-        texts = self._shown_traits(lambda one: one in sessions)
+        texts = self._traits_in_heads(lambda one: one in sessions)
         for address, left_open in self._left_open.items():
             for name, lines in left_open.items():
                 if name in ids:
@@ -191,7 +191,7 @@ class Survey:
                 texts.setdefault(address, set()).update(*map(_variants, found))
         return {address: masks_of(found) for address, found in texts.items()}
 
-    def _shown_traits(self, goes: Callable[[Address], bool]) -> dict[Address, set[str]]:
+    def _traits_in_heads(self, goes: Callable[[Address], bool]) -> dict[Address, set[str]]:
         """What heads of other sessions may show of a profile that was stated only in sessions that go."""
         texts: dict[Address, set[str]] = {}
         for session, person in self._owners.items():
@@ -206,7 +206,7 @@ class Survey:
         return texts
 
     def of_memories(self, names: Iterable[str]) -> ErasureScope:
-        """Memories of these ids, in whichever project, with their texts wherever they stand.
+        """Memories of these ids, in whichever project, with their texts wherever they occur.
 
         Raises `Unknown`, and `TooShort` where a text is too short to be masked by itself.
         """
@@ -234,7 +234,7 @@ class Survey:
             memories=memories,
             to_archive=self._live(memories),
             quoted=quoted,
-            shown=self._shown(frozenset(), quoted),
+            in_prompts=self._in_prompts(frozenset(), quoted),
         )
 
     def _live(self, memories: frozenset[tuple[str, str]]) -> frozenset[tuple[str, str]]:
@@ -256,9 +256,9 @@ class Survey:
         known = {one.project for one in self.facts} & names
         if not known or not project:
             raise Unknown(f"the log has no project {project!a}; `annals project list` shows all of them")
-        shown = self._shown_traits(lambda one: one.project in names)
+        traits = self._traits_in_heads(lambda one: one.project in names)
         return ErasureScope(
-            projects=frozenset(names), shown={address: masks_of(found) for address, found in shown.items()}
+            projects=frozenset(names), in_prompts={address: masks_of(found) for address, found in traits.items()}
         )
 
     def _masks(self, memories: Iterable[tuple[str, str]]) -> Masks:
@@ -293,7 +293,7 @@ def _variants(text: str) -> Iterator[str]:
     yield text
     yield line
     yield line.lstrip("#>*+|=~_- ")
-    for most in SHOWN_CHARACTERS:
+    for most in EXCERPT_CHARACTERS:
         yield beginning(line, most).removesuffix("…")
 
 

@@ -1,4 +1,4 @@
-"""Texts of others in a prompt, so that nothing in them can end the place where they stand."""
+"""Texts of others in a prompt, fenced so that nothing in them can end the place where they are."""
 
 from hashlib import sha256
 

@@ -1,4 +1,4 @@
-"""What of a query must stand in a text word for word: quoted words, symbols, paths, codes, addresses, hashes, ids."""
+"""What of a query a text must have word for word: quoted words, symbols, paths, codes, addresses, hashes, ids."""
 
 import re
 from collections.abc import Iterator
@@ -73,7 +73,7 @@ def is_ticket(name: str) -> bool:
 
 
 def runs(text: str) -> Iterator[str]:
-    """The characters of a text that stand together, without blanks, quotes and brackets."""
+    """The runs of characters in a text without blanks, quotes and brackets."""
     return (found[0] for found in _RUN.finditer(text))
 
 

@@ -1,8 +1,8 @@
-"""The names in a tool's arguments and output: what is indexed of them, so that a name leads to where it stood.
+"""The names in a tool's arguments and output: what is indexed of them, so that a name leads to the message with it.
 
 Paths, identifiers, codes of errors, hosts, addresses, tickets and hashes are names, by the shapes that make words of a
 query literals. Of an output with more of them than fit, those at its beginning and at its end are taken: a listing says
-at its beginning what it lists, and an error stands at the end.
+at its beginning what it lists, and an error is at the end.
 """
 
 import re
@@ -46,7 +46,7 @@ def names_of_call(arguments: str, output: str) -> tuple[str, ...]:
 
 
 def _values(arguments: str) -> str:
-    """The texts in arguments, a line each; what is not JSON stands as it is."""
+    """The texts in arguments, a line each; what is not JSON stays as it is."""
     try:
         waiting: list[object] = [msgspec.json.decode(arguments)]
     except (msgspec.DecodeError, RecursionError):

@@ -43,10 +43,10 @@ class SearchRow(msgspec.Struct, frozen=True):
     kind: Kind
     ref: str
     """How it is named to whoever asks: the id of the message, memory, compartment or note, or the whole sha; of
-    outputs the id of the message in which they stand."""
+    outputs the id of the message that has them."""
     text: str
     """What was written, cleaned of what harnesses put around it; of a commit its subject and body, without paths; of
-    tools' calls the names that stand in their arguments and outputs, a line each."""
+    tools' calls the names in their arguments and outputs, a line each."""
     session: str = ""
     """Where it was said. Of memories, notes and commits it is empty."""
     message: str = ""

@@ -16,15 +16,15 @@ SHOWN_QUERY = 80
 SHORT_SHA = 7
 DAYS, MONTHS = 30, 12
 OPENED = frozenset({"message", "compartment", "output"})
-"""The kinds of what stands in a session, which can be opened there."""
+"""The kinds of hits that are parts of a session, which can be opened there."""
 _MEMORY = re.compile(r"^\[\d+\] \[memory\] score=\S+ id=(\S+)", re.MULTILINE)
 
 
 def told(query: str, found: Hits, now: datetime, asker: str = "") -> str:
     """The answer to a search. It always says where was looked, and where that could not be done as it should.
 
-    `asker`: the session that asks; empty: a person does, who is told what to type instead of a call. Whatever others
-    have written stands in it without markup: it is a tool's answer.
+    `asker`: the session that asks; empty: a person does, which is given what to type instead of a call. Texts of others
+    are in it without markup: it is a tool's answer.
     """
     what = query if len(query) <= SHOWN_QUERY else f"{query[: SHOWN_QUERY - 1]}…"
     what = escaped(unposed(what))
@@ -57,14 +57,14 @@ def degraded_lines(reasons: Iterable[str]) -> Iterator[str]:
 
 
 def hit_lines(hits: Iterable[Hit], now: datetime, asker: str) -> Iterator[str]:
-    """Two lines for each hit: where it stands, with what opens it, and its words without markup."""
+    """Two lines for each hit: its place, with what opens it, and its words without markup."""
     for number, hit in enumerate(hits, 1):
         yield f"[{number}] [{hit.source}] score={hit.score:.2f} {' '.join(_facts(hit, now, asker))}"
         yield f"    {escaped(unposed(hit.fragment))}"
 
 
 def _place(hit: Hit) -> str:
-    """Where something stands in a prompt."""
+    """The place of something in a prompt."""
     match hit.source:
         case "message":
             return f"message {hit.ordinal}" if hit.ordinal else "the newest messages"
@@ -104,10 +104,10 @@ def _session(found: FoundSession, asker: str) -> str:
 
 
 def opening(hit: Hit, asker: str) -> str:
-    """The very call that shows a hit with what stands around it, or what a person types for that.
+    """The very call that shows a hit with what is around it, or what a person types for that.
 
     What was answered last has no number before the next call: it is opened by its id. So is a message whose tools have
-    answered what was found: a range of messages is shown without all that stands in outputs.
+    answered what was found: a range of messages leaves out a part of outputs.
     """
     if hit.ordinal and hit.source != "output":
         return call(hit.session, asker, start=hit.first, end=hit.last)

@@ -1,6 +1,6 @@
 """Texts as words: what is counted, compared and looked for.
 
-Case, accents and endings (see `stems`) are levelled, identifiers stand whole and in their parts, and scripts that put
+Case, accents and endings (see `stems`) are levelled, identifiers are taken whole and in parts, and scripts that put
 no blanks between words are cut into pairs of characters.
 """
 

@@ -30,6 +30,6 @@ class LinearExpression:
         return next(self.all(text, start), None)
 
     def all(self, text: bytes, start: int = 0) -> Iterator[tuple[Span, ...]]:
-        """All matches that do not overlap, from `start` on; what stands before it counts as surroundings."""
+        """All matches that do not overlap, from `start` on; what comes before it counts as surroundings."""
         for match in self._compiled.finditer(text, start):
             yield tuple(match.span(group) for group in self._groups)

@@ -1,6 +1,6 @@
 """How the tokens of several hundred issuers look: the rules of gitleaks, unchanged, and how a text is searched by them.
 
-gitleaks reads files, one key to a line. Here a token may also stand in a sentence, in JSON within JSON or in a log
+gitleaks reads files, one key to a line. Here a token may also be in a sentence, in JSON within JSON or in a log
 line, so what the rules expect around a token is widened (`WIDER`). What is found then has to be random enough, and a
 digest or an id counts only where a word next to it says that it is a secret.
 """
@@ -42,7 +42,7 @@ ESCAPES = ((b"\\n", b" \n"), (b"\\r", b"  "), (b"\\t", b"  "))
 MOST_HITS = 2_000
 """So many keywords are looked at one by one; in a text with more each keyword is searched for itself."""
 SHORT = 2
-"""Characters of keywords that stand in most texts, and are searched for themselves."""
+"""Characters of keywords that occur in most texts, and are searched for themselves."""
 SLACK = 3
 """Characters that a rule may expect behind a secret at most."""
 CONTEXT = 100
@@ -55,7 +55,7 @@ LEAST_CHANGES = 4
 """Between letters and digits, in a value that looks random; names with numbers in them have fewer."""
 
 RANDOM = LinearExpression(r"[0-9][A-Za-z][\w.=+/-]*[0-9][A-Za-z]")
-"""Stands in every value with so many changes."""
+"""Matches every value with so many changes."""
 CALLED_A_SECRET = LinearExpression(r"(?i)key|token|secret|passw|cred")
 SIGN = LinearExpression(r"""[=>:,|][\x60'"\s\\*(\[<]*$""")
 NAMES_A_SECRET = LinearExpression(
@@ -72,7 +72,7 @@ REFERENCE = LinearExpression(
 )
 """Digests, ids and numbers: what looks like a token, and mostly is none."""
 OPENING = b" \t\r\n'\"`\\*(["
-"""What may stand between a sign and a value."""
+"""What may come between a sign and a value."""
 DIGIT = LinearExpression(r"[0-9]")
 REST_OF_RUN = LinearExpression(r"[\w-]*")
 
@@ -84,7 +84,7 @@ class SecretAllowlist(msgspec.Struct, frozen=True, rename="camel"):
     paths: tuple[str, ...] = ()
     regexes: tuple[str, ...] = ()
     regex_target: str = "secret"
-    """`match` stands for all that the rule's expression took, `line` for the line that the secret stands on."""
+    """`match` is all that the rule's expression took, `line` the line that has the secret."""
     stopwords: tuple[str, ...] = ()
 
 
@@ -94,9 +94,9 @@ class SecretRule(msgspec.Struct, frozen=True, rename="camel"):
     id: str
     regex: str = ""
     keywords: tuple[str, ...] = ()
-    """The expression matches no text in which none of them stands, in whatever case."""
+    """The expression matches no text that has none of them, in whatever case."""
     secret_group: int = 0
-    """The group that is the secret; 0 stands for the first that is not empty."""
+    """The group that is the secret; 0 is the first that is not empty."""
     entropy: float = 0
     """Bits for each character that a secret has more than."""
     path: str = ""
@@ -212,7 +212,7 @@ def _expression(pattern: str) -> LinearExpression:
 
 
 def _possible_rules(folded: bytes) -> list[SecretRule]:
-    """The rules of which a keyword stands in the text, in the order of the file."""
+    """The rules of which the text has a keyword, in the order of the file."""
     by_keyword, rules = _numbers_by_keyword(), used_rules()
     return [rules[number] for number in sorted({one for word in _keywords_in(folded) for one in by_keyword[word]})]
 
@@ -302,7 +302,7 @@ def _is_named_a_secret(written: bytes, span: Span) -> bool:
 
 
 def _before(written: bytes, start: int) -> bytes:
-    """What stands before a value on its line, or on the line before it where the value is alone on its own."""
+    """What comes before a value on its line, or on the line before it where the value is alone on its own."""
     before = written[max(0, start - CONTEXT) : start]
     return before[before.rstrip(OPENING).rfind(b"\n") + 1 :]
 

@@ -40,7 +40,7 @@ class Piece(msgspec.Struct, frozen=True):
     synthetic: bool = False
     """Whether the harness wrote it, not a person."""
     is_late: bool = False
-    """Whether it came into a person's message later, or in the place of what stood there: nobody knows whose it is."""
+    """Whether it came into a person's message later, or replaced what was there: nobody knows whose it is."""
     is_typed: bool = False
     """Whether the harness vouches that a person typed it."""
 

@@ -24,9 +24,9 @@ def escaped(text: str) -> str:
 
 
 def defused(text: str) -> str:
-    """A text that is shown again word for word, but for elements in which somebody would speak to the agent.
+    """A text that is repeated word for word, but for elements in which somebody would speak to the agent.
 
-    These are shown as what they are here: a quotation. All other markup, such as that of code, stays as it was.
+    These become what they are here: a quotation. All other markup, such as that of code, stays as it was.
     """
     return _SPEAKS.sub("&lt;", text)
 

@@ -57,7 +57,7 @@ _TASKS = re.compile(r"\b(?:do|steps?|tasks?|things|points|changes|to-?dos?)\b[^.
 _ASKS_TO_REMEMBER = re.compile(r"\bremember\b|\bmemory\b|记|記|覚え|기억|merke|запомни|recuerda|retiens", re.IGNORECASE)
 _COLONS = (":", "\uff1a")
 CLOSING_LINES = 4
-"""Lines at the end of a letter in which its closing stands, the last one aside."""
+"""Lines at the end of a letter that may be its closing, the last one aside."""
 LEAD = 160
 """Characters of a line up to which it may lead something in."""
 
@@ -175,8 +175,8 @@ def _logged(lines: Sequence[str]) -> Iterator[int]:
 
 def _is_letter(lines: Sequence[str]) -> bool:
     """Whether it ends as letters do, above a name."""
-    said = [line for line in lines if line.strip()]
-    return any(CLOSING.match(line) for line in said[-1 - CLOSING_LINES : -1])
+    written = [line for line in lines if line.strip()]
+    return any(CLOSING.match(line) for line in written[-1 - CLOSING_LINES : -1])
 
 
 def _without_long_paragraphs(lines: Sequence[MarkedLine]) -> Iterator[MarkedLine]:

@@ -53,7 +53,7 @@ THEIRS = re.compile(
     r"|(?:이|다음) (?:보고서|메일|페이지|댓글|글|로그|티켓)",
     re.IGNORECASE,
 )
-"""What is said of a text that somebody else wrote and that follows."""
+"""The line before a text that somebody else wrote."""
 _TIME = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?: ?[ap]\.?m\.?)?"
 SPEAKER = re.compile(
     rf"[ \t]{{0,8}}[\[(]?{_TIME}[\])]?[ \t,-]*[^\s:\uff1a][^:\uff1a\n]{{0,40}}[:\uff1a>]"

@@ -1,7 +1,7 @@
-"""Texts that stand in the place of others: each form is written and recognised by one definition.
+"""Texts that take the place of others: each form is written and recognised by one definition.
 
 A model copies what it sees. A call whose argument is only such a text would put it into a file in place of what it
-stands for, so adapters refuse it, by the patterns that are made here.
+replaces, so adapters refuse it, by the patterns that are made here.
 """
 
 import string
@@ -23,11 +23,11 @@ _LONGEST: Final = 4_000
 
 
 class Placeholder(msgspec.Struct, frozen=True):
-    """One form: `[dropped §{number}§]` is what stands for the output with the tag `number`."""
+    """One form: `[dropped §{number}§]` replaces the output with the tag `number`."""
 
     template: str
     number: str = NUMBER
-    """What stands in its field `number`, as a regular expression ..."""
+    """The content of its field `number`, as a regular expression ..."""
     words: str = WORDS
     """... and in all others."""
 
@@ -50,7 +50,7 @@ DROPPED = Placeholder("[dropped §{number}§]")
 UNTAGGED = Placeholder("[dropped]")
 """The same of what has no tag, as no failure has."""
 TRUNCATED = Placeholder("[truncated §{number}§]")
-"""Stands before what stays of a person's dropped words."""
+"""The prefix of what stays of a person's dropped words."""
 PREVIEWED = Placeholder("[truncated §{number}§]\n{preview}…", words=PREVIEW)
 """The same with the beginning of a longer text."""
 MIDDLE = Placeholder("[About {tokens} tokens{lines} are left out here{how}.]")

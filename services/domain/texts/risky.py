@@ -124,7 +124,7 @@ _FORBIDDEN = re.compile(
     r"|\b(?:ask|confirm|check with)\b(?: \w+){0,2} (?:before|first)\b|\bне\b|不要|不得|禁止|不能|严禁|勿"
     r"|しない)[^.!?。\uff01\uff1f\n]{0,60}$"
 )
-"""What stands before that which is forbidden: `never commit secrets`."""
+"""The words before that which is forbidden: `never commit secrets`."""
 _PLAIN = dict.fromkeys((*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2065), 0xFEFF, 0xAD))
 
 
@@ -140,7 +140,7 @@ def risk_of(text: str) -> str:
 
 
 def _orders(pattern: re.Pattern[str], plain: str) -> bool:
-    """Whether it stands there, and is not forbidden in the same sentence."""
+    """Whether the text has it, and does not forbid it in the same sentence."""
     return any(
         not _FORBIDDEN.search(plain, max(0, found.start() - 90), found.start()) for found in pattern.finditer(plain)
     )

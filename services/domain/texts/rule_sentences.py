@@ -74,7 +74,7 @@ def laid_down(text: str) -> tuple[str, ...]:
 
 
 def _sentences(line: str) -> Iterator[str]:
-    """Sentences as they stand there, those too that are too short for others to make one of."""
+    """Sentences as they are in the line, those too that are too short for others to make one of."""
     return (piece for one in _SENTENCE_END.split(line) if (piece := one.strip().lstrip("-*• ").strip()))
 
 

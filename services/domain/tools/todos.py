@@ -19,7 +19,7 @@ UNDONE = frozenset({"pending", "in_progress"})
 """The states of a line that is still to be done, in a list that a harness reports."""
 _GONE = frozenset({"cancelled", "canceled", "deleted"})
 STATUSES = frozenset({*_STATES, *UNDONE, *_GONE})
-"""How harnesses write the state of a task: no name of anything, wherever it stands alone."""
+"""How harnesses write the state of a task: alone it is no name of anything."""
 _NAMES = ("content", "step", "description", "subject", "title", "text", "task")
 _NUMBERS = ("taskId", "task_id", "id")
 _NUMBER = re.compile(r"#(\d+)")

@@ -126,7 +126,7 @@ LESSON = frozenset(
 
 
 def is_of_people(memory: Memory) -> bool:
-    """Whether only a person may change it: they have said it, or pinned it."""
+    """Whether only a person may change it: it is a person's own words, or pinned."""
     return memory.trust in PEOPLE or memory.is_pinned
 
 

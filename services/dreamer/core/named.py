@@ -1,7 +1,7 @@
 """What a memory names of a working tree: paths, symbols of one file, commands, and the value of a setting.
 
-A path is only one that a tree can say something of: an address, a pattern, a place outside of the project, what stands
-for any name, and what a build makes are none. A text that speaks of what is not there, or is to come, names nothing.
+A path is only one that can be looked up in a tree: an address, a pattern, a place outside of the project, a placeholder
+for any name, and what a build makes are none. A text about what is not there, or is to come, names nothing.
 """
 
 from __future__ import annotations

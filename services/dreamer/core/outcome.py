@@ -89,8 +89,8 @@ def done_before(state: Dreams, task: DreamTask) -> int:
 
 def ending(state: Dreams, task: DreamTask, backlog: int, *, are_models: bool) -> TaskFinished:
     """How a task has ended that did not fail. That it ran is no proof that it did anything."""
-    applied, held = state.counted(state.run_name, task.NAME)
-    outcome, code = outcome_of(backlog, applied, held)
+    applied, waiting = state.counted(state.run_name, task.NAME)
+    outcome, code = outcome_of(backlog, applied, waiting)
     silence, detail = _silence_of(state, task, are_models=are_models)
     if silence and (outcome, task.needs_model) in IN_VAIN:
         outcome, code = "skipped", silence
@@ -120,8 +120,8 @@ def _silence_of(state: Dreams, task: DreamTask, *, are_models: bool) -> tuple[st
     return code, f"{failed.outcome}: {failed.detail}"
 
 
-def outcome_of(backlog: int, applied: int, held: int) -> tuple[str, str]:
+def outcome_of(backlog: int, applied: int, waiting: int) -> tuple[str, str]:
     """The outcome of a task that did not fail, and why it was skipped: that it ran is no proof that it did anything."""
-    if applied or held:
+    if applied or waiting:
         return "completed", ""
     return ("no_effect", "") if backlog else ("skipped", "nothing_to_do")

@@ -2,7 +2,7 @@
 
 It says only that, and whose words stay: a pair becomes one memory with the words of one of the two. Only those pairs
 are offered that have the same numbers, names, negations and conditions in one order. Since a model may be wrong where
-no code can tell, a person decides on each of them, whatever the policy applies.
+this cannot be checked by code, a person decides on each of them, whatever the policy applies.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Answer with one JSON object and nothing else. `keep` is `one` or `other`: the se
 
 
 class SentencePair(msgspec.Struct, frozen=True):
-    """What a model is shown of a pair."""
+    """One pair in the prompt of a question."""
 
     handle: str
     one: str
@@ -83,10 +83,10 @@ class PairQuestions:
         offered = {f"p{number}": pair for number, pair in enumerate(pairs(scene)[:most], 1)}
         if not offered:
             return None
-        shown = [SentencePair(handle, one.text, other.text) for handle, (one, other) in offered.items()]
+        sentences = [SentencePair(handle, one.text, other.text) for handle, (one, other) in offered.items()]
         return QuestionSheet(
             system=_SYSTEM,
-            prompt=listed(f"Judge these {len(shown)} pairs, each by its handle.", shown),
+            prompt=listed(f"Judge these {len(sentences)} pairs, each by its handle.", sentences),
             shape=PairVerdicts,
             check=lambda answer: about_offered(answer.pairs, offered, "such as p1"),
             judge=lambda answer: verdict_on(answer, offered),
@@ -94,18 +94,18 @@ class PairQuestions:
 
 
 def verdict_on(answer: PairVerdicts, offered: Mapping[str, Pair]) -> JudgedAnswer:
-    """What stands of an answer about pairs."""
+    """The items of an answer about pairs that pass the checks."""
     return judged(answer.pairs, offered, _key, _decided)
 
 
-def _decided(said: PairVerdict, pair: Pair) -> TaskChange | str | None:
-    if not said.same:
+def _decided(verdict: PairVerdict, pair: Pair) -> TaskChange | str | None:
+    if not verdict.same:
         return None
-    if said.keep not in ("one", "other"):
+    if verdict.keep not in ("one", "other"):
         return "it does not say which of the two sentences stays"
     one, other = pair
-    text = (one if said.keep == "one" else other).text.strip()
-    first, second = sorted(pair, key=standing)
+    text = (one if verdict.keep == "one" else other).text.strip()
+    first, second = sorted(pair, key=rank)
     command = MemoryMerge((first.id, second.id), text, review=True, reason=SAME)
     return TaskChange(command, f"{first.id}, {second.id} {SAME}", target=_key(pair))
 
@@ -129,7 +129,7 @@ def pairs(scene: Scene) -> list[Pair]:
 def _open(scene: Scene, found: Iterable[Pair]) -> Iterator[Pair]:
     """Those that a person was not asked about, whichever of the two sentences stays."""
     for pair in found:
-        first, second = sorted(pair, key=standing)
+        first, second = sorted(pair, key=rank)
         both = [TaskChange(MemoryMerge((first.id, second.id), one.text), "") for one in pair]
         if len(undecided(scene, both)) == len(both):
             yield pair
@@ -168,7 +168,7 @@ def _closeness(pair: Pair, weights: Mapping[str, float]) -> float:
     return sum(weights[word] for word in one & other) / max(1e-9, sum(weights[word] for word in one | other))
 
 
-def standing(memory: Memory) -> tuple[int, bool, int, int, str, str]:
+def rank(memory: Memory) -> tuple[int, bool, int, int, str, str]:
     """A key that sorts memories: those of a stronger source first, then what was seen more often, and the older one."""
     priority = SOURCE_PRIORITY.get(SOURCE_OF.get(memory.trust, ""), 0)
     return (

@@ -25,7 +25,7 @@ _PARTS = re.compile(r"(?<=[^\s\d]),(?=\s)|[;!?](?=\s)|\.(?=\s)|\s[\u2013\u2014-]
 _COUNTED = re.compile(r"\d")
 _ARTICLE = re.compile(r"\b(?:[Tt]he|[Aa]n|a|THE|AN)\s")
 _MARK = "_the_ "
-"""What stands for an article: words that say nothing are left out."""
+"""The place of an article: words without a meaning of their own are left out."""
 _MEASURE = re.compile(r"([<>=~]{0,2}\d+(?:\.\d+)?)(ms|s|sec|min|h|hr|%)")
 _PLAIN = re.compile(r"[a-z]+(?:-[a-z]+)*")
 """A word of English prose. Whatever else is a name, a number, or of another language, and stays as it is."""
@@ -130,9 +130,7 @@ def _usual(part: list[_Word]) -> list[str]:
 
 def _is_thing(word: _Word) -> bool:
     """Whether a capital `A` before this word is an article: `A` may be a name, too, as in `A calls B`."""
-    other = (
-        usual.VERBS | usual.BEING | usual.NOTHING | usual.KEPT_MODALS | usual.PARTING | usual.OPENINGS | usual.NEGATIONS
-    )
+    other = usual.VERBS | usual.BEING | usual.NOTHING | usual.MODALS | usual.PARTING | usual.OPENINGS | usual.NEGATIONS
     return bool(_PLAIN.fullmatch(word.text)) and not word.is_name and word.text not in other and word.text[-1] != "s"
 
 
@@ -238,7 +236,7 @@ def _acting(words: Sequence[str]) -> list[str]:
         negation.append(behind.pop(0))
     if not behind:
         return [*opening, *_by_user([*before, *negation])]
-    if (verb := _participle(behind[0])) and not usual.KEPT_MODALS.intersection(before):
+    if (verb := _participle(behind[0])) and not usual.MODALS.intersection(before):
         return [*opening, *_by_user([*negation, verb, *before, *behind[1:]])]
     if before and _is_doing(behind[0]):
         behind[0] = _without_ending(behind[0], "ing")

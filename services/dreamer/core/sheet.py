@@ -1,8 +1,8 @@
-"""A question of a task to a model, and what stands of its answer.
+"""A question of a task to a model, and the items of its answer that pass the checks.
 
-A question is a pure function of the scene. What others wrote stands in it as data, between marks that no text can hold.
-An answer names items by the handles that they were offered under. Each of its items is checked by itself: one that does
-not stand is dropped and counted, and the others stay.
+A question is a pure function of the scene. Texts of others are data in it, between marks that no text can contain.
+An answer names items by the handles that they were offered under. Each of its items is checked by itself: one that
+fails is dropped and counted, and the others are used.
 """
 
 from __future__ import annotations

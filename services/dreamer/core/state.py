@@ -140,7 +140,7 @@ class Dreams(msgspec.Struct, frozen=True):
 
     def counted(self, run: str, task: str) -> tuple[int, int]:
         """How many commands of a task have changed something, and how many wait for a person."""
-        found = [is_held for name, is_held in self.run.commands.items() if name.startswith(command_prefix(run, task))]
+        found = [one for name, one in self.run.commands.items() if name.startswith(command_prefix(run, task))]
         return found.count(False), found.count(True)
 
 
@@ -236,8 +236,8 @@ def _changed(state: Dreams, event: Event, envelope: Envelope) -> Dreams:
             return state
         if isinstance(event, MemoryJudged):  # of a candidate that was refused there is nothing else
             return state
-        is_held = _waits(event) or state.run.commands.get(envelope.cause, False)
-        commands = state.run.commands.insert(envelope.cause, is_held)
+        is_proposal = _waits(event) or state.run.commands.get(envelope.cause, False)
+        commands = state.run.commands.insert(envelope.cause, is_proposal)
         return replace(state, run=replace(state.run, commands=commands))
     if not isinstance(event, CHANGES):
         return state

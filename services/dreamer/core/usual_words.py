@@ -244,10 +244,10 @@ VERBS = frozenset(
 )
 """Verbs of which `depends` is the same as `depend`, where no article makes a thing of it."""
 SUBJECTS: frozenset[Words] = frozenset({("this", "project"), ("this", "repository"), ("this", "codebase")})
-"""What a rule of the project may be said of."""
+"""The subjects that a rule of the project may have."""
 BEING = frozenset({"is", "are", "be", "been"})
 NEGATIONS = frozenset({"not", "no-longer", "not-only", "not-always", "not-each", "optional"})
-KEPT_MODALS = frozenset({"may", "can", "only", "cannot", "could", "will"})
+MODALS = frozenset({"may", "can", "only", "cannot", "could", "will"})
 
 PARTICIPLES = {
     "written": "write", "kept": "keep", "built": "build", "run": "run", "sent": "send", "read": "read", "set": "set",

@@ -27,7 +27,7 @@ CONDITIONS = frozenset({
 EMPTY = frozenset({
     "the", "a", "an", "it", "its", "this", "that", "these", "those", "there",
 })  # fmt: skip
-"""Words that may come, go, and stand in another place."""
+"""Words that may come, go, and change their place."""
 NARRATIVE = frozenset({
     "we", "i", "I", "our", "my", "have", "has", "had", "did", "do", "does", "decided", "decide", "agreed", "agree",
     "found", "find", "noticed", "notice", "learned", "learn", "realized", "realised", "figured", "finally", "also",
@@ -45,12 +45,12 @@ _EDGES = "\"'“”‘’«»()[]{},;:!?.…"  # noqa: RUF001 - quotation marks 
 _ENDING = re.compile(r"(?:ied|ies|ing|ed|es|s|e)\Z")
 _PLAIN = re.compile(r"[a-z]{3,}")
 _MARKED = re.compile(r"\d|[^\W\d_][._/\\:@#=+$%-]+\w|_|[a-z][A-Z]|[A-Z]{2}|\A[./~@$#-]|\(\)\Z")
-"""How a token is written that is a name, a number, a path or code, wherever it stands."""
+"""The form of a token that is a name, a number, a path or code, at any place."""
 SHORTEST_STEM = 2
 
 
 def words_lost_or_new(text: str, original: str) -> str:
-    """Why a text does not stand for the original, as a sentence; empty: it does."""
+    """Why a text does not mean the same as the original, as a sentence; empty: it does."""
     if not text or "\n" in text or len(text) > LONGEST:
         return f"the text is empty, has several lines, or has more than {LONGEST} characters"
     if len(original) > LONGEST:
@@ -145,7 +145,7 @@ def stem(word: str) -> str:
 
 
 def _is_in_order(some: Sequence[str], whole: Sequence[str]) -> bool:
-    """Whether all of some stand in the whole, in the same order."""
+    """Whether the whole has all of some, in the same order."""
     left = iter(whole)
     return all(word in left for word in some)
 

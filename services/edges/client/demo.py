@@ -55,7 +55,7 @@ async def _demo(console: Console, where: Path, settings: Settings) -> int:
 
 
 async def _show_session(bus: Bus, console: Console, session: Session) -> None:
-    """How does the session stand after its last call?"""
+    """What is the state of the session after its last call?"""
     address = session.address
     question = SessionAsk(project=address.project, session=address.session)
     reply = await bus.request(ask(SessionAsk.NAME, address.project), encode(question), ANSWER)

@@ -237,7 +237,7 @@ def _log(status: Status | None) -> Iterator[Finding]:
             f"{Difference(one.known, one.agreed, one.head).reason}, as was noticed at {one.at:%Y-%m-%d %H:%M UTC}, "
             "and views and index were made anew",
             "what was written between is gone: docs/operating.md says what can be had again; if this is not the log "
-            "that it should be, put the right one in its place. This is shown for a week",
+            "that it should be, put the right one in its place. This is repeated for a week",
         )
     if not status.skipped:
         yield well("log", "every record of it can be read")

@@ -17,7 +17,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     )
     session = _kind(kinds, "session", "erase a session, those that its agents started, and copies of it")
     session.add_argument("session", metavar="SESSION", help="its id, as `annals search` and `annals sql` show it")
-    memory = _kind(kinds, "memory", "erase memories, and mask their texts wherever they stand")
+    memory = _kind(kinds, "memory", "erase memories, and mask their texts wherever they occur")
     memory.add_argument("memories", nargs="+", metavar="ID", help="a memory, as `annals memory list` shows it")
     project = _kind(kinds, "project", "erase a project: its sessions, its memory, its documents and its commits")
     project.add_argument("project", metavar="PROJECT", help="its name, as `annals project list` shows it")

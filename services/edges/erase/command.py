@@ -36,12 +36,12 @@ from services.settings import Settings
 VARIABLE = "SECRET"
 MEGABYTE = 1_000_000
 ROOM = 2
-"""How many times as large a message may be: a mask may be longer than what it stands for."""
+"""How many times as large a message may be: a mask may be longer than the text it replaces."""
 UNREACHED = (
     "plugins that were not connected since: each gets the order when it connects next, before it sends what it stored",
     "plugins of releases before that, and the memory of harnesses that run now: they send what they have",
     "prompts that showed it, before the next call of their sessions, which rebases them with the cause `erasure`",
-    "the harnesses' own files, in which what was said stands as it was",
+    "the harnesses' own files, in which the conversation is unchanged",
     "providers of models, which have read the prompts",
     "backups and copies of the data directory",
     "free blocks of the disk, from which deleted files may be recovered",
@@ -53,7 +53,7 @@ UNREACHED_OF = {
     ),
     "session": (
         "what other sessions quote of it: answers to their searches, texts that were copied into them",
-        "memories that a person has said or approved, or other sessions have shown, too: see `annals erase memory`",
+        "memories that a person has written or approved, or that other sessions found, too: see `annals erase memory`",
         "a harness that still has the session: where it goes on with it, it reports it again",
     ),
     "project": (
@@ -130,14 +130,14 @@ def _meant(survey: Survey, options: argparse.Namespace) -> ErasureScope:
 
 
 def _secret(source: str | None) -> str:
-    """The secret, which never stands in the arguments of a command: others see these, and shells keep them."""
+    """The secret, which is never an argument of a command: others can see these, and shells store them."""
     if source == "-":
         given = sys.stdin.buffer.read().decode(errors="surrogateescape")
         return given.removesuffix("\n").removesuffix("\r")
     if given := os.environ.get(VARIABLE):
         return given
     if sys.stdin.isatty():
-        return getpass.getpass("The secret (it is not shown): ")
+        return getpass.getpass("The secret (your input is not displayed): ")
     raise TooShort(f"no secret was given: write it to standard input and give `-`, or set {VARIABLE}")
 
 
@@ -220,7 +220,7 @@ async def _erase(store: StoppedStore, settings: Settings, scope_of: ScopeOf, opt
 async def _show(store: StoppedStore, settings: Settings, scope_of: ScopeOf) -> int:
     """Show what would be touched, and why `--yes` would refuse. Nothing is changed."""
     if await is_half_done(store.bus):
-        write_note("An erasure was cut off, so that some of the log may stand in its copy alone; --yes ends it first.")
+        write_note("An erasure was cut off, so that some of the log may be in its copy alone; --yes ends it first.")
     erasure = Erasure(store.bus, settings.data, await scope_of(store.bus), datetime.now(UTC))
     for line in lines_of(await erasure.look()):
         write(line)

@@ -17,12 +17,12 @@ from schemas.subjects import Address
 from services.domain.aliases import GLOBAL
 from services.domain.envelopes import envelope
 from services.domain.erasure.facts import Addresses, Structural, refuse_word_of_language
+from services.domain.erasure.masked_prompts import MaskedPrompts
 from services.domain.erasure.orders import orders
 from services.domain.erasure.references import References
 from services.domain.erasure.samples import Samples
 from services.domain.erasure.scope import ErasureScope, Rewriting, place_of
 from services.domain.erasure.secret import Masks, masked, masked_subject
-from services.domain.erasure.shown import ShownEdits
 from services.domain.erasure.survey import REASON
 from services.edges.erase import files
 from services.kit.bus import Bus, Unreachable
@@ -49,7 +49,7 @@ Stage = Callable[[], Awaitable[None]]
 
 
 class Occurrences(msgspec.Struct):
-    """Where it stands what is to be erased: how much of each store."""
+    """How much of each store has what is to be erased."""
 
     facts: dict[str, int] = {}
     """Facts of the log, by the noun of their type."""
@@ -110,17 +110,17 @@ class Erasure:
         return files.holds(path, self._masks) or files.has_lines_of(path, self._scope.covers_message)
 
     async def _facts(self) -> tuple[dict[str, int], int, int]:
-        nouns, addresses, shown = Counter[str](), set[Address](), ShownEdits()
+        nouns, addresses, changed = Counter[str](), set[Address](), MaskedPrompts()
         async with aclosing(stored(self._bus, LOG.name)) as log:
             async for message in log:
                 if self._is_in(message):
                     place = place_of(message.subject)
                     nouns[place.noun if place else "record"] += 1
                     addresses.add(place.address if place else Address(""))
-                    shown.add(message.subject, message.data, self._rewritten(message))
+                    changed.add(message.subject, message.data, self._rewritten(message))
                 else:
-                    shown.add(message.subject, message.data, message.data)
-        prompts = [address for address in shown.targets if not self._scope.covers(address)]
+                    changed.add(message.subject, message.data, message.data)
+        prompts = [address for address in changed.targets if not self._scope.covers(address)]
         return dict(sorted(nouns.items())), len(addresses), len(prompts)
 
     def _rewritten(self, message: StoredMessage) -> bytes:
@@ -200,7 +200,7 @@ class Erasure:
 
     async def refuse_structural(self) -> None:
         """Raise `Structural` where what is no text would have to be masked, before anything is changed."""
-        for masks in (self._masks, self._scope.derived, *self._scope.shown.values()):
+        for masks in (self._masks, self._scope.derived, *self._scope.in_prompts.values()):
             refuse_word_of_language(masks, (*ROOMS, *NAMES))
         addresses = Addresses()
         async with aclosing(stored(self._bus, LOG.name)) as log:
@@ -234,7 +234,7 @@ class Erasure:
             ("the log is copied without it", self._copy),
             ("the old log is deleted", self._delete),
             ("the log is filled from its copy", self._refill),
-            ("long bodies that held it are deleted", self._remove_bodies),
+            ("long bodies with it are deleted", self._remove_bodies),
         )
 
     async def _end_earlier(self) -> None:
@@ -263,20 +263,20 @@ class Erasure:
             self._renamed[name.encode()] = (await bucket.put(clean)).encode()
 
     async def _copy(self) -> None:
-        shown = ShownEdits()
+        changed = MaskedPrompts()
 
         def rewrite(message: StoredMessage) -> tuple[str, bytes]:
             subject, data = self._rewriting(message.subject, message.data)
             if subject == message.subject:
-                shown.add(subject, message.data, data)
+                changed.add(subject, message.data, data)
             return subject, data
 
         end = await end_of(self._bus, LOG.name)
-        await copy_log(self._bus, rewrite, lambda: self._closing(shown, end))
+        await copy_log(self._bus, rewrite, lambda: self._closing(changed, end))
 
-    def _closing(self, shown: ShownEdits, end: int) -> Iterator[tuple[str, bytes]]:
+    def _closing(self, changed: MaskedPrompts, end: int) -> Iterator[tuple[str, bytes]]:
         """The facts that end the log: whose prompts have masks now, which memories are archived, what plugins do."""
-        for address, targets in sorted(shown.targets.items(), key=lambda one: (one[0].project, one[0].session)):
+        for address, targets in sorted(changed.targets.items(), key=lambda one: (one[0].project, one[0].session)):
             if not self._scope.covers(address):
                 yield self._fact(PromptMasked(targets=[*targets]), address, end)
         for project, name in sorted(self._scope.to_archive):

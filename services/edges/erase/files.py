@@ -24,7 +24,7 @@ PROGRAMS = ("adapters", "models")
 """What comes from outside, and contains no text of anybody here."""
 SPOOLS = frozenset({".jsonl"})
 """What files of spools end with."""
-KEPT_VIEWS = "log-breaks.json"
+PRESERVED_FILE = "log-breaks.json"
 PIECE = 1024 * 1024
 MEMORY = "512MB"
 AT_ONCE = 256
@@ -48,14 +48,12 @@ def _files(folder: Path) -> Iterator[Path]:
     yield from (path for path in sorted(found) if path.is_file() and not path.is_symlink())
 
 
-def mask_file(path: Path, masks: Masks) -> bool:
-    """Mask a file in place; whether anything was in it."""
+def mask_file(path: Path, masks: Masks) -> None:
+    """Mask a file in place. One that has nothing of it is not written."""
     data = path.read_bytes()
     clean = masked(data, masks)
-    if clean == data:
-        return False
-    write_whole(path, clean, durable=True)
-    return True
+    if clean != data:
+        write_whole(path, clean, durable=True)
 
 
 def files_with(data: Path, masks: Masks) -> list[Path]:
@@ -64,7 +62,7 @@ def files_with(data: Path, masks: Masks) -> list[Path]:
 
 
 def holds(path: Path, masks: Masks) -> bool:
-    """Whether a spelling stands in the bytes of a file, or in its name."""
+    """Whether a spelling is in the bytes of a file, or in its name."""
     if not masks:
         return False
     if any(one in os.fsencode(path.name) for one in masks):
@@ -114,7 +112,7 @@ class _SpooledMessage(msgspec.Struct):
 
 
 def rows_of_views(data: Path, masks: Masks) -> int:
-    """Rows of all tables of all views in which it stands, as DuckDB reads them; a file that it cannot read counts."""
+    """Rows of all tables of all views that have it, as DuckDB reads them; a file that it cannot read counts."""
     return sum(_rows_of_file(path, masks) for path in sorted((data / "views").glob("*.duckdb*")) if _is_database(path))
 
 
@@ -129,7 +127,7 @@ def _rows_of_file(path: Path, masks: Masks) -> int:
             for name, columns in db.execute(_COLUMNS).fetchall():
                 asked = db.execute(f"select {columns} from {name}")
                 while rows := asked.fetchmany(AT_ONCE):
-                    found += sum(any(one in _said(row) for one in needles) for row in rows)
+                    found += sum(any(one in _joined(row) for one in needles) for row in rows)
     except DuckError:
         return found + 1
     return found
@@ -142,11 +140,11 @@ from duckdb_columns() where not internal and (data_type like '%VARCHAR%' or data
 """Each table, with its columns that hold texts."""
 
 
-def _said(value: object) -> str:
+def _joined(value: object) -> str:
     """All texts of a value, one for each line."""
     if isinstance(value, dict):
-        return _said([*value, *value.values()])
-    return "\n".join(map(_said, value)) if isinstance(value, list | tuple) else str(value)
+        return _joined([*value, *value.values()])
+    return "\n".join(map(_joined, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _texts(masks: Masks) -> list[str]:
@@ -154,7 +152,7 @@ def _texts(masks: Masks) -> list[str]:
 
 
 async def rows_of_index(data: Path, masks: Masks) -> int:
-    """Rows of all versions of all tables of all indexes in which it stands, as LanceDB reads them."""
+    """Rows of all versions of all tables of all indexes that have it, as LanceDB reads them."""
     folder = folder_of(data)
     found = 0
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
@@ -177,7 +175,7 @@ def drop_made_of_log(data: Path) -> None:
     """Delete views and index, whose files keep what was deleted in them. Rooms make both anew from the log."""
     shutil.rmtree(folder_of(data), ignore_errors=True)
     for path in (data / "views").glob("*"):
-        if path.name != KEPT_VIEWS:
+        if path.name != PRESERVED_FILE:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
@@ -189,11 +187,12 @@ async def mirrors_with(data: Path, masks: Masks) -> list[Path]:
 async def _is_in_history(mirror: Path, masks: Masks) -> bool:
     try:
         surroundings = environment(os.environ)
-        said = await git(mirror, surroundings, "cat-file", "--batch-all-objects", "--batch")  # those no branch has, too
-        said += await git(mirror, surroundings, "for-each-ref", "--format=%(refname)")
+        # all objects, also those that no branch has
+        content = await git(mirror, surroundings, "cat-file", "--batch-all-objects", "--batch")
+        content += await git(mirror, surroundings, "for-each-ref", "--format=%(refname)")
     except GitFailed:
         return True
-    return masked(said, masks) != said
+    return masked(content, masks) != content
 
 
 def mirrors_of(data: Path, projects: Collection[str]) -> list[Path]:

@@ -32,7 +32,7 @@ HOST = "127.0.0.1"
 LOG = "nats.log"
 STORE = "jetstream"
 """The folder of its store, which it finds from the data directory that it is started in: so the name of that directory,
-which may hold what its format has no spelling for, stands in no file that it reads."""
+which may hold what its format has no spelling for, is in no file that it reads."""
 _STREAMS = [stream.name for stream in STREAMS]
 _BUCKETS = [f"OBJ_{bucket.name}" for bucket in BUCKETS]
 ROOM_DENIED = [f"$JS.API.STREAM.{verb}.{name}" for verb in ("UPDATE", "DELETE") for name in (*_STREAMS, *_BUCKETS)]

@@ -30,8 +30,8 @@ from services.settings import Settings
 
 ANSWER = 2.0
 """Seconds for an answer of a room."""
-SHOWN_RUNS = 5
-"""Projects whose newest run of the dreamer is shown."""
+LISTED_RUNS = 5
+"""Projects whose newest run of the dreamer is listed."""
 INDEXER = "indexer"
 NOT_WELL = "it does not say why it cannot do its work"
 
@@ -54,7 +54,7 @@ class Overview(msgspec.Struct, frozen=True):
     broker: str
     rooms: tuple[Room, ...]
     inbound: int | None
-    """Messages kept of the last seven days; null where this user may not look at the streams, as below."""
+    """Messages stored of the last seven days; null where this user may not look at the streams, as below."""
     log: int | None
     dead: int | None
     """Letters that nobody could deliver."""
@@ -65,7 +65,7 @@ class Overview(msgspec.Struct, frozen=True):
     installation: Run | None = msgspec.field(default=None, name="house")
     """The process that runs it, where that is on this machine."""
     not_allowed: str = ""
-    """Why the streams are not shown, where this user may not look at them."""
+    """Why the streams are not listed, where this user may not look at them."""
 
 
 async def show(settings: Settings, *, as_json: bool) -> int:
@@ -165,7 +165,7 @@ async def _history(bus: Bus) -> tuple[HistoryRun, ...]:
 async def _dreams(bus: Bus) -> tuple[DreamRunReport, ...]:
     """The newest run of the dreamer on each project."""
     try:
-        reply = await bus.request(ask(DreamsAsk.NAME), encode(DreamsAsk(limit=SHOWN_RUNS, newest=True)), ANSWER)
+        reply = await bus.request(ask(DreamsAsk.NAME), encode(DreamsAsk(limit=LISTED_RUNS, newest=True)), ANSWER)
     except Unreachable:
         return ()
     return msgspec.json.decode(reply, type=DreamReport).runs
@@ -255,7 +255,7 @@ def render(overview: Overview, out: Console) -> None:
 def _stored(overview: Overview) -> Iterator[str]:
     """What the streams hold."""
     if overview.not_allowed:
-        yield f"streams   not shown: {overview.not_allowed}"
+        yield f"streams   not listed: {overview.not_allowed}"
     if overview.inbound is not None:
         yield f"inbound   {overview.inbound:,} messages of the last seven days"
     if overview.log is not None:

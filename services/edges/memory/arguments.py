@@ -31,9 +31,9 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     listed = add("list", "list the memories, those that are shown first", reads=True)
     listed.add_argument("--status", default="", help="only those: active, pending, archived, ...")
     _named(add("show", "show one memory with where it comes from", reads=True))
-    why = add("why", "print why a memory is shown, or is not", reads=True)
+    why = add("why", "print why a memory is in the head of new sessions, or is not", reads=True)
     _named(why)
-    add("missing", "list the memories that hold and are not shown, why, and since when", reads=True)
+    add("missing", "list the memories that hold and that new sessions do not get, why, and since when", reads=True)
     add("quality", "count what became of all candidates, and how much of it was junk, by source", reads=True)
     _named(add("history", "list the facts about one memory", reads=True))
 

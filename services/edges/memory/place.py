@@ -1,4 +1,4 @@
-"""Which project a person means: that of the repository where they stand, or where a harness has worked in there."""
+"""Which project a person means: that of the repository they work in, or where a harness has worked in there."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -39,7 +39,7 @@ class NoProject(LookupError):
 
 
 async def project_at(bus: Bus, here: Path, home: Path) -> str:
-    """The project of the folder where a person stands, under the name that it goes by.
+    """The project of a person's current folder, under the name that it goes by.
 
     A repository names itself, also where no harness has been yet. Elsewhere it is the project that was seen at the
     folder or nearest above it; so it is where the repository still is that one, under a name that it had before.
@@ -61,7 +61,7 @@ async def project_at(bus: Bus, here: Path, home: Path) -> str:
 
 
 async def project_meant(bus: Bus, name: str, here: Path) -> str:
-    """The project that a person names, by any of its names, or else that of the folder where they stand."""
+    """The project that a person names, by any of its names, or else that of their current folder."""
     if not name:
         return await project_at(bus, here, Path.home())
     try:

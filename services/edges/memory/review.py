@@ -24,7 +24,7 @@ async def review(reply: MemoryReply, send: Send) -> int:
         return 0
     status, decided = 0, 0
     for number, entry in enumerate(reply.memories, 1):
-        write(_shown(entry, reply.quotes.get(entry.id, ""), number, len(reply.memories)))
+        write(_proposal(entry, reply.quotes.get(entry.id, ""), number, len(reply.memories)))
         word = await _word()
         if word == "quit":
             break
@@ -41,7 +41,7 @@ async def review(reply: MemoryReply, send: Send) -> int:
     return status
 
 
-def _shown(entry: MemoryEntry, quote: str, number: int, count: int) -> str:
+def _proposal(entry: MemoryEntry, quote: str, number: int, count: int) -> str:
     source = entry.sources[0] if entry.sources else None
     lines = [f"\n{number} of {count}: {entry.text}", f"  {entry.id}, {entry.category}, from {entry.trust}"]
     if entry.change:

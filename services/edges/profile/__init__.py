@@ -1,1 +1,1 @@
-"""`annals profile`: what is known of a person, and what they say about that."""
+"""`annals profile`: what is known of a person, and what they decide about that."""

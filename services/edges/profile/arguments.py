@@ -13,9 +13,9 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         return action
 
     add("list", "list what you have stated again and again, and say whether your profile is on")
-    add("on", "have your profile collected in sessions that begin from now on, and shown in them")
-    add("off", "have your profile neither collected nor shown from now on")
-    retire = add("retire", "have one trait neither collected nor shown from now on")
+    add("on", "have your profile collected and used in sessions that begin from now on")
+    add("off", "have your profile neither collected nor used from now on")
+    retire = add("retire", "have one trait neither collected nor used from now on")
     retire.add_argument(
         "trait", metavar="TRAIT", help="its id, or the beginning of it, as `annals profile list` shows it"
     )

@@ -1,4 +1,4 @@
-"""`annals profile`, run: what is known of the person at the terminal, and what they say about that."""
+"""`annals profile`, run: what is known of the person at the terminal, and what they decide about that."""
 
 import argparse
 from collections.abc import Iterator
@@ -22,9 +22,9 @@ from services.settings import Settings
 PATIENCE = 10.0
 """Seconds in which an answer must have come."""
 SHORT = 8
-"""Characters of an id that are shown."""
-STATES = {"on": "Your profile is on.", "off": "Your profile is off: nothing is collected or shown. `annals profile on`"}
-STATE_OF = {"shown": "shown", "no_room": "no room", "retired": "retired", "off": "off"}
+"""Characters of an id that are printed."""
+STATES = {"on": "Your profile is on.", "off": "Your profile is off: nothing is collected or used. `annals profile on`"}
+STATE_OF = {"shown": "in use", "no_room": "no room", "retired": "retired", "off": "off"}
 
 
 async def profile(options: argparse.Namespace, installation: Settings, here: Path) -> int:
@@ -61,7 +61,7 @@ def _lines(reply: ProfileReply) -> Iterator[str]:
         times = f"{one.candidates} times in {one.sessions} sessions"
         yield f"{one.id[:SHORT]}  {STATE_OF[one.state]:<7}  {one.text}  ({times})"
     if reply.waiting:
-        yield f"{reply.waiting} more were stated too seldom to be shown."
+        yield f"{reply.waiting} more were stated too seldom to be used."
 
 
 async def _decide(bus: Bus, options: argparse.Namespace, here: str) -> int:

@@ -84,7 +84,7 @@ async def _read(bus: Bus, options: argparse.Namespace, here: Path) -> int:
     if options.json:
         write_json({"projects": found, "proposed": [msgspec.structs.asdict(one) for one in waiting]})
     else:
-        lines = [*(_shown(found[0]) if options.action == "show" else _table(found)), *_waiting(waiting)]
+        lines = [*(_details(found[0]) if options.action == "show" else _table(found)), *_waiting(waiting)]
         write("\n".join(lines))
     return 0
 
@@ -121,7 +121,7 @@ def _table(entries: Iterable[ListedProject]) -> Iterator[str]:
         yield "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
 
 
-def _shown(entry: ListedProject) -> Iterator[str]:
+def _details(entry: ListedProject) -> Iterator[str]:
     yield f"{entry.name}{f', called {entry.title}' if entry.title else ''}"
     yield f"{entry.sessions} sessions{f', last seen {entry.last_seen}' if entry.last_seen else ''}"
     yield from (f"in {directory}" for directory in entry.directories)

@@ -226,7 +226,7 @@ def _changes(present: PresentSettings, wanted: Values) -> Iterator[str]:
 def _failed(present: PresentSettings) -> int:
     for problem in present.problems:
         write_error(f"{present.file.path}: {problem}")
-    return refused("nothing was applied, and what held before holds: mend the file, and apply it again")
+    return refused("nothing was applied, and the former settings still apply: mend the file, and apply it again")
 
 
 def _value(value: object) -> str:

@@ -141,7 +141,7 @@ def _where(one: Explained) -> str:
 
 
 def _hints(found: Explanation) -> list[str]:
-    """What was found for a person's message and stands behind it."""
+    """What was found for a person's message and added behind it."""
     if not found.hints:
         return []
     return ["Hints behind messages of a person:", *(f"  {_hint(one)}" for one in found.hints)]

@@ -14,9 +14,9 @@ TASK = "Task:"
 """How a line of what the agent wrote begins that started the session."""
 
 
-def to_summary(output: Output, shown: Bounds) -> Summary:
+def to_summary(output: Output, bounds: Bounds) -> Summary:
     """Of an answer that `check` finds nothing wrong with."""
-    output = healed(output, shown)
+    output = healed(output, bounds)
     first, last = output.compartments[0].start, output.compartments[-1].end
     observations = [
         *(Observation("user_trait", _clean(text), first, last) for text in output.user_observations),
@@ -24,14 +24,14 @@ def to_summary(output: Output, shown: Bounds) -> Summary:
         *(Observation("open_question", _clean(text), first, last) for text in output.open_questions),
     ]
     return Summary(
-        compartments=tuple(_draft(one, shown) for one in output.compartments),
+        compartments=tuple(_draft(one, bounds) for one in output.compartments),
         facts=tuple(Fact(fact.category, _clean(fact.text), fact.evidence) for fact in output.facts),
         observations=tuple(observations),
-        unprocessed_from=last + 1 if last < shown.last else 0,
+        unprocessed_from=last + 1 if last < bounds.last else 0,
     )
 
 
-def _draft(one: Compartment, shown: Bounds) -> Draft:
+def _draft(one: Compartment, bounds: Bounds) -> Draft:
     anchors = tuple(dict.fromkeys(flat(_clean(anchor)) for anchor in one.anchors))
     return Draft(
         first=one.start,
@@ -39,8 +39,8 @@ def _draft(one: Compartment, shown: Bounds) -> Draft:
         title=unposed(_clean(one.title))[:TITLE],
         episode=tuple(dict.fromkeys(one.episode)),
         importance=one.importance,
-        p1=_clean(_attributed(one.p1, shown)),
-        p2=_clean(_attributed(one.p2, shown)),
+        p1=_clean(_attributed(one.p1, bounds)),
+        p2=_clean(_attributed(one.p2, bounds)),
         p3=_clean(unposed(one.p3)),
         p4=_clean(unposed(one.p4)),
         anchors=anchors,
@@ -48,21 +48,21 @@ def _draft(one: Compartment, shown: Bounds) -> Draft:
     )
 
 
-def _attributed(text: str, shown: Bounds) -> str:
+def _attributed(text: str, bounds: Bounds) -> str:
     """Only what a person did write is set as a person's words; and likewise what the agent wrote that started it."""
-    return "\n".join(_line(line, shown) for line in text.splitlines())
+    return "\n".join(_line(line, bounds) for line in text.splitlines())
 
 
-def _line(line: str, shown: Bounds) -> str:
+def _line(line: str, bounds: Bounds) -> str:
     plain = unposed(line)
     is_quote, quoted = plain != flat(line), plain
-    if shown.tasks and quoted.startswith(TASK):
+    if bounds.tasks and quoted.startswith(TASK):
         is_quote, quoted = True, quoted.removeprefix(TASK).strip()
     if not is_quote:
         return line
-    if is_quoted(quoted, shown.tasks):
+    if is_quoted(quoted, bounds.tasks):
         return f"{TASK} {quoted}"
-    return f"U: {quoted}" if is_quoted(quoted, shown.requests) else f"- {quoted}"
+    return f"U: {quoted}" if is_quoted(quoted, bounds.requests) else f"- {quoted}"
 
 
 def _text_of(event: Happening) -> str:

@@ -75,7 +75,7 @@ def published(
     rest = unread(session, request, last)
     is_last = not rest if is_anew else is_end
     events: list[Event] = [_sealed(draft, request, address, chunk, written.source) for draft in drafts]
-    events += _beside(summary, last, request, chunk, is_subagent=session.is_subagent)
+    events += _observed(summary, last, request, chunk, is_subagent=session.is_subagent)
     events.append(
         HistoryAdvanced(
             run=request.run,
@@ -152,7 +152,7 @@ def _sealed(draft: Draft, request: HistoryRequested, address: Address, chunk: Ch
     )
 
 
-def _beside(
+def _observed(
     summary: Summary, last: int, request: HistoryRequested, chunk: Chunk, *, is_subagent: bool
 ) -> Iterator[Event]:
     """The facts and observations that what is published shows, up to this message.

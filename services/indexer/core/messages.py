@@ -63,7 +63,7 @@ class IndexedMessage(msgspec.Struct, frozen=True):
     words: int = 0
     is_copied: bool = False
     names: tuple[str, ...] = ()
-    """Those that stand in calls of its tools and their outputs, as far as they are sent, and not in its text."""
+    """Those in calls of its tools and their outputs, as far as they are sent, and not in its text."""
 
     @property
     def ordinal(self) -> int:

@@ -88,8 +88,8 @@ class _Decision:
 
     def after(self, seqs: Sequence[int]) -> Sequence[_Message]:
         """What is left behind the events at these positions."""
-        carried = placed_behind(self._subjects, self.expected, seqs, self.address)
-        return _with(self.messages[len(seqs) :], carried)
+        condition = placed_behind(self._subjects, self.expected, seqs, self.address)
+        return _with(self.messages[len(seqs) :], condition)
 
     def succeed(self, seqs: list[int]) -> None:
         if not self.done.done():

@@ -126,7 +126,7 @@ class BusClient(Client):
     ) -> Mapping[str, str] | None:
         if headers and headers.startswith(VERSION):
             return Headers(headers[len(VERSION) :])
-        found: dict[str, str] | None = await super()._process_headers(headers)  # a status stands behind the version
+        found: dict[str, str] | None = await super()._process_headers(headers)  # a status follows the version
         return found
 
     def _build_message(

@@ -370,7 +370,7 @@ class Bus:
         try:
             reply = await self.client.request(subject, data, timeout=timeout)
         except NoRespondersError as error:
-            raise NoResponder(f"nobody serves {subject}; `annals status` tells which rooms run") from error
+            raise NoResponder(f"nobody serves {subject}; `annals status` lists which rooms run") from error
         except MaxPayloadError as error:
             raise TooLarge(f"{len(data)} bytes for {subject}: the broker takes {self.max_payload}") from error
         except NotAllowed:
@@ -379,7 +379,7 @@ class Bus:
             raise BrokenConnection(f"the connection broke before {subject} was answered; try again") from error
         except (NatsTimeoutError, NatsError) as error:
             why = "the connection broke" if not isinstance(error, NatsTimeoutError) else f"for {timeout:g} s"
-            raise Unreachable(f"no answer on {subject} ({why}); `annals status` tells which rooms run") from error
+            raise Unreachable(f"no answer on {subject} ({why}); `annals status` lists which rooms run") from error
         return bytes(reply.data)
 
     async def follow(self, subject: str, heard: Callable[[str], None]) -> None:

@@ -19,7 +19,7 @@ class HalfErased(ConnectionError):
 
 
 async def refuse_half_erased(js: JetStreamContext) -> None:
-    """Raise `HalfErased` where an erasure has not ended: what is written now would stand where its facts belong."""
+    """Raise `HalfErased` where an erasure has not ended: what is written now would take positions of its facts."""
     try:
         await js.stream_info(COPY)
     except NotFoundError:

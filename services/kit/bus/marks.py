@@ -1,4 +1,4 @@
-"""What stands at positions of the log, as far as it distinguishes one log from another."""
+"""The records at positions of the log, as far as they distinguish one log from another."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ ACK_TOKENS, ACK_STORED, ACK_STORED_IN_DOMAIN = 9, 7, 9
 
 
 async def marks(client: Client, seqs: Iterable[int]) -> dict[int, Mark]:
-    """What stands at these positions; without those that are not there. Raises what the client raises."""
+    """The marks of these positions; without those that are not there. Raises what the client raises."""
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def one(seq: int) -> Mark | None:

@@ -25,7 +25,7 @@ from services.kit.bus.marks import SEQUENCE, STORED, SUBJECT
 
 PREFIX = "copy."
 POSITIONS = "annals-positions"
-"""The metadata of the copy in which the consumers of the log stand, with how far each had come ..."""
+"""The metadata of the copy that lists the consumers of the log, with how far each had come ..."""
 ORIGINAL = "annals-original"
 """... and when the log was made that it is a copy of: the log that has it still is not the new one."""
 AT_ONCE = 200

@@ -104,7 +104,7 @@ class HarnessClient:
         size, most = len(encode(command)) + ENVELOPE, self._questions.bus.max_payload
         if size > most:
             remedy = f"set a smaller window for {endpoint.name} in ANNALS_MODEL__WINDOWS"
-            return Failed("overflow", f"the question has {size:,} bytes, and one message carries {most:,}; {remedy}")
+            return Failed("overflow", f"the question has {size:,} bytes, and a message has room for {most:,}; {remedy}")
         await self._questions.watch.open()
         with self._questions.watch.waiter(self._address.project) as waiter:
             if name in self._questions.consumed:

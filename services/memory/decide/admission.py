@@ -21,7 +21,7 @@ from services.memory.decide.candidate import Candidate
 from services.memory.decide.context import BookContext, FirstHead
 from services.memory.decide.naming import candidate_id, memory_id
 from services.memory.decide.policy import action_of
-from services.memory.decide.risks import held_where_risky
+from services.memory.decide.risks import waiting_where_risky
 from services.memory.decide.words import gate_verdict, rejecting
 from services.memory.entry import Judgement, Memory
 from services.memory.gate.verdict import Verdict, is_report
@@ -41,7 +41,7 @@ Events = tuple[MemoryJudged, *tuple[Event, ...]] | tuple[()]
 
 def admit(book: Book, candidate: Candidate, context: BookContext) -> Decision:
     """Judge a candidate, and enter it where it is taken in. One that was judged before is not judged again."""
-    candidate = held_where_risky(_weighed(candidate))
+    candidate = waiting_where_risky(_weighed(candidate))
     twin = _twin(book, candidate)
     if twin is not None and any(source.session in candidate.family for source in twin.sources):
         return Decision(ok=True, text=f"{twin.id} was seen before this session became a copy of another one.")
@@ -50,7 +50,7 @@ def admit(book: Book, candidate: Candidate, context: BookContext) -> Decision:
 
 
 def _weighed(candidate: Candidate) -> Candidate:
-    """A person's request to remember how the work stands (`fixed it`) weighs little, and does not go before rules."""
+    """A person's request to remember the state of the work (`fixed it`) weighs little, and does not go before rules."""
     if candidate.trust not in PEOPLE or candidate.importance != "normal" or candidate.verdict is not None:
         return candidate
     return (
@@ -97,7 +97,7 @@ def _events(book: Book, candidate: Candidate, twin: Memory | None, context: Book
 def _no_sighting(candidate: Candidate, twin: Memory, context: BookContext) -> str:
     """Why a candidate is no evidence for the memory that has its words: `shown` or `reread`; empty: it is.
 
-    What a session repeats of what it was shown is no new sighting. People repeat what they mean, whatever they saw.
+    What a session repeats of its own head is no new sighting. People repeat what they mean, whatever they saw.
     """
     if candidate.trust in PEOPLE:
         return ""

@@ -81,16 +81,16 @@ def adopted(event: Event, own: Book) -> Event | None:
             return None
 
 
-def given_back(book: Book, told: Iterable[tuple[Envelope, Sequence[Event]]], former: str) -> tuple[Event, ...]:
+def given_back(book: Book, decisions: Iterable[tuple[Envelope, Sequence[Event]]], former: str) -> tuple[Event, ...]:
     """What takes out of a book what came from that of a former name, and from nobody else.
 
-    `told` are the decisions of the book that took it in. What people here have said, too, stays.
+    `decisions` are those of the book that took it in. What people of this project have stated, too, stays.
     """
     theirs: dict[str, None] = {}
     notes: dict[str, None] = {}
     policy: dict[str, str] = {}
     own: set[str] = set()
-    for envelope, events in told:
+    for envelope, events in decisions:
         is_adopted = envelope.cause.startswith(f"{ADOPTED}/{former}/")
         for event in events:
             match event:
@@ -109,13 +109,13 @@ def given_back(book: Book, told: Iterable[tuple[Envelope, Sequence[Event]]], for
     reason = f"it is remembered under {former} again: the two are no longer one project"
     memories = [(name, book.memories.get(name)) for name in theirs if name not in own]
     return (
-        *(MemoryArchived(memory=name, reason=reason) for name, one in memories if one and one.status in _SHOWN),
+        *(MemoryArchived(memory=name, reason=reason) for name, one in memories if one and one.status in _LISTED),
         *(NoteDismissed(note=name) for name in notes if (note := book.notes.get(name)) and note.status == "active"),
         *(PolicyChanged(trust=trust, action=DEFAULTS.get(trust, "held")) for trust in policy),
     )
 
 
-_SHOWN = ("active", "pending")
+_LISTED = ("active", "pending")
 
 
 def _others(names: list[str], own: Book) -> list[str]:

@@ -19,7 +19,7 @@ class Refusal(Exception):
 
 
 class FirstHead(msgspec.Struct, frozen=True):
-    """What a session was shown of the memory at its head, before it could report any of it itself."""
+    """The memory in a session's first head, before it could report any of it itself."""
 
     position: int
     """The position of the log up to which the head knows the memory; the session has notices of what changed later."""
@@ -49,9 +49,9 @@ class BookContext(msgspec.Struct, frozen=True):
     """Spans in which nobody worked on the project, each behind its days of grace, as far as they have ended."""
 
     head: FirstHead | None = None
-    """The first head of the session that it comes from, where that is shown the memory."""
+    """The first head of the session that it comes from, where that has the memory."""
     profile: Profile = COMPACT
-    """How much of the memory a new session is shown."""
+    """How much of the memory a new session gets."""
 
     @property
     def sender(self) -> str:

@@ -26,9 +26,9 @@ from services.memory.keys import exact_key
     address=AddressKind.PROJECT,
 )
 def decide_proposal(book: Book, command: MemoryDecide, context: BookContext) -> Decision:
-    """Take a proposal up as it stands, in the place of what is about the same; or reject it.
+    """Take a proposal up as it is, in the place of what is about the same; or reject it.
 
-    The proposal of a change is carried out, and is done with.
+    The proposal of a change is applied, and is done with.
     """
     memory = find_memory(book, command.id)
     reason = checked_reason(command.reason)

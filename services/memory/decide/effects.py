@@ -35,8 +35,8 @@ def with_effects(book: Book, decision: Decision, context: BookContext) -> Decisi
         return decision
     after = reduce(lambda state, event: _folded(state, event, context), decision.events, book)
     memory = after.memories[names[-1]]
-    said = [*_opposed(after, memory, decision.events, context), *_hidden(book, after, memory, context)]
-    return replace(decision, text=" ".join([decision.text, *said])) if said else decision
+    effects = [*_opposed(after, memory, decision.events, context), *_hidden(book, after, memory, context)]
+    return replace(decision, text=" ".join([decision.text, *effects])) if effects else decision
 
 
 def _taken_up(event: Event) -> str:
@@ -67,18 +67,18 @@ def _how(memory: Memory, other: Memory, context: BookContext) -> str:
     if context.trust == "person":
         return f"`annals memory archive {other.id}`."
     if other.trust == "person" or other.is_pinned:
-        return f"A person said it: ask which of the two holds, and delete {memory.id} if it is wrong."
+        return f"It is a person's memory: ask which of the two holds, and delete {memory.id} if it is wrong."
     return f"Delete {other.id} if it holds no longer."
 
 
 def _hidden(before: Book, after: Book, memory: Memory, context: BookContext) -> Iterable[str]:
-    """What new sessions are not shown from now on."""
+    """What new sessions no longer get from now on."""
     was, choice = _choice(before, context), _choice(after, context)
     reasons = dict(choice.omitted)
     if reasons.get(memory.id) in NO_ROOM:
-        yield f"It finds no room in what sessions are shown, and is hidden from now on ({_where(context)})."
-    elif stands := dict(choice.twins).get(memory.id):
-        yield f"{stands} is the same sentence, and stands for both."
+        yield f"It finds no room in the head of new sessions, and is hidden from now on ({_where(context)})."
+    elif twin := dict(choice.twins).get(memory.id):
+        yield f"{twin} is the same sentence, and represents both."
     gone = [one.memory for one in was.shown if reasons.get(one.memory.id) in NO_ROOM and one.memory.id != memory.id]
     if gone:
         named = ", ".join(map(_quoted, gone[:MOST])) + (f" and {len(gone) - MOST} more" if len(gone) > MOST else "")

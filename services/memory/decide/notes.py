@@ -28,7 +28,7 @@ CONDITION: dict[str, object] = {
         ),
     }
 }
-"""The parameter by which an agent gives one. Its forms stand in one sentence, since each prompt has them; and it is a
+"""The parameter by which an agent gives one. Its forms are in one sentence, since each prompt has them; and it is a
 text, since some providers refuse an object of which not all fields are declared. An object is taken as well."""
 SWEEPER = ("dreamer",)
 """Who alone looks whether conditions have come true."""

@@ -13,10 +13,10 @@ from services.memory.entry import Memory
 def check_sender(rule: CommandRule[Any, Any, Any], context: BookContext) -> None:
     """Raise `Refusal` where nobody, or not this sender, may send this command at all."""
     if not context.is_enabled:
-        raise Refusal("no memory is kept here: it is switched off (ANNALS_MEMORY__ENABLED)")
+        raise Refusal("this installation has no memory: it is switched off (ANNALS_MEMORY__ENABLED)")
     if not context.memory_enabled:
         raise Refusal(
-            "no memory is kept of this project: its own settings switch it off (memory.enabled); a person sees "
+            "this project has no memory: its own settings switch it off (memory.enabled); a person sees "
             "them with `annals project settings`"
         )
     if context.is_subagent and context.trust != "person" and not rule.for_subagents:
@@ -32,8 +32,7 @@ def check_project(book: Book) -> None:
     """Raise `Refusal` where nothing is remembered of the project at all."""
     if book.is_home:
         raise Refusal(
-            "this is a home directory, and what is said there is about everything; work in the folder of a project, "
-            "or name one"
+            "this is a home directory, and work in it is about everything; work in the folder of a project, or name one"
         )
 
 

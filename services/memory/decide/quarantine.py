@@ -67,7 +67,7 @@ def _taken_back(book: Book, command: MemoryQuarantine, reason: str) -> Decision:
     if mixed:
         text += f" {_named(mixed)} had words of others, too, which cannot be told apart and are taken back with them."
     if command.kind == "session":
-        text += " No other session's search finds what was said in it."
+        text += " No other session's search finds its messages."
     return Decision(ok=True, text=text, events=(event,))
 
 

@@ -9,16 +9,16 @@ from services.memory.decide.candidate import Candidate
 from services.memory.decide.context import Refusal
 
 REASONS = {
-    SECRETS: "it tells agents what to do with secrets",
-    WORK: "it tells agents to overwrite or switch off something, or to ask nobody",
-    OUTSIDE: "it tells agents to send or fetch something outside",
-    "quoted": "it stands in a quotation, which somebody else may have written",
-    "pasted": "it stands in what looks pasted, which somebody else may have written",
+    SECRETS: "it orders agents what to do with secrets",
+    WORK: "it orders agents to overwrite or switch off something, or to ask nobody",
+    OUTSIDE: "it orders agents to send or fetch something outside",
+    "quoted": "it is in a quotation, which somebody else may have written",
+    "pasted": "it is in a text that looks pasted, which somebody else may have written",
 }
 """Why a candidate waits for approval, as the end of a sentence."""
 
 
-def held_where_risky(candidate: Candidate) -> Candidate:
+def waiting_where_risky(candidate: Candidate) -> Candidate:
     """The candidate, as one that waits where it gives an order that no person has sent themselves."""
     risk = risk_of(candidate.text) if candidate.trust != "person" else ""
     return replace(candidate, is_held=True, codes=(*candidate.codes, risk)) if risk else candidate

@@ -35,7 +35,7 @@ _LINE = 2_000
 """Characters of a line in which a phrase is looked for."""
 _SEPARATOR = re.compile(r"[ \t]*[:\uff1a,\uff0c]?[ \t\u3000]*")
 _UNQUOTED = re.compile(r"^(?:[ \t]{0,12}[>\u300b|+-])+[ \t]?")
-"""What stands before a quoted line, and before one of a diff."""
+"""The mark before a quoted line, and before one of a diff."""
 _ENDS = re.compile(r"[.!?。\uff01\uff1f\uff1b]\s+|[。\uff01\uff1f\uff1b]")
 _ASKS = re.compile(r"[?\uff1f](?:\s|$)")
 _REFERENCE = re.compile(r"https?://|\blinear\b|\bslack\b|\bnotion\b|\bdashboards?\b|\bgrafana\b", re.IGNORECASE)
@@ -87,7 +87,7 @@ def requests(text: str) -> tuple[Request | Ignored, ...]:
 
 
 def _reported(before: str) -> str:
-    """The mark where the words before a phrase say that somebody else has said it: `the mail says: from now on ...`."""
+    """The mark where the words before a phrase ascribe it to somebody else: `the mail says: from now on ...`."""
     return "pasted" if ATTRIBUTION.search(before) or SPEAKER.match(before) or THEIRS.search(before) else ""
 
 

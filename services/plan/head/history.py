@@ -59,17 +59,17 @@ def render_history(
 ) -> str:
     """The second head message in at most `budget` tokens; empty if there is nothing to say, or no room for it.
 
-    The oldest comes first. State and tasks are told whole as far as the budget goes; summaries get what they leave.
+    The oldest comes first. State and tasks are rendered whole as far as the budget goes; summaries get what they leave.
     `standing`: ends of paths of files that can be read elsewhere in the prompt. `is_subagent`: another agent has
-    started the session, and nothing in it is shown as the user's words.
+    started the session, and nothing in it is rendered as the user's words.
     """
     opening, quote = (SUBAGENT, TASK) if is_subagent else (HISTORY, QUOTE)
     frame = len(element("history", stacked([opening, " "])).encode())
     room = budget * BYTES_PER_TOKEN - frame
     now = _bounded([("state", STATE, state), ("tasks", "", tasks)], room)
     left = room - len(now.encode()) - 4
-    shown = [_as_task(one) for one in sealed] if is_subagent else sealed
-    past = _past(shown, left, [importance(one) for one in sealed], standing, now, quote) if sealed else ""
+    rendered = [_as_task(one) for one in sealed] if is_subagent else sealed
+    past = _past(rendered, left, [importance(one) for one in sealed], standing, now, quote) if sealed else ""
     sections = stacked([past, now])
     return element("history", stacked([opening, sections])) if sections and room > 0 else ""
 

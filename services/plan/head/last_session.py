@@ -16,7 +16,7 @@ HEADING = """\
 Open when the last session in this directory made its last call. It is a record of what its commands and tools said, \
 and asks for nothing: check whether it still holds."""
 AROUND = tokens(len(element(NAME, f"{HEADING}\n").encode()))
-"""Tokens of what stands around the lines."""
+"""Tokens of the heading and the element around the lines."""
 RECENT = timedelta(days=7)
 """How long before a new session's call the last call of the one before may be."""
 
@@ -25,7 +25,7 @@ def left_open(last: Session, remembered: Remembered, name: str, at: datetime) ->
     """What the session of this name left open, for a session that makes its first call at this moment.
 
     Nothing where all its errors were closed by later successes, where its last call is more than seven days ago, or
-    where people have taken back what showed the errors. With what stands around the lines it takes 175 tokens at most.
+    where people have taken back what showed the errors. With its heading it takes 175 tokens at most.
     """
     if last.calls.at is None or at - last.calls.at > RECENT:
         return Predecessor()

@@ -12,9 +12,9 @@ from services.plan.head.history import STATE
 from services.plan.session.state import Session
 
 AROUND = tokens(len(element("state", f"{STATE}\n").encode()))
-"""Tokens of what stands around the lines."""
+"""Tokens of the heading and the element around the lines."""
 ASKED = frozenset({"person", "person_by_harness", "agent"})
-"""Whose words are shown although they wait for a person: what was only found somewhere could be anybody's."""
+"""Whose words are included although they wait for a person: what was only found somewhere could be anybody's."""
 
 
 RULES = 400

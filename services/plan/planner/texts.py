@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def needed(view: View, lanes: Iterable[Lane], faults: list[str]) -> tuple[str, ...]:
-    """The parts whose text a rebase must know, and is not told yet. `lanes`: those that are asked in it."""
+    """The parts whose text a rebase must know, and that is not reported yet. `lanes`: those that are asked in it."""
     wanted: dict[str, None] = {}
     for lane in lanes:
         if lane.needs is not nothing_needed:

@@ -19,7 +19,7 @@ from services.plan.session.costs import ServedSession, first_kept
 CALL = 64
 """Estimated tokens of a dropped call at most that counts: few are longer, and a rebase may take out some of them."""
 MARKS = ("[dropped §", "<think")
-"""What stands in texts that lanes may take out although nobody asks for it: placeholders, and thinking."""
+"""Marks in texts that lanes may take out although nobody asks for it: placeholders, and thinking."""
 
 
 class Firm(msgspec.Struct, frozen=True):

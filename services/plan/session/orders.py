@@ -1,4 +1,4 @@
-"""What became of a person's orders about history, until the person has been shown it."""
+"""The outcomes of a person's orders about history, until they were reported to the person."""
 
 from collections.abc import Mapping
 
@@ -33,7 +33,7 @@ replace = msgspec.structs.replace
 
 
 class OrderOutcome(msgspec.Struct, frozen=True):
-    """What became of an order, as the person is shown it, and where the log says so."""
+    """The outcome of an order, as it is reported to the person, and the position of its fact in the log."""
 
     seq: int
     text: str
@@ -47,7 +47,7 @@ class Orders(msgspec.Struct, frozen=True):
     outcomes: tuple[OrderOutcome, ...] = ()
     """Of runs that have ended since the newest revision of the plan was decided."""
 
-    def shown(self, as_of: int) -> "Orders":
+    def reported(self, as_of: int) -> "Orders":
         """The orders once a revision is stored that was decided at this position: it has brought these outcomes."""
         left = tuple(one for one in self.outcomes if one.seq > as_of)
         return self if len(left) == len(self.outcomes) else replace(self, outcomes=left)

@@ -13,7 +13,7 @@ from services.memory.state import source_key
 class Predecessor(msgspec.Struct, frozen=True):
     """What the last session left open: lines of plain text, and for each line where it is from.
 
-    The three tuples have one item for each line. A line about a file has no message and no position: it stands for all
+    The three tuples have one item for each line. A line about a file has no message and no position: it represents all
     uses of that file.
     """
 
@@ -58,7 +58,7 @@ class Predecessor(msgspec.Struct, frozen=True):
 def recorded_predecessor(event: PlanExtended | PlanRebased) -> Predecessor:
     """The predecessor that a plan records; an empty one where it records none.
 
-    Lines without their sources, as no release wrote them, are not shown: they could not be taken back.
+    Lines without their sources, as no release wrote them, are left out: they could not be taken back.
     """
     if not len(event.left_open) == len(event.left_open_in) == len(event.left_open_at):
         return Predecessor()

@@ -286,7 +286,7 @@ def _planned(session: Session, event: PlanExtended | PlanRebased, envelope: Enve
     session = with_edits(session, made)
     planned = revisions.planned(session.revisions, event, envelope, made, served_tokens(session))
     predecessor = recorded_predecessor(event) if event.predecessor else session.predecessor
-    return replace(session, revisions=planned, predecessor=predecessor, orders=session.orders.shown(event.as_of))
+    return replace(session, revisions=planned, predecessor=predecessor, orders=session.orders.reported(event.as_of))
 
 
 def _rebased(session: Session, event: PlanRebased, envelope: Envelope) -> Session:

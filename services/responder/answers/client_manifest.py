@@ -95,11 +95,11 @@ EXPANDS = frozenset(mode for tool in TOOLS if tool.name == "ctx_expand" for mode
 REFUSALS: dict[Mode, str] = {
     mode: _REFUSED + (_EXPANDS if mode in EXPANDS else _READS) + _MEANT for mode in get_args(Mode)
 }
-"""What is shown to an agent whose call has a placeholder in the place of an argument, by the mode of its session."""
+"""The refusal for an agent whose call has a placeholder as an argument, by the mode of its session."""
 
 
 def client_manifest(limits: Limits, memory: Memory, verbs: Collection[Verb] = get_args(Verb)) -> ClientManifest:
-    """The manifest with these settings. Adapters send the files that may stand at the head, and no others.
+    """The manifest with these settings. Adapters send the files that may be in the head, and no others.
 
     `verbs`: those that the adapter knows.
     """

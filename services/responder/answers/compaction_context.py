@@ -105,8 +105,8 @@ def _of_memory(shown: Snapshot) -> list[str]:
 
 def _sections(activity: SessionActivity, rules: Sequence[Rule]) -> Iterator[_List]:
     """The most important first."""
-    said = dict.fromkeys(f'- "{flat(rule.text)}"' for rule in reversed(rules))
-    yield _List(LAID_DOWN, tuple(said), MAX_RULES)
+    quoted = dict.fromkeys(f'- "{flat(rule.text)}"' for rule in reversed(rules))
+    yield _List(LAID_DOWN, tuple(quoted), MAX_RULES)
     todos = [f"- {_line(todo)}" for todo in activity.open_todos]
     yield _List("Still to do, by the agent's own list (keep these lines under Next steps):", todos)
     failures = [_failure(failure) for failure in reversed(activity.failures)]

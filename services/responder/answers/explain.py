@@ -1,6 +1,6 @@
 """The answer to `ask.explain`: why the prompt of a model call looks as it does.
 
-It says which edits were in force, which facts led to each, and which hints and answers to searches stood in it.
+It lists which edits were in force, which facts led to each, and which hints and answers to searches it had.
 """
 
 import asyncio
@@ -34,10 +34,10 @@ from services.responder.answers.earlier_prompt import (
 from services.responder.answers.facts import fact_of
 from services.responder.answers.prompt_outline import (
     PromptOutline,
-    hints_shown,
     named,
     outline,
-    searches_shown,
+    prompt_hints,
+    prompt_searches,
     with_facts,
 )
 from services.responder.answers.session_names import LONGEST_NAME, MOST_LIKE, session_meant
@@ -72,7 +72,7 @@ async def explain(
     found, calls = await _outlined(reader, ask, newest)
     decided = await _hints(reader, ask, found.seq) if found.hinted else {}
     envelopes = await reader.at_each(found.positions)
-    hints = hints_shown(found.hinted, decided, ask.max_edits)
+    hints = prompt_hints(found.hinted, decided, ask.max_edits)
     gone = await asyncio.to_thread(withholding, remembered, newest.predecessor, envelopes, hints)
     return msgspec.structs.replace(
         found.explained,
@@ -80,7 +80,7 @@ async def explain(
         edits=await asyncio.to_thread(_explained, found, envelopes, gone),
         history=tuple(await _rebases(reader, ask, found.explained.revision)),
         hints=tuple(map(gone.hint, hints)),
-        searches=await asyncio.to_thread(searches_shown, found.searches, envelopes, gone.answer),
+        searches=await asyncio.to_thread(prompt_searches, found.searches, envelopes, gone.answer),
     )
 
 
@@ -152,14 +152,14 @@ async def _from_log(reader: LogReader, ask: ExplainAsk, calls: Sequence[ModelCal
     The session is folded, read and let go of in threads: each of these may take far longer than those who wait for the
     loop have time.
     """
-    held = [EarlierPrompt()]
+    prompts = [EarlierPrompt()]
     try:
         address = Address(ask.project, ask.session)
         async for records in _stretches(reader, address, calls[at], _end(calls, at)):
-            await asyncio.to_thread(held[0].take, records)
-        return await asyncio.to_thread(lambda: outline(held[0].session(calls[at], at + 1), ask))
+            await asyncio.to_thread(prompts[0].take, records)
+        return await asyncio.to_thread(lambda: outline(prompts[0].session(calls[at], at + 1), ask))
     finally:
-        await asyncio.to_thread(release, held)
+        await asyncio.to_thread(release, prompts)
 
 
 async def _stretches(reader: LogReader, address: Address, call: ModelCall, end: int) -> AsyncIterator[list[Record]]:
@@ -184,7 +184,7 @@ def _is_plan_for(event: Event | None, call: ModelCall) -> bool:
 
 
 async def _hints(reader: LogReader, ask: ExplainAsk, through: int) -> Mapping[int, HintDecided]:
-    """What was decided to be shown with messages of a person, each by its position."""
+    """The decisions to add a hint to messages of a person, each by its position."""
     return {
         record.envelope.seq: record.event
         async for record in reader.after(0, Address(ask.project, ask.session).log(HintDecided.TYPE))

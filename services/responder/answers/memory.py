@@ -36,10 +36,10 @@ from services.responder.answers.memory_reports import (
     repeating,
 )
 
-OFF = "The memory of this installation is off: nothing is remembered or shown. ANNALS_MEMORY__ENABLED switches it on."
+OFF = "The memory of this installation is off: nothing is remembered or used. ANNALS_MEMORY__ENABLED switches it on."
 OFF_HERE = (
     "The memory of this project is off: its own settings switch it off (memory.enabled), and nothing is remembered or "
-    "shown. A person sees them with `annals project settings`."
+    "used. A person sees them with `annals project settings`."
 )
 HOME = "this is a home directory, of which nothing is remembered; ask in the folder of a project, or name one"
 PASTS = 4
@@ -169,7 +169,7 @@ class Memories:
             return await asyncio.to_thread(repeating, known, pairs)
 
     async def _missing(self, known: Known) -> MemoryReply:
-        """What is not shown, and since when."""
+        """The memories that new sessions do not get, and since when."""
         reply = await asyncio.to_thread(missing, known)
         found = await self._reader.at_each({one.since for one in reply.hidden})
         return replace(reply, text=missing_text(reply, {seq: envelope.at for seq, envelope in found.items()}))

@@ -25,7 +25,7 @@ SENTENCES = {
     "quarantined": "all that came of its source is taken back",
     "global_cap": "stronger ones fill what there is room for",
     "token_budget": "others that go first left too little room for its length",
-    "twin": "another one is the same sentence, and stands for both",
+    "twin": "another one is the same sentence, and represents both",
     "empty_budget": "the settings leave no room for memories",
 }
 """By reason: what it means."""

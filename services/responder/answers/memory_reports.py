@@ -142,13 +142,13 @@ def _list_text(entries: Sequence[MemoryEntry], count: int) -> str:
 
 
 def missing(known: Known) -> MemoryReply:
-    """What holds and is not shown: how many by reason, and each with the fact since which it is not."""
+    """The memories that hold and that new sessions do not get: how many by reason, and each with its fact."""
     holding = {one.id: one for one in known.remembered.shelf if one.is_active}
     choice = known.choice
     counts = Counter(str(reason) for name, reason in choice.omitted if name in holding)
     total = len(holding) - len(choice.shown)
     return msgspec.structs.replace(
-        known.reply(f"{total} of {len(holding)} memories that hold are not shown."),
+        known.reply(f"{total} of {len(holding)} memories that hold are not in the head of new sessions."),
         counts=dict(sorted(counts.items())),
         total=total,
         hidden=(*_hidden(known, holding, choice),),
@@ -161,7 +161,7 @@ def _hidden(known: Known, holding: Mapping[str, Memory], choice: Choice) -> Iter
     since: Mapping[str, int] = {}
     if any(reason in NO_ROOM for _, reason in omitted):
         since = hidden_since(known.remembered.shelf, known.at, known.dormant, known.profile)
-    stands = dict(choice.twins)
+    twins = dict(choice.twins)
     for name, reason in omitted:
         memory = holding[name]
         yield HiddenMemory(
@@ -169,7 +169,7 @@ def _hidden(known: Known, holding: Mapping[str, Memory], choice: Choice) -> Iter
             reason=reason,
             since=since.get(name, memory.seq),
             pinned=memory.is_pinned,
-            stands=stands.get(name, ""),
+            stands=twins.get(name, ""),
             text=plain(memory.text),
         )
 
@@ -180,7 +180,7 @@ def missing_text(reply: MemoryReply, times: Mapping[int, datetime]) -> str:
     for one in reply.hidden:
         at = times.get(one.since)
         when = f"{at:%Y-%m-%d %H:%M} (fact {one.since})" if at else f"fact {one.since}"
-        why = f"{one.stands} stands for both" if one.stands else one.reason
+        why = f"{one.stands} represents both" if one.stands else one.reason
         lines.append(f"{one.id}  since {when}  {why}{'  pinned' if one.pinned else ''}  {one.text}")
     more = reply.total - len(reply.hidden)
     return "\n".join([reply.text, *lines, *([f"{LATER} and {more} more"] if more > 0 else [])])
@@ -205,7 +205,7 @@ class TwinsOfProjects:
     """Which memories of projects say nearly the same. Of a project that is asked about again only news is compared."""
 
     def __init__(self) -> None:
-        self._held: OrderedDict[str, tuple[Shelf, TwinPairs]] = OrderedDict()
+        self._newest: OrderedDict[str, tuple[Shelf, TwinPairs]] = OrderedDict()
         """Those that were asked about last, the newest last."""
 
     def of(self, project: str, shelf: Shelf) -> TwinPairs:
@@ -213,13 +213,13 @@ class TwinsOfProjects:
 
         An error in between leaves nothing behind: then they are compared anew.
         """
-        before, pairs = self._held.pop(project, (Shelf(), TwinPairs()))
+        before, pairs = self._newest.pop(project, (Shelf(), TwinPairs()))
         changes = [*shelf.since(before)]
         gone = [was.id for was, now in changes if was is not None and (now is None or now.id != was.id)]
         pairs.update(gone, (now for _, now in changes if now is not None))
-        self._held[project] = shelf, pairs
-        while len(self._held) > MOST_COMPARED:
-            self._held.popitem(last=False)
+        self._newest[project] = shelf, pairs
+        while len(self._newest) > MOST_COMPARED:
+            self._newest.popitem(last=False)
         return pairs
 
 

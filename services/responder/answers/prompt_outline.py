@@ -1,4 +1,4 @@
-"""What a prompt is made of at one call: the edits in force, the hints and the answers to searches that stand in it."""
+"""What a prompt is made of at one call: the edits in force, the hints and the answers to searches in it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -28,7 +28,7 @@ _EMPTYING = emptying(LANES)
 
 
 class SearchPlace(msgspec.Struct, frozen=True):
-    """An answer to a search that stands in the prompt, and where the log has the call that it answers."""
+    """An answer to a search that is in the prompt, and where the log has the call that it answers."""
 
     answer: Part
     ordinal: int
@@ -36,7 +36,7 @@ class SearchPlace(msgspec.Struct, frozen=True):
 
 
 class HintPlace(msgspec.Struct, frozen=True):
-    """The message that a hint stands behind, and the edit that puts it there."""
+    """The message that a hint follows, and the edit that puts it there."""
 
     ordinal: int
     edit: AppendText
@@ -46,7 +46,7 @@ class PromptOutline(msgspec.Struct, frozen=True):
     """What is explained of a prompt, without the facts of the log behind it. It refers to no whole session."""
 
     explained: Explanation = Explanation()
-    """What can be shown without those facts."""
+    """What is explained without those facts."""
     seq: int = 0
     """The position up to which the session was read."""
     edits: tuple[Explained, ...] = ()
@@ -143,7 +143,7 @@ def _hinted(session: Session, wanted: str) -> Iterator[tuple[str, HintPlace]]:
     for name, edit in session.plan.ends.items():
         part = session.conversation.parts.get(name)
         is_meant = part is not None and wanted in ("", name) and mark_of(edit, search_hint.NAME) is not None
-        if part is not None and is_meant and _stands(session, name, part):
+        if part is not None and is_meant and _is_in_prompt(session, name, part):
             yield part.recorded.message, HintPlace(session.conversation.place(name), edit)
 
 
@@ -156,12 +156,12 @@ def _searches(session: Session, wanted: str) -> Iterator[SearchPlace]:
         if part.recorded.kind in OUTPUTS and is_our_search(part.recorded.tool) and wanted in ("", name)
     ]
     for name, part in sorted(found, key=lambda one: -one[1].seq):
-        if _stands(session, name, part):
+        if _is_in_prompt(session, name, part):
             call = conversation.parts.get(call_of(session, part) or "")
             yield SearchPlace(part, conversation.place(name), call.seq if call is not None else part.seq)
 
 
-def _stands(session: Session, name: str, part: Part) -> bool:
+def _is_in_prompt(session: Session, name: str, part: Part) -> bool:
     """Whether something of a part's own content is in the prompt."""
     plan = session.plan
     if part.recorded.message in plan.left_out or plan.is_omitted(name):
@@ -179,10 +179,10 @@ def with_facts(edits: Sequence[Explained], found: Mapping[int, Envelope]) -> tup
     )
 
 
-def hints_shown(
+def prompt_hints(
     hinted: Mapping[str, HintPlace], decided: Mapping[int, HintDecided], most: int
 ) -> tuple[PromptHint, ...]:
-    """What of these decisions, each by its position, stands behind a message; the newest first."""
+    """The hints of these decisions, each by its position, that follow a message; the newest first."""
     found = [
         PromptHint(event.message, hinted[event.message].ordinal, seq, source, name, score, hit.text)
         for seq, event in sorted(decided.items(), reverse=True)
@@ -193,7 +193,7 @@ def hints_shown(
     return tuple(found[: max(0, most)])
 
 
-def searches_shown(
+def prompt_searches(
     places: Sequence[SearchPlace], found: Mapping[int, Envelope], repeated: Callable[[str], str]
 ) -> tuple[PromptSearch, ...]:
     """The answers to searches in a line each, as far as the log still has them.

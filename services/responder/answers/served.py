@@ -21,14 +21,14 @@ WRITTEN, OUTPUTS = frozenset({"text"}), frozenset({"tool", "tool_call", "tool_re
 
 def served(session: Session, remembered: Remembered) -> Served:
     """By the edits in force: messages that nothing is taken of, and what the head or a notice was made of."""
-    shown = {position for edit in _told(session) for position in edit}
-    kept = [one for one in _kept(session) if one.recorded.message not in session.plan.left_out]
+    rendered = {position for edit in _rendered_facts(session) for position in edit}
+    remaining = [one for one in _remaining(session) if one.recorded.message not in session.plan.left_out]
     return Served(
-        messages=tuple(one.recorded.message for one in kept if _is_whole(session, one, WRITTEN)),
+        messages=tuple(one.recorded.message for one in remaining if _is_whole(session, one, WRITTEN)),
         outputs=tuple(
-            one.recorded.message for one in kept if _has_output(session, one) and _is_whole(session, one, OUTPUTS)
+            one.recorded.message for one in remaining if _has_output(session, one) and _is_whole(session, one, OUTPUTS)
         ),
-        memories=tuple(name for name, position in remembered.newest.items() if position in shown),
+        memories=tuple(name for name, position in remembered.newest.items() if position in rendered),
         compartments=tuple(_compressed(session)),
         quarantined=quarantined_of(remembered),
     )
@@ -42,7 +42,7 @@ def quarantined_of(remembered: Remembered) -> tuple[str, ...]:
     return tuple(sorted(key.removeprefix(_SESSION) for key in remembered.book.quarantines if key.startswith(_SESSION)))
 
 
-def _kept(session: Session) -> Iterator[Message]:
+def _remaining(session: Session) -> Iterator[Message]:
     return session.conversation.after(max(0, session.cut - 1))
 
 
@@ -56,7 +56,7 @@ def _has_output(session: Session, message: Message) -> bool:
     return any(part.recorded.kind in OUTPUTS for _, part in session.conversation.sent_parts(message))
 
 
-def _told(session: Session) -> Iterator[tuple[int, ...]]:
+def _rendered_facts(session: Session) -> Iterator[tuple[int, ...]]:
     """The positions of the facts that the heads and the notices are made of."""
     yield from (head.by for head in session.plan.heads.values())
     yield from (end.by for end in session.plan.ends.values())

@@ -13,7 +13,7 @@ from services.responder.projections.session import SESSION
 LONGEST_NAME = 80
 """Characters of a name that nothing is called by, as it is repeated."""
 SHORTEST_BEGINNING = 7
-"""Characters of the beginning of a session's id that stand for it, where only one begins so."""
+"""Characters of the beginning of a session's id that name it, where only one begins so."""
 MOST_SESSIONS = 100_000
 MOST_LIKE = 3
 """Sessions with a like name that are named where there is none of the name."""

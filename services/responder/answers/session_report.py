@@ -1,4 +1,4 @@
-"""The answer to `ask.session`: how a session stands, for a person, in lines that need no markup to be read."""
+"""The answer to `ask.session`: the state of a session, for a person, in lines that need no markup to be read."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence

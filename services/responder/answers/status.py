@@ -20,7 +20,7 @@ from services.responder.projections.learned_limits import LEARNED_LIMITS
 from services.responder.projections.session import SESSION
 from services.responder.views.files import log_breaks
 
-SHOWN = timedelta(days=7)
+REPORTED_FOR = timedelta(days=7)
 """For so long it is reported that the log was another one."""
 MOST_SESSIONS = 10
 """The most sessions of one answer."""
@@ -49,7 +49,7 @@ def _open(context: Context) -> Callable[[StatusAsk], Awaitable[Status]]:
             newest_skipped=context.files.building.skipped.newest,
             unfolded=len(UNFOLDED),
             newest_unfolded=tuple(UnfoldedFact(*one) for one in UNFOLDED.newest(NEWEST_UNFOLDED)),
-            breaks=tuple(one for one in breaks if datetime.now(UTC) - one.at < SHOWN),
+            breaks=tuple(one for one in breaks if datetime.now(UTC) - one.at < REPORTED_FOR),
             sessions=statuses.of(newest, learned, own),
             plans_waiting=len(context.plans),
             plans_dropped=context.plans.dropped.total(),

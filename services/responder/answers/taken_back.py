@@ -17,7 +17,7 @@ from services.plan.lanes.hints import MAX_HIT_CHARACTERS
 from services.plan.session.predecessor import Predecessor
 
 TAKEN_BACK = "(a person has taken this back)"
-"""What stands in its place."""
+"""The replacement of a text that was taken back."""
 
 replace = msgspec.structs.replace
 
@@ -87,7 +87,7 @@ def withholding(
 
 
 def _sources(book: Book) -> Iterator[str]:
-    """The ids of the sources of which all was taken back. Not of actors, who are named beside much else."""
+    """The ids of the sources of which all was taken back. Not of actors, whose facts name much else."""
     for prefix in (source_key(kind, "") for kind in ("session", "message", "run")):
         yield from (key.removeprefix(prefix) for key in book.quarantines if key.startswith(prefix))
 
@@ -98,7 +98,7 @@ def _memory(event: object) -> str:
 
 
 def _left_open(predecessor: Predecessor, book: Book) -> Iterable[str]:
-    """Lines that the session before this one left, and that are shown no more."""
+    """Lines that the session before this one left, and that are left out now."""
     still = predecessor.without(book.quarantines)
     return (line for line in predecessor.lines if line not in still.lines)
 

@@ -1,4 +1,4 @@
--- tags: each tag number with the part that carries it, whether that part has left the conversation, and the outcome
+-- tags: each tag number with the part that it is on, whether that part has left the conversation, and the outcome
 -- of its drop.
 create or replace macro tags_at(as_of) as table
 select given.project, given.session, given.number, given.part, given.message, given.kind, given.seq,

@@ -74,7 +74,7 @@ class Scorer:
     def __init__(
         self, postings: Postings, alive: Flags, codes: Iterable[int], likes: Mapping[int, Sequence[Like]] = NO_LIKES
     ) -> None:
-        """`likes`: words that stand for one of the codes where a row does not hold that."""
+        """`likes`: words that replace one of the codes where a row does not have that."""
         self._size = len(alive)
         self._norms, self._count = postings.norms(alive)
         self._found = {
@@ -110,7 +110,7 @@ def _among(rows: Places, holding: Array, counts: Array) -> Floats:
 
 
 def _with_likes(postings: Postings, code: int, likes: Sequence[Like]) -> tuple[Array, Array]:
-    """The rows with a word, and those with one that stands for it: these hold it as often as they are alike."""
+    """The rows with a word, and those with one that replaces it: these count it as often as they are alike."""
     found = postings.rows(code)
     others = [(rows, np.full(len(rows), like.likeness)) for like in likes for rows in [postings.rows(like.code)[0]]]
     if not others:

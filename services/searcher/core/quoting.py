@@ -1,6 +1,6 @@
 """Quotations for a person's request: which hits are offered to a model, what it is asked, and what counts as a quote.
 
-Hits are texts of others. They are shown to the model as data, and of its answer only what stands in them word for word
+Hits are texts of others. They are data in the model's prompt, and of its answer only what is in them word for word
 goes on: a model that invents a sentence, or follows an order in a hit, adds nothing to a prompt.
 """
 
@@ -23,14 +23,14 @@ BEST = 5
 """Hits that are quoted as they are where no model chooses."""
 MOST_QUOTES = 6
 CHARACTERS = 600
-"""The most that is shown of the text of a hit."""
+"""The most characters of the text of a hit."""
 READ = 4_000
-"""Characters of a request that a model is shown."""
+"""Characters of a request that are in a model's prompt."""
 SHORTEST = 12
-"""UTF-8 bytes of a quote: less stands in any text. A hit that is as short is quoted as a whole."""
+"""UTF-8 bytes of a quote: any text has less than that. A hit that is as short is quoted as a whole."""
 _ENDS = ".!?\u2026"
 _WIDE_ENDS = "\u3002\uff01\uff1f"
-"""Ends of sentences behind which no blank stands."""
+"""Ends of sentences that no blank follows."""
 
 SYSTEM = f"""\
 A person is about to send a request to a coding agent. You choose what the agent should read with it. You are given \
@@ -68,7 +68,7 @@ class QuoteChoice(msgspec.Struct, frozen=True):
 
 
 class Excerpt(msgspec.Struct, frozen=True):
-    """What a model is shown of a hit."""
+    """What a model reads of a hit."""
 
     place: str
     source: str
@@ -102,7 +102,8 @@ def offered(hits: Sequence[Hit]) -> dict[str, Hit]:
 def prompt(request: str, hits: Mapping[str, Hit], now: datetime) -> str:
     """The question about these hits."""
     excerpts = (
-        Excerpt(place, hit.source, age(hit.at, now) if hit.at else "", hit.fragment) for place, hit in hits.items()
+        Excerpt(place, hit.source, age(hit.at, now) if hit.at else "", hit.fragment.encode(errors="replace").decode())
+        for place, hit in hits.items()
     )
     listed = b"\n".join(map(msgspec.json.encode, excerpts)).decode()
     return (
@@ -114,7 +115,7 @@ def prompt(request: str, hits: Mapping[str, Hit], now: datetime) -> str:
 def quoted(choice: QuoteChoice, hits: Mapping[str, Hit]) -> tuple[Hit, ...]:
     """The hits that a model has quoted from, in its order, each with its quotes; all else of the answer is dropped.
 
-    A quote counts where it stands word for word in the hit that it names, white space aside. It is shown with the rest
+    A quote counts if the hit that it names contains it word for word, white space aside. It is returned with the rest
     of its sentence: words that were cut out of one may mean its opposite.
     """
     found: dict[str, list[str]] = {}
@@ -139,7 +140,7 @@ def folded(text: str) -> str:
 
 
 def _sentences(text: str, quote: str) -> str:
-    """The sentences of a text that a quote stands in; empty where it stands in none, or is too short to tell."""
+    """The sentences of a text that contain a quote; empty where none does, or it is too short to prove it."""
     start = text.find(quote)
     if start < 0 or (len(quote.encode(errors="replace")) < SHORTEST and quote != text):
         return ""

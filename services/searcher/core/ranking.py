@@ -128,7 +128,7 @@ def by_words(shelf: Shelf, query: Query, allowed: Flags, arm: Arm = "full") -> B
 
 
 def _likes(shelf: Shelf, query: Query) -> dict[int, Sequence[Like]]:
-    """What stands for words that nobody wrote here so. Where a word is not English, others may have another ending."""
+    """The words that replace those which nobody wrote here. Where a word is not English, others may end otherwise."""
     unknown = [
         one for one in query.codes if (word := query.written.get(one)) and not (word.isascii() and shelf.holds(one))
     ]

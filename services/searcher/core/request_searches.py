@@ -2,7 +2,7 @@
 
 Of `Why does crane_lift.py stop with the new hook?` these are the whole sentence, `crane_lift.py`, and those of its
 other words that few rows of the project hold, such as `new hook`. The whole is compared by its meaning; the names are
-found wherever they stand; and a text that shares two rare words with a long request is found although it lacks all
+found wherever they are; and a text that shares two rare words with a long request is found although it lacks all
 others.
 """
 
@@ -21,7 +21,7 @@ RARE = 6
 def request_searches(request: str, rows_with: Callable[[str], int | None]) -> tuple[str, ...]:
     """At most three searches, no two of them the same; none where the request has no words.
 
-    `rows_with`: in how many rows of the project a word stands, by its stem.
+    `rows_with`: how many rows of the project have a word, by its stem.
     """
     plain = _on_one_line(request)
     names = literals(plain)

@@ -41,7 +41,7 @@ class Scope(NamedTuple):
     until: float = 0.0
     as_of: int = 0
     quarantined: frozenset[str] = frozenset()
-    """Sessions whose rows are shown to nobody who asks."""
+    """Sessions whose rows are returned to nobody who asks."""
     left_out: frozenset[str] = frozenset()
     """Ids of rows that the asker has before them already."""
 

@@ -24,11 +24,11 @@ SHORTEST, LEAST_SHARE, PART = 4, 0.35, 0.6
 """Characters that a word has at least, and its share of a longer one, to be found at that one's beginning or end; and
 how alike they count."""
 COMPARED, MOST = 64, 8
-"""Words that are compared closely, and that stand for one."""
+"""Words that are compared closely, and that may replace one."""
 
 
 class Like(NamedTuple):
-    """A word of the shelf that stands for one of a query."""
+    """A word of the shelf that replaces one of a query."""
 
     code: int
     likeness: float

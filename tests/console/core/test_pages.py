@@ -31,5 +31,5 @@ def test_a_row_that_just_fits_has_a_page_of_its_own() -> None:
 
 
 def test_a_row_that_fits_no_page_is_refused_with_what_to_do() -> None:
-    with pytest.raises(RowTooLarge, match=r"row 2 has 99 bytes, and one answer carries 100: .* left\(text, 1000\)"):
+    with pytest.raises(RowTooLarge, match=r"row 2 has 99 bytes, an answer has room for 100: .* left\(text, 1000\)"):
         list(pages([("x",), ("y" * 95,)], 100))

@@ -97,7 +97,7 @@ def test_an_id_that_would_be_too_long_with_masks_is_refused() -> None:
         rewritten(address.log(SessionRenamed.TYPE), encode(envelope), spellings("kestrels"), {})
 
 
-def test_a_record_that_is_no_fact_is_masked_as_it_stands() -> None:
+def test_a_record_that_is_no_fact_is_masked_as_it_is() -> None:
     assert ("log.x", f"no json {MASK}".encode()) == rewritten("log.x", b"no json kestrels", spellings("kestrels"), {})
 
 

@@ -45,7 +45,7 @@ from tests.helpers.broker_world import HARBOUR, wrapped
 PROJECT = Address(HARBOUR.project)
 LEAKY, CHILD, COPY, OTHER = (Address(HARBOUR.project, name) for name in ("leaky", "child", "copy", "other"))
 FOUND = "Kestrels nest at the old quay."
-SAID = "Deploy from the harbour branch only."
+SENTENCE = "Deploy from the harbour branch only."
 
 
 def stored(event: Event, address: Address) -> tuple[str, bytes]:
@@ -101,11 +101,11 @@ def derived(name: str, text: str, **fields: str) -> MemoryWritten:
     return MemoryWritten(memory=name, category="NAMING", text=text, **fields)
 
 
-def test_what_was_derived_of_it_alone_goes_and_what_a_person_said_or_others_have_seen_stays() -> None:
+def test_memories_derived_of_it_alone_go_and_those_of_a_person_or_of_other_sessions_stay() -> None:
     known = survey(
         (SessionRenamed(title="x"), LEAKY),
         (derived("m1", FOUND, origin="leaky", trust="historian"), PROJECT),
-        (derived("m2", SAID, origin="leaky", trust="person_by_harness"), PROJECT),
+        (derived("m2", SENTENCE, origin="leaky", trust="person_by_harness"), PROJECT),
         (derived("m3", "The heron is grey and old.", origin="leaky", trust="agent"), PROJECT),
         (MemoryReinforced(memory="m3", origin="other"), PROJECT),
         (derived("m4", "The gull is white and loud.", trust="agent"), PROJECT),
@@ -120,11 +120,11 @@ def test_what_the_dreamer_made_of_it_alone_goes_with_it() -> None:
     known = survey(
         (SessionRenamed(title="x"), LEAKY),
         *((derived(f"m{number}", FOUND, origin="leaky", trust="historian"), PROJECT) for number in (1, 2, 3)),
-        (derived("m4", SAID, origin="other", trust="historian"), PROJECT),
+        (derived("m4", SENTENCE, origin="other", trust="historian"), PROJECT),
         (derived("m5", FOUND, origin="leaky", trust="historian"), PROJECT),
         (MemoryMerged(memory="m1", sources=["m2"], category="NAMING", text=FOUND, trust="dreamer"), PROJECT),
         (MemoryRevised(memory="m3", category="NAMING", text="Kestrels nest there.", trust="dreamer"), PROJECT),
-        (MemoryMerged(memory="m4", sources=["m5"], category="NAMING", text=SAID, trust="dreamer"), PROJECT),
+        (MemoryMerged(memory="m4", sources=["m5"], category="NAMING", text=SENTENCE, trust="dreamer"), PROJECT),
     )
     of = {one for _, one in known.of_session("leaky").memories}
     assert {"m1", "m2", "m3", "m5"} == of
@@ -139,7 +139,7 @@ def test_a_proposal_to_change_what_goes_goes_with_it() -> None:
     known = survey(
         (SessionRenamed(title="x"), LEAKY),
         (derived("m1", FOUND, origin="leaky", trust="historian"), PROJECT),
-        (derived("m2", SAID, origin="other", trust="historian"), PROJECT),
+        (derived("m2", SENTENCE, origin="other", trust="historian"), PROJECT),
         (change("m3", "m1"), PROJECT),
         (change("m4", "m1", "m2"), PROJECT),
     )
@@ -157,7 +157,7 @@ def test_what_a_note_waited_for_goes_with_the_note() -> None:
 
 
 def test_texts_of_an_erased_memory_go_and_the_book_is_as_it_was() -> None:
-    scope = survey((derived("m1", FOUND), PROJECT), (derived("m2", SAID), PROJECT)).of_memories(["m1"])
+    scope = survey((derived("m1", FOUND), PROJECT), (derived("m2", SENTENCE), PROJECT)).of_memories(["m1"])
     rewriting = Rewriting(scope)
     for event in (
         derived("m1", FOUND),
@@ -173,15 +173,15 @@ def test_texts_of_an_erased_memory_go_and_the_book_is_as_it_was() -> None:
         assert masked(data, scope.masks) == data
         assert FOUND[:20].encode() not in data
         assert (subject, data) == rewriting(subject, data)
-    kept = stored(derived("m2", SAID), PROJECT)
-    assert kept == rewriting(*kept)
+    unrelated = stored(derived("m2", SENTENCE), PROJECT)
+    assert unrelated == rewriting(*unrelated)
 
 
 def test_questions_for_a_session_that_goes_lose_their_texts_and_others_stay() -> None:
     scope = survey((SessionOpened(harness="pi", mode="primary"), LEAKY)).of_session("leaky")
     rewriting = Rewriting(scope)
     until = datetime(2026, 11, 28, tzinfo=UTC)
-    put = QuestionPut("q", "historian", "small", FOUND, SAID, 100, until, "leaky")
+    put = QuestionPut("q", "historian", "small", FOUND, SENTENCE, 100, until, "leaky")
     answered = QuestionAnswered("q", "a", FOUND, "", "pi/tiny", 9, 1, 0, 0.5, "leaky")
     for event, clean in (
         (put, msgspec.structs.replace(put, system="", prompt="")),
@@ -212,26 +212,26 @@ def test_a_memory_that_is_short_or_not_there_is_refused_in_a_sentence() -> None:
 
 
 def test_what_the_prompt_of_another_session_shows_of_it_goes() -> None:
-    shown = "pytest tests/quay: 2 failed"
+    excerpt = "pytest tests/quay: 2 failed"
     plan = PlanExtended(
-        revision=1, step="s", as_of=1, predecessor="leaky", left_open=[shown], left_open_in=["m"], left_open_at=[3],
-        edits=f'[{{"op":"set_head","slot":0,"text":"- {shown}"}}]',
+        revision=1, step="s", as_of=1, predecessor="leaky", left_open=[excerpt], left_open_in=["m"], left_open_at=[3],
+        edits=f'[{{"op":"set_head","slot":0,"text":"- {excerpt}"}}]',
     )  # fmt: skip
     hint = HintDecided(
         message="x", decision="hint", sources=["message", "commit"], ids=["lm1", "c0ffee"],
         texts=["kestrels at the quay", "fix the quay"], scores=[1, 1], ages=["", ""],
     )  # fmt: skip
-    said = MessageRecorded(message="lm1", role="user")
-    rewriting = Rewriting(survey((said, LEAKY), (plan, OTHER), (hint, OTHER)).of_session("leaky"))
+    message = MessageRecorded(message="lm1", role="user")
+    rewriting = Rewriting(survey((message, LEAKY), (plan, OTHER), (hint, OTHER)).of_session("leaky"))
     _, data = rewriting(*stored(plan, OTHER))
     clean = read_record(OTHER.log(plan.TYPE), data, 1, deep=True).event
     assert isinstance(clean, PlanExtended)
     assert ("", [], [], []) == (clean.predecessor, clean.left_open, clean.left_open_in, clean.left_open_at)
-    assert shown not in clean.edits
+    assert excerpt not in clean.edits
     _, data = rewriting(*stored(hint, OTHER))
     assert [MASK, "fix the quay"] == msgspec.json.decode(decode_envelope(data).data)["texts"]
-    other = stored(PartRecorded(message="m", part="p", kind="text", text=shown), OTHER)
-    assert other == rewriting(*other)  # which the session has said itself
+    other = stored(PartRecorded(message="m", part="p", kind="text", text=excerpt), OTHER)
+    assert other == rewriting(*other)  # which is the session's own message
 
 
 def test_a_project_goes_under_all_its_names() -> None:
@@ -265,15 +265,15 @@ def test_what_a_profile_has_of_a_session_goes_with_it_and_out_of_the_heads_of_it
         *((SessionRenamed(title="x"), one) for one in (LEAKY, COPY, OTHER)),
         *((owned(one.session), nobody) for one in (LEAKY, COPY)),
         (owned("other", "person-b"), nobody),
-        *((stated("leaky", text), nobody) for text in (FOUND, SAID)),
-        (stated("copy", SAID), nobody),
+        *((stated("leaky", text), nobody) for text in (FOUND, SENTENCE)),
+        (stated("copy", SENTENCE), nobody),
     )
     scope = known.of_session("leaky")
-    assert [COPY] == [*scope.shown]
-    assert (True, False) == tuple(text.encode() in scope.shown[COPY] for text in (FOUND, SAID))
+    assert [COPY] == [*scope.in_prompts]
+    assert (True, False) == tuple(text.encode() in scope.in_prompts[COPY] for text in (FOUND, SENTENCE))
     rewriting = Rewriting(scope)
-    for event, goes in ((owned("leaky"), True), (stated("leaky", SAID), True), (stated("copy", SAID), False)):
+    for event, goes in ((owned("leaky"), True), (stated("leaky", SENTENCE), True), (stated("copy", SENTENCE), False)):
         assert goes == rewriting.changes(*stored(event, nobody))
     whole = Rewriting(known.of_project(HARBOUR.project))
-    assert whole.changes(*stored(stated("copy", SAID), nobody))
-    assert not whole.changes(*stored(stated("copy", SAID, "quarry"), nobody))
+    assert whole.changes(*stored(stated("copy", SENTENCE), nobody))
+    assert not whole.changes(*stored(stated("copy", SENTENCE, "quarry"), nobody))

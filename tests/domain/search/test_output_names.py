@@ -32,7 +32,7 @@ from services.domain.search.output_names import FULL_OUTPUTS, MOST, MOST_BYTES, 
         ("", ()),
     ],
 )
-def test_names_stand_for_an_output(output: str, expected: tuple[str, ...]) -> None:
+def test_an_output_is_indexed_by_its_names(output: str, expected: tuple[str, ...]) -> None:
     assert expected == names_of(output)
 
 
@@ -50,7 +50,7 @@ def test_names_stand_for_an_output(output: str, expected: tuple[str, ...]) -> No
         ("", ()),
     ],
 )
-def test_names_stand_for_the_arguments_of_a_call(arguments: str, expected: tuple[str, ...]) -> None:
+def test_the_arguments_of_a_call_are_indexed_by_their_names(arguments: str, expected: tuple[str, ...]) -> None:
     assert expected == names_of_call(arguments, "")
     assert (*expected, "E4711") == names_of_call(arguments, "refused with E4711")
 
@@ -62,7 +62,7 @@ def test_of_a_long_output_both_ends_are_known() -> None:
     assert names_of("first_name " + "x " * 1_000_000 + "last_name") == ("first_name", "last_name")
 
 
-def test_what_the_message_says_itself_is_not_said_twice_and_outputs_share_the_room() -> None:
+def test_names_of_the_message_itself_are_not_indexed_twice_and_outputs_share_the_room() -> None:
     assert ("E4711",) == together([("Moor_Ship", "E4711")], "where is moor_ship?")
     long, short = [[f"{one}_{n}" for n in range(MOST)] for one in "abcdef"], ["g_1", "g_2"]
     mixed = together([*long, short], "")

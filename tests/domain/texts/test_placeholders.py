@@ -100,7 +100,7 @@ def test_what_only_holds_one_is_a_text_of_its_own(text: str) -> None:
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
-def test_words_beside_a_placeholder_make_it_a_text(before: str, after: str) -> None:
+def test_words_next_to_a_placeholder_make_it_a_text(before: str, after: str) -> None:
     around = [part for part in (before, after) if re.search(r"[^\W_]", part)]
     assert not around or not is_only(f"{before} {placeholder(2)} {after}") or all(map(is_only, around))
 

@@ -25,7 +25,7 @@ def test_an_order_that_could_do_harm_waits(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", CASES["fine"])
-def test_what_forbids_it_or_tells_a_fact_does_not(text: str) -> None:
+def test_a_prohibition_or_a_statement_is_no_risk(text: str) -> None:
     assert "" == risk_of(text)
 
 
@@ -49,7 +49,7 @@ def test_what_projects_remember_does_not() -> None:
         ("Do not hesitate to push with --force", WORK),
     ],
 )
-def test_spelling_hides_nothing_and_each_sentence_stands_for_itself(text: str, risk: str) -> None:
+def test_spelling_hides_nothing_and_each_sentence_is_judged_by_itself(text: str, risk: str) -> None:
     assert risk == risk_of(text)
 
 

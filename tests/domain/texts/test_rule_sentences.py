@@ -49,5 +49,5 @@ def test_what_is_none_or_somebody_else_s_is_left(text: str) -> None:
     assert () == laid_down(text)
 
 
-def test_the_same_said_twice_is_one_rule() -> None:
+def test_a_repeated_sentence_is_one_rule() -> None:
     assert ("Never push.",) == laid_down("Never push. Go on.\n- Never push.")

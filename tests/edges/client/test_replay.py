@@ -50,7 +50,7 @@ async def test_a_broker_that_is_away_for_a_moment_is_waited_for(bus: Bus, monkey
 
 @pytest.mark.broker
 @pytest.mark.parametrize("behind", ["tagger", "historian", "desk", "responder"])
-async def test_a_room_that_stands_still_is_named_with_where_its_log_is_had(
+async def test_a_room_that_makes_no_progress_is_named_with_the_place_of_its_log(
     bus: Bus, monkeypatch: pytest.MonkeyPatch, behind: str
 ) -> None:
     async def settled(_: str, room: str) -> int:

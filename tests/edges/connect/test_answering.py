@@ -253,7 +253,7 @@ def test_a_variable_that_holds_instead_of_the_file_is_named(
     assert "ANNALS_MODEL__CHAIN of this environment applies instead" in said(capsys)
 
 
-def test_of_an_installation_that_runs_it_is_said_how_it_reads_its_settings_again(
+def test_setup_explains_how_a_running_installation_reads_its_settings_again(
     machine: Machine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     setup("--yes")

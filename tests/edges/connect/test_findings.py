@@ -220,7 +220,7 @@ def test_what_an_earlier_setup_switched_off_has_another_remedy_than_what_a_perso
         ({"chain": ("harness/small",), "plugins": (ANSWERING,)}, "no small model is set in OpenCode"),
     ],
 )
-def test_who_answers_the_rooms_is_told_in_one_line(changes: dict[str, Any], who: str) -> None:
+def test_the_harness_that_answers_the_rooms_is_reported_in_one_line(changes: dict[str, Any], who: str) -> None:
     (one,) = [one for one in at_harness(**changes) if one.what == "questions"]
     assert who in one.finding
     assert bool(one.remedy) == (one.level != "PASS")
@@ -301,7 +301,7 @@ def test_facts_that_cannot_be_used_are_named_with_what_to_do() -> None:
     assert "nats stream get LOG" in one.remedy
 
 
-def test_what_a_room_cannot_do_is_told_with_the_reason_and_what_it_could_not_use_with_its_name() -> None:
+def test_faults_of_a_room_are_reported_with_the_reason_and_unusable_facts_with_their_names() -> None:
     failure = "the views cannot be written: OSError: No space left on device"
     rooms = (
         answering("responder", ok=False, failures=(failure,)),
@@ -313,7 +313,7 @@ def test_what_a_room_cannot_do_is_told_with_the_reason_and_what_it_could_not_use
     assert "2 can be read and not be used since the tagger began" in found["facts"].finding
 
 
-def test_a_log_that_went_back_is_told_with_from_where_to_where() -> None:
+def test_a_log_that_went_back_is_reported_with_both_positions() -> None:
     at = datetime(2026, 3, 7, 12, tzinfo=UTC)
     went, _ = of_log(breaks=(LogBreak(at, 1953, 512, 570),))
     assert "WARN" == went.level

@@ -80,7 +80,7 @@ async def command(without_dreamer: Command, bus: Bus, tmp_path: Path) -> AsyncIt
 
 
 @pytest.mark.broker
-async def test_a_run_is_ordered_waited_for_and_shown(command: Command) -> None:
+async def test_a_run_is_ordered_waited_for_and_printed(command: Command) -> None:
     status, out, error = await command("run", NOTES, "--json")
     assert (0, "") == (status, error)
     run = json.loads(out)
@@ -199,7 +199,7 @@ def test_a_run_is_printed_with_all_that_its_tasks_did() -> None:
     assert (False, True) == (has_failed(RUN), has_failed(cut))
 
 
-def test_why_a_model_was_not_asked_and_what_of_its_answer_was_dropped_is_shown() -> None:
+def test_the_report_says_why_no_model_was_asked_and_what_of_an_answer_was_dropped() -> None:
     skipped = replace(TASK, task="improve", outcome="skipped", code="no_model", detail="name one")
     dropped = replace(TASK, task="classify", dropped=2, tokens=70)
     text = "\n".join(lines(replace(RUN, tasks=(skipped, dropped))))

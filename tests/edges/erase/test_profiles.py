@@ -54,8 +54,8 @@ async def test_a_project_goes_with_the_traits_that_were_stated_in_it_alone(data:
     mine = home_of(ADDRESS, data.parent / "mine")
     async with running(data) as now:
         shows = await planted(now, mine)
-    shown = erase(data, "project", "quarry")
-    assert "prompts    1 of sessions that stay" in shown.stdout, shown.stdout + shown.stderr
+    dry_run = erase(data, "project", "quarry")
+    assert "prompts    1 of sessions that stay" in dry_run.stdout, dry_run.stdout + dry_run.stderr
     gone = erase(data, "project", "quarry", "--yes")
     assert 0 == gone.returncode, gone.stdout + gone.stderr
     assert "Nothing of it is left here." in gone.stdout

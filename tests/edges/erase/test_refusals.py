@@ -38,9 +38,9 @@ async def planted(data: Path) -> None:
 
 async def test_without_yes_it_says_what_yes_would_refuse(data: Path) -> None:
     await planted(data)
-    shown = erase(data, "secret", word="2026-03-07")
-    assert 0 == shown.returncode
-    assert "With --yes it would be refused: the secret is a part of what facts are made of" in shown.stderr
+    dry_run = erase(data, "secret", word="2026-03-07")
+    assert 0 == dry_run.returncode
+    assert "With --yes it would be refused: the secret is a part of what facts are made of" in dry_run.stderr
     assert 1 == erase(data, "secret", "--yes", word="2026-03-07").returncode
 
 
@@ -49,10 +49,10 @@ async def test_a_broker_that_was_left_behind_is_ended_with_yes_alone(data: Path)
     server = Broker(data, port=0, max_payload=MAX_PAYLOAD)
     await server.start()
     try:
-        shown = erase(data, "session", "s1")
+        dry_run = erase(data, "session", "s1")
         assert server.process is not None
-        assert (1, None) == (shown.returncode, server.process.poll())
-        assert "end it with `annals down`" in shown.stderr
+        assert (1, None) == (dry_run.returncode, server.process.poll())
+        assert "end it with `annals down`" in dry_run.stderr
         gone = asyncio.to_thread(server.process.wait)  # else it would stay a zombie, which nobody can end
         done, _ = await asyncio.gather(asyncio.to_thread(erase, data, "session", "s1", "--yes"), gone)
         assert 0 == done.returncode, done.stdout + done.stderr

@@ -24,7 +24,7 @@ from tests.helpers.sql import select
 
 pytestmark = [pytest.mark.broker, pytest.mark.own_broker]
 
-SAID = "The kestrel nests at the old quay of the harbour, next to the red crane"
+SENTENCE = "The kestrel nests at the old quay of the harbour, next to the red crane"
 FOUND = "Kestrels nest at the old quay, so nobody may paint it in spring."
 RULE = "Always run the tests before a commit."
 LEAKY = Address(HARBOUR.project, "leaky")
@@ -40,15 +40,15 @@ def data(tmp_path: Path) -> Iterator[Path]:
 async def planted(now: Running) -> tuple[Harness, Harness]:
     """A session with a child, a long body and a dead letter, and another one that shows none of it."""
     leaky = await begun(now.bus, "opencode", "leaky")
-    await leaky.says(SAID)
-    await leaky.says(f"{'crane ' * 60_000}{SAID}")
+    await leaky.says(SENTENCE)
+    await leaky.says(f"{'crane ' * 60_000}{SENTENCE}")
     await leaky.step(now.rooms)
     child = Harness(now.bus, "opencode", "child", "subagent")
     await child.report(SessionSeen(directory="/w", parent="leaky"))
-    await child.says(f"count: {SAID}")
+    await child.says(f"count: {SENTENCE}")
     await child.step(now.rooms)
     await now.bus.js.publish(
-        "dead.tagger", SAID.encode(), headers={"Annals-Subject": LEAKY.inbound("opencode"), "Annals-Reason": "torn"}
+        "dead.tagger", SENTENCE.encode(), headers={"Annals-Subject": LEAKY.inbound("opencode"), "Annals-Reason": "torn"}
     )
     other = await begun(now.bus, "pi", "other")
     await other.says("look at the harbour")
@@ -65,10 +65,10 @@ async def test_a_session_goes_with_its_children_and_others_are_served_the_same_b
     spool.parent.mkdir(parents=True)
     lines = [json.dumps({"subject": one.inbound("opencode"), "id": "1", "data": "{}"}) for one in (LEAKY, HARBOUR)]
     spool.write_text("\n".join(lines) + "\n")
-    assert files_with(data, SAID)
+    assert files_with(data, SENTENCE)
 
-    shown = erase(data, "session", "leaky")
-    assert 0 == shown.returncode, shown.stderr
+    dry_run = erase(data, "session", "leaky")
+    assert 0 == dry_run.returncode, dry_run.stderr
     for line in (
         "leaky of harbour",
         "child of harbour",
@@ -76,12 +76,12 @@ async def test_a_session_goes_with_its_children_and_others_are_served_the_same_b
         "DEAD       1 ",
         str(spool),
     ):
-        assert line in shown.stdout
+        assert line in dry_run.stdout
     assert spool.read_text() == "\n".join(lines) + "\n"
     gone = erase(data, "session", "leaky", "--yes")
     assert 0 == gone.returncode, gone.stdout + gone.stderr
     assert "Nothing of it is left here." in gone.stdout
-    assert ([], f"{lines[1]}\n") == (files_with(data, SAID), spool.read_text())
+    assert ([], f"{lines[1]}\n") == (files_with(data, SENTENCE), spool.read_text())
 
     async with running(data) as now:
         after = await now.log()
@@ -91,7 +91,7 @@ async def test_a_session_goes_with_its_children_and_others_are_served_the_same_b
             assert (then.v == ERASED) == (then.session in {"leaky", "child"})
             assert then.v == ERASED or was.data == fact.data
         assert plan == await now.plan(other)
-        assert [] == [edit for edit in await now.goes_on(other, "on") if SAID in str(edit)]
+        assert [] == [edit for edit in await now.goes_on(other, "on") if SENTENCE in str(edit)]
         assert plan == (await now.plan(other))[: len(plan)]
         assert (("other",),) == await select(now.bus, "select session from sessions")
         assert 0 == await now.bus.messages(DEAD.name)
@@ -129,7 +129,7 @@ async def assert_rebased_once(data: Path, session: Harness) -> None:
         assert [(ERASURE,)] == [causes for causes, _ in after if causes]
 
 
-async def test_a_memory_goes_with_its_text_wherever_it_stands(data: Path) -> None:
+async def test_a_memory_goes_with_its_text_wherever_it_occurs(data: Path) -> None:
     async with running(data) as now:
         await done(now.bus, MemoryWrite(text=FOUND))
         await done(now.bus, MemoryWrite(text=RULE))
@@ -141,8 +141,8 @@ async def test_a_memory_goes_with_its_text_wherever_it_stands(data: Path) -> Non
         known = {one.text: one.id for one in (await asked(now.bus, "list")).memories}
         plan = await now.plan(other)
     assert FOUND in head
-    shown = erase(data, "memory", known[FOUND])
-    assert "prompts    1 of sessions that stay" in shown.stdout, shown.stdout + shown.stderr
+    dry_run = erase(data, "memory", known[FOUND])
+    assert "prompts    1 of sessions that stay" in dry_run.stdout, dry_run.stdout + dry_run.stderr
     gone = erase(data, "memory", known[FOUND], "--yes")
     assert 0 == gone.returncode, gone.stdout + gone.stderr
     assert "Nothing of it is left here." in gone.stdout
@@ -181,11 +181,11 @@ async def test_a_project_goes_and_another_stays(data: Path) -> None:
     mirror = data / "mirrors" / "harbour.git"
     mirror.mkdir(parents=True)
     (mirror / "HEAD").write_text("ref: refs/heads/main\n")
-    shown = erase(data, "project", "harbour")
-    assert "project    harbour: 3 sessions, 1 memories" in shown.stdout, shown.stdout + shown.stderr
+    dry_run = erase(data, "project", "harbour")
+    assert "project    harbour: 3 sessions, 1 memories" in dry_run.stdout, dry_run.stdout + dry_run.stderr
     gone = erase(data, "project", "harbour", "--yes")
     assert 0 == gone.returncode, gone.stdout + gone.stderr
-    assert ([], [], False) == (files_with(data, FOUND), files_with(data, SAID), mirror.exists())
+    assert ([], [], False) == (files_with(data, FOUND), files_with(data, SENTENCE), mirror.exists())
     async with running(data) as now:
         assert (("quarry",),) == await select(now.bus, "select distinct project from sessions")
         assert plan == await now.plan(elsewhere)

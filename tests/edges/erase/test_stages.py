@@ -145,10 +145,10 @@ async def assert_erased(data: Path, before: list[tuple[int, str, bytes]]) -> Non
     assert log[:-1] == [(seq, subject, fact.replace(escaped, MASK.encode())) for seq, subject, fact in before[:-1]]
 
 
-async def test_a_secret_is_shown_and_then_erased(data: Path) -> None:
+async def test_a_secret_is_found_in_a_dry_run_and_then_erased(data: Path) -> None:
     before = await planted(data)
-    shown = erase(data)
-    assert 0 == shown.returncode, shown.stderr
+    dry_run = erase(data)
+    assert 0 == dry_run.returncode, dry_run.stderr
     for line in (
         f"log        {len(MARKED)} facts at 1 addresses: {len(MARKED)} of session",
         "IN         1 messages",
@@ -156,7 +156,7 @@ async def test_a_secret_is_shown_and_then_erased(data: Path) -> None:
         "bodies     1 long bodies",
         "views      1 rows",
     ):
-        assert line in shown.stdout
+        assert line in dry_run.stdout
     done = erase(data, "--yes")
     assert 0 == done.returncode, done.stdout + done.stderr
     await assert_erased(data, before)

@@ -23,43 +23,41 @@ def test_names_are_printed_as_they_are(name: str) -> None:
     run = HistoryRun(name, name, "force", "failed", 1, 2, 0, 10, code=name)
     near = SessionStatus(name, name, name, 46_259, 46.3, 65.0, 12.0, "the window has room")
     status = Status(1, 1, 1, 1, "views", sessions=(near,))
-    shown = printed(
+    text = printed(
         Overview(
             broker=f"nats://{name}:1", rooms=(Room(name),), inbound=0, log=0, dead=0, history=(run,), responder=status
         )
     )
 
-    assert f"session   {name}/{name} ({name}): about 46,259 tokens, 46 % of what is usable" in shown
-    assert "(room is made at 65 %, or when cheaper: 12 % there); no rebase: the window has room" in shown
-    assert f"history   {name}/{name}, messages 1-2 (force): failed with {name};" in shown
-    assert f"nats://{name}:1" in shown
-    assert f"│ {name} " in shown
+    assert f"session   {name}/{name} ({name}): about 46,259 tokens, 46 % of what is usable" in text
+    assert "(room is made at 65 %, or when cheaper: 12 % there); no rebase: the window has room" in text
+    assert f"history   {name}/{name}, messages 1-2 (force): failed with {name};" in text
+    assert f"nats://{name}:1" in text
+    assert f"│ {name} " in text
 
 
-def test_what_is_wrong_with_the_log_is_told() -> None:
+def test_faults_of_the_log_are_reported() -> None:
     at = datetime(2026, 3, 7, 12, tzinfo=UTC)
     skipped = SkippedRecord(1412, "log.1.p.s.part.recorded", "it is empty")
     status = Status(1, 1, 1, 1, "views", skipped=2, newest_skipped=(skipped,), breaks=(LogBreak(at, 1953, 512, 570),))
     status = msgspec.structs.replace(status, unfolded=1, newest_unfolded=(UnfoldedFact(1413, "message.listed"),))
-    shown = printed(Overview(broker="nats://b:1", rooms=(), inbound=0, log=0, dead=0, responder=status))
+    text = printed(Overview(broker="nats://b:1", rooms=(), inbound=0, log=0, dead=0, responder=status))
 
-    assert "log       2026-03-07 12:00 UTC: the log went back from 1,953 to 570; it is the same up to 512" in shown
-    assert (
-        "skipped   2 records of the log cannot be read, and are passed over; `annals doctor` says what to do" in shown
-    )
-    assert "skipped   1,412 on log.1.p.s.part.recorded: it is empty" in shown
-    assert "unfolded  the responder can read and not use 1 fact of the log; `annals doctor` says what to do" in shown
-    assert "unfolded  1,413, message.listed" in shown
+    assert "log       2026-03-07 12:00 UTC: the log went back from 1,953 to 570; it is the same up to 512" in text
+    assert "skipped   2 records of the log cannot be read, and are passed over; `annals doctor` says what to do" in text
+    assert "skipped   1,412 on log.1.p.s.part.recorded: it is empty" in text
+    assert "unfolded  the responder can read and not use 1 fact of the log; `annals doctor` says what to do" in text
+    assert "unfolded  1,413, message.listed" in text
 
 
 def test_calls_that_got_no_plan_are_counted() -> None:
-    def shown(**plans: int) -> str:
+    def text(**plans: int) -> str:
         status = Status(1, 1, 1, 1, "views", **plans)  # type: ignore[arg-type] # numbers
         return printed(Overview(broker="nats://b:1", rooms=(), inbound=0, log=0, dead=0, responder=status))
 
     expected = "plans     3 calls wait; 1,412 got none in time, and went on with the plan they had"
-    assert expected in shown(plans_waiting=3, plans_dropped=1412)
-    assert "plans " not in shown(plans_waiting=3)
+    assert expected in text(plans_waiting=3, plans_dropped=1412)
+    assert "plans " not in text(plans_waiting=3)
 
 
 FULL = "the index cannot be written: OSError: No space left on device"
@@ -76,20 +74,20 @@ def test_each_room_reports_what_it_cannot_do_and_what_it_could_not_use() -> None
     tagger = RoomHealth("tagger", ok=True, unfolded=2, newest_unfolded=NEWEST)
     indexer = RoomHealth("indexer", ok=False, failures=(FULL,), committed_through=3)
     overview = with_rooms(Room("tagger", running=True, health=tagger), Room("indexer", running=True, health=indexer))
-    shown = printed(overview)
+    text = printed(overview)
 
     assert not is_well(overview)
-    assert "unfolded  the tagger can read and not use 2 facts of the log; `annals doctor` says what to do" in shown
-    assert "unfolded  1,413, message.listed" in shown
-    assert f"unwell    indexer: {FULL}; `annals doctor` says what to do" in shown
-    assert "index     6 facts behind the log" in shown
-    assert ["yes", "yes"] == cells(shown, "tagger")
-    assert ["yes", "NO"] == cells(shown, "indexer")
+    assert "unfolded  the tagger can read and not use 2 facts of the log; `annals doctor` says what to do" in text
+    assert "unfolded  1,413, message.listed" in text
+    assert f"unwell    indexer: {FULL}; `annals doctor` says what to do" in text
+    assert "index     6 facts behind the log" in text
+    assert ["yes", "yes"] == cells(text, "tagger")
+    assert ["yes", "NO"] == cells(text, "indexer")
 
 
-def cells(shown: str, room: str) -> list[str]:
+def cells(text: str, room: str) -> list[str]:
     """Whether a room runs, and whether it is well."""
-    (line,) = (line for line in shown.splitlines() if line.startswith("│") and room in line)
+    (line,) = (line for line in text.splitlines() if line.startswith("│") and room in line)
     return [cell.strip() for cell in line.split("│")[2:4]]
 
 

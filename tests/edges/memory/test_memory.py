@@ -343,7 +343,7 @@ async def test_what_waits_is_gone_through_with_the_words_that_it_came_from(
     assert "Rule three." == sent[3][1]["text"]
 
 
-async def test_a_change_that_waits_is_shown_with_what_it_would_change(
+async def test_a_proposed_change_is_printed_with_its_effect(
     stub: Stub, run: Ran, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown = {
@@ -384,7 +384,7 @@ async def test_a_review_ends_with_its_input_and_says_what_was_refused(
     assert "Nothing waits for a decision.\n" == (await run("review")).out
 
 
-async def test_the_policy_is_shown(stub: Stub, run: Ran) -> None:
+async def test_the_policy_is_printed(stub: Stub, run: Ran) -> None:
     stub.replies["policy"] = MemoryReply(text="agent held", policy={"agent": "held"})
     assert "agent held\n" == (await run("policy")).out
     assert {"policy": {"agent": "held"}} == (await run("policy", "--json")).json
@@ -520,7 +520,7 @@ async def test_a_command_that_the_desk_could_not_decide_is_sent_again_under_the_
 
 async def test_without_anybody_who_answers_a_person_is_told_what_to_try(run: Ran) -> None:
     assert 1 == (await run("list")).status
-    assert "nobody serves ask.memory.harbour; `annals status` tells which rooms run" in run.error
+    assert "nobody serves ask.memory.harbour; `annals status` lists which rooms run" in run.error
 
 
 @pytest.mark.own_broker

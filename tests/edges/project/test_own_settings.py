@@ -58,7 +58,7 @@ async def test_a_person_sees_what_the_file_would_change_applies_it_and_takes_it_
     refused = await run(*SETTINGS, "apply")
     assert 1 == refused.status
     assert "did you mean plan.context?" in refused.error
-    assert "what held before holds" in refused.error
+    assert "the former settings still apply" in refused.error
     shown = await run(*SETTINGS, "show", "--json")
     assert 1 == shown.status
     assert {"plan.context": "full", "plan.key_files": ["src/core.py"]} == json.loads(shown.out)["settings"]

@@ -143,7 +143,7 @@ async def test_in_a_repository_memory_works_before_any_harness_has_been_there(ru
     assert [name] == [one["name"] for one in (await run("project", "list", "--json")).json["projects"]]
 
 
-async def test_what_cannot_be_done_is_said_with_a_remedy(run: Ran) -> None:
+async def test_a_refusal_names_a_remedy(run: Ran) -> None:
     nothing = await run("project", "undo")
     assert (1, True) == (nothing.status, "there is nothing to undo" in nothing.error)
     unknown = await run("project", "merge", "nope")

@@ -88,7 +88,7 @@ async def explained(run: Ran, *arguments: str) -> str:
 
 
 @pytest.mark.usefixtures("told")
-async def test_a_prompt_is_explained_with_all_that_stands_in_it(run: Ran) -> None:
+async def test_a_prompt_is_explained_with_all_its_parts(run: Ran) -> None:
     await the_newest_is_explained(run)
     await an_older_one_is_explained_as_it_was(run)
 

@@ -76,7 +76,7 @@ def test_an_explanation_says_what_was_done_since_when_why_and_what_led_to_it() -
     )
 
 
-def test_a_prompt_that_nothing_was_done_to_is_said_to_be_so() -> None:
+def test_an_unchanged_prompt_is_explained_as_unchanged() -> None:
     text = as_text(Explanation(step="t1", session="s1", call=1, calls=1, messages=1))
     assert "there was no rebase" in text
     assert "the prompt is as the harness holds it" in text

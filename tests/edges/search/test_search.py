@@ -195,7 +195,7 @@ async def test_where_no_house_runs_a_sentence_says_so(
     assert 1 == ended.error.count("\n")
 
 
-async def test_a_session_is_shown_as_a_whole_or_a_range_of_it(house: MadeIndex, bus: Bus, run: Ran) -> None:
+async def test_a_session_is_printed_as_a_whole_or_a_range_of_it(house: MadeIndex, bus: Bus, run: Ran) -> None:
     address, append = Address("harbour", "ses_0ld41"), LogWriter(bus).append
     await house.write(ROWS)
     await append(SessionOpened(harness="pi", mode="primary", title="Tides"), address=address)

@@ -55,12 +55,16 @@ def test_what_a_dreamer_changes_waits_for_a_person_and_changes_nothing_before(ki
     decision = desk.say(command, "dreamer")
     assert decision.ok
     assert [MemoryProposed] == [type(event) for event in decision.events]
-    held = proposal(desk)
-    assert f"That waits for a person as {held.id}: until it is approved, nothing changes." == decision.text
-    assert ("pending", "dreamer", kind) == (held.status, held.trust, held.change.kind if held.change else "")
+    waiting = proposal(desk)
+    assert f"That waits for a person as {waiting.id}: until it is approved, nothing changes." == decision.text
+    assert ("pending", "dreamer", kind) == (
+        waiting.status,
+        waiting.trust,
+        waiting.change.kind if waiting.change else "",
+    )
     assert before == {name: desk.of(name) for name in (first, second)}
     again = desk.say(command, "dreamer")
-    assert (True, f"Nothing to do: {held.id} proposes that.", ()) == (again.ok, again.text, tuple(again.events))
+    assert (True, f"Nothing to do: {waiting.id} proposes that.", ()) == (again.ok, again.text, tuple(again.events))
     assert is_proposed(desk.book, command)
 
 
@@ -68,8 +72,8 @@ def test_what_a_dreamer_changes_waits_for_a_person_and_changes_nothing_before(ki
 def test_what_a_person_approves_is_changed_and_can_be_taken_back(kind: str) -> None:
     desk, first, second = desk_with()
     desk.say(commands(first, second)[KINDS.index(kind)], "dreamer")
-    held = proposal(desk)
-    decision = desk.say(MemoryDecide(held.id, approve=True))
+    waiting = proposal(desk)
+    decision = desk.say(MemoryDecide(waiting.id, approve=True))
     assert decision.ok, decision.text
     made = [type(event) for event in decision.events]
     assert {
@@ -86,9 +90,9 @@ def test_what_a_person_approves_is_changed_and_can_be_taken_back(kind: str) -> N
         "archive": (TEXT, "archived", "normal", "agent"),
         "importance": (TEXT, "active", "low", "agent"),
     }[kind] == (desk.of(first).text, desk.of(first).status, desk.of(first).importance, desk.of(first).trust)
-    assert "archived" == desk.of(held.id).status
-    assert f"{held.id} is a proposal to change {first}" in refused(desk, MemoryRestore(held.id))
-    assert "was decided on before" in refused(desk, MemoryDecide(held.id, approve=False))
+    assert "archived" == desk.of(waiting.id).status
+    assert f"{waiting.id} is a proposal to change {first}" in refused(desk, MemoryRestore(waiting.id))
+    assert "was decided on before" in refused(desk, MemoryDecide(waiting.id, approve=False))
     if kind == "archive":
         assert desk.say(MemoryRestore(first)).ok
     if kind == "merge":
@@ -100,10 +104,10 @@ def test_what_a_person_rejects_is_not_proposed_again(kind: str) -> None:
     desk, first, second = desk_with()
     command = commands(first, second)[KINDS.index(kind)]
     desk.say(command, "dreamer")
-    held = proposal(desk)
-    assert f"{held.id} is rejected." == desk.say(MemoryDecide(held.id, approve=False)).text
+    waiting = proposal(desk)
+    assert f"{waiting.id} is rejected." == desk.say(MemoryDecide(waiting.id, approve=False)).text
     assert ("active", TEXT) == (desk.of(first).status, desk.of(first).text)
-    assert f"{held.id} proposed the same, and a person has decided on it" in refused(desk, command, "dreamer")
+    assert f"{waiting.id} proposed the same, and a person has decided on it" in refused(desk, command, "dreamer")
     assert is_proposed(desk.book, command)
     assert desk.say(MemoryWrite(text=NEW, category="PROJECT_RULES"), "agent").ok
 
@@ -111,15 +115,15 @@ def test_what_a_person_rejects_is_not_proposed_again(kind: str) -> None:
 def test_words_that_only_wait_as_a_change_are_nobodys_twin() -> None:
     desk, first, second = desk_with()
     desk.say(MemoryRevise(first, NEW), "dreamer")
-    held = proposal(desk)
+    waiting = proposal(desk)
     own = named(desk.say(MemoryWrite(text=NEW, category="PROJECT_RULES")))
-    assert own not in (held.id, first)
-    assert f"{own} says the same; merge the two" in refused(desk, MemoryDecide(held.id, approve=True))
-    assert "pending" == desk.of(held.id).status
+    assert own not in (waiting.id, first)
+    assert f"{own} says the same; merge the two" in refused(desk, MemoryDecide(waiting.id, approve=True))
+    assert "pending" == desk.of(waiting.id).status
     assert second in desk.book.memories
 
 
-def test_a_proposal_for_words_that_have_changed_is_not_carried_out() -> None:
+def test_a_proposal_for_words_that_have_changed_is_not_applied() -> None:
     desk, first, second = desk_with()
     desk.say(MemoryMerge((first, second), NEW), "dreamer")
     desk.say(MemoryRevise(second, "Never answer in Latin."))
@@ -128,7 +132,7 @@ def test_a_proposal_for_words_that_have_changed_is_not_carried_out() -> None:
     assert desk.say(MemoryDecide(proposal(desk).id, approve=False)).ok
 
 
-def test_a_proposal_of_what_holds_no_longer_is_not_carried_out() -> None:
+def test_a_proposal_of_what_holds_no_longer_is_not_applied() -> None:
     desk, first, second = desk_with()
     desk.say(MemoryMerge((first, second), NEW), "dreamer")
     desk.say(MemoryArchive(second))

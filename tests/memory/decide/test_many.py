@@ -76,7 +76,7 @@ def test_those_with_the_same_key_are_absorbed_and_the_others_are_kept(desk: Desk
 
 
 @pytest.mark.parametrize("mode", ["compact", "full"])
-def test_no_sentence_is_shown_twice_and_each_that_is_not_shown_has_a_reason(known: Known, mode: str) -> None:
+def test_no_sentence_is_rendered_twice_and_each_that_is_left_out_has_a_reason(known: Known, mode: str) -> None:
     limits = Limits(mode="full") if mode == "full" else Limits()
     now = Known(known.project, known.remembered, limits, known.at, known.position)
     shown = [one.memory for one in now.choice.shown]

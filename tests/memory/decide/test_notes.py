@@ -75,7 +75,7 @@ def test_what_it_waited_for_comes_once() -> None:
     assert ("ready", 2, 2, "it passed") == (found.stage, found.readied, found.announced, found.reason)
 
 
-def test_what_cannot_be_looked_at_is_said_once_and_may_come_true_after_all() -> None:
+def test_a_condition_that_cannot_be_looked_at_is_recorded_once_and_may_come_true_after_all() -> None:
     desk = Desk()
     note = noted(desk, MAP)
     for code in ("no_tree", "off"):

@@ -38,7 +38,7 @@ def test_what_came_of_a_source_is_taken_back_and_given_back(kind: str, value: st
         desk.say(MemoryDecide(name, approve=True))
     before = desk.book.memories
     decision = desk.say(MemoryQuarantine(kind, value, reason="poisoned"))
-    search = " No other session's search finds what was said in it." if kind == "session" else ""
+    search = " No other session's search finds its messages." if kind == "session" else ""
     assert f"All that came of the {kind} '{value}' is taken back: 1 memory.{search}" == decision.text
     assert {TEXT: "active", OTHER: "quarantined"} == desk.statuses()
     assert "Nothing to do: All that came of" in desk.say(MemoryQuarantine(kind, value)).text

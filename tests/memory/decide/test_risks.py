@@ -24,7 +24,8 @@ def test_what_an_agent_writes_waits_and_the_answer_says_why(text: str) -> None:
     answer = desk.say(write(text), "agent", "s1")
     assert answer.ok
     assert (
-        ", since it tells agents to" in answer.text or ", since it tells agents what to do with secrets" in answer.text
+        ", since it orders agents to" in answer.text
+        or ", since it orders agents what to do with secrets" in answer.text
     )
     assert {text: "pending"} == desk.statuses()
 

@@ -163,7 +163,7 @@ def test_a_refusal_says_which_words_it_is_about() -> None:
 @pytest.mark.parametrize(
     "text", ["Fixed it.", "fixed it, all tests are green now", "Currently 42 tests passed.", "Phase 3 is complete"]
 )
-def test_a_persons_report_is_kept_and_weighs_little(text: str) -> None:
+def test_a_persons_report_is_remembered_and_weighs_little(text: str) -> None:
     desk = Desk()
     rule = named(desk.say(write()))
     decision = desk.say(write(text), at=NOON + DAY)
@@ -418,7 +418,7 @@ def test_what_waits_supersedes_nothing() -> None:
 # What a memory speaks against, and what it hides.
 
 
-def test_what_is_another_rule_is_kept_beside_the_first_one() -> None:
+def test_another_rule_is_remembered_next_to_the_first_one() -> None:
     desk = Desk()
     texts = [*dict.fromkeys(chain.from_iterable(SEEN_DIFFERENT + UNSEEN_DIFFERENT))]
     for text in texts:
@@ -426,7 +426,7 @@ def test_what_is_another_rule_is_kept_beside_the_first_one() -> None:
     assert dict.fromkeys(texts, "active") == desk.statuses()
 
 
-def test_a_contradiction_is_told_with_what_to_do() -> None:
+def test_a_contradiction_is_answered_with_what_to_do() -> None:
     desk = Desk()
     first = named(desk.say(write("The console listens on port 8080.")))
     answer = desk.say(write("The console listens on port 8081."))
@@ -436,13 +436,13 @@ def test_a_contradiction_is_told_with_what_to_do() -> None:
     assert answer.text.endswith(expected)
     of_agent = desk.say(write("The console listens on port 8082."), "agent")
     assert f"It speaks against {first}" in of_agent.text
-    assert "A person said it: ask which of the two holds" in of_agent.text
+    assert "It is a person's memory: ask which of the two holds" in of_agent.text
     again = desk.say(write("The console listens on port 8083."), "agent")
     assert f"Delete {named(of_agent)} if it holds no longer." in again.text
     assert "speaks against" not in desk.say(write("Keep tide tables in UTC.")).text
 
 
-def test_it_is_told_of_other_words_for_a_memory_too_and_not_of_a_pin() -> None:
+def test_new_words_for_a_memory_are_checked_for_contradictions_too_and_a_pin_is_not() -> None:
     desk = Desk()
     first = named(desk.say(write("The console listens on port 8080.")))
     second = named(desk.say(write("The gateway has no port of its own.")))

@@ -304,7 +304,7 @@ def test_a_heading_and_what_was_decided_stay_with_any_number_of_rules() -> None:
     assert kept[1].startswith("U: Never write to the folder number 0.")
 
 
-def test_a_state_of_a_task_that_an_older_compartment_lists_is_shown_with_no_names() -> None:
+def test_a_state_of_a_task_in_an_older_compartment_is_no_name() -> None:
     text = render_history((sealed(1, 9, words=200, names=["in_progress", "MAX_SIZE", "src/task.py#in_progress"]),), 900)
     assert ["- src/task.py: in_progress", "- elsewhere: MAX_SIZE"] == [
         line for line in text.splitlines() if "in_progress" in line or "MAX_SIZE" in line

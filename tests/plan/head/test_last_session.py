@@ -78,7 +78,7 @@ def test_a_session_of_more_than_seven_days_ago_leaves_nothing() -> None:
 
 
 @pytest.mark.parametrize(("kind", "value"), [("session", "s"), ("message", "m2")])
-def test_what_people_have_taken_back_is_not_shown(kind: str, value: str) -> None:
+def test_lines_that_people_have_taken_back_are_left_out(kind: str, value: str) -> None:
     taken = remembering(MemoryQuarantined(kind=kind, value=value, memories=[], restored=[], reason="a leak"))
     assert Predecessor() == left(worked(bash()), taken)
     found = left(worked(bash()))
@@ -95,7 +95,7 @@ def test_of_two_errors_one_may_be_taken_back_later() -> None:
     assert not any("test_x" in line for line in after.lines)
 
 
-def test_what_the_harness_has_deleted_is_not_shown() -> None:
+def test_lines_that_the_harness_has_deleted_are_left_out() -> None:
     harness = worked(bash())
     harness.append(MessageRemoved(messages=["m2"], reason="deleted"))
     assert Predecessor() == left(harness)

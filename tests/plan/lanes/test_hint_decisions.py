@@ -46,7 +46,7 @@ def test_a_few_letters_are_not_looked_for() -> None:
     assert not too_short("why does the crane stop at noon?", 20)
 
 
-def test_a_message_that_goes_out_with_what_is_known_is_told_no_more() -> None:
+def test_an_augmented_message_gets_no_hint() -> None:
     element = f"<{CONTEXT_ELEMENT}>\nWhat is known.\n</{CONTEXT_ELEMENT}>"
     said = given(
         evolve,

@@ -359,7 +359,7 @@ def test_a_new_generation_is_served_at_the_next_rebase() -> None:
 
 
 @pytest.mark.parametrize(("last", "first"), [(7, "m8"), (8, "m8"), (9, "m10"), (10, "m10")])
-def test_where_two_of_a_role_in_a_row_are_refused_history_stands_before_an_agent_only(last: int, first: str) -> None:
+def test_where_roles_must_alternate_history_comes_before_an_agents_message_only(last: int, first: str) -> None:
     harness = talking()
     harness.capabilities = ("requires_alternation",)
     harness.step()
@@ -377,7 +377,7 @@ SMALL = [
 
 
 @pytest.mark.parametrize(("window", "able"), SMALL)
-def test_in_a_small_window_one_rebase_takes_all_that_stands_ready(window: int, able: str) -> None:
+def test_in_a_small_window_one_rebase_takes_all_that_is_ready(window: int, able: str) -> None:
     """Several compartments wait; behind them a person has begun another turn."""
     turns = window // 1_000  # of about so many tokens each
     ready = [2 * (turns * share // 5) for share in (1, 2, 3, 4)]
@@ -433,7 +433,7 @@ def test_a_person_is_told_once_that_history_fails_while_room_is_short(
 
 
 @pytest.mark.parametrize("code", [*get_args(Code), "crashed"])
-def test_no_code_of_a_failure_is_shown_to_a_person(code: str) -> None:
+def test_no_code_of_a_failure_reaches_a_person(code: str) -> None:
     harness = talking()
     harness.step()
     harness.use(96_000)

@@ -11,21 +11,21 @@ from tests.helpers.harness import Call, Harness, fold, ran, text_part
 from tests.helpers.historian_sessions import sealed
 from tests.helpers.random_sessions import as_bytes
 
-WISHES = ("Always run the tests before you commit.", "You must never touch the schema of the database.")
+TASKS = ("Always run the tests before you commit.", "You must never touch the schema of the database.")
 LAID_DOWN = "the user laid down"
 
 
-def begun(wish: str = WISHES[0], mode: str = "subagent") -> Harness:
+def begun(task: str = TASKS[0], mode: str = "subagent") -> Harness:
     """A session whose first message was compacted away by the harness, with history of what came before."""
     harness = Harness(Limits(threshold=65, protected_tags=1), lanes=(history.LANE, TAGS, DROPS))
     harness.mode = mode  # type: ignore[assignment] # it is one
-    harness.user(wish)
+    harness.user(task)
     for number in range(6):
         harness.assistant(text_part(f"I have read file_{number}.py."), ran("line\n" * 200, call=f"c{number}"))
     return harness
 
 
-def shown(call: Call) -> str:
+def head_of(call: Call) -> str:
     return next((message.parts[0].text for message in call.served if message.id == f"{HEADS}1"), "")
 
 
@@ -35,14 +35,14 @@ def compressed(harness: Harness, last: int = 4) -> Call:
     return harness.step()
 
 
-@pytest.mark.parametrize("wish", WISHES)
-def test_a_task_lays_nothing_down(wish: str) -> None:
-    harness = begun(wish)
+@pytest.mark.parametrize("task", TASKS)
+def test_a_task_lays_nothing_down(task: str) -> None:
+    harness = begun(task)
     harness.step()
     harness.compact()
     harness.without("m1")
-    assert SUBAGENT in shown(compressed(harness))
-    assert LAID_DOWN not in shown(harness.step())
+    assert SUBAGENT in head_of(compressed(harness))
+    assert LAID_DOWN not in head_of(harness.step())
     assert () == harness.session.work.rules == fold(harness.log).work.rules
 
 
@@ -51,13 +51,13 @@ def test_of_a_person_the_same_is_laid_down() -> None:
     harness.step()
     harness.compact()
     harness.without("m1")
-    assert f'{LAID_DOWN}: "{WISHES[0]}"' in shown(compressed(harness))
+    assert f'{LAID_DOWN}: "{TASKS[0]}"' in head_of(compressed(harness))
 
 
 def test_what_was_taken_for_a_persons_words_is_forgotten_when_an_agent_turns_out_to_lead_the_session() -> None:
     harness = begun(mode="primary")
     first = harness.step()
-    assert [WISHES[0]] == [rule.text for rule in harness.session.work.rules]
+    assert [TASKS[0]] == [rule.text for rule in harness.session.work.rules]
     harness.append(SessionOpened(harness="test", mode="subagent", parent="other"))
     harness.user("on")
     call = harness.step()
@@ -65,26 +65,26 @@ def test_what_was_taken_for_a_persons_words_is_forgotten_when_an_agent_turns_out
     assert () == harness.session.work.rules
     harness.compact()
     harness.without("m1")
-    assert LAID_DOWN not in shown(compressed(harness))
+    assert LAID_DOWN not in head_of(compressed(harness))
 
 
 def test_at_the_next_rebase_history_says_that_an_agent_leads_the_session() -> None:
     harness = begun(mode="primary")
     harness.step()
     before = compressed(harness)
-    assert HISTORY in shown(before)
+    assert HISTORY in head_of(before)
     harness.append(SessionOpened(harness="test", mode="subagent", parent="other"))
     harness.mode = "subagent"
     harness.user("on")
-    assert shown(before) == shown(harness.step())
-    assert SUBAGENT in shown(compressed(harness, 6))
+    assert head_of(before) == head_of(harness.step())
+    assert SUBAGENT in head_of(compressed(harness, 6))
 
 
 def test_the_bytes_stay_over_growth_a_restart_a_late_fact_and_a_neighbour_that_goes() -> None:
     harness = begun()
     harness.step()
     sent = compressed(harness)
-    assert SUBAGENT in shown(sent)
+    assert SUBAGENT in head_of(sent)
     acts = (
         lambda: harness.assistant(text_part("And on."), ran("line\n" * 20, call="d")),
         harness.restart,
@@ -102,5 +102,5 @@ def test_the_bytes_stay_over_growth_a_restart_a_late_fact_and_a_neighbour_that_g
     harness.without("m6")
     call = harness.step()
     assert ("unlisted",) == call.causes
-    assert SUBAGENT in shown(call)
-    assert shown(call) == shown(harness.step())
+    assert SUBAGENT in head_of(call)
+    assert head_of(call) == head_of(harness.step())

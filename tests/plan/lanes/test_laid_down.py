@@ -70,7 +70,7 @@ def test_it_is_there_at_once_where_the_compaction_was_seen() -> None:
     assert shows(call)
 
 
-def test_it_stands_with_the_history_of_what_came_later_and_is_the_same_after_a_restart() -> None:
+def test_it_is_in_the_history_of_what_came_later_and_is_the_same_after_a_restart() -> None:
     harness = begun(RULE)
     compacted(harness)
     for _ in range(3):
@@ -87,7 +87,7 @@ def test_it_stands_with_the_history_of_what_came_later_and_is_the_same_after_a_r
     assert as_bytes(last.served)[: len(again.served)] == as_bytes(again.served)
 
 
-def test_what_can_be_read_is_not_told_again() -> None:
+def test_what_can_be_read_is_not_repeated() -> None:
     harness = begun("Begin.", RULE, asks=True)
     assert not shows(flushed(harness))
 
@@ -117,7 +117,7 @@ def test_what_was_deleted_holds_no_longer() -> None:
     assert not shows(call)
 
 
-def test_the_brief_carries_the_words_of_the_person_first() -> None:
+def test_the_brief_begins_with_the_words_of_the_person() -> None:
     harness = begun(f"Read the notes. {RULE}", "Never push. I like plums.")
     text = compaction_context(harness.session.activity, rules=harness.session.work.rules)
 

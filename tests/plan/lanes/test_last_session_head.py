@@ -139,7 +139,7 @@ def test_a_later_rebase_leaves_out_what_was_taken_back(source: tuple[str, str]) 
     assert before == headed(harness)
 
 
-def test_where_roles_must_alternate_nothing_is_shown_and_nothing_recorded() -> None:
+def test_where_roles_must_alternate_nothing_is_rendered_and_nothing_recorded() -> None:
     harness = new_session(Project())
     harness.capabilities = ("requires_alternation", "accepts_empty_content")
     assert ["§1§ hello"] == harness.step().text
@@ -147,7 +147,7 @@ def test_where_roles_must_alternate_nothing_is_shown_and_nothing_recorded() -> N
 
 
 @pytest.mark.parametrize("mode", ["subagent", "additive", "hidden"])
-def test_sessions_without_a_head_are_shown_nothing(mode: Mode) -> None:
+def test_sessions_without_a_head_get_nothing(mode: Mode) -> None:
     harness = new_session(Project())
     harness.mode = mode
     assert ["hello"] == [text.partition("§ ")[2] or text for text in harness.step().text]

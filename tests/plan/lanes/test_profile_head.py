@@ -62,7 +62,9 @@ def people(*events: Event) -> People:
 
 
 @pytest.mark.parametrize(("owner", "is_shown"), [(ADA, True), (BOB, False), ("", False)])
-def test_a_profile_is_shown_to_its_person_and_to_nobody_else_in_the_project(owner: str, *, is_shown: bool) -> None:
+def test_a_profile_is_in_the_head_of_its_person_and_of_nobody_else_in_the_project(
+    owner: str, *, is_shown: bool
+) -> None:
     found = people(ON, ProfileEnabled(person=BOB), owned(owner), *promoted(RULE))
     found.step()
     assert is_shown == (f"<profile>\n- {RULE}\n</profile>" in headed(found.harness))
@@ -75,14 +77,14 @@ def test_a_session_of_before_is_nobody_s() -> None:
 
 
 @pytest.mark.parametrize(("mode", "is_shown"), [("primary", True), ("reduce_off", True), ("subagent", False)])
-def test_a_sub_agent_is_shown_none(mode: Mode, *, is_shown: bool) -> None:
+def test_a_sub_agent_has_none(mode: Mode, *, is_shown: bool) -> None:
     found = people(ON, owned(), *promoted(RULE))
     found.harness.mode = mode
     found.step()
     assert is_shown == (RULE in headed(found.harness))
 
 
-def test_where_the_project_has_no_memory_it_is_shown_nothing_of_other_sessions() -> None:
+def test_where_the_project_has_no_memory_it_gets_nothing_of_other_sessions() -> None:
     found = people(ON, owned(), *promoted(RULE))
     found.project.memory = Memory(enabled=False)
     found.step()

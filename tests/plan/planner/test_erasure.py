@@ -5,9 +5,9 @@ import pytest
 from schemas.codec import encode
 from schemas.events import FlushRequested, PlanRebased, PromptMasked
 from schemas.plan import SetHead
+from services.domain.erasure.masked_prompts import MaskedPrompts
 from services.domain.erasure.scope import ErasureScope, Rewriting
 from services.domain.erasure.secret import MASK, spellings
-from services.domain.erasure.shown import ShownEdits
 from services.domain.limits import Limits
 from services.domain.record import read_record
 from services.plan.head.documents import Document
@@ -39,7 +39,7 @@ def shows(harness: Harness, document: str) -> None:
 
 def erase(harness: Harness, word: str = WORD) -> None:
     """The log without the word, and a responder that has read it. What the harness has in hand stays."""
-    rewriting, shown, log = Rewriting(ErasureScope(masks=spellings(word))), ShownEdits(), []
+    rewriting, shown, log = Rewriting(ErasureScope(masks=spellings(word))), MaskedPrompts(), []
     for envelope, event in harness.log:
         subject, data = ADDRESS.log(event.TYPE), encode(replace(envelope, seq=0))
         _, after = rewriting(subject, data)

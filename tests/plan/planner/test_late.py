@@ -48,7 +48,7 @@ def test_the_next_call_has_the_memory_and_no_later_one_is_rebased_for_it(calls: 
         assert as_bytes(call.served)[: len(first.served)] == as_bytes(first.served)
 
 
-def test_it_is_the_same_after_a_restart_and_beside_one_that_goes() -> None:
+def test_it_is_the_same_after_a_restart_and_next_to_one_that_goes() -> None:
     _, harness = begun_without()
     first = on(harness)
     harness.assistant(ran("y"))

@@ -137,7 +137,7 @@ def test_what_had_to_be_costs_nothing_or_makes_room_is_collected(why: Causes) ->
     assert may_be_worth_it(view_of(talk()), LANES, why)
 
 
-def test_history_that_stands_ready_is_collected() -> None:
+def test_history_that_is_ready_is_collected() -> None:
     harness = talk()
     harness.append(sealed(1, 10))
 

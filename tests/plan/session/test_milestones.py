@@ -27,12 +27,12 @@ SAYS = "1 deferred note."
 
 
 def lane(project: Project) -> Lane:
-    """The lane with what a pass is told of the project's notes."""
+    """The lane with what a pass knows of the project's notes."""
 
-    def told(view: View) -> View:
+    def with_notes(view: View) -> View:
         return replace(view, notes=note_reminder.status_of(view.session, project.remembered, ADDRESS.session))
 
-    return replace(note_reminder.LANE, extend=lambda view, fresh: note_reminder.extend(told(view), fresh))
+    return replace(note_reminder.LANE, extend=lambda view, fresh: note_reminder.extend(with_notes(view), fresh))
 
 
 def begun(*notes: NoteWritten) -> tuple[Project, Harness]:
@@ -114,7 +114,7 @@ def test_when_history_takes_the_place_of_messages_it_is_time() -> None:
     assert turn(harness)
 
 
-def test_notes_that_were_read_since_they_changed_are_not_told_of_as_long_as_they_are_in_sight() -> None:
+def test_notes_that_were_read_since_they_changed_are_not_announced_as_long_as_they_are_in_sight() -> None:
     project, harness = begun()
     turn(harness, committed())
     assert not turn(harness, read(), committed(), seconds=COOLDOWN)
@@ -177,7 +177,7 @@ def appended(harness: Harness) -> str:
     return str(getattr(harness.edits.get(f"append:{name}.0"), "text", ""))
 
 
-def test_what_a_note_waited_for_is_told_once_to_each_session_at_its_next_message() -> None:
+def test_a_ready_note_is_announced_once_to_each_session_at_its_next_message() -> None:
     project, harness = begun(WAITING)
     assert not appended(harness)
     project.remembers(NoteReadied(note="n1", reason="docs/map.md was looked at"))
@@ -193,7 +193,7 @@ def test_what_a_note_waited_for_is_told_once_to_each_session_at_its_next_message
     assert not appended(other)
 
 
-def test_news_are_told_between_two_messages_of_a_person_and_nowhere_in_a_turn() -> None:
+def test_news_are_announced_between_two_messages_of_a_person_and_nowhere_in_a_turn() -> None:
     project, harness = begun(WAITING)
     project.remembers(NoteReadied(note="n1"))
     before = as_bytes(harness.step().served)
@@ -206,27 +206,27 @@ def test_news_are_told_between_two_messages_of_a_person_and_nowhere_in_a_turn() 
 def test_news_of_several_notes_and_of_what_cannot_be_looked_at_are_one_notice() -> None:
     project, harness = begun(*(replace(WAITING, note=f"n{number}") for number in range(1, 13)))
     project.remembers(*(NoteReadied(note=f"n{number}") for number in range(1, 11)), NoteParked(note="n11", code="off"))
-    told = appended(harness)
-    assert "the notes n1, n2, n3, n4, n5, n6, n7, n8 and 2 more waited for has come" in told
-    assert "What the note n11 waits for cannot be looked at." in told
+    news = appended(harness)
+    assert "the notes n1, n2, n3, n4, n5, n6, n7, n8 and 2 more waited for has come" in news
+    assert "What the note n11 waits for cannot be looked at." in news
     project.remembers(NoteReadied(note="n11"), NoteDismissed(note="n1"))
     assert "What the note n11 waited for has come." in appended(harness)
     assert not appended(harness)
 
 
-def test_news_and_the_reminder_of_a_piece_of_work_stand_behind_one_another() -> None:
+def test_news_and_the_reminder_of_a_piece_of_work_follow_one_another() -> None:
     project, harness = begun(NOTE, replace(WAITING, note="n2"))
     project.remembers(NoteReadied(note="n2"))
     harness.assistant(committed())
     harness.step()
     name = harness.user("next")
     harness.step()
-    told = getattr(harness.edits[f"append:{name}.0"], "text", "")
-    assert ("n2 waited for has come" in told, SAYS in told) == (True, True)
-    assert told.index("n2 waited") < told.index(SAYS)
+    news = getattr(harness.edits[f"append:{name}.0"], "text", "")
+    assert ("n2 waited for has come" in news, SAYS in news) == (True, True)
+    assert news.index("n2 waited") < news.index(SAYS)
 
 
-def test_a_note_that_begins_to_wait_anew_is_told_of_anew() -> None:
+def test_a_note_that_begins_to_wait_anew_is_announced_anew() -> None:
     project, harness = begun(WAITING)
     project.remembers(NoteParked(note="n1", code="no_tree"))
     assert "cannot be looked at" in appended(harness)
@@ -236,7 +236,7 @@ def test_a_note_that_begins_to_wait_anew_is_told_of_anew() -> None:
     assert NEWS in appended(harness)
 
 
-def test_news_stay_where_they_were_told_and_cause_no_rebase() -> None:
+def test_news_stay_where_they_were_announced_and_cause_no_rebase() -> None:
     """Over passes with a growing tail, a restart, the removal of a neighbour, and a fact that comes late."""
     project, harness = begun(WAITING, replace(WAITING, note="n2"))
     project.remembers(NoteReadied(note="n1"))

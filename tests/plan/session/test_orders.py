@@ -70,7 +70,7 @@ def request(reason: str) -> HistoryRequested:
         ("wrapup", (HistoryFailed(run="r", code="crashed"),), INTERRUPTED),
     ],
 )
-def test_an_outcome_is_shown_once_and_changes_no_byte_of_a_prompt(
+def test_an_outcome_is_reported_once_and_changes_no_byte_of_a_prompt(
     reason: str, events: tuple[Event, ...], shown: str
 ) -> None:
     ordered, plain = with_events(request(reason), *events), begun()
@@ -80,7 +80,7 @@ def test_an_outcome_is_shown_once_and_changes_no_byte_of_a_prompt(
     assert prompts == tuple(turn(plain)[1] for _ in range(3))
 
 
-def test_a_run_that_goes_on_or_that_nobody_ordered_is_not_shown() -> None:
+def test_a_run_that_goes_on_or_that_nobody_ordered_is_not_reported() -> None:
     running = with_events(request("wrapup"), advanced(1, 2, done=False))
     assert () == turn(running)[0]
     running.append(advanced(3, 4))
@@ -91,15 +91,15 @@ def test_a_run_that_goes_on_or_that_nobody_ordered_is_not_shown() -> None:
     assert () == turn(other)[0]
 
 
-def test_two_outcomes_between_two_calls_are_both_shown() -> None:
+def test_two_outcomes_between_two_calls_are_both_reported() -> None:
     harness = with_events(request("rescore"), advanced(), request("wrapup"), advanced())
     assert (JUDGED, COMPRESSED) == turn(harness)[0]
 
 
 def test_an_outcome_that_comes_while_a_plan_is_made_waits_for_the_next_one() -> None:
     early, late = OrderOutcome(7, "early"), OrderOutcome(9, "late")
-    assert (late,) == Orders(outcomes=(early, late)).shown(8).outcomes
-    assert () == Orders(outcomes=(early, late)).shown(9).outcomes
+    assert (late,) == Orders(outcomes=(early, late)).reported(8).outcomes
+    assert () == Orders(outcomes=(early, late)).reported(9).outcomes
 
 
 def test_every_reason_is_a_sentence_with_what_to_do() -> None:

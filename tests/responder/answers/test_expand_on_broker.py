@@ -108,7 +108,7 @@ async def test_what_was_confirmed_is_found_by_the_next_search(
         assert seq <= found.read_through <= await world.head()
 
 
-async def test_what_is_not_waited_for_is_not_said_to_be_read(world: World) -> None:
+async def test_an_index_that_is_not_waited_for_is_not_reported_as_read(world: World) -> None:
     await world.search("tide")
     seq = await world.confirmed(*message("m2", "The foghorn is broken", "assistant"))
     found = await world.answer(SearchAsk("harbour", "foghorn", session=HARBOUR.session), Hits)
@@ -161,9 +161,7 @@ async def test_within_a_session_a_hit_is_opened_without_its_name(world: World) -
         ("", "no session is named"),
     ],
 )
-async def test_a_session_that_is_not_of_this_project_is_said_to_be_none(
-    world: World, session: str, reason: str
-) -> None:
+async def test_a_session_of_another_project_is_unknown(world: World, session: str, reason: str) -> None:
     reply = await world.expand({"session": session, "start": 1})
     assert reason in reply.error
     assert "" == reply.text
@@ -187,7 +185,7 @@ async def test_a_session_is_looked_up_by_its_id(world: World) -> None:
     assert (await world.search(OTHER.session)).session is None
 
 
-async def test_a_quarantined_session_is_shown_to_nobody_but_itself(world: World) -> None:
+async def test_a_quarantined_session_is_returned_to_nobody_but_itself(world: World) -> None:
     await world.append(MemoryQuarantined(kind="session", value=OLD.session), address=Address("harbour"))
     for asker in (HARBOUR.session, ""):
         refused = await world.expand({"session": OLD.session, "start": 1}, asker=asker)

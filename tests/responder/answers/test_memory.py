@@ -93,7 +93,7 @@ def test_what_holds_comes_first_and_the_strongest_before_others() -> None:
     assert ["md"] == [one.id for one in listing(known(*facts), replace(ASK, filter="archived")).memories]
 
 
-def test_a_list_in_words_marks_what_is_shown_and_what_is_pinned() -> None:
+def test_a_list_in_words_marks_rendered_and_pinned_memories() -> None:
     text = listing(known(written("ma", RULE), written("mb", OTHER), MemoryPinned(memory="ma")), ASK).text
     assert [f"* {RULE} (pinned)", f"* {OTHER}"] == [line[line.index("*") :] for line in text.splitlines()]
 

@@ -87,11 +87,11 @@ async def test_what_is_no_question_is_answered_with_what_would_be_right() -> Non
     assert "`project` must be a text, and is a whole number" in (await reply(served(answer), b'{"project":7}')).error
 
 
-async def test_what_no_message_carries_is_answered_with_what_to_do() -> None:
+async def test_an_answer_that_is_too_large_for_a_message_names_a_remedy() -> None:
     async def answer(_: CompactionContextAsk) -> CompactionContext:
         return CompactionContext("x" * 990)
 
-    expected = "the answer has 1,001 bytes, and one message carries 1,000; ask for less"
+    expected = "the answer has 1,001 bytes, and one message has room for 1,000; ask for less"
     assert CompactionContext(error=expected) == await reply(served(answer))
 
 

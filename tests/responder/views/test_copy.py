@@ -57,7 +57,7 @@ async def test_a_copy_is_whole_and_says_what_it_shows(tmp_path: Path) -> None:
     await files.close()
 
 
-async def test_facts_that_are_only_in_the_log_beside_the_file_are_copied_too(
+async def test_facts_that_are_only_in_the_write_ahead_log_are_copied_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = await opened(tmp_path)

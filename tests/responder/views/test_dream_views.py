@@ -28,7 +28,7 @@ FACTS = (
 )
 
 
-def test_a_run_is_shown_with_what_its_tasks_did_together(store: Store) -> None:
+def test_a_run_is_listed_with_the_sums_of_its_tasks(store: Store) -> None:
     sums = {"applied": 2, "held": 1, "tokens": 100, "usd": 0.25, "seconds": 1.0, "ended_tasks": 2, "failed_tasks": 1}
     Given(store, *FACTS).view("dreams").is_(
         {
@@ -56,13 +56,13 @@ def test_a_run_is_shown_with_what_its_tasks_did_together(store: Store) -> None:
     )
 
 
-def test_a_run_is_shown_as_it_was_at_a_position(store: Store) -> None:
+def test_a_run_is_listed_as_it_was_at_a_position(store: Store) -> None:
     given = Given(store, *FACTS)
     for position, status, ended in ((1, "requested", 0), (2, "started", 0), (3, "started", 1), (5, "cut_short", 2)):
         given.view("dreams", position).is_({"run": "d1", "status": status, "ended_tasks": ended})
 
 
-def test_a_task_is_shown_with_its_outcome_and_its_backlog(store: Store) -> None:
+def test_a_task_is_listed_with_its_outcome_and_its_backlog(store: Store) -> None:
     counts = {"backlog": 3, "backlog_after": 1, "applied": 2}
     Given(store, *FACTS).view("dream_tasks").is_(
         {"run": "d1", "task": "a", "outcome": "completed", "code": ""} | counts,

@@ -277,7 +277,7 @@ def test_a_question_may_have_parameters(store: Store) -> None:
     assert ((4,), (5,)) == asyncio.run(asked).rows
 
 
-def test_more_rows_than_were_asked_for_are_cut_off_and_said_so(store: Store) -> None:
+def test_a_result_with_more_rows_than_were_asked_for_is_cut_off_and_marked(store: Store) -> None:
     commit(store, DROPS)
     answer = asyncio.run(store.duck.query("select seq from drop_requested order by seq", max_rows=4, timeout=60))
     assert (answer.rows, answer.truncated) == (((1,), (2,), (3,), (4,)), True)

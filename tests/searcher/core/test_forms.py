@@ -201,7 +201,7 @@ def test_words_that_only_begin_alike_are_none(shelf: Shelf, word: str, missed: s
     assert missed not in found(shelf, word)
 
 
-def test_a_word_that_somebody_wrote_stands_for_itself_alone(shelf: Shelf) -> None:
+def test_a_word_that_somebody_wrote_is_not_replaced(shelf: Shelf) -> None:
     assert ["english3"] == found(shelf, "voice")
     assert ["english2"] == found(shelf, "invoice")
 
@@ -213,7 +213,7 @@ def test_likeness_is_the_same_from_both_sides(one: str, other: str) -> None:
 
 
 @given(st.lists(st.text(st.characters(categories=["L"]), min_size=1, max_size=20), max_size=30), st.text(max_size=20))
-def test_only_words_that_are_alike_stand_for_one(words: list[str], asked: str) -> None:
+def test_only_similar_words_replace_one(words: list[str], asked: str) -> None:
     vocabulary = Vocabulary()
     vocabulary.add(words)
     vocabulary.add(words)

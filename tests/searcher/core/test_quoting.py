@@ -1,4 +1,4 @@
-"""What a model is shown of hits, and what of its answer goes on."""
+"""What a model reads of hits, and what of its answer goes on."""
 
 import json
 from datetime import UTC, datetime
@@ -65,10 +65,10 @@ def test_secrets_are_masked_before_anybody_sees_them() -> None:
 
 def test_a_model_is_offered_the_best_hits_each_by_a_place_of_its_own() -> None:
     hits = [hit(f"Berth {number} is free.", f"m{number}") for number in range(40)]
-    shown = offered(hits)
-    assert [*shown.values()] == hits[:OFFERED]
-    listed = [json.loads(line) for line in prompt("Moor.", shown, NOON).splitlines() if line.startswith("{")]
-    assert [*shown] == [one["place"] for one in listed]
+    excerpts = offered(hits)
+    assert [*excerpts.values()] == hits[:OFFERED]
+    listed = [json.loads(line) for line in prompt("Moor.", excerpts, NOON).splitlines() if line.startswith("{")]
+    assert [*excerpts] == [one["place"] for one in listed]
 
 
 @given(SHORT_TEXTS, SHORT_TEXTS)
@@ -80,7 +80,7 @@ def test_nothing_in_a_request_or_a_hit_ends_what_is_fenced(request: str, text: s
 
 
 @pytest.mark.parametrize(
-    ("quote", "shown"),
+    ("quote", "sentence"),
     [
         ("Use the jump host, because the cluster is private.", "Use the jump host, because the cluster is private."),
         ("Use the  jump host,\nbecause the cluster", "Use the jump host, because the cluster is private."),
@@ -94,9 +94,9 @@ def test_nothing_in_a_request_or_a_hit_ends_what_is_fenced(request: str, text: s
         ("It answers at night. And by day.", ""),
     ],
 )
-def test_a_quote_counts_word_for_word_and_is_shown_with_its_sentence(quote: str, shown: str) -> None:
+def test_a_quote_counts_word_for_word_and_brings_its_sentence(quote: str, sentence: str) -> None:
     found = quoted(chosen(("h1", quote)), {"h1": hit(ADVICE)})
-    assert ([shown] if shown else []) == [one.fragment for one in found]
+    assert ([sentence] if sentence else []) == [one.fragment for one in found]
 
 
 def test_a_quote_is_dropped_where_its_place_is_another_or_none() -> None:
@@ -110,13 +110,13 @@ def test_a_hit_that_is_shorter_than_a_quote_must_be_is_quoted_as_a_whole() -> No
     assert ("Ship it.",) == tuple(one.fragment for one in quoted(chosen(("h1", "Ship it.")), {"h1": hit("Ship it.")}))
 
 
-def test_sentences_of_scripts_without_blanks_are_told_apart() -> None:
+def test_sentences_of_scripts_without_blanks_are_separated() -> None:
     text = "港の倉庫は七時に開きます。鍵は事務所にあります。"
     found = quoted(chosen(("h1", "鍵は事務所に")), {"h1": hit(text)})
     assert ["鍵は事務所にあります。"] == [one.fragment for one in found]
 
 
-def test_several_quotes_of_one_hit_stand_together_and_none_of_them_twice() -> None:
+def test_several_quotes_of_one_hit_are_joined_and_none_is_repeated() -> None:
     quotes = ("Never use kubectl here.", "It answers at night.", "use kubectl here")
     (found,) = quoted(chosen(*(("h1", one) for one in quotes)), {"h1": hit(ADVICE)})
     assert "Never use kubectl here. … It answers at night." == found.fragment
@@ -134,11 +134,11 @@ def test_whatever_a_model_answers_only_words_of_hits_go_on(quotes: list[tuple[st
 
 
 @given(SHORT_TEXTS)
-def test_no_text_can_end_the_element_that_it_stands_in(text: str) -> None:
-    shown = element_of([hit(f"</{CONTEXT_ELEMENT}> {text}"), hit(text, "mem2")], NOON, "s1")
-    assert shown.startswith(f"<{CONTEXT_ELEMENT}>\n{INTRODUCTION}\n")
-    assert shown.endswith(f"\n</{CONTEXT_ELEMENT}>")
-    assert 1 == shown.count(f"<{CONTEXT_ELEMENT}") == shown.count(f"</{CONTEXT_ELEMENT}")
+def test_no_text_can_end_the_element_around_it(text: str) -> None:
+    element = element_of([hit(f"</{CONTEXT_ELEMENT}> {text}"), hit(text, "mem2")], NOON, "s1")
+    assert element.startswith(f"<{CONTEXT_ELEMENT}>\n{INTRODUCTION}\n")
+    assert element.endswith(f"\n</{CONTEXT_ELEMENT}>")
+    assert 1 == element.count(f"<{CONTEXT_ELEMENT}") == element.count(f"</{CONTEXT_ELEMENT}")
 
 
 @pytest.mark.parametrize(

@@ -20,12 +20,12 @@ from services.memory.strength import DAY
 GRACE = 14 * DAY
 """How old a memory has to be: what it names may be on another branch, or not committed yet."""
 VOLATILE = 30 * DAY
-"""How old one has to be that names the number of a line, or tells what was the case once."""
+"""How old one has to be that names the number of a line, or reports what was the case once."""
 PASSING = {
     "raw_error": "it is an error, word for word",
-    "commit_or_ci_snapshot": "it tells how a commit or a run of tests went",
-    "active_file_snapshot": "it tells which file was worked on",
-    "deployment_snapshot": "it tells how a deployment went",
+    "commit_or_ci_snapshot": "it reports how a commit or a run of tests went",
+    "active_file_snapshot": "it reports which file was worked on",
+    "deployment_snapshot": "it reports how a deployment went",
 }
 """Reasons of the gate for which a text is not remembered today, in words: an earlier release may have taken it in.
 

@@ -1,7 +1,7 @@
-"""How much memories weigh of which nobody has said it. A model judges them, next to examples whose weight is known.
+"""Sets the importance of memories that nobody has set. A model judges them, next to examples whose weight is known.
 
 What rules know is not left to it: what is worth keeping does not become light, and only what binds, gives a reason, or
-tells of a lesson becomes weighty. Who judges the examples otherwise has another scale in mind: then nothing is taken.
+names a lesson becomes weighty. An answer that judges the examples otherwise uses another scale, and is dropped whole.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Answer with one JSON object and nothing else, with each handle once:
 
 
 class WeighedText(msgspec.Struct, frozen=True):
-    """A text as a model is shown it."""
+    """One text in the prompt of a question."""
 
     handle: str
     text: str
@@ -95,10 +95,10 @@ class Classification:
             return None
         texts: list[Memory | str] = sorted([*memories, *EXAMPLES], key=_place)
         named = {f"m{number}": one for number, one in enumerate(texts, 1)}
-        shown = [WeighedText(name, one if isinstance(one, str) else one.text) for name, one in named.items()]
+        weighed = [WeighedText(name, one if isinstance(one, str) else one.text) for name, one in named.items()]
         return QuestionSheet(
             system=_SYSTEM,
-            prompt=listed(f"Judge these {len(shown)} memories, each by its handle.", shown),
+            prompt=listed(f"Judge these {len(weighed)} memories, each by its handle.", weighed),
             shape=WeightChoice,
             check=lambda answer: scale_of(answer, named),
             judge=lambda answer: weighing_of(answer, named),
@@ -107,41 +107,41 @@ class Classification:
 
 def scale_of(answer: WeightChoice, named: Mapping[str, Memory | str]) -> str:
     """What is wrong with an answer by which the examples weigh otherwise. Which texts those are it does not say."""
-    said = {one.handle: one.importance for one in answer.memories}
+    weights = {one.handle: one.importance for one in answer.memories}
     expected = {name: EXAMPLES[one] for name, one in named.items() if isinstance(one, str)}
-    if any(name not in said for name in expected):
+    if any(name not in weights for name in expected):
         return f"The answer leaves out memories; judge each of m1 to m{len(named)} once."
-    if any(said[name] not in (right, NORMAL) for name, right in expected.items()):
+    if any(weights[name] not in (right, NORMAL) for name, right in expected.items()):
         return "The weights are not on the scale; judge every memory anew by what high, normal and low mean."
     return ""
 
 
 def weighing_of(answer: WeightChoice, named: Mapping[str, Memory | str]) -> JudgedAnswer:
-    """What stands of an answer with weights."""
+    """The items of an answer with weights that pass the checks."""
     offered = {name: one for name, one in named.items() if not isinstance(one, str)}
     known = {name for name, one in named.items() if isinstance(one, str)}
     return judged([one for one in answer.memories if one.handle not in known], offered, _key, _decided)
 
 
-def _decided(said: Weight, memory: Memory) -> TaskChange | str | None:
-    if said.importance not in IMPORTANCES:
+def _decided(weight: Weight, memory: Memory) -> TaskChange | str | None:
+    if weight.importance not in IMPORTANCES:
         return "it gives a weight that there is not"
-    if said.importance == NORMAL:
+    if weight.importance == NORMAL:
         return None
-    if said.quote.strip() not in memory.text or len(said.quote.strip()) < min(LEAST_QUOTE, len(memory.text)):
+    if weight.quote.strip() not in memory.text or len(weight.quote.strip()) < min(LEAST_QUOTE, len(memory.text)):
         return "it quotes what the memory does not say"
-    if said.importance == "low" and is_worth_keeping(memory):
+    if weight.importance == "low" and is_worth_keeping(memory):
         return "it makes light of what is worth keeping"
-    if said.importance == "high" and (BINDING | WHY | LESSON).isdisjoint(set_of(memory.text)):
-        return "it makes much of what neither binds, nor gives a reason, nor tells of a lesson"
-    reason = f'{JUDGED}"{said.quote.strip()[:200]}"'
+    if weight.importance == "high" and (BINDING | WHY | LESSON).isdisjoint(set_of(memory.text)):
+        return "it makes much of what is neither a rule, nor a reason, nor a lesson"
+    reason = f'{JUDGED}"{weight.quote.strip()[:200]}"'
     return TaskChange(
-        MemoryImportance(memory.id, said.importance, reason), f"{memory.id}: {reason}", target=_key(memory)
+        MemoryImportance(memory.id, weight.importance, reason), f"{memory.id}: {reason}", target=_key(memory)
     )
 
 
 def _place(one: Memory | str) -> str:
-    """Where a text stands among the others: the examples stand anywhere."""
+    """A key that sorts the texts of a question: the examples are anywhere among the others."""
     return sha256((one if isinstance(one, str) else one.id).encode()).hexdigest()
 
 

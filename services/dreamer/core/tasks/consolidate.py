@@ -1,6 +1,7 @@
 """Memories that state one fact become one: the same sentence, or the same in other words, within one category.
 
-What people have said or pinned is left as it is. Another memory that is the same sentence as one of those is archived.
+A person's memories and pinned ones are left as they are. Another memory that is the same sentence as one of them is
+archived.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from schemas.commands import MemoryArchive, MemoryMerge
 from services.dreamer.core.keeping import is_of_people
-from services.dreamer.core.pairs import PairQuestions, standing
+from services.dreamer.core.pairs import PairQuestions, rank
 from services.dreamer.core.same_fact import Words, fact_of
 from services.dreamer.core.task import DreamTask, ModelPart, Scene, TaskChange, undecided
 from services.memory.decide.context import LONGEST
@@ -47,7 +48,7 @@ class Consolidation:
 def _of_place(memories: Sequence[Memory]) -> Iterator[TaskChange]:
     """The changes among the memories of one category and class."""
     own, rest = dict[str, str](), list[Memory]()
-    for memory in sorted(memories, key=standing):
+    for memory in sorted(memories, key=rank):
         if is_of_people(memory):
             own.setdefault(sentence_key(memory.text), memory.id)
         else:

@@ -1,7 +1,7 @@
-"""Memories that tell how something came about are brought to what holds, in the present tense. A model words them.
+"""Rewords memories that report how something came about as what holds, in the present tense. A model words them.
 
-Its words stand only where they say no more and nothing else than the memory did. Where anything but words of telling is
-left out, a person decides on them, whatever the policy applies.
+Its words are taken only where they state no more and nothing else than the memory did. Where more than words of
+reporting is left out, a person decides on them, whatever the policy applies.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TELLING = frozenset({
     "we", "i", "decided", "agreed", "found", "noticed", "learned", "realized", "realised", "figured", "turned", "today",
     "yesterday", "tonight", "recently", "currently", "session", "discussed", "discovered", "was", "were", "had", "did",
 })  # fmt: skip
-"""Words of a text that tells, rather than says what holds."""
+"""Words of a text that reports what happened, rather than states what holds."""
 _OWN = "dreamer"
 """The trust of words that the dreamer wrote: it does not word its own again."""
 _SYSTEM = f"""\
@@ -44,7 +44,7 @@ Answer with one JSON object and nothing else, with each handle once:
 
 
 class MemoryText(msgspec.Struct, frozen=True):
-    """A memory as a model is shown it, and as it words it."""
+    """One memory in the prompt of a question, and in the answer."""
 
     handle: str
     text: str
@@ -68,7 +68,7 @@ class Improvement:
         self.model: ModelPart = self
 
     def backlog(self, scene: Scene) -> int:
-        """How many memories tell, and were not worded yet."""
+        """How many memories are reports, and were not worded yet."""
         return self.left(scene)
 
     def changes(self, scene: Scene) -> Sequence[TaskChange]:  # noqa: ARG002 - as a task is asked
@@ -84,10 +84,10 @@ class Improvement:
         offered = {f"m{number}": memory for number, memory in enumerate(_offered(scene)[:most], 1)}
         if not offered:
             return None
-        shown = [MemoryText(handle, memory.text) for handle, memory in offered.items()]
+        texts = [MemoryText(handle, memory.text) for handle, memory in offered.items()]
         return QuestionSheet(
             system=_SYSTEM,
-            prompt=listed(f"Word these {len(shown)} memories, each under its handle.", shown),
+            prompt=listed(f"Word these {len(texts)} memories, each under its handle.", texts),
             shape=MemoryTexts,
             check=lambda answer: about_offered(answer.memories, offered, "such as m1"),
             judge=lambda answer: wording_of(answer, offered, scene),
@@ -95,13 +95,13 @@ class Improvement:
 
 
 def wording_of(answer: MemoryTexts, offered: Mapping[str, Memory], scene: Scene) -> JudgedAnswer:
-    """What stands of an answer with new words."""
+    """The items of an answer with new words that pass the checks."""
     known = {sentence_key(memory.text) for memory in scene.book.memories.values() if memory.is_active}
-    return judged(answer.memories, offered, _key, lambda said, memory: _decided(said, memory, known))
+    return judged(answer.memories, offered, _key, lambda new, memory: _decided(new, memory, known))
 
 
-def _decided(said: MemoryText, memory: Memory, known: set[str]) -> TaskChange | str | None:
-    text = said.text.strip()
+def _decided(new: MemoryText, memory: Memory, known: set[str]) -> TaskChange | str | None:
+    text = new.text.strip()
     if text == memory.text.strip():
         return None
     if wrong := words_lost_or_new(text, memory.text):
@@ -121,7 +121,7 @@ def _key(memory: Memory) -> str:
 
 
 def _offered(scene: Scene) -> list[Memory]:
-    """Memories that tell, of nobody's own words but agents' and the historian's, that no model was asked about."""
+    """Memories that are reports, in the words of agents or the historian, that no model was asked about."""
     waiting = waiting_in(scene.book)
     found = (
         memory

@@ -1,8 +1,8 @@
 """What memories name is looked for in the working tree: paths, symbols of a file, commands, values of settings.
 
 A file that git says was moved is named by its new path. What is gone makes a memory stale, and what a file says
-otherwise flags it. Only that speaks against a memory which a tree can tell: what is in doubt changes nothing, and what
-people have said or pinned is left to them. A mark that a memory has is not taken back: a person may have set it.
+otherwise flags it. Only what a tree can prove counts against a memory: what is in doubt changes nothing, and
+a person's memories and pinned ones are left alone. A mark of a memory is not taken back: a person may have set it.
 """
 
 from __future__ import annotations
@@ -101,14 +101,14 @@ def _change(book: Book, memory: Memory, evidence: Sequence[Evidence], taken: set
 def _marked(memory: Memory, mark: str, evidence: Sequence[Evidence]) -> TaskChange | None:
     if not evidence:
         return None
-    reason = "; ".join(map(_told, evidence[:MOST_REASONS]))
+    reason = "; ".join(map(_sentence, evidence[:MOST_REASONS]))
     return TaskChange(MemoryVerify(memory.id, mark, reason), f"{memory.id}: {reason}")
 
 
 MOST_REASONS = 2
 
 
-def _told(one: Evidence) -> str:
+def _sentence(one: Evidence) -> str:
     match one.verdict:
         case "holds":
             return f"{one.thing} is there"
@@ -141,7 +141,7 @@ def _renamed(book: Book, memory: Memory, moved: Sequence[Evidence], taken: set[s
 
 
 def _evidence(named: Named, text: str, tree: Tree, ignored: str) -> Iterator[Evidence]:
-    """What the tree says of each thing, as far as it can tell."""
+    """What the tree proves of each thing; nothing of what it does not contain."""
     holding = list[NamedPath]()
     for one in named.paths:
         if found := _of_path(one, tree, ignored, may_be_absent=named.may_be_absent):

@@ -136,7 +136,7 @@ class _Reading:
                 case "response_item":
                     self._item(payload, at)
                 case _:
-                    pass  # what is only shown on the screen
+                    pass  # only for the screen
         return self._built.messages()
 
     def _item(self, item: _Payload, at: str | None) -> None:
@@ -151,7 +151,7 @@ class _Reading:
             self._answer(at)
             given = next((one for one in (item.arguments, item.input, item.action) if one is not None), None)
             self._built.call(item.name or item.type.removesuffix("_call"), item.call_id or item.id or "", given)
-            if item.type == "web_search_call":  # the provider itself carries it out, and records no result
+            if item.type == "web_search_call":  # the provider itself runs it, and records no result
                 self._built.result(item.call_id or item.id or "", "", "completed", moment(at))
         elif item.type in _RESULTS:
             output, status = _result(item.output)
@@ -184,10 +184,10 @@ class _Reading:
 
     def _compacted(self, payload: _Payload, at: str | None) -> None:
         replaced = payload.replacement_history if isinstance(payload.replacement_history, list) else []
-        told = "\n\n".join(filter(None, (texts(one.get("content")) for one in replaced if isinstance(one, dict))))
+        history = "\n\n".join(filter(None, (texts(one.get("content")) for one in replaced if isinstance(one, dict))))
         self._answering = False
         self._built.message("system", moment(at), synthetic=True)
-        self._built.text((payload.message if isinstance(payload.message, str) else "") or told, "compaction")
+        self._built.text((payload.message if isinstance(payload.message, str) else "") or history, "compaction")
 
     def _count(self, counted: _TokenCount | None) -> None:
         if counted is not None:

@@ -63,7 +63,7 @@ class _Chat(msgspec.Struct, rename="camel"):
 
 
 class _ChatChange(msgspec.Struct):
-    """A line that changes what stood before: properties, or all from one message on."""
+    """A line that changes what was before: properties, or all from one message on."""
 
     set: _Chat | None = msgspec.field(default=None, name="$set")
     rewind_to: str | None = msgspec.field(default=None, name="$rewindTo")
@@ -121,7 +121,7 @@ def _messages(messages: list[_ChatMessage]) -> Iterator[ReadMessage]:
             built.message("assistant", at, name=message.id, provider="google", model=message.model or "")
             for thought in message.thoughts or []:
                 built.text(": ".join(filter(None, (thought.subject, thought.description.strip()))), "reasoning")
-        else:  # besides what a person wrote: what the screen told them, which no model sees
+        else:  # what the screen displayed to the person, which no model sees
             built.message(
                 "user" if message.type == "user" else "system", at, name=message.id, synthetic=message.type != "user"
             )

@@ -25,7 +25,7 @@ DEFINED = 3.0
 MOST = 450
 """Names of a unit."""
 LEAST = 0.5
-"""What a number, or a name without a home, must weigh to be kept."""
+"""What a number, or a name without a home, must weigh to be picked."""
 HOME = "#"
 """Between a file and what is at home in it; an issue's number begins with it."""
 
@@ -52,16 +52,16 @@ class Index(msgspec.Struct, frozen=True):
         return sorted(self.weights, key=lambda name: (-self.weights[name], name))
 
     def listed(self) -> tuple[str, ...]:
-        """The weightiest, each behind its home: `src/db.ts#openStore`. A file stands for itself.
+        """The weightiest, each behind its home: `src/db.ts#openStore`. A file is its own home.
 
         How far a task is, such as `in_progress`, is no name: that changes, and names stay.
         """
-        kept = (
+        picked = (
             name
             for name in self.ordered
             if self._is_at_home(name) or (self.weights[name] >= LEAST and name not in STATUSES)
         )
-        return tuple(self._placed(name) for name in islice(kept, MOST))
+        return tuple(self._placed(name) for name in islice(picked, MOST))
 
     def _is_at_home(self, name: str) -> bool:
         return name in self.homes and not name.isdecimal()

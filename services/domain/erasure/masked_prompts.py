@@ -9,7 +9,7 @@ from schemas.subjects import Address
 from services.domain.erasure.scope import place_of
 
 
-class ShownEdits:
+class MaskedPrompts:
     """Follows the plans of a log, record by record, as they are and as they become."""
 
     def __init__(self) -> None:
