@@ -30,9 +30,3 @@ def test_it_ends_and_prints_as_a_new_one_does(words: tuple[str, ...], tmp_path: 
     copy = annals(*words, environment=environment, folder=tmp_path / "place", text="short")
     assert (new.returncode, new.stdout, new.stderr) == (copy.returncode, copy.stdout, copy.stderr)
     assert new.stdout + new.stderr
-
-
-def test_a_home_of_any_name_is_its_own(tmp_path: Path) -> None:
-    home = tmp_path / "raw\udcff"
-    ended = annals("config", "show", "--json", environment={**surroundings(home), "HOME": str(home)})
-    assert (0, "") == (ended.returncode, ended.stderr)
