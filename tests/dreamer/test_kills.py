@@ -39,7 +39,7 @@ from tests.harness.provider import Reply
 from tests.harness.provider.script import Answer
 from tests.helpers.broker_world import facts, impatient_settings, opened
 from tests.helpers.dreaming_models import model_server, of_model, saying
-from tests.helpers.lying_models import Said, worded
+from tests.helpers.lying_models import Item, worded
 from tests.helpers.memory_books import NOON
 from tests.helpers.room_process import room
 from tests.helpers.waiting import until
@@ -63,28 +63,28 @@ STALE = "m0000000000"
 """The first of them is old, and was found to be no longer true."""
 
 
-def weighing(handle: str, item: Said) -> list[Said]:
+def weighing(handle: str, item: Item) -> list[Item]:
     importance = WEIGHTS.get(item["text"], "normal")
     return [{"handle": handle, "importance": importance, "quote": item["text"][:20]}]
 
 
-def weighing_otherwise(handle: str, item: Said) -> list[Said]:
+def weighing_otherwise(handle: str, item: Item) -> list[Item]:
     return [{"handle": handle, "importance": EXAMPLES.get(item["text"], "normal"), "quote": item["text"][:20]}]
 
 
-def wording(handle: str, item: Said) -> list[Said]:
+def wording(handle: str, item: Item) -> list[Item]:
     return [{"handle": handle, "text": worded(item["text"])}]
 
 
-def wording_otherwise(handle: str, item: Said) -> list[Said]:
+def wording_otherwise(handle: str, item: Item) -> list[Item]:
     return [{"handle": handle, "text": worded(item["text"]).replace("The ", "")}]
 
 
-def pairing(handle: str, _: Said) -> list[Said]:
+def pairing(handle: str, _: Item) -> list[Item]:
     return [{"handle": handle, "same": True, "keep": "one"}]
 
 
-def pairing_otherwise(handle: str, _: Said) -> list[Said]:
+def pairing_otherwise(handle: str, _: Item) -> list[Item]:
     return [{"handle": handle, "same": False, "keep": "other"}]
 
 
@@ -103,7 +103,7 @@ class KilledTask(NamedTuple):
         return f"{self.task} at {self.falls_at.TYPE}{' with a model' if self.models else ''}"
 
 
-def said(key: str, *ways: Callable[[str, Said], list[Said]]) -> Sequence[Answer]:
+def said(key: str, *ways: Callable[[str, Item], list[Item]]) -> Sequence[Answer]:
     return [saying(key, way) for way in ways]
 
 

@@ -1,11 +1,11 @@
 /** Erasures that this adapter was not connected for: what they took goes out of what it has stored, before it sends. */
 
 import { createHash } from "node:crypto";
-import { lstatSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Broker } from "./broker.ts";
 import { type Options, patience } from "./endpoint.ts";
-import { readOwn, writeOwn } from "./files.ts";
+import { readOwn, readOwnBytes, writeOwn } from "./files.ts";
 import type { ClientManifest, ErasureOrder, ErasureOrders, ErasuresAsk } from "./language.ts";
 import type { Log } from "./log.ts";
 import { type Masks, spellingsIn, without } from "./orders.ts";
@@ -103,12 +103,9 @@ export class Erasures {
     const due = orders.filter(({ order }) => !done.includes(order));
     if (due.length === 0) return;
     this.dropPlans(due);
-    const masks = await spellingsIn(
-      due,
-      this.files().map((path) => readFileSync(path)),
-    );
+    const masks = await spellingsIn(due, this.files().map(readOwnBytes));
     for (const path of masks.size > 0 ? this.files() : []) {
-      const data = readFileSync(path);
+      const data = readOwnBytes(path);
       const clean = without(data, masks);
       if (clean !== data) writeOwn(path, clean);
     }

@@ -29,11 +29,14 @@ export function makeFolder(path: string): void {
 }
 
 /** The text of a file. Throws for a link, for what is no file, and where there is none; a pipe is not waited for. */
-export function readOwn(path: string): string {
+export const readOwn = (path: string): string => readOwnBytes(path).toString();
+
+/** The same as bytes. */
+export function readOwnBytes(path: string): Buffer {
   const file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     if (!fstatSync(file).isFile()) throw notAFile(path);
-    return readFileSync(file, "utf8");
+    return readFileSync(file);
   } finally {
     closeSync(file);
   }

@@ -18,6 +18,7 @@ from tests.edges.project.test_own_settings import write
 from tests.edges.project.test_project import Ran, checkout, run
 from tests.helpers.broker_world import facts
 from tests.helpers.repositories import Checkout
+from tests.helpers.waiting import PATIENCE
 
 __all__ = ["checkout", "run"]
 
@@ -30,7 +31,7 @@ async def proposed(bus: Bus, project: Address, *paths: str) -> None:
 
 async def wanted(bus: Bus, project: str) -> list[str]:
     """The files that adapters send."""
-    reply = await bus.request(ask("settings", project), encode(ProjectSettingsAsk(project)), 10)
+    reply = await bus.request(ask("settings", project), encode(ProjectSettingsAsk(project)), PATIENCE)
     return list(json.loads(reply)["documents"])
 
 
