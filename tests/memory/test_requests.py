@@ -145,6 +145,11 @@ def test_nothing_below_a_record_is_remembered_at_once(text: str) -> None:
     assert [one for one in requests(text) if isinstance(one, Request)]
 
 
+@pytest.mark.parametrize("text", RECORDS["marked_up"])
+def test_in_an_element_nothing_is_asked_for(text: str) -> None:
+    assert [] == list(requests(text))
+
+
 @pytest.mark.parametrize("text", RECORDS["typed"])
 def test_what_is_typed_below_short_lines_is_remembered_at_once(text: str) -> None:
     assert active(text)
