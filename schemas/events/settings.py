@@ -3,7 +3,6 @@
 from typing import ClassVar
 
 from schemas.events.base import Event
-from schemas.numbers import Count
 
 
 class SettingsApplied(Event, frozen=True):
@@ -24,11 +23,11 @@ class KeyFileProposed(Event, frozen=True):
 
     path: str
     """From the project's root."""
-    reads: Count
+    reads: int
     """How often agents of primary sessions have read it ..."""
-    edits: Count
+    edits: int
     """... and how often they have changed it after somebody had read it."""
-    size: Count
+    size: int
     """Its content in bytes."""
     is_applied: bool = False
     """Whether it applies at once, as the installation's settings say; else it waits for a person."""

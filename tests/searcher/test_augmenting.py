@@ -197,7 +197,7 @@ async def test_a_model_that_finds_nothing_of_use_adds_nothing(bus: Bus, tmp_path
         reply = await asking(session="s5")
     assert ((), "own/clerk", "") == (reply.hits, reply.model, reply.error)
     assert reply.text.startswith(reply.notice)
-    assert "finds nothing among" in reply.notice
+    assert "finds nothing that helps among" in reply.notice
 
 
 class Late(Searcher):
