@@ -15,8 +15,9 @@ import { ask, token } from "./subjects.ts";
 import { unreferenced } from "./timers.ts";
 
 const TIMEOUT = 1000;
-/** Milliseconds until rooms that did not answer are asked again. */
-const RETRY = 250;
+/** Milliseconds until rooms that did not answer are asked again: at first, and at most. */
+const FIRST_PAUSE = 250;
+const LONGEST_PAUSE = 5000;
 
 /** What waits to be sent. */
 export interface Queue {
@@ -52,13 +53,14 @@ export class Erasures {
 
   /** All orders; none where the rooms are of a release that gives none, nothing where the connection has ended. */
   private async orders(): Promise<ErasureOrder[] | undefined> {
-    while (this.broker.connected) {
+    for (let pause = FIRST_PAUSE; this.broker.connected; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
       try {
         return await this.pages();
       } catch (error) {
         if (await this.knowsNoOrders()) return [];
-        this.log.note("erasures were not answered yet; what waits is not sent", { error: String(error) });
-        await unreferenced(RETRY);
+        const isFirst = pause === FIRST_PAUSE;
+        if (isFirst) this.log.note("erasures were not answered; what waits is sent later", { error: String(error) });
+        await unreferenced(pause);
       }
     }
     return undefined;

@@ -179,7 +179,7 @@ async def test_nothing_of_before_is_sent_until_rooms_answer_and_rooms_of_before_
         bus = await connected(server)
         await bus.ensure()
         async with plugin.connects(data / "broker.json"):
-            await until(lambda: plugin.logged("erasures were not answered yet"))
+            await until(lambda: plugin.logged("erasures were not answered; what waits is sent later"))
             assert 0 == await bus.messages(IN.name)
 
             async def guide(_subject: str, _question: bytes) -> bytes:
