@@ -58,11 +58,11 @@ async def without_bodies(bus: Bus) -> None:
         await bus.client.publish(address.log(event.TYPE), enveloped(event, address))
 
 
-DEPUTIES = 8
+DEPUTIES = 4
 
 
 async def deputies(bus: Bus) -> None:
-    """Have others write into the log: the responder its answers, and the broker itself."""
+    """Have others write into the log: the broker does, and the responder answers to inboxes alone."""
     for event, address in ((PartRecorded, SESSION), (StepOpened, SESSION), (ProjectIdentified, PROJECT),
                            (LimitLearned, Address(""))):  # fmt: skip
         await bus.client.publish(ask(StatusAsk.NAME), encode(StatusAsk()), reply=address.log(event.TYPE))
