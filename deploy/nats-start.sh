@@ -15,7 +15,7 @@ fail() {
 
 check() {
   case $2 in
-    *[\"\\]*) fail "$1 may not hold quotation marks or backslashes; $make" ;;
+    *[\"\\]*) fail "$1 may not contain quotation marks or backslashes; $make" ;;
     '$2a$'* | '$2b$'* | '$2x$'* | '$2y$'*) fail "$1 begins as a hash of a password does, and the broker would take it for one; $make" ;;
     "") fail "$1 is empty while another password is set, so anyone would be let in as one who needs none; set ANNALS_PASSWORD, ANNALS_ROOM_PASSWORD and ANNALS_PERSON_PASSWORD in .env, or none of them; $make" ;;
   esac

@@ -485,7 +485,7 @@ class JunkRate(msgspec.Struct, frozen=True):
     junk: int
     """Memories that were rejected, archived or quarantined ..."""
     total: int
-    """... of all that were decided on or hold."""
+    """... of all that were decided on or are active."""
     sample_junk: int = 0
     """The same by labels, of what this release remembers of recorded sessions ..."""
     sample_total: int = 0
@@ -493,7 +493,7 @@ class JunkRate(msgspec.Struct, frozen=True):
 
 
 class HiddenMemory(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A memory that holds and is not in the head of new sessions."""
+    """An active memory that is not in the head of new sessions."""
 
     id: str
     reason: str

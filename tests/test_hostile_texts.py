@@ -22,11 +22,11 @@ from services.domain.conditions import fault_of
 from services.domain.edits import TAGS
 from services.domain.fold import Map
 from services.domain.questions.reading import bare
+from services.domain.search.answer_text import memories_in_answer
 from services.domain.search.fragments import fragment
 from services.domain.search.literals import ids, literals, names_asked
 from services.domain.search.output_names import names_of
 from services.domain.search.rows import head, needs_beside, tail
-from services.domain.search.telling import told_memories
 from services.domain.search.words import words
 from services.domain.secrets import mask
 from services.domain.texts.abridged import abridged, octets, with_rules
@@ -193,7 +193,7 @@ def _looked_for(text: str) -> object:
     """What the dreamer does with a memory of this text, and with files of this text."""
     memory = Memory("m", "ARCHITECTURE", text, "decision", "active", "agent", created=AT, clock=AT)
     other = replace(memory, id="n", text="`a_b` and `c` in `services/x.py` are 5: `make lint`, `npm run x`.")
-    book = Book(policy=Map({"dreamer": "applied"})).keeping(memory).keeping(other)
+    book = Book(policy=Map({"dreamer": "applied"})).with_memory(memory).with_memory(other)
     scene = Scene(book, AT + timedelta(days=90), _TreeOf(text))
     return verify.TASK.changes(scene), archive_stale.TASK.changes(scene)
 
@@ -322,13 +322,18 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
     ),
     "the names in an output": (("domain/search/output_names.py",), names_of),
     "what a search shows": (
-        ("domain/search/fragments.py", "domain/search/rows.py", "domain/search/telling.py", "domain/texts/markup.py"),
+        (
+            "domain/search/fragments.py",
+            "domain/search/rows.py",
+            "domain/search/answer_text.py",
+            "domain/texts/markup.py",
+        ),
         lambda text: (
             fragment(text, {"word", "a"}, ("a.py",)),
             tail(text),
             head(text),
             needs_beside(text),
-            told_memories(text),
+            memories_in_answer(text),
             defused(text),
         ),
     ),

@@ -91,7 +91,7 @@ class Mirror:
         return (f"--depth={self._step}",)
 
     async def _run(self, lock: int, *words: str) -> bytes:
-        return await git(self._directory, self._environment, *words, keeps=(lock,))
+        return await git(self._directory, self._environment, *words, inherits=(lock,))
 
     def _tidy(self) -> None:
         """Take away what a killed git has left: nobody else is at work here."""

@@ -8,9 +8,9 @@ import msgspec
 
 from schemas.events import CommitSeen
 from services.commit_indexer.core import arguments
+from services.commit_indexer.core.commit_fact import commit_fact
 from services.commit_indexer.core.decide import Listed, batches
 from services.commit_indexer.core.objects import Commit, commits_in, files_in, listed_in, read_commit, sizes_in
-from services.commit_indexer.core.telling import told
 from services.kit.git import GitFailed, git
 from services.kit.git_environment import environment
 
@@ -84,7 +84,7 @@ class Repository:
         for batch in batches(shas, await self.sizes(shas)):
             found = await self._commits(batch)
             files = await self._files([one.sha for one in found if one.sha not in ends])
-            yield [told(one, files.get(one.sha)) for one in found]
+            yield [commit_fact(one, files.get(one.sha)) for one in found]
 
     async def _commits(self, shas: Sequence[str]) -> list[Commit]:
         try:

@@ -56,7 +56,7 @@ class Books:
         self.settings = OwnSettings(kit, self.names)
         self.profiles = ProfileDesk(kit, self._is_home)
         self.is_enabled = kit.settings.memory.enabled
-        """Whether the installation keeps memories at all."""
+        """Whether memory is on in the installation."""
 
     def __len__(self) -> int:
         """How many books are in memory."""

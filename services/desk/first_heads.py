@@ -34,7 +34,7 @@ class FirstHeads:
         for plan in (PlanExtended, PlanRebased):
             record = await self._first(address, plan)
             if record is not None and isinstance(record.event, plan) and record.event.memories:
-                return self._keep(address, FirstHead(record.event.as_of, frozenset(record.event.memories)))
+                return self._store(address, FirstHead(record.event.as_of, frozenset(record.event.memories)))
         return FirstHead(opened.envelope.seq)
 
     async def _first(self, address: Address, kind: type[Event]) -> Record | None:
@@ -44,7 +44,7 @@ class FirstHeads:
                     return record
         return None
 
-    def _keep(self, address: Address, head: FirstHead) -> FirstHead:
+    def _store(self, address: Address, head: FirstHead) -> FirstHead:
         self._known[address] = head
         if len(self._known) > MOST:
             self._known.popitem(last=False)

@@ -40,7 +40,7 @@ from services.kit.room import Kit
 from services.memory.book import Book
 from services.memory.candidates import from_agent, from_call, from_person
 from services.memory.decide.admission import admit
-from services.memory.decide.asking import Origin, asked, shown
+from services.memory.decide.asking import Origin, asked, candidate_of
 from services.memory.decide.candidate import Candidate
 from services.memory.decide.context import BookContext
 from services.memory.decide.retrieving import retrieval_id, retrieved, shown_by
@@ -114,7 +114,7 @@ class MemoryIntake:
             case MessageRecorded() as message:
                 self._remember(address, message)
             case PartRecorded(kind="text") as part:
-                await self._said(address, envelope, part, seq)
+                await self._take_words(address, envelope, part, seq)
             case PartRecorded() as part:
                 await self._searched(address, envelope, part)
             case ToolRan() as run:
@@ -140,12 +140,12 @@ class MemoryIntake:
 
     # What people ask for, and what sessions show.
 
-    async def _said(self, address: Address, envelope: Envelope, part: PartRecorded, seq: int) -> None:
+    async def _take_words(self, address: Address, envelope: Envelope, part: PartRecorded, seq: int) -> None:
         """Take in what a message says. What an agent writes to its sub-agent it can have remembered by itself."""
         if part.synthetic or part.ignored or part.provenance in LATE:
             return
         text = mask(bounded(cleaned(part.text)))
-        message = self._known(address, part.message)
+        message = self._message(address, part.message)
         if message is None and (requests(text) or from_person(text) or from_agent(text)):
             message = await self._read(address, part.message, seq)
         if message is None or message.synthetic:
@@ -162,7 +162,7 @@ class MemoryIntake:
         source = words_of(trust) if is_typed or not is_user else "harness"
         origin = await self._origin(address, kin, part.message, trust, source)
         candidates = [*asked(text, origin)] if is_user else []
-        candidates += [shown(one, origin) for one in found]
+        candidates += [candidate_of(one, origin) for one in found]
         await self._admit(address, envelope, candidates)
 
     async def _ran(self, address: Address, envelope: Envelope, run: ToolRan) -> None:
@@ -173,7 +173,7 @@ class MemoryIntake:
         if found:
             kin = await kin_of(self._kit.reader, address)
             origin = await self._origin(address, kin, run.message, "agent")
-            await self._admit(address, envelope, [shown(one, origin) for one in found])
+            await self._admit(address, envelope, [candidate_of(one, origin) for one in found])
 
     async def _searched(self, address: Address, envelope: Envelope, part: PartRecorded) -> None:
         """Take in what a search has shown to the agent. What a copy of its session holds was shown once."""
@@ -213,7 +213,7 @@ class MemoryIntake:
         if len(self._messages) > MOST_SESSIONS:
             self._messages.popitem(last=False)
 
-    def _known(self, address: Address, name: str) -> MessageRecorded | None:
+    def _message(self, address: Address, name: str) -> MessageRecorded | None:
         messages = self._messages.get(address)
         return messages.get(name) if messages else None
 
@@ -222,7 +222,7 @@ class MemoryIntake:
         async for _, event in self._events(address, MessageRecorded.TYPE, 0, seq):
             if isinstance(event, MessageRecorded):
                 self._remember(address, event)
-        return self._known(address, name)
+        return self._message(address, name)
 
     # What a summary asks for.
 
@@ -241,10 +241,10 @@ class MemoryIntake:
         kin = await kin_of(self._kit.reader, address)
         origin = Origin(kin.root, found.message, "summary", "summary", held_in=address.session)
         block = read_block(mask(found.text))
-        shown = await self._shown(address, block.snapshot, len(before))
+        listed = await self._snapshot(address, block.snapshot, len(before))
         lines = (Malformed("void_block", block.void),) if block.void else block.lines
         for line in lines:
-            decide = partial(decide_line, line=line, block=block, shown=shown, origin=origin)
+            decide = partial(decide_line, line=line, block=block, snapshot=listed, origin=origin)
             name = line_id(line, origin)
             await self._books.take_in(address.project, decide, cause=name, at=envelope.at, session=origin.session)
         return Done()
@@ -268,13 +268,13 @@ class MemoryIntake:
                 return found
         return None
 
-    async def _shown(self, address: Address, name: str, compactions: int) -> Snapshot | None:
+    async def _snapshot(self, address: Address, name: str, compactions: int) -> Snapshot | None:
         """The list of memories that the writer of this summary was shown, if it names one that there was."""
         position = position_of(name)
         if not name or position is None:
             return None
-        shown = snapshot(await self._books.at(address.project, position), holder_of(address.session, compactions))
-        return snapshot_of(shown.id, shown.memories)
+        found = snapshot(await self._books.at(address.project, position), holder_of(address.session, compactions))
+        return snapshot_of(found.id, found.memories)
 
     async def _events(
         self, address: Address, event_type: str, start: int, until: int

@@ -32,7 +32,7 @@ HARNESSES = ("agent",)
 ROOMS = ("historian", "dreamer", "searcher")
 """The rooms that ask models."""
 ANYBODY = ("person", "agent", "historian", "dreamer", "searcher", "desk", "")
-"""All that `trust_of` may say of a sender; empty: one that is not known."""
+"""All results of `trust_of`; empty: the sender is not known."""
 
 
 class AddressKind(Enum):

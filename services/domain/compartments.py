@@ -126,7 +126,7 @@ def _trimmed(history: CompartmentHistory) -> CompartmentHistory:
 
     One that stands in front of another that is whole stays until it is made anew.
     """
-    kept = len(history.sealed)
-    while kept and history.sealed[kept - 1].compartment in history.cut:
-        kept -= 1
-    return history if kept == len(history.sealed) else replace(history, sealed=history.sealed[:kept])
+    length = len(history.sealed)
+    while length and history.sealed[length - 1].compartment in history.cut:
+        length -= 1
+    return history if length == len(history.sealed) else replace(history, sealed=history.sealed[:length])

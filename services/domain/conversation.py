@@ -220,7 +220,7 @@ def _part_recorded(conversation: Conversation, event: PartRecorded, seq: int) ->
 def _with_part(message: Message, part: Part) -> tuple[tuple[str, ...], tuple[Part, ...]]:
     """The message's parts with this one, by name and as they are known.
 
-    A new one stands at its position; of equal positions the later seen stands behind.
+    A new one is inserted at its position; of equal positions, the one that was reported later comes last.
     """
     names, known, name, position = message.parts, message.known, part.recorded.part, part.recorded.position
     if name in names:

@@ -174,10 +174,10 @@ def _cut(messages: Sequence[Message], plan: _InForce) -> Sequence[Message]:
     at = next((index for index, message in enumerate(messages) if message.id == plan.cut.message), 0)
     if not plan.cut.kept:
         return messages[at:]
-    kept = frozenset(plan.cut.kept)
-    kept -= {part for pair in _pairs(messages[:at]) if not kept.issuperset(pair) for part in pair}
+    remaining = frozenset(plan.cut.kept)
+    remaining -= {part for pair in _pairs(messages[:at]) if not remaining.issuperset(pair) for part in pair}
     plan.pairs = {name: pair for name, pair in plan.pairs.items() if all(one.id != name for one in messages[:at])}
-    before = [replace(one, parts=tuple(part for part in one.parts if part.id in kept)) for one in messages[:at]]
+    before = [replace(one, parts=tuple(part for part in one.parts if part.id in remaining)) for one in messages[:at]]
     return [*(message for message in before if message.parts), *messages[at:]]
 
 

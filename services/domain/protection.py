@@ -35,6 +35,6 @@ def protected(conversation: Conversation, count: int, *, behind: int = 0) -> fro
     return newest(conversation.last_number, count, is_listed, behind=behind)
 
 
-def kept(tags: str, count: int) -> str:
+def protected_sentence(tags: str, count: int) -> str:
     """What an agent is told of tags that it has asked to drop and that are protected: this rule, in one sentence."""
     return f"Queued, and kept while among the newest {count} and there is room for it: {tags}."

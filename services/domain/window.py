@@ -48,10 +48,10 @@ class Learned(msgspec.Struct, frozen=True):
     model: Model | None = None
     """The model in work; none: it was not said yet."""
     shared: Map[Model, int] = Map()
-    """What all sessions have learned. No fold puts it here: whoever decides does, with `beside`."""
+    """What all sessions have learned. No fold puts it here: whoever decides does, with `with_shared`."""
 
-    def beside(self, shared: Learned) -> Learned:
-        """The same, beside what all sessions have learned."""
+    def with_shared(self, shared: Learned) -> Learned:
+        """The same with what all sessions have learned."""
         return replace(self, shared=shared.limits)
 
 

@@ -149,12 +149,12 @@ class DreamRun:
     async def _with_counts(self, address: Address, ended: TaskFinished, began: float) -> TaskFinished:
         """With what the task has done before it ended, in all processes that had it, and what that has cost."""
         state = await self._newest(address)
-        applied, held = state.counted(ended.run, ended.task)
+        applied, proposals = state.counted(ended.run, ended.task)
         asked = state.questions_of(ended.task)
         return replace(
             ended,
             applied=applied,
-            held=held,
+            held=proposals,
             refused=ended.refused + sum(one.refused for one in asked),
             dropped=sum(one.dropped for one in asked),
             tokens=sum(one.tokens for one in asked),

@@ -71,7 +71,7 @@ class ImportanceJob:
             return Fail("no_eligible", "there is no compressed history that could be judged")
         if not self._models.names:
             return Fail("no_model", NO_MODEL)
-        state = replace(state, learned=state.learned.beside(await self._learned()))
+        state = replace(state, learned=state.learned.with_shared(await self._learned()))
         return Fail("aborted", SHORT) if forced(state, self._plan, self._limits, now=datetime.now(UTC)) else None
 
     def _failed(self, request: HistoryRequested, error: ModelFailed) -> Outcome[Session]:

@@ -58,7 +58,12 @@ class Triggers:
     """Looks at a session whenever something happened to it that may call for a job."""
 
     def __init__(
-        self, kit: Kit, sessions: Aggregate[Session], plan: PlanLimits, limits: Limits, settings: SettingsReader
+        self,
+        kit: Kit,
+        sessions: Aggregate[Session],
+        plan: PlanLimits,
+        limits: Limits,
+        settings: SettingsReader,
     ) -> None:
         self._kit = kit
         self._sessions = sessions
@@ -103,7 +108,7 @@ class Triggers:
         plan, limits = with_own(self._plan, own), with_own(self._limits, own)
 
         def found(state: Session) -> HistoryRequested | HistoryAbandoned | None:
-            state = replace(state, learned=state.learned.beside(learned))
+            state = replace(state, learned=state.learned.with_shared(learned))
             return due(state, plan, limits, now=datetime.now(UTC))
 
         while (event := found(state)) is not None:

@@ -132,14 +132,14 @@ class Filler:
 
     def _columns(self, rows: Sequence[SearchRow]) -> dict[str, list[Any]]:
         bare = [self._known[row.text] for row in rows]
-        beside = [None if text_beside(row) == row.text else self._known[text_beside(row)] for row in rows]
+        wide = [None if text_beside(row) == row.text else self._known[text_beside(row)] for row in rows]
         return {
             "key": [key(row.project, row.id) for row in rows],
             "hash": [row.hash for row in rows],
             "vector": [_numbers(one) for one in bare],
-            "vector_beside": [_numbers(one) if one else None for one in beside],
+            "vector_beside": [_numbers(one) if one else None for one in wide],
             "tokens": [one.tokens for one in bare],
-            "tokens_beside": [one.tokens if one else b"" for one in beside],
+            "tokens_beside": [one.tokens if one else b"" for one in wide],
         }
 
 

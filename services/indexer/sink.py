@@ -95,7 +95,7 @@ class IndexSink:
             moved = after(state, await self._states.whole(event), envelope)
             names |= _touched(state, moved, event)
             state = moved
-        self._states.keep(address, state)
+        self._states.store(address, state)
         if isinstance(before, Session) and isinstance(state, Session):
             collected.add(session.changes(address, before, state, names))
         elif not isinstance(before, Session) and not isinstance(state, Session):

@@ -31,18 +31,18 @@ class States:
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
         self._bodies = Bodies(kit.bus, BODIES)
-        self._held: OrderedDict[Address, State] = OrderedDict()
+        self._states: OrderedDict[Address, State] = OrderedDict()
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._states)
 
     async def get(self, address: Address, through: int) -> State:
         """The state of this address after all facts up to this position."""
-        state = self._held.get(address)
+        state = self._states.get(address)
         if state is None:
             state = await self._loaded(address, through)
-        self._held[address] = state
-        self._held.move_to_end(address)
+        self._states[address] = state
+        self._states.move_to_end(address)
         return state
 
     async def facts_of(self, address: Address, through: int) -> AsyncIterator[Record]:
@@ -53,18 +53,18 @@ class States:
                     return
                 yield record
 
-    def keep(self, address: Address, state: State) -> None:
-        self._held[address] = state
+    def store(self, address: Address, state: State) -> None:
+        self._states[address] = state
 
     def forget(self) -> None:
         """Hold nothing: what was folded in was not written."""
-        self._held.clear()
+        self._states.clear()
 
     def trim(self) -> None:
         """Forget what was not needed for the longest time, where there is too much."""
-        characters = sum(getattr(state, "size", 0) for state in self._held.values())
-        while len(self._held) > 1 and (len(self._held) > MOST or characters > MOST_CHARACTERS):
-            _, state = self._held.popitem(last=False)
+        characters = sum(getattr(state, "size", 0) for state in self._states.values())
+        while len(self._states) > 1 and (len(self._states) > MOST or characters > MOST_CHARACTERS):
+            _, state = self._states.popitem(last=False)
             characters -= getattr(state, "size", 0)
 
     async def _loaded(self, address: Address, through: int) -> State:

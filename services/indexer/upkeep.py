@@ -149,7 +149,7 @@ class Upkeep:
         """Join the files of a table, and drop its versions that nobody reads any more."""
         table, old, now = self._index.table(kind), self._old[kind], self._clock()
         before = await table.version()
-        await table.tidy(keep=old.age(now))
+        await table.tidy(retention=old.age(now))
         ended = self._clock()  # versions are compared by the time: nobody writes for a few milliseconds around it
         old.dropped(now)
         if await table.version() != before:
@@ -187,7 +187,7 @@ class Upkeep:
                 self._copied[kind] = now
                 await self._indexed(kind)
 
-    async def _elsewhere(self, kind: str, kept: Mapping[str, str]) -> None:
+    async def _elsewhere(self, kind: str, current: Mapping[str, str]) -> None:
         """Take what is gone from the sets of other models, too: nobody searches them, and they are on the disk.
 
         What says something else by now may quote what is gone. Their position is behind that: they read it again.
@@ -199,6 +199,6 @@ class Upkeep:
             if kind not in position.tables:  # an index of before has fewer kinds
                 continue
             other = await Index.open(self._data, Current(folder.name, folder.name, position.dimensions))
-            stale = {name for name, said in (await other.hashes(kind)).items() if kept.get(name) != said}
+            stale = {name for name, digest in (await other.hashes(kind)).items() if current.get(name) != digest}
             await other.drop({kind: stale})
             other.close()

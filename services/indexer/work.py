@@ -68,7 +68,7 @@ class Work:
         if self._repairs:
             await self.sink.make_anew(self._repairs)
         await self.projector.open()
-        self._begin(self._kept())
+        self._begin(self._maintain())
         self._begin(self._verified())
         self._begin(self._filled() if wanted.dimensions else self._awaited())
         await asyncio.to_thread(give_back)
@@ -110,7 +110,7 @@ class Work:
         await asyncio.to_thread(write_current, self._kit.settings.data, self.index.current)
         self._kit.log.info("another index is searched now", set=self.index.current.set)
 
-    async def _kept(self) -> None:
+    async def _maintain(self) -> None:
         try:
             await self.upkeep.run()
         except Damaged as damage:

@@ -97,7 +97,7 @@ class Aggregate(Generic[S]):
         append, and the append of those that went out with it.
         """
         with suppress(BadSubject):  # whoever published there wrote nothing that a decision could miss
-            entry = self._sessions.held(parse_log(subject)[0])
+            entry = self._sessions.peek(parse_log(subject)[0])
             if entry is not None:
                 entry.is_behind = True
 

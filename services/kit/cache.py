@@ -164,7 +164,7 @@ class Sessions(Generic[S]):
     def __len__(self) -> int:
         return len(self._entries)
 
-    def held(self, address: Address) -> Entry[S] | None:
+    def peek(self, address: Address) -> Entry[S] | None:
         """The entry, if it is in memory."""
         return self._entries.get(address)
 

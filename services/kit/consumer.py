@@ -97,9 +97,9 @@ class Consumer:
         """Tell the broker of what is in hand for long, so that it does not deliver it again."""
         pause = self._kit.settings.loop.ack_wait / 3
         while True:
-            held = dict(self._in_hand)
+            started = dict(self._in_hand)
             await asyncio.sleep(pause)
-            for delivery in [delivery for key, delivery in held.items() if self._in_hand.get(key) is delivery]:
+            for delivery in [delivery for key, delivery in started.items() if self._in_hand.get(key) is delivery]:
                 try:
                     await delivery.in_progress()
                 except BrokerError as error:

@@ -26,16 +26,17 @@ async def git(
     environment: Mapping[str, str],
     *words: str,
     stdin: bytes = b"",
-    keeps: Sequence[int] = (),
+    inherits: Sequence[int] = (),
     patience: float | None = None,
 ) -> bytes:
-    """What a command answers, which keeps these open files for as long as it lives. Raises `GitFailed`, `OSError`.
+    """What a command answers. Raises `GitFailed`, `OSError`.
 
+    `inherits`: open files that the process gets, such as that of a lock: they are open for as long as it runs.
     `patience`: seconds that it may take; none: `PATIENCE`.
     """
     seconds = PATIENCE if patience is None else patience
     process = await asyncio.create_subprocess_exec(
-        "git", *words, cwd=folder, env=environment, start_new_session=True, pass_fds=keeps, stdout=PIPE, stderr=PIPE,
+        "git", *words, cwd=folder, env=environment, start_new_session=True, pass_fds=inherits, stdout=PIPE, stderr=PIPE,
         stdin=PIPE if stdin else DEVNULL,
     )  # fmt: skip
     complaint = asyncio.create_task(_read(process.stderr))
@@ -49,8 +50,8 @@ async def git(
             if len(output) > MOST_BYTES:
                 raise GitFailed(f"it answered more than {MOST_BYTES} bytes", output=output[:MOST_BYTES])
             if status := await process.wait():
-                said = (await complaint).decode(errors="replace").strip()
-                raise GitFailed(said or f"it ended with {status}", status=status)
+                message = (await complaint).decode(errors="replace").strip()
+                raise GitFailed(message or f"it ended with {status}", status=status)
             return output
     except TimeoutError as error:
         raise GitFailed(f"it took longer than {seconds:g} s") from error

@@ -44,5 +44,5 @@ def environment(
     numbered: dict[str, str] = {"GIT_CONFIG_COUNT": str(len(entries))}
     for at, (name, value) in enumerate(entries.items()):
         numbered |= {f"GIT_CONFIG_KEY_{at}": name, f"GIT_CONFIG_VALUE_{at}": value}
-    kept = {name: given[name] for name in KEPT if name in given}
-    return {**kept, **QUIET, **numbered, "GIT_ALLOW_PROTOCOL": protocols}
+    inherited = {name: given[name] for name in KEPT if name in given}
+    return {**inherited, **QUIET, **numbered, "GIT_ALLOW_PROTOCOL": protocols}

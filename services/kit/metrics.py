@@ -66,7 +66,7 @@ StartResponse = Callable[[str, list[tuple[str, str]]], Any]
 
 
 class _Server(ThreadingMixIn, WSGIServer):
-    """A server whose requests do not wait for one another: a client that sends nothing keeps no other from its page."""
+    """A server whose requests do not wait for one another: a client that sends nothing delays no other."""
 
     daemon_threads = True
 

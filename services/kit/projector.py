@@ -138,7 +138,7 @@ class Projector:
         self._committing = asyncio.Lock()
         self._committed_more = asyncio.Condition()
         self._restarting: asyncio.Task[None] | None = None
-        self._beside: set[asyncio.Task[None]] = set()
+        self._side_tasks: set[asyncio.Task[None]] = set()
         self._pull = Pull(
             kit.bus,
             LOG.name,
@@ -282,7 +282,7 @@ class Projector:
         self._arrived_more.set()
         self._look()
 
-    def _keep(self, most: int) -> None:
+    def _truncate(self, most: int) -> None:
         """Keep so many facts for the sink, and make room for reading more."""
         surplus = max(0, len(self._batch) - most)
         del self._batch[len(self._batch) - surplus :]
@@ -324,8 +324,8 @@ class Projector:
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
-        self._beside.add(task)
-        task.add_done_callback(self._beside.discard)
+        self._side_tasks.add(task)
+        task.add_done_callback(self._side_tasks.discard)
 
     async def _commit_for_ever(self) -> None:
         """Commit what has come, a while after its first fact; let the sink tidy up when nothing comes."""
@@ -393,7 +393,7 @@ class Projector:
             if failure != self._failure:  # a disk may be full for hours, and the log of the room stand on it
                 self._kit.log.exception("a batch could not be committed, it is tried again")
             self._failure = failure
-            self._keep(HELD * self._pace.batch)
+            self._truncate(HELD * self._pace.batch)
             return False
         self._failure = ""
         self._taken = batch[-1][0].seq

@@ -1,8 +1,8 @@
 """Whether a log is the one that is known: a copy of it may have been put back, or another one may have replaced it.
 
-Who reads or writes the log keeps marks of it: some of its positions, with the id of the fact there and the time at
-which the broker stored it. A log in which each mark is still found is the same log. One that went back and grew again
-has at least the newest mark stored at another time, whatever its ids are.
+Each reader and writer of the log stores marks of it: some of its positions, with the id of the fact there and the time
+at which the broker stored it. A log in which each mark is still found is the same log. One that went back and grew
+again has at least the newest mark stored at another time, whatever its ids are.
 """
 
 from collections import deque

@@ -211,11 +211,11 @@ class Table:
         query = query.where(where) if where else query
         return await query.limit(limit).select([*columns, "_distance"]).to_arrow()
 
-    async def tidy(self, *, keep: timedelta = KEPT) -> None:
+    async def tidy(self, *, retention: timedelta = KEPT) -> None:
         """Join small files, take new rows into the indexes, and drop versions that nobody reads any more."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # who keeps nothing has seen to it that nobody reads
-            await self._table.optimize(cleanup_older_than=keep, delete_unverified=not keep)
+            await self._table.optimize(cleanup_older_than=retention, delete_unverified=not retention)
 
     async def indexes(self) -> tuple[str, ...]:
         """The columns that have one."""

@@ -154,7 +154,7 @@ def _added(book: Book, event: MemoryProposed | MemoryWritten, envelope: Envelope
     changed = replace(book, changed_at=envelope.at)
     if isinstance(event, MemoryWritten):
         changed = _changed(changed, event.supersedes, envelope, status="superseded", superseded_by=memory.id)
-    return changed.keeping(_touched(memory, envelope))
+    return changed.with_memory(_touched(memory, envelope))
 
 
 def _pending_change(event: MemoryProposed | MemoryWritten) -> PendingChange | None:
@@ -186,7 +186,7 @@ def _revised(book: Book, event: MemoryRevised, envelope: Envelope) -> Book:
     )
     if has_new_words:
         revised = revised.with_source(_source(event.origin, envelope, is_author=True))
-    return book.keeping(revised)
+    return book.with_memory(revised)
 
 
 def _merged(book: Book, event: MemoryMerged, envelope: Envelope) -> Book:
@@ -217,7 +217,7 @@ def _merged(book: Book, event: MemoryMerged, envelope: Envelope) -> Book:
         if source not in known:
             merged = merged.with_source(source)
     merged = merged.with_source(_source(event.origin, envelope, is_author=True))
-    return _changed(book, names, envelope, status="superseded", superseded_by=memory.id).keeping(merged)
+    return _changed(book, names, envelope, status="superseded", superseded_by=memory.id).with_memory(merged)
 
 
 def _reinforced(book: Book, event: MemoryReinforced, envelope: Envelope) -> Book:
@@ -303,7 +303,7 @@ def _changed(book: Book, names: Iterable[str], envelope: Envelope, **changes: ob
     for name in names:
         memory = book.memories.get(name)
         if memory is not None:
-            book = book.keeping(_touched(memory, envelope, **changes))
+            book = book.with_memory(_touched(memory, envelope, **changes))
     return book
 
 

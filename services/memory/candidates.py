@@ -40,15 +40,15 @@ class JudgedCandidate(msgspec.Struct, frozen=True):
     rule: Rule
     verdict: Verdict
     is_own: bool = True
-    """Whether whoever sent it certainly wrote it: what a person may have pasted is held until a person decides."""
+    """Whether whoever sent it certainly wrote it: what a person may have pasted waits until a person decides."""
 
 
 def from_person(text: str) -> tuple[JudgedCandidate, ...]:
     """The rules that a person gives in a message, each once."""
-    shown = text[:LONGEST_TEXT]
-    own = {*_sentences("\n".join(own_lines(shown)))}
+    start = text[:LONGEST_TEXT]
+    own = {*_sentences("\n".join(own_lines(start)))}
     found: dict[str, JudgedCandidate] = {}
-    for sentence in _sentences("\n".join(unquoted_lines(shown))):
+    for sentence in _sentences("\n".join(unquoted_lines(start))):
         rule = _without_talk(sentence)
         if _gives_rule(rule):
             place = _placed(category_of(rule))

@@ -192,14 +192,14 @@ def hot_lines(
     """
     sections = [list(section) for section in _sections(state, pending, todos)]
     numbered = [[(at, number, line) for number, line in enumerate(section)] for at, section in enumerate(sections)]
-    kept: list[tuple[int, int, str]] = []
+    fitting: list[tuple[int, int, str]] = []
     size = 0
     for entry in filter(None, chain.from_iterable(zip_longest(*numbered))):
         cost = len(f"- {escaped(entry[2])}\n".encode())
         if tokens(size + cost) <= budget:
-            kept.append(entry)
+            fitting.append(entry)
             size += cost
-    return tuple(line for _, _, line in sorted(kept))
+    return tuple(line for _, _, line in sorted(fitting))
 
 
 def fingerprint(category: str, summary: str) -> str:

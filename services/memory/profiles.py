@@ -156,7 +156,7 @@ def _observed(profile: PersonProfile, event: ProfileObserved, seq: int) -> Perso
     return replace(profile, traits=profile.traits.insert(name, trait))
 
 
-def shown(profile: PersonProfile, most: int = MOST_TOKENS) -> tuple[Trait, ...]:
+def head_traits(profile: PersonProfile, most: int = MOST_TOKENS) -> tuple[Trait, ...]:
     """The traits at the head of a prompt, in the order of their promotion; none of a profile that is off.
 
     Where there are more than fit, those stay that were stated in most sessions, and of these the oldest.

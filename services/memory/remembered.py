@@ -91,7 +91,7 @@ def evolve(remembered: Remembered, event: Event, envelope: Envelope) -> Remember
         before, after = remembered.book.memories.get(name), book.memories.get(name)
         if after is None or after is before:
             continue
-        shelf = shelf.keeping(after)
+        shelf = shelf.with_memory(after)
         kind = _kind(before, after)
         if kind and not is_adopted:
             change = MemoryChange(envelope.seq, name, kind, origin, newest.get(name, 0))

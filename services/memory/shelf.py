@@ -36,7 +36,7 @@ class Shelf(msgspec.Struct, frozen=True):
         """How each of them fades, in the same order."""
         return map(itemgetter(1), chain.from_iterable(self.pages))
 
-    def keeping(self, memory: Memory) -> Shelf:
+    def with_memory(self, memory: Memory) -> Shelf:
         """The shelf with this memory in the place that it has, or behind all others."""
         place = self.places.get(memory.id)
         places = self.places if place is not None else self.places.insert(memory.id, len(self))

@@ -54,15 +54,15 @@ def listed(
     at = book.changed_at or datetime.min.replace(tzinfo=UTC)
     dormant = dormant_days(((one.since, one.until) for one in book.pauses), None, at)
     known = book.memories.values() if memories is None else memories
-    return tuple(one.memory for one in choose(known, at, dormant, COMPACT, fadings).shown)
+    return tuple(one.memory for one in choose(known, at, dormant, COMPACT, fadings).memories)
 
 
 def named(seq: int, memories: tuple[Memory, ...], holder: str) -> Snapshot:
     """The list of these memories, which the book gives at this position, as it is shown to a holder."""
     if not memories:
         return Snapshot()
-    said = "\n".join((holder, *(f"{one.id} {exact_key(one.memory_class, one.text)}" for one in memories)))
-    return Snapshot(f"{seq}-{sha256(said.encode(errors='replace')).hexdigest()[:_DIGITS]}", memories)
+    content = "\n".join((holder, *(f"{one.id} {exact_key(one.memory_class, one.text)}" for one in memories)))
+    return Snapshot(f"{seq}-{sha256(content.encode(errors='replace')).hexdigest()[:_DIGITS]}", memories)
 
 
 def position_of(name: str) -> int | None:

@@ -70,7 +70,7 @@ class Book(msgspec.Struct, frozen=True):
         verdicts = verdicts.insert(judgement.verdict, verdicts.get(judgement.verdict, 0) + 1)
         return replace(self, candidates=self.candidates.insert(candidate, judgement), verdicts=verdicts)
 
-    def keeping(self, memory: Memory) -> Book:
+    def with_memory(self, memory: Memory) -> Book:
         """The book with the memory under its id and its keys: a repetition of the same thing finds it.
 
         The proposal of a change has no keys: its words are those of a memory, or are nobody's yet.

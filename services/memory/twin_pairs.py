@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 
 from services.domain.texts.sentences import words
 from services.memory.entry import Memory
-from services.memory.rendering import are_twins, telling
+from services.memory.rendering import are_twins, prefix_length
 
 
 class TwinPairs:
-    """The memories that hold, each with all others that say nearly the same. Which of two is stronger is asked later.
+    """The active memories, each with all others that say nearly the same. Which of two is stronger is asked later.
 
     A memory that comes is compared with those that share one of its rarest words, or one of whose rarest words it has:
     see `services.memory.rendering.Twins`.
@@ -18,7 +18,7 @@ class TwinPairs:
         self.compared = 0
         """Memories that were looked for among the others."""
         self._texts: dict[str, str] = {}
-        """Memory -> its text, of those that hold."""
+        """Memory -> its text, of the active ones."""
         self._words: dict[str, frozenset[str]] = {}
         self._which: dict[str, int] = {}
         """Memory -> its words as the bits of a number: that many texts are compared quickly."""
@@ -91,7 +91,9 @@ class TwinPairs:
 
     def _rare_of(self, text_words: frozenset[str]) -> tuple[str, ...]:
         return tuple(
-            sorted(text_words, key=lambda word: (len(self._by_word.get(word, ())), word))[: telling(len(text_words))]
+            sorted(text_words, key=lambda word: (len(self._by_word.get(word, ())), word))[
+                : prefix_length(len(text_words))
+            ]
         )
 
 

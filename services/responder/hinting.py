@@ -159,7 +159,7 @@ class Hinting:
         try:
             session = await self._cache.state(SESSION, address)
             if _is_wanted(session, event.message):
-                await self._keep(address, await self._found(address, event), envelope)
+                await self._record(address, await self._found(address, event), envelope)
         except Unreachable as error:
             self._kit.log.warning("no hint was decided", session=address.session, reason=str(error))
         except Exception:
@@ -181,7 +181,7 @@ class Hinting:
             return skipped(event.message, "error", threshold)
         return decided(event.message, found, threshold, datetime.now(UTC))
 
-    async def _keep(self, address: Address, hint: HintDecided, envelope: Envelope) -> None:
+    async def _record(self, address: Address, hint: HintDecided, envelope: Envelope) -> None:
         async def decide(draft: Draft[Session]) -> None:
             if not _is_wanted(draft.state, hint.message):
                 return

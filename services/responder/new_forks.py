@@ -30,7 +30,7 @@ class NewForks:
         if not isinstance(event, SessionForked) or envelope.seq <= self._live_from:
             return
         address = Address(envelope.project, envelope.session)
-        if self._cache.held(SESSION, address) is not None:
+        if self._cache.peek(SESSION, address) is not None:
             return
         for one in (address, Address(address.project, event.origin)):
             task = asyncio.create_task(self._load(one))

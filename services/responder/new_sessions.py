@@ -106,7 +106,7 @@ class NewSessions:
         search = self._searches.get(address)
         if search is None or not search.done() or search.cancelled() or not search.result():
             return None
-        entry = self._cache.held(SESSION, Address(address.project, search.result()))
+        entry = self._cache.peek(SESSION, Address(address.project, search.result()))
         return (search.result(), entry.state) if entry is not None and not entry.loading else None
 
     def _begin(self, address: Address) -> asyncio.Task[str] | None:

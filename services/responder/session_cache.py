@@ -22,12 +22,12 @@ class SessionCache:
 
     def __init__(self, reader: LogReader, capacity: int) -> None:
         """`capacity`: the most states of one projection."""
-        self._held: dict[Projection[Any], Sessions[Any]] = {
+        self._sessions: dict[Projection[Any], Sessions[Any]] = {
             projection: Sessions(_reader_for(projection, reader), projection.evolve, projection.initial, capacity)
             for projection in PROJECTIONS
         }
         self._of_scope: dict[Scope, list[tuple[Projection[Any], Sessions[Any]]]] = {
-            scope: [(one, held) for one, held in self._held.items() if one.scope == scope]
+            scope: [(one, sessions) for one, sessions in self._sessions.items() if one.scope == scope]
             for scope in ("session", "project", "global")
         }
 
@@ -36,26 +36,26 @@ class SessionCache:
         address = Address(envelope.project, envelope.session)
         noun = envelope.type.partition(".")[0]
         for projection, states in self._of_scope[scope_of(address)]:
-            entry = states.held(address)
+            entry = states.peek(address)
             if entry is not None and (not projection.nouns or noun in projection.nouns):
                 entry.feed(projection.evolve, envelope, event)
 
     async def entry(self, projection: Projection[S], address: Address) -> Entry[S]:
         """The entry of a projection at an address; it is loaded if it is not held."""
-        found: Entry[S] = await self._held[projection].get(address)
+        found: Entry[S] = await self._sessions[projection].get(address)
         return found
 
     async def state(self, projection: Projection[S], address: Address) -> S:
         """The state of a projection at an address; it is loaded if it is not held."""
         return (await self.entry(projection, address)).state
 
-    def held(self, projection: Projection[S], address: Address) -> Entry[S] | None:
+    def peek(self, projection: Projection[S], address: Address) -> Entry[S] | None:
         """The entry of a projection at an address, if it is held."""
-        return self._held[projection].held(address)
+        return self._sessions[projection].peek(address)
 
     def states(self, projection: Projection[S]) -> Sessions[S]:
         """All entries of a projection."""
-        return self._held[projection]
+        return self._sessions[projection]
 
 
 def _reader_for(projection: Projection[Any], reader: LogReader) -> LogReader | NounReader:

@@ -14,10 +14,10 @@ from schemas.asks import Embedded, Hit, Hits, IndexPosition, IndexPositionAsk, S
 from schemas.codec import encode
 from schemas.subjects import ask as subject_of
 from schemas.tools import Source
+from services.domain.search.answer_text import AROUND, answer_text
 from services.domain.search.fragments import fragment
 from services.domain.search.literals import NamesAsked, ids, is_ticket, literals, names_asked
 from services.domain.search.rows import BY_NAME, KINDS, Kind, row_id
-from services.domain.search.telling import AROUND, told
 from services.domain.search.words import words
 from services.kit.alias_reader import AliasReader
 from services.kit.bus import BrokerError, TooLarge, Unreachable
@@ -44,7 +44,7 @@ MOST_FILES = 5
 URGENT = 500
 """Milliseconds below which an asker cannot wait: the search uses shelves as they were, and looks for nothing else."""
 MOST_IN_PROMPT = 3
-"""Things that are named as what stands in the prompt."""
+"""Hits at most that are named as being in the prompt already."""
 
 _facts = msgspec.msgpack.Decoder(Facts)
 _served = msgspec.json.Decoder(Served)
@@ -103,7 +103,7 @@ class Searching:
             read_through=min(reply.read_through for reply in replies),
             index_failure=next((reply.index_failure for reply in replies if reply.index_failure), ""),
         )
-        return whole if whole.error else self._told(asker, ask.query[:MOST_CHARACTERS].strip(), whole)
+        return whole if whole.error else self._with_text(asker, ask.query[:MOST_CHARACTERS].strip(), whole)
 
     async def _answer(self, asker: Asker, ask: SearchAsk, prepared: Preparation) -> Hits:
         """What is found under one name of the project."""
@@ -112,7 +112,7 @@ class Searching:
         try:
             project, failure = await self._shelves(asker.project, ask, degraded)
         except VectorsError as error:
-            return self._told(asker, query, Hits(degraded=(*degraded, f"the index cannot be read: {error}")))
+            return self._with_text(asker, query, Hits(degraded=(*degraded, f"the index cannot be read: {error}")))
         shelves = project.kinds
         asked = self._asked(asker, ask, query, vector, served)
         kinds = tuple(kind for kind in kinds if kind not in BY_NAME or asked.names.names)
@@ -140,7 +140,7 @@ class Searching:
         in_prompt = () if found or names or _is_urgent(ask) else await self._in_prompt(wanted, asked)
         if ask.group:
             hits = _one_of_each_session(hits)
-        return self._told(
+        return self._with_text(
             asker,
             query,
             Hits(
@@ -155,8 +155,8 @@ class Searching:
             ),
         )
 
-    def _told(self, asker: Asker, query: str, hits: Hits) -> Hits:
-        return msgspec.structs.replace(hits, text=told(query, hits, datetime.now(UTC), asker.session))
+    def _with_text(self, asker: Asker, query: str, hits: Hits) -> Hits:
+        return msgspec.structs.replace(hits, text=answer_text(query, hits, datetime.now(UTC), asker.session))
 
     def _asked(self, asker: Asker, ask: SearchAsk, query: str, vector: Embedded, served: Served) -> Asked:
         scope = Scope(
@@ -317,19 +317,19 @@ async def _hits(found: Sequence[Found], asked: Asked) -> list[Hit]:
         stored = found[numbers[0]].stored
         rows = await read(stored, np.array([found[number].number for number in numbers]), (TEXT, FACTS))
         for number, (text, facts) in zip(numbers, rows, strict=True):
-            shown = fragment(text.decode(), wanted, asked.literals or asked.names.names, asked.characters)
-            hits[number] = _hit(stored.shelf.kind, _facts.decode(facts), found[number], shown)
+            excerpt = fragment(text.decode(), wanted, asked.literals or asked.names.names, asked.characters)
+            hits[number] = _hit(stored.shelf.kind, _facts.decode(facts), found[number], excerpt)
     return [hits[number] for number in range(len(found))]
 
 
-def _hit(kind: Source, row: Facts, found: Found, shown: str) -> Hit:
+def _hit(kind: Source, row: Facts, found: Found, excerpt: str) -> Hit:
     ordinal, last = row.ordinal, row.last_ordinal or row.ordinal
     around = AROUND if kind in ("message", "output") else 0
     return Hit(
         source=kind,
         id=row.ref,
         score=round(found.score, 4),
-        fragment=shown,
+        fragment=excerpt,
         why=found.why,
         session=row.session,
         ordinal=ordinal,
@@ -345,10 +345,10 @@ def _hit(kind: Source, row: Facts, found: Found, shown: str) -> Hit:
 def _one_of_each_session(hits: Sequence[Hit]) -> list[Hit]:
     """Of each session the first one; what belongs to none stands for itself."""
     seen: set[str] = set()
-    kept = []
+    firsts = []
     for hit in hits:
         if hit.session and hit.session in seen:
             continue
         seen.add(hit.session)
-        kept.append(hit)
-    return kept
+        firsts.append(hit)
+    return firsts

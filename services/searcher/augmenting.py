@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from schemas.asks import AugmentAsk, Augmentation, Hit, Hits, SearchAsk
 from schemas.subjects import Address
 from schemas.tools import Source
-from services.domain.search.telling import degraded_lines, hit_lines
+from services.domain.search.answer_text import degraded_lines, hit_lines
 from services.domain.search.words import code
 from services.kit.alias_reader import AliasReader
 from services.kit.bus import Unreachable

@@ -33,7 +33,7 @@ class Asked(msgspec.Struct, frozen=True):
     names: NamesAsked = NamesAsked()
     """What of it is looked for in tools' outputs."""
     characters: int = CHARACTERS
-    """The most that is shown of a text."""
+    """The most characters of a text in an answer."""
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -74,13 +74,13 @@ class _Search:
         near = await self._nearest()
         literal = {int(row) for _, rows, _ in self.literals for row in rows}
         rows = ranking.candidates(self.by_words, near | literal, self.asked.arm, most)
-        cosine, beside = await self._cosines(rows)
+        cosine, wide = await self._cosines(rows)
         compared = Compared(
             rows=rows,
             by_words=self.by_words.scores[rows],
             coverage=self.by_words.coverage(rows),
             cosine=cosine,
-            cosine_beside=beside,
+            cosine_beside=wide,
             is_person=self.is_person[rows],
             verbatim=await self._verbatim(rows),
         )
@@ -110,13 +110,13 @@ class _Search:
         nothing = np.zeros(len(rows), np.float32)
         if query is None or not len(rows):
             return nothing, nothing
-        own, beside = map(matrix, zip(*await read(self.stored, rows, VECTORS), strict=True))
+        own, wide = map(matrix, zip(*await read(self.stored, rows, VECTORS), strict=True))
         if own.shape[1] != len(query):
             return nothing, nothing
         cosine = np.asarray(own @ query, np.float32)
-        if beside.shape[1] != len(query):
+        if wide.shape[1] != len(query):
             return cosine, cosine
-        return cosine, np.where(beside.any(axis=1), beside @ query, cosine).astype(np.float32)
+        return cosine, np.where(wide.any(axis=1), wide @ query, cosine).astype(np.float32)
 
     async def _verbatim(self, rows: Places) -> Floats:
         found = np.zeros(len(rows), np.float32)
@@ -133,10 +133,10 @@ class _Search:
         if query.tokens is None or not len(compared.rows):
             return compared
         close = ranking.closest(compared, self.weights)
-        own, beside = zip(*await read(self.stored, compared.rows[close], TOKENS), strict=True)
+        own, wide = zip(*await read(self.stored, compared.rows[close], TOKENS), strict=True)
         weights = token_weights(query, self.by_words.rarities)
         alike = np.zeros((2, len(compared.rows)), np.float32)
-        alike[:, close] = late_both(query, weights, own, beside)
+        alike[:, close] = late_both(query, weights, own, wide)
         return replace(compared, late=alike[0], late_beside=alike[1])
 
 

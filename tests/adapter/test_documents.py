@@ -26,7 +26,7 @@ OUT = "it leads out of the project"
 CIRCLE = "its links lead in a circle"
 NO_FILE = "it is no file"
 NO_TEXT = "it is no text in UTF-8"
-PRIVATE = "it is of the files that keep secrets, which are never read"
+PRIVATE = "it is a file with secrets by its name, and such files are never read"
 LONG = f"it is longer than {DOCUMENT_BYTES} bytes"
 
 Look = Callable[..., tuple[list[Any], dict[str, str]]]

@@ -274,7 +274,7 @@ def test_a_git_that_is_missing_refuses_or_fails_keeps_the_name(
     (tmp_path / "bin" / "git").chmod(0o755)
     for path in ("nothing", "bin"):
         now = identify(shop.folder, PATH=str(tmp_path / path))
-        assert (root_name(shop), ["a project keeps the name that it had"]) == (now["id"], now["notes"])
+        assert (root_name(shop), ["the last known name of a project is used"]) == (now["id"], now["notes"])
 
 
 def test_what_is_not_found_in_time_is_the_name_of_the_next_start(

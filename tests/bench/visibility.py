@@ -15,7 +15,7 @@ from services.domain.transcript.names import base, is_file, names
 from services.historian.core.rules.steps import Step, steps
 from services.historian.core.rules.work import trouble
 from services.plan.session.state import Session
-from services.responder.answers.expand import resolve, shown
+from services.responder.answers.expand import expanded, resolve
 
 KINDS = ("file", "commit", "error", "constraint")
 """Of what is looked for: files that were worked on or spoken of, commits that were made, errors, a person's rules."""
@@ -157,5 +157,5 @@ class LookUps:
         if ask not in self._answers:
             span = resolve(self._session, ask)
             recorded = [self._recorded[one.ordinal] for one in span.messages]
-            self._answers[ask] = Sight(shown(span, recorded, ask).text)
+            self._answers[ask] = Sight(expanded(span, recorded, ask).text)
         return self._answers[ask]

@@ -7,7 +7,7 @@ from schemas.events import Event, ProfileBound, ProfileDisabled, ProfileEnabled,
 from schemas.subjects import Address
 from services.desk.core.commands import decide
 from services.desk.core.profiles import ProfileContext, bound, is_collected
-from services.memory.profiles import Profiles, shown, trait_id
+from services.memory.profiles import Profiles, head_traits, trait_id
 from services.memory.requests.find import LONGEST
 from tests.memory.test_profiles import ADA, BOB, RULE, folded, promoted
 
@@ -129,7 +129,7 @@ def test_a_trait_is_retired_by_its_id_or_the_beginning_of_it_and_once() -> None:
     decision = decide(known, ProfileRetire("/w", name[:8]), CONTEXT)
     assert decision.ok, decision.text
     after = folded(ON, *promoted(RULE), *decision.events)
-    assert () == shown(after.of(ADA))
+    assert () == head_traits(after.of(ADA))
     assert "already" in decide(after, ProfileRetire("/w", name), CONTEXT).text
     assert [] == collected(stating(), ON, MINE, *promoted(RULE), *decision.events)
 

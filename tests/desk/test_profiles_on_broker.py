@@ -16,7 +16,7 @@ from services.desk.worker import Desk
 from services.domain.aliases import GLOBAL
 from services.kit.bus import Appender, Bus, LogReader
 from services.kit.person import person_at
-from services.memory.profiles import shown
+from services.memory.profiles import head_traits
 from tests.helpers.broker_world import HARBOUR, facts, opened, quick_settings, stored, wrapped
 from tests.helpers.memory_sessions import done
 from tests.helpers.stated_rules import ADDRESS, RULE, begins, decided, home_of, known, states
@@ -73,7 +73,7 @@ async def test_what_a_person_states_in_their_sessions_is_collected_once_and_noth
     assert [("one", 1), ("one", 2), ("two", 5)] == [
         (one.origin, one.first) for one in await of_kind(bus, ProfileObserved) if isinstance(one, ProfileObserved)
     ]
-    assert [RULE] == [one.text for one in shown((await known(bus)).of(person))]
+    assert [RULE] == [one.text for one in head_traits((await known(bus)).of(person))]
     assert not any(ADDRESS.encode() in one.data for one in await stored(bus, LOG.name))
 
 
@@ -117,5 +117,5 @@ async def test_a_copy_of_a_session_is_no_second_session(bus: Bus, tmp_path: Path
     profiles = await known(bus)
     (profile,) = profiles.people.values()
     (trait,) = profile.traits.values()
-    assert (1, 3, ()) == (trait.sessions, len(trait.candidates), shown(profile))
+    assert (1, 3, ()) == (trait.sessions, len(trait.candidates), head_traits(profile))
     assert () == bound(profiles, "person-x", Address(HARBOUR.project, "copy"), 999)

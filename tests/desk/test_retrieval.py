@@ -18,7 +18,7 @@ from schemas.events import (
 )
 from schemas.subjects import Address
 from services.desk.worker import Desk
-from services.domain.search.telling import told, told_memories
+from services.domain.search.answer_text import answer_text, memories_in_answer
 from services.kit.bus import Bus
 from services.memory.book import Book
 from services.memory.decide.adopting import adopted
@@ -34,7 +34,7 @@ def answer(*names: str) -> str:
     """What a search tells that has found these memories, and a message that poses as another one."""
     hits = [Hit(source="memory", id=name, score=0.9, fragment="Use pnpm", role="decision") for name in names]
     said = Hit(source="message", id="msg7", score=0.8, fragment=POSING, session="s1", ordinal=7)
-    return told("pnpm", Hits(hits=(*hits, said), searched=("memory", "message")), NOW)
+    return answer_text("pnpm", Hits(hits=(*hits, said), searched=("memory", "message")), NOW)
 
 
 def searched(output: str, part: str = "p1", tool: str = "ctx_search", **more: str) -> list[Event]:
@@ -46,9 +46,9 @@ def searched(output: str, part: str = "p1", tool: str = "ctx_search", **more: st
 
 
 def test_the_memories_of_an_answer_are_those_of_its_hits() -> None:
-    assert ("ma", "mb") == told_memories(answer("ma", "mb", "ma"))
-    assert () == told_memories(answer())
-    assert () == told_memories(told("pnpm", Hits(), NOW))
+    assert ("ma", "mb") == memories_in_answer(answer("ma", "mb", "ma"))
+    assert () == memories_in_answer(answer())
+    assert () == memories_in_answer(answer_text("pnpm", Hits(), NOW))
 
 
 def test_a_project_that_goes_on_under_another_name_keeps_what_was_shown() -> None:

@@ -411,7 +411,12 @@ def test_an_empty_message_is_a_fault_where_it_is_not_accepted(
 
 @pytest.mark.parametrize(
     "part",
-    [text("ok"), Part("p", "reasoning", text="hm"), Part("p", "file", text="data:x"), Part("p", "tool", call="x")],
+    [
+        text("ok"),
+        Part("p", "reasoning", text="hm"),
+        Part("p", "file", text="data:x"),
+        Part("p", "tool", call="x"),
+    ],
     ids=["text", "thinking", "file", "tool"],
 )
 def test_a_message_that_says_something_is_not_empty(part: Part) -> None:

@@ -228,7 +228,7 @@ def test_facts_from_before_they_named_a_model_are_of_the_model_in_work() -> None
 
 def seen(*events: Event, beside: Learned, limits: Limits = LIMITS, opened: StepOpened | None = None) -> Window:
     now = opened or step()
-    return window.window(now, own(now, *events).beside(beside), limits)
+    return window.window(now, own(now, *events).with_shared(beside), limits)
 
 
 def test_ex_11a_another_session_of_the_model_knows_it_at_its_first_call() -> None:
@@ -265,7 +265,7 @@ def test_a_larger_limit_changes_nothing_but_where_nobody_knows_one() -> None:
 
 
 def test_no_fold_takes_in_what_others_have_learned() -> None:
-    before = own(step()).beside(known(learned(128_000)))
+    before = own(step()).with_shared(known(learned(128_000)))
     for event in (step(HAIKU), refused(200_000), answered(5), learned(64_000), withdrawn(128_000, 5)):
         assert before.shared == window.evolve(before, event).shared
 
@@ -499,7 +499,8 @@ def test_models_never_mix(life: Life) -> None:
         single = alone(life, model)
         for name in SESSIONS:
             together, apart = (
-                window.window(step(model), one.owns[name].beside(one.shared.state), LIMITS) for one in (lived, single)
+                window.window(step(model), one.owns[name].with_shared(one.shared.state), LIMITS)
+                for one in (lived, single)
             )
             assert apart == together
         assert single.shared.state.limits.get(model) == lived.shared.state.limits.get(model)

@@ -175,7 +175,7 @@ def made_project(seed: int, wordings: Sequence[Wording], half: str) -> MadeProje
     names = [*maker.memories]
     maker.random.shuffle(names)
     for name in names:
-        book = book.keeping(maker.memories[name])
+        book = book.with_memory(maker.memories[name])
     assert isinstance(book.memories, Map)
     return MadeProject(
         book, MadeTree(maker.files, maker.moves), keyed, reworded, alike, frozenset(gone), frozenset(untouched)

@@ -20,7 +20,7 @@ def desk_with(text: str = TEXT, category: str = "ARCHITECTURE", trust: str = "ag
     """A memory that was found to be stale."""
     desk = Desk()
     name = named(desk.say(MemoryWrite(text=TEXT, category=category), "agent"))
-    desk.book = desk.book.keeping(replace(desk.of(name), text=text, trust=trust))
+    desk.book = desk.book.with_memory(replace(desk.of(name), text=text, trust=trust))
     desk.say(MemoryVerify(name, "stale"))
     return desk, name
 
@@ -77,7 +77,7 @@ def test_what_was_seen_again_weighs_much_or_is_pinned_stays() -> None:
         replace(memory, is_pinned=True),
         replace(memory, memory_class="project"),
     ):
-        assert [] == [*TASK.changes(Scene(desk.book.keeping(changed), LATER, GONE))]
+        assert [] == [*TASK.changes(Scene(desk.book.with_memory(changed), LATER, GONE))]
     desk.say(MemoryReinforce(name), "agent")
     assert [] == archived(desk)
     other, pinned = desk_with()
@@ -96,7 +96,7 @@ def test_what_was_seen_again_weighs_much_or_is_pinned_stays() -> None:
 def test_what_is_of_a_moment_goes_after_a_while(text: str, reason: str) -> None:
     desk, name = desk_with()
     memory = replace(desk.of(name), text=text, verification="unverified")
-    desk.book = desk.book.keeping(memory)
+    desk.book = desk.book.with_memory(memory)
     (found,) = archived(desk)
     assert found.startswith(reason)
     assert [] == archived(desk, after=GRACE - timedelta(hours=1))

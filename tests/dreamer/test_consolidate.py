@@ -67,7 +67,7 @@ def test_several_reasons_are_several_facts() -> None:
 @pytest.mark.parametrize("at", [0, 1])
 def test_the_stronger_source_goes_on(at: int) -> None:
     desk, names = desk_with("All modules have a README.", "Each module has a README.")
-    desk.book = desk.book.keeping(replace(desk.of(names[at]), trust="historian"))
+    desk.book = desk.book.with_memory(replace(desk.of(names[at]), trust="historian"))
     (change,) = changes(desk)
     assert isinstance(change.command, MemoryMerge)
     assert (names[1 - at], names[at]) == change.command.ids
@@ -94,7 +94,7 @@ def test_a_pinned_one_is_left_alone() -> None:
 
 def test_a_copy_of_a_pinned_sentence_is_archived() -> None:
     desk, (first, second) = desk_with("Never commit generated files.", "Keep tide tables in UTC.")
-    desk.book = desk.book.keeping(replace(desk.of(second), text="never commit generated files"))
+    desk.book = desk.book.with_memory(replace(desk.of(second), text="never commit generated files"))
     desk.say(MemoryPin(first))
     (change,) = changes(desk)
     assert isinstance(change.command, MemoryArchive)
@@ -118,7 +118,7 @@ def test_what_was_done_is_not_done_again(written: list[tuple[str, str]]) -> None
     for text, trust in written:
         desk.say(MemoryWrite(text=text, category=RULES), "agent")
         for memory in [one for one in desk.book.memories.values() if one.text == text]:
-            desk.book = desk.book.keeping(replace(memory, trust=trust))
+            desk.book = desk.book.with_memory(replace(memory, trust=trust))
     own = {one.id: one for one in desk.book.memories.values() if one.is_active and one.trust in PEOPLE}
     assert [] == apply(desk)
     assert [] == changes(desk)

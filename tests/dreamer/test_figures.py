@@ -108,7 +108,7 @@ def test_only_what_names_what_is_gone_is_archived_once_it_was_found_to_be_stale(
     made, book = project(seed), project(seed).book
     for one in commands(seed, "verify"):
         if isinstance(one, MemoryVerify):
-            book = book.keeping(replace(book.memories[one.id], verification=one.verification))
+            book = book.with_memory(replace(book.memories[one.id], verification=one.verification))
     found = {getattr(change.command, "id", "") for change in archive_stale.TASK.changes(Scene(book, NOON, made.tree))}
     assert len(made.gone) / 4 < len(found)
     assert found <= made.gone

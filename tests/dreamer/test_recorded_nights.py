@@ -71,7 +71,7 @@ def without_gate(desk: Desk, project: str, session: Transcript) -> None:
             name, place = name_of(project, found.text), found.place
             memory = Memory(name, place.category, found.text, place.memory_class, "active", "agent", at, at)
             if name not in desk.book.memories:
-                desk.book = desk.book.keeping(memory)
+                desk.book = desk.book.with_memory(memory)
 
 
 @cache

@@ -38,7 +38,7 @@ def desk_with(text: str, *, policy: str = "held", trust: str = "agent") -> tuple
     desk = Desk()
     desk.say(PolicySet("dreamer", policy))
     name = named(desk.say(MemoryWrite(text="Cranes are in the module of cranes.", category="ARCHITECTURE"), trust))
-    desk.book = desk.book.keeping(replace(desk.of(name), text=text, trust=trust))
+    desk.book = desk.book.with_memory(replace(desk.of(name), text=text, trust=trust))
     return desk, name
 
 
@@ -148,4 +148,4 @@ def test_no_text_of_a_memory_or_of_a_file_disturbs_it(text: str, files: Mapping[
     desk, _ = desk_with("The gauge is read in services/tide.py.")
     hostile = replace(desk.only(), text=f"`services/tide.py` {text} `make x` `npm run y`")
     tree = MadeTree({**FILES, **files, "Makefile": text, "package.json": text, "services/tide.py": text}, MOVES)
-    assert len(TASK.changes(Scene(desk.book.keeping(hostile), NOON, tree))) <= 1
+    assert len(TASK.changes(Scene(desk.book.with_memory(hostile), NOON, tree))) <= 1

@@ -23,7 +23,7 @@ from services.historian.core.rules.summary import summarise
 from services.historian.core.summary import Fact
 from services.memory.candidates import from_agent, from_call, from_person
 from services.memory.decide.admission import admit
-from services.memory.decide.asking import Origin, asked, shown
+from services.memory.decide.asking import Origin, asked, candidate_of
 from services.memory.decide.candidate import Candidate
 from services.memory.keys import canonical
 from tests.helpers.memory_books import Desk
@@ -141,9 +141,9 @@ def _candidates(session: str, message: MessageSeen) -> Iterator[Candidate]:
     agent = Origin(session, message.message, "agent", "agent")
     for text in person_texts(read_back):
         yield from asked(text, person)
-        yield from (shown(found, person) for found in from_person(text))
+        yield from (candidate_of(found, person) for found in from_person(text))
     for piece in pieces:
         if piece.kind == "text" and message.role == "assistant":
-            yield from (shown(found, agent) for found in from_agent(piece.text))
+            yield from (candidate_of(found, agent) for found in from_agent(piece.text))
         elif piece.kind in TOOLS:
-            yield from (shown(found, agent) for found in from_call(call_of(piece)))
+            yield from (candidate_of(found, agent) for found in from_call(call_of(piece)))

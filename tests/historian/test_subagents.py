@@ -94,7 +94,11 @@ def test_of_a_sub_agents_history_no_facts_and_no_habits_are_published(sentence: 
                 1, 7, "Mending the parser", 40, f"U: {sentence}\nI mended it.", "I mended it.", "Mended.", "Done."
             ),
         ),
-        facts=(Fact("PROJECT_RULES", sentence, (1,)), Fact("NAMING", "Boats are she.", (2,)), Fact("NAMING", sentence)),
+        facts=(
+            Fact("PROJECT_RULES", sentence, (1,)),
+            Fact("NAMING", "Boats are she.", (2,)),
+            Fact("NAMING", sentence),
+        ),
         events=(
             Happening("causal_incident", 5, {"summary": "It ran too early."}),
             Happening("trajectory_correction", 6, {"summary": "Another way was asked for."}),

@@ -197,8 +197,8 @@ def test_with_three_passwords_it_starts_for_others() -> None:
 @pytest.mark.parametrize(
     ("password", "why"),
     [
-        ('with"quote', "may not hold quotation marks or backslashes"),
-        ("with\\backslash", "may not hold quotation marks or backslashes"),
+        ('with"quote', "may not contain quotation marks or backslashes"),
+        ("with\\backslash", "may not contain quotation marks or backslashes"),
         ("$2a$11$abcdefghijklmnopqrstuv", "begins as a hash of a password does"),
         ("$2y$11$abcdefghijklmnopqrstuv", "begins as a hash of a password does"),
         ("", "is empty while another password is set"),

@@ -126,8 +126,8 @@ async def test_the_session_used_longest_ago_is_forgotten(bus: Bus) -> None:
     for address in (first, second, first, third):
         await held.get(address)
     assert 2 == len(held)
-    assert held.held(second) is None
-    assert held.held(first) is not None
+    assert held.peek(second) is None
+    assert held.peek(first) is not None
 
 
 class Gate(LogReader):
@@ -183,4 +183,4 @@ async def test_a_load_that_fails_leaves_nothing_behind(bus: Bus) -> None:
     held = Sessions(Broken(bus), evolve, NOTHING, capacity=8)
     with pytest.raises(ConnectionError):
         await held.get(HARBOUR)
-    assert held.held(HARBOUR) is None
+    assert held.peek(HARBOUR) is None

@@ -19,7 +19,7 @@ from services.memory.profiles import (
     PersonProfile,
     Profiles,
     evolve,
-    shown,
+    head_traits,
     trait_id,
 )
 from tests.helpers.given import envelope
@@ -41,7 +41,7 @@ def folded(*events: Event) -> Profiles:
 
 
 def texts(profile: PersonProfile) -> list[str]:
-    return [one.text for one in shown(profile)]
+    return [one.text for one in head_traits(profile)]
 
 
 def promoted(text: str, times: int = 1) -> list[ProfileObserved]:
@@ -103,13 +103,13 @@ def test_of_more_traits_than_fit_the_most_stated_stay_in_the_order_of_their_prom
     often = promoted(rules[-1], 4)
     known = folded(ProfileEnabled(person=ADA), *(one for rule in rules for one in promoted(rule)), *often)
     assert [*rules[: MOST_SHOWN - 1], rules[-1]] == texts(known.of(ADA))
-    assert [] == [*shown(known.of(ADA), 0)]
+    assert [] == [*head_traits(known.of(ADA), 0)]
 
 
 def test_of_one_trait_only_the_newest_candidates_are_remembered() -> None:
     many = [stated(f"s{number}", at=number) for number in range(3 * MOST_CANDIDATES)]
     profile = folded(ProfileEnabled(person=ADA), *many).of(ADA)
-    (trait,) = shown(profile)
+    (trait,) = head_traits(profile)
     assert (MOST_CANDIDATES, LEAST_CANDIDATES + 1) == (len(trait.candidates), trait.promoted)
 
 
@@ -133,7 +133,7 @@ EVENTS = st.lists(
 def test_traits_in_use_were_promoted_by_the_log_and_have_bounds(events: Sequence[Event]) -> None:
     known = folded(*events)
     for person, profile in known.people.items():
-        for one in shown(profile):
+        for one in head_traits(profile):
             counted = [
                 event
                 for event in events

@@ -64,7 +64,7 @@ def memory(name: str, text: str = "", memory_class: MemoryClass = "feedback", *,
 
 
 def rendered(choice: Choice) -> list[str]:
-    return [one.memory.id for one in choice.shown]
+    return [one.memory.id for one in choice.memories]
 
 
 def reasons(choice: Choice) -> dict[str, str]:
@@ -121,9 +121,9 @@ def test_pinned_ones_go_before_stronger_ones() -> None:
 def test_memories_of_others_have_a_cap_and_no_class_has_one() -> None:
     many = [memory(f"{name[0]}{at}", "", name) for name in CLASSES for at in range(20)]
     choice = choose(many, AT, profile=replace(COMPACT, tokens=9_000))
-    assert 28 == len(choice.shown)
+    assert 28 == len(choice.memories)
     assert {"global_cap"} == set(reasons(choice).values())
-    assert 80 == len(choose(many, AT, profile=replace(FULL, tokens=9_000)).shown)
+    assert 80 == len(choose(many, AT, profile=replace(FULL, tokens=9_000)).memories)
 
 
 def rules(count: int, **more: object) -> list[Memory]:
@@ -137,10 +137,10 @@ def rules(count: int, **more: object) -> list[Memory]:
 
 
 def test_a_rule_of_a_person_is_hidden_by_the_budget_alone_and_the_oldest_first() -> None:
-    assert 60 == len(choose(rules(60), AT, profile=COMPACT).shown)
+    assert 60 == len(choose(rules(60), AT, profile=COMPACT).memories)
     choice = choose(rules(200), AT, profile=COMPACT)
-    assert 60 < len(choice.shown) < 200
-    assert [f"r{at:03}" for at in reversed(range(200 - len(choice.shown)))] == [name for name, _ in choice.omitted]
+    assert 60 < len(choice.memories) < 200
+    assert [f"r{at:03}" for at in reversed(range(200 - len(choice.memories)))] == [name for name, _ in choice.omitted]
     assert {"token_budget"} == set(reasons(choice).values())
 
 
@@ -335,8 +335,8 @@ def test_each_memory_is_shown_or_has_a_reason_and_the_budget_holds(memories: lis
     assert sorted(one.id for one in memories) == sorted([*rendered(choice), *reasons(choice)])
     assert set(reasons(choice).values()) <= OMISSIONS
     assert tokens(len(render(choice).encode())) <= profile.tokens
-    assert all(one.line in render(choice) for one in choice.shown)
-    assert len({*map(sentence_key, (one.memory.text for one in choice.shown))}) == len(choice.shown)
+    assert all(one.line in render(choice) for one in choice.memories)
+    assert len({*map(sentence_key, (one.memory.text for one in choice.memories))}) == len(choice.memories)
 
 
 @given(MEMORIES, PROFILES, st.randoms())
@@ -349,8 +349,8 @@ def test_the_order_of_memories_changes_nothing(memories: list[Memory], profile: 
 @given(MEMORIES, PROFILES)
 def test_what_is_shown_is_shown_again_alone(memories: list[Memory], profile: Profile) -> None:
     choice = choose(memories, AT, profile=profile)
-    again = choose([one.memory for one in choice.shown], AT, profile=profile)
-    assert choice.shown == again.shown
+    again = choose([one.memory for one in choice.memories], AT, profile=profile)
+    assert choice.memories == again.memories
 
 
 def _are_twins(one: frozenset[str], other: frozenset[str]) -> bool:
@@ -370,7 +370,7 @@ def many(count: int) -> Sequence[Memory]:
 
 def test_beyond_those_that_are_looked_at_all_are_capped() -> None:
     choice = choose(many(700), AT, profile=FULL)
-    assert 700 == len(choice.shown) + len(choice.omitted)
+    assert 700 == len(choice.memories) + len(choice.omitted)
     assert "global_cap" == choice.omitted[-1][1]
 
 

@@ -315,7 +315,7 @@ async def test_a_session_that_has_just_begun_is_looked_for_before_it_asks(bus: B
         looking.feed(replace(envelope(opened, 5), project=address.project, session="new", at=now), opened)
         assert looking.searches == 1
         await until(lambda: looking.before(address) is not None)
-        assert cache.held(SESSION, Address(HARBOUR.project, "old")) is not None
+        assert cache.peek(SESSION, Address(HARBOUR.project, "old")) is not None
 
 
 def test_what_is_remembered_of_opened_sessions_is_bounded() -> None:

@@ -51,7 +51,10 @@ def test_the_tool_of_the_memory_is_offered_where_memory_is_on() -> None:
 
 
 def test_an_adapter_that_does_not_know_commands_is_sent_the_verb_of_older_releases() -> None:
-    older, newer = client_manifest(Limits(), Memory(), ()), client_manifest(Limits(), Memory(), ("command", "ask"))
+    older, newer = (
+        client_manifest(Limits(), Memory(), ()),
+        client_manifest(Limits(), Memory(), ("command", "ask")),
+    )
     assert encode(newer).replace(b'"verb":"command"', b'"verb":"wish"').replace(
         newer.digest.encode(), older.digest.encode()
     ) == encode(older)

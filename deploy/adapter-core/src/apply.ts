@@ -32,7 +32,7 @@ export interface Shape<Message, Part> {
 
 /**
  * The messages as they are served: a copy; what no edit names is shared with the original. `isForeign` is true for a
- * message that another plugin has put into this call: it keeps its place, also before a cut.
+ * message that another plugin has put into this call: it stays in its place, also before a cut.
  */
 export function apply<Message, Part>(
   messages: readonly Message[],

@@ -11,7 +11,7 @@ import { holdsKey, isPrivate } from "./private.ts";
 /** The most of one of them, and of how many, whatever the guide says: it is another machine's word. */
 const MAX_BYTES = 100 * 1024;
 const MAX_DOCUMENTS = 100;
-const PRIVATE = "it is of the files that keep secrets, which are never read";
+const PRIVATE = "it is a file with secrets by its name, and such files are never read";
 /** A link that comes in between is not followed, and a pipe is not waited for. */
 const CAREFULLY = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const UTF8 = new TextDecoder("utf-8", { fatal: true });

@@ -20,7 +20,7 @@ export interface Identity {
   former: readonly string[];
   /** Whether it is a home directory. */
   home: boolean;
-  /** What keeps its versions: `git`, or nothing that was found. */
+  /** Its version control: `git`; empty: none was found. */
   vcs: string;
 }
 
@@ -44,9 +44,9 @@ export function nameOf(found: Pick<Beginning, "state" | "commit">, root: string,
 }
 
 /**
- * The project of a directory: of a repository its root commit. What cannot be found in time, or not at all, keeps the
- * name that it had: a git that fails once does not make another project of it. `state` is the directory in which names
- * are stored.
+ * The project of a directory: of a repository its root commit. Where that cannot be found, or not in time, the last
+ * known name is used: a git that fails once does not make another project of it. `state` is the directory in which
+ * names are stored.
  */
 export async function identify(place: Workplace, state: string, log: Notes, limit = LIMIT): Promise<Identity> {
   const names = new Names(state, log);
@@ -55,7 +55,7 @@ export async function identify(place: Workplace, state: string, log: Notes, limi
   await within(limit, [reading.then((one) => (found = one))]);
   if (!found) void reading.then((late) => late.state !== "unknown" && names.take(late, place.root));
   const { state: what = "unknown", reason = `git has not answered in ${limit} ms` } = found ?? {};
-  if (what === "unknown") log.note("a project keeps the name that it had", { place: place.root, reason });
+  if (what === "unknown") log.note("the last known name of a project is used", { place: place.root, reason });
   const id = names.take(found, place.root);
   return {
     id,

@@ -72,7 +72,7 @@ export class Seeker {
   }
 }
 
-/** The spellings that these orders mean and that stand in any of these texts, the longest first. */
+/** The spellings that these orders mean and that occur in any of these texts, the longest first. */
 export async function spellingsIn(orders: readonly ErasureOrder[], texts: readonly Buffer[]): Promise<Masks> {
   const found: [string, string][] = [];
   for (const order of orders) {
@@ -83,7 +83,7 @@ export async function spellingsIn(orders: readonly ErasureOrder[], texts: readon
   return new Map(found.sort(([one], [other]) => other.length - one.length));
 }
 
-/** The bytes with each spelling replaced; a mask and what stands next to it may be a spelling again. */
+/** The bytes with each spelling replaced; a mask and the bytes next to it may be a spelling again. */
 export function without(data: Buffer, masks: Masks): Buffer {
   const whole = data.toString("latin1");
   let text = whole;

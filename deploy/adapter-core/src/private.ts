@@ -1,4 +1,4 @@
-/** Files that are never read, whoever names them: what keeps secrets, by its name. */
+/** Files that are never read, whoever names them: those whose names are usual for secrets. */
 
 /** Folders and files that are private whatever they contain. */
 const NAMES = new Set(
@@ -22,7 +22,7 @@ const COPY = /(?:\.(?:bak|backup|old|orig|save|tmp|swp|copy|\d+)|~| copy)+$/;
 /** How a private key begins, whatever its file is called. */
 const KEY = /-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----/;
 
-/** Whether a path leads to or through something that keeps secrets, however it is spelled on any system. */
+/** Whether a path leads to or through a file or folder of secrets, however it is spelled on any system. */
 export function isPrivate(path: string): boolean {
   const names = path
     .normalize("NFKC")
@@ -39,5 +39,5 @@ export function isPrivate(path: string): boolean {
   return (DATA.test(names.at(-1) ?? "") ? names : names.slice(-1)).some((name) => WORDS.test(name));
 }
 
-/** Whether a text is, or holds, a private key. */
+/** Whether a text is, or contains, a private key. */
 export const holdsKey = (text: string) => KEY.test(text);

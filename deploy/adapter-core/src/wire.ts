@@ -2108,7 +2108,7 @@ export interface MemorySource {
   seq: number;
 }
 /**
- * A memory that holds and is not in the head of new sessions.
+ * An active memory that is not in the head of new sessions.
  */
 export interface HiddenMemory {
   id: string;
@@ -2140,7 +2140,7 @@ export interface JunkRate {
    */
   junk: number;
   /**
-   * ... of all that were decided on or hold.
+   * ... of all that were decided on or are active.
    */
   total: number;
   /**

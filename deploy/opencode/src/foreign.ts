@@ -24,7 +24,7 @@ export interface Context {
   isReminder(part: Part, entry: Entry): boolean;
   /** Foreign messages that come with each call, stored across restarts. */
   readonly constant: readonly string[];
-  keep(constant: readonly string[]): void;
+  store(constant: readonly string[]): void;
 }
 
 export class Foreign {
@@ -58,7 +58,7 @@ export class Foreign {
     const messages = new Set(suspects.map(({ info }) => info.id).filter((id) => known.has(id) || isMissing(found, id)));
     const parts = new Set(suspects.flatMap((suspect) => this.foreignParts(context, suspect, found)));
     const constant = [...messages].filter((id) => this.messages.has(id) && !context.constant.includes(id));
-    if (constant.length > 0) context.keep([...context.constant, ...constant]);
+    if (constant.length > 0) context.store([...context.constant, ...constant]);
     this.messages = messages;
     const own = messages.size === 0 ? [...entries] : entries.filter(({ info }) => !messages.has(info.id));
     return parts.size === 0 ? own : own.map((entry) => withoutParts(entry, parts));

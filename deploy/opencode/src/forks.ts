@@ -37,7 +37,7 @@ export async function originOf(
     if (left === 0) break;
     left -= 1;
     const originals = await messages(client, session.id);
-    if (!holds(originals, copied)) continue;
+    if (!beginWith(originals, copied)) continue;
     if (found.length === 0) left = Math.min(left, MOST_COPIES);
     found.push({ session, originals });
   }
@@ -88,8 +88,8 @@ async function messages(client: Client, id: string): Promise<Entry[]> {
   return (await client.session.messages({ path: { id } })).data ?? [];
 }
 
-/** Whether these begin with what was copied: copies keep the times, and all of each part but its id. */
-function holds(originals: readonly Entry[], copied: readonly Entry[]): boolean {
+/** Whether these begin with what was copied: a copy has the same times, and each part is the same but for its id. */
+function beginWith(originals: readonly Entry[], copied: readonly Entry[]): boolean {
   return (
     copied.length <= originals.length &&
     copied.every((copy, index) => {

@@ -104,7 +104,7 @@ async function server(input: PluginInput, options: Options = {}) {
     ) => {
       if (hidden.has(sessionID)) return;
       const refusal = await log.guarded("tool.execute.before", () => refusalOf(guide, tool, args, modeOf(sessionID)));
-      if (refusal) throw new Error(refusal); // OpenCode has no other way to keep a call from being made
+      if (refusal) throw new Error(refusal); // OpenCode has no other way to prevent a call
     },
 
     "experimental.chat.messages.transform": (_: object, output: { messages: Entry[] }) =>

@@ -226,7 +226,7 @@ export class Session {
       isReported,
       isReminder: (part: Part, { info }: Entry) => !translate.isTold(part) || this.isEphemeral(part, info),
       constant: record.foreign,
-      keep: (foreign: readonly string[]) => record.note({ foreign }),
+      store: (foreign: readonly string[]) => record.note({ foreign }),
     };
     return this.foreign.without(context, entries, milliseconds);
   }

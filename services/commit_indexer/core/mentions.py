@@ -53,7 +53,7 @@ def mentioned(recorded: PartRecorded) -> CommitMentioned:
             call = call_of(_piece(recorded))
             made = commits.made(call)
             asked = _NAME.findall(call.command) if _GIT.search(call.command) else ()
-            hashes = (*made, *_short(asked), *commits.shown(call))
+            hashes = (*made, *_short(asked), *commits.listed_hashes(call))
         case "tool_result" if recorded.status != "error":
             hashes = made = _short(_MADE.findall(recorded.output[:LOOKED_AT]))
         case _:

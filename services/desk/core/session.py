@@ -35,8 +35,8 @@ def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
         case _:
             if isinstance(event, MessageListed) and (newest := max(event.ordinals, default=0)) > session.newest:
                 session = replace(session, newest=newest)
-            held = tags.evolve(session.tags, event, envelope)
-            return session if held is session.tags else replace(session, tags=held)
+            queued = tags.evolve(session.tags, event, envelope)
+            return session if queued is session.tags else replace(session, tags=queued)
 
 
 @command(DropQueue, on=Session, writes=(DropRequested,))

@@ -111,9 +111,9 @@ def _entered(ledger: Ledger, name: str, reservation: str, call: Call) -> Ledger:
 
 def _forgotten(ledger: Ledger) -> Ledger:
     """Without the single calls of older days."""
-    kept = set(_newest(ledger))
+    recent = set(_newest(ledger))
     for name in ledger.days:
-        if name not in kept and len(ledger.days[name].calls):
+        if name not in recent and len(ledger.days[name].calls):
             ledger = Ledger(ledger.days.insert(name, replace(ledger.days[name], calls=Map())))
     return ledger
 

@@ -19,7 +19,7 @@ from schemas.events import (
 from services.desk.core.grammar import parse_tags
 from services.domain.decision import Decision
 from services.domain.fold import Map
-from services.domain.protection import kept, newest
+from services.domain.protection import newest, protected_sentence
 from services.domain.ranges import BadRange, ranges
 
 replace = msgspec.structs.replace
@@ -125,7 +125,7 @@ def _queued(tags: Tags, fresh: Sequence[int], known: int, protected: int) -> str
     if now:
         sentences.append(f"Queued to be dropped: {ranges(now)}.")
     if later:
-        sentences.append(kept(ranges(later), protected))
+        sentences.append(protected_sentence(ranges(later), protected))
     if known:
         sentences.append(f"{known} more had been queued or dropped before.")
     return " ".join(sentences)

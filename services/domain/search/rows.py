@@ -124,7 +124,7 @@ def needs_beside(text: str) -> bool:
     return length(text) < BESIDE_WORDS
 
 
-def beside(row: SearchRow, words: int = BESIDE_WORDS) -> tuple[str, str]:
+def surroundings(row: SearchRow, words: int = BESIDE_WORDS) -> tuple[str, str]:
     """What a row is read with: so many words before and after it that all are `words`, half of them on each side."""
     missing = words - length(row.text)
     if missing <= 0:
@@ -139,14 +139,14 @@ def text_beside(row: SearchRow) -> str:
 
     So it is not what is cut away where there is too much for a model.
     """
-    left, right = beside(row)
+    left, right = surroundings(row)
     return "\n".join(filter(None, (row.text, left, right)))
 
 
 def completed(row: SearchRow) -> SearchRow:
     """The row with all that is computed of its texts without a model. Whoever writes a row writes it so."""
     title = row.text.partition("\n")[0] if row.kind == "commit" else row.title
-    around = " ".join(row.files) if row.kind == "commit" else "\n".join(beside(row))
+    around = " ".join(row.files) if row.kind == "commit" else "\n".join(surroundings(row))
     return msgspec.structs.replace(
         row,
         terms=coded_once(row.text) if row.kind in BY_NAME else coded(row.text),

@@ -32,5 +32,5 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=16)
 def _stemmer(language: str) -> Stemmer.Stemmer:
-    """One for each language. It keeps nothing from word to word, so that several threads may use it by turns."""
+    """One for each language. It has no state between words, so that several threads may take turns with it."""
     return Stemmer.Stemmer(language, 0)

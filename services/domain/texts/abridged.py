@@ -41,7 +41,7 @@ def is_rule(sentence: str) -> bool:
 def rules_in(text: str) -> str:
     """Those of its sentences that give a rule, with signs where others are left out."""
     sentences = _sentences(text)
-    return _told(["".join(one.clauses) for one in sentences], [at for at, one in enumerate(sentences) if one.is_rule])
+    return _join(["".join(one.clauses) for one in sentences], [at for at, one in enumerate(sentences) if one.is_rule])
 
 
 def abridged(text: str, most: int) -> str:
@@ -59,18 +59,18 @@ def with_rules(text: str, most: int, size: Size = len) -> str:
     sentences = _sentences(text)
     clauses = [clause for one in sentences for clause in one.clauses]
     room = most - size(_SIGN)
-    kept: set[int] = set()
+    chosen: set[int] = set()
     for rule in _rules(sentences):
         cost = size("".join(clauses[rule.start : rule.stop])) + size(_SIGN)
-        if cost <= room and kept.isdisjoint(rule):
-            kept.update(rule)
+        if cost <= room and chosen.isdisjoint(rule):
+            chosen.update(rule)
             room -= cost
     for at, clause in enumerate(clauses):
-        room -= 0 if at in kept else size(clause)
+        room -= 0 if at in chosen else size(clause)
         if room < 0:
             break
-        kept.add(at)
-    return _told(clauses, sorted(kept))
+        chosen.add(at)
+    return _join(clauses, sorted(chosen))
 
 
 @lru_cache(maxsize=1024)  # a history tells the same words again whenever it is rendered
@@ -103,8 +103,8 @@ def _parts(text: str, separator: re.Pattern[str]) -> list[str]:
     return [text[start:end] for start, end in pairwise(edges) if start < end]
 
 
-def _told(parts: Sequence[str], kept: Sequence[int]) -> str:
+def _join(parts: Sequence[str], chosen: Sequence[int]) -> str:
     """The parts that are kept, in order, with a sign behind which others are left out."""
-    runs = groupby(enumerate(kept), key=lambda pair: pair[1] - pair[0])
-    told = _SIGN.join("".join(parts[at] for _, at in run).strip(" /,…") for _, run in runs)
-    return f"{told} …" if kept and kept[-1] + 1 < len(parts) else told
+    runs = groupby(enumerate(chosen), key=lambda pair: pair[1] - pair[0])
+    text = _SIGN.join("".join(parts[at] for _, at in run).strip(" /,…") for _, run in runs)
+    return f"{text} …" if chosen and chosen[-1] + 1 < len(parts) else text

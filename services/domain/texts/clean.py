@@ -97,7 +97,7 @@ def _outside(text: str, edges: re.Pattern[str], *, to_end: bool = False, anywher
     `to_end`: one that is never closed goes to the end; otherwise it goes up to the last end within it, or stays where
     there is none. `anywhere`: elements count also where they are quoted, and so do ends without a beginning.
     """
-    kept: list[str] = []
+    pieces: list[str] = []
     open_: list[str] = []
     counts: Counter[str] = Counter()
     start = done = closed = 0
@@ -112,7 +112,7 @@ def _outside(text: str, edges: re.Pattern[str], *, to_end: bool = False, anywher
             continue
         if not counts[name]:
             if anywhere and not open_:
-                kept.append(text[done : edge.start()])
+                pieces.append(text[done : edge.start()])
                 done = edge.end()
             continue
         last = ""
@@ -121,12 +121,12 @@ def _outside(text: str, edges: re.Pattern[str], *, to_end: bool = False, anywher
             counts[last] -= 1
         closed = edge.end()
         if not open_:
-            kept.append(text[done:start])
+            pieces.append(text[done:start])
             done = closed
     if open_ and (to_end or closed > start):
-        kept.append(text[done:start])
+        pieces.append(text[done:start])
         done = len(text) if to_end else closed
-    return "".join(kept) + text[done:] if kept else text
+    return "".join(pieces) + text[done:] if pieces else text
 
 
 def _begins_line(text: str, at: int, done: int) -> bool:
@@ -143,14 +143,14 @@ def _stands_alone(text: str, edge: re.Match[str], following: re.Match[str] | Non
 
 
 def _without_notices(text: str) -> str:
-    kept: list[str] = []
+    pieces: list[str] = []
     done = 0
     while found := _NOTICE.search(text, done):
-        kept.append(text[done : found.start()])
+        pieces.append(text[done : found.start()])
         ending = _BLANK_BEFORE_NO_LIST if found[0] in _DIRECTIVES else _BLANK
         end = ending.search(text, found.end())
         done = end.end() if end else len(text)
-    return "".join(kept) + text[done:]
+    return "".join(pieces) + text[done:]
 
 
 def _without_directives(text: str) -> str:
@@ -161,10 +161,10 @@ def _without_directives(text: str) -> str:
 
 def _without_comments(text: str) -> str:
     """What stands outside of comments, each with the end of its line. One that does not end is none."""
-    kept: list[str] = []
+    pieces: list[str] = []
     at = 0
     while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start)) >= 0:
-        kept.append(text[at:start])
+        pieces.append(text[at:start])
         at = end + len("-->")
         at += text.startswith("\n", at)
-    return "".join((*kept, text[at:]))
+    return "".join((*pieces, text[at:]))

@@ -35,21 +35,21 @@ class Line(msgspec.Struct, frozen=True):
 
 def lines(text: str) -> Iterator[Line]:
     """Lines that say something, and empty ones; what goes on in the next line is put together."""
-    held: Line | None = None
+    previous: Line | None = None
     rows = 0
     for raw in _FENCE.sub("\n", unlinked(text)).splitlines():
         line = _line(raw)
         rows = rows + 1 if line.kind == "row" else 0
         if rows == 1 or _RULE.fullmatch(raw.strip()):
             continue
-        if held and line.kind == "text" and _goes_on(held, line):
-            held = msgspec.structs.replace(held, text=f"{held.text} {line.text}")
+        if previous and line.kind == "text" and _goes_on(previous, line):
+            previous = msgspec.structs.replace(previous, text=f"{previous.text} {line.text}")
             continue
-        if held:
-            yield held
-        held = line
-    if held:
-        yield held
+        if previous:
+            yield previous
+        previous = line
+    if previous:
+        yield previous
 
 
 def _line(raw: str) -> Line:
@@ -70,10 +70,12 @@ def _line(raw: str) -> Line:
     return Line(words, indent, "item" if marked else "text") if words else Line("", kind="blank")
 
 
-def _goes_on(held: Line, line: Line) -> bool:
+def _goes_on(previous: Line, line: Line) -> bool:
     """Whether a line is the rest of the one before it."""
-    if held.kind not in {"text", "item"} or held.text.endswith(_ENDS) or len(held.text) > LONGEST:
+    if previous.kind not in {"text", "item"} or previous.text.endswith(_ENDS) or len(previous.text) > LONGEST:
         return False
     return (
-        bool(_LOWER.match(line.text)) or len(held.text) >= WIDTH or (held.kind == "item" and line.indent > held.indent)
+        bool(_LOWER.match(line.text))
+        or len(previous.text) >= WIDTH
+        or (previous.kind == "item" and line.indent > previous.indent)
     )

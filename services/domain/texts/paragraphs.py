@@ -26,14 +26,14 @@ def paragraphs(text: str) -> Iterator[Paragraph]:
     """What is said, in its order. A list stands below the line that leads it in."""
     heads: list[tuple[int, str]] = []
     items: list[str] = []
-    shown: set[str] = set()
+    headings: set[str] = set()
     kind = ""
     is_fresh = False
     for line in [*lines(text), Line("", kind="blank")]:
         is_lead = line.kind == "heading" or (line.text.endswith(_LEAD) and len(line.text) <= HEADING)
         is_back = line.kind == "item" and bool(heads) and line.indent <= heads[-1][0]
         if items and (is_lead or is_back or line.kind != kind):
-            yield Paragraph(_head(heads, shown), tuple(items), kind in {"item", "row"})
+            yield Paragraph(_head(heads, headings), tuple(items), kind in {"item", "row"})
             items = []
         if line.kind == "blank":
             kind = "" if kind == "text" and not is_fresh else kind
@@ -52,7 +52,7 @@ def paragraphs(text: str) -> Iterator[Paragraph]:
             heads = [one for one in heads if one[0] < line.indent]
             items.append(line.text)
     if is_fresh and kind != "heading":  # it leads in what is done next
-        yield Paragraph(_head(heads[:-1], shown), tuple(split(heads[-1][1])))
+        yield Paragraph(_head(heads[:-1], headings), tuple(split(heads[-1][1])))
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -72,11 +72,11 @@ def opening(text: str) -> str:
     return next(sentences(text), flat(text))
 
 
-def _head(heads: list[tuple[int, str]], shown: set[str]) -> str:
+def _head(heads: list[tuple[int, str]], headings: set[str]) -> str:
     """The nearest of what stands above, with the one above that where it was not told yet."""
     if not heads:
         return ""
     *above, nearest = (text for _, text in heads)
-    whole = f"{above[-1]}: {nearest}" if above and shown.isdisjoint((above[-1], nearest)) else nearest
-    shown.update((*above[-1:], nearest))
+    whole = f"{above[-1]}: {nearest}" if above and headings.isdisjoint((above[-1], nearest)) else nearest
+    headings.update((*above[-1:], nearest))
     return whole if len(whole) <= HEADING else nearest

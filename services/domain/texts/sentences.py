@@ -26,25 +26,29 @@ _WORD = re.compile(r"\w+")
 def split(line: str) -> list[str]:
     """Sentences. One that is too short to say anything goes with the next; an exclamation before others is left out."""
     found: list[str] = []
-    held = ""
+    pending = ""
     *openers, last = _END.split(line)
     for piece in [one for one in openers if not _exclaimed(one)] + [last]:
-        held = f"{held} {piece}".strip()
-        if _ends(held):
-            found.append(held)
-            held = ""
-    if held and found and len(held.encode()) < SHORTEST:
-        found[-1] += f" {held}"
-    elif held:
-        found.append(held)
+        pending = f"{pending} {piece}".strip()
+        if _ends(pending):
+            found.append(pending)
+            pending = ""
+    if pending and found and len(pending.encode()) < SHORTEST:
+        found[-1] += f" {pending}"
+    elif pending:
+        found.append(pending)
     return found
 
 
-def _ends(held: str) -> bool:
+def _ends(pending: str) -> bool:
     """Whether a sentence ends here, and no abbreviation, nor a piece of code."""
-    if len(held) > HELD:
+    if len(pending) > HELD:
         return True
-    return len(held.encode()) >= SHORTEST and not _ABBREVIATED.search(held[-SHORTEST:]) and not held.count("`") % 2
+    return (
+        len(pending.encode()) >= SHORTEST
+        and not _ABBREVIATED.search(pending[-SHORTEST:])
+        and not pending.count("`") % 2
+    )
 
 
 def is_fence(line: str) -> bool:

@@ -56,7 +56,7 @@ class Block(msgspec.Struct, frozen=True):
 def entry(message: RecordedMessage, most: int, *, keeps_lines: bool = False) -> Entry:
     """A message as texts of at most `most` bytes each. What a harness adds to a person's words is left out.
 
-    `keeps_lines`: texts keep their line breaks, for who reads the messages again; else each is on one line.
+    `keeps_lines`: line breaks of texts stay, for whoever reads the messages again; else each text is on one line.
     """
     mechanical = message.synthetic or message.role == "system"
     speaks = any(
@@ -72,7 +72,7 @@ def entry(message: RecordedMessage, most: int, *, keeps_lines: bool = False) -> 
             used = call_of(piece)
             lines += _tool(piece, used)
             confirmed += commits.made(used)
-            listed += commits.shown(used)
+            listed += commits.listed_hashes(used)
         elif line := _text(message, piece, most, keeps_lines=keeps_lines):
             lines.append(line)
             confirmed += commits.mentioned(line) if message.role == "assistant" else ()
@@ -148,14 +148,14 @@ def _text(message: RecordedMessage, piece: Piece, most: int, *, keeps_lines: boo
 
     Only what a person wrote may look like a person's words.
     """
-    text = _said(message, piece, most)
+    text = _words_of(message, piece, most)
     lines = [line.rstrip() for line in text.split("\n")] if keeps_lines else [flat(text)]
     if message.role != "user" or message.is_task or message.synthetic or piece.synthetic or piece.kind != "text":
         lines = [unposed_line(line) for line in lines]
     return "\n".join(f"- {line}" if _POSING.match(line) else line for line in lines).strip("\n")
 
 
-def _said(message: RecordedMessage, piece: Piece, most: int) -> str:
+def _words_of(message: RecordedMessage, piece: Piece, most: int) -> str:
     match piece.kind:
         case "text":
             text = piece.text if message.role == "assistant" else cleaned(piece.text)
@@ -172,16 +172,16 @@ def _said(message: RecordedMessage, piece: Piece, most: int) -> str:
 def _tool(piece: Piece, used: Call) -> Iterator[str]:
     """A line for a call; for a result that stands alone only if it tells of a failure, or shows something."""
     failure = f" -> error: {used.error}" if used.failed else ""
-    shown = "".join(f" {_file(short_name(one.filename))}" for one in piece.attachments[:MOST_FILES])
+    files = "".join(f" {_file(short_name(one.filename))}" for one in piece.attachments[:MOST_FILES])
     if piece.kind == "tool_result":
-        if failure or shown:
-            yield f"TC: {flat(piece.tool) or 'tool'}{failure}{shown}"
+        if failure or files:
+            yield f"TC: {flat(piece.tool) or 'tool'}{failure}{files}"
         return
     target = f"({_target(used)})" if used.about else ""
     more = f" {beginning(flat(used.description), LONGEST_DESCRIPTION)}" if used.description else ""
     others = f" and {len(used.files) - 1} more files" if len(used.files) > 1 else ""
     answer = f" -> {flat(shortened(used.report, LONGEST_REPORT))}" if used.report and not failure else ""
-    yield f"TC: {flat(used.tool) or 'tool'}{target}{others}{more}{failure}{answer}{shown}"
+    yield f"TC: {flat(used.tool) or 'tool'}{target}{others}{more}{failure}{answer}{files}"
 
 
 def _file(name: str) -> str:

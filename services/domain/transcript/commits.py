@@ -46,7 +46,7 @@ def made(call: Call) -> tuple[str, ...]:
     return _distinct(found[1] for found in _MADE.finditer(call.output))
 
 
-def shown(call: Call) -> tuple[str, ...]:
+def listed_hashes(call: Call) -> tuple[str, ...]:
     """Hashes that git listed in the output of this call, those that it made before others."""
     if not _GIT.search(call.command):
         return ()

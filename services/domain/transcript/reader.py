@@ -96,7 +96,7 @@ _Lump = tuple[list[RecordedMessage], list[Block]]
 
 def _lumps(recorded: Sequence[RecordedMessage], most: int, *, keeps_lines: bool) -> Iterator[_Lump]:
     """Messages that are taken together or not at all, and their blocks. Silent ones go with what follows."""
-    held: list[RecordedMessage] = []
+    lump: list[RecordedMessage] = []
     entries: list[Entry] = []
     size = silent = 0
     for atom in atoms(recorded):
@@ -104,15 +104,15 @@ def _lumps(recorded: Sequence[RecordedMessage], most: int, *, keeps_lines: bool)
         weight = sum(len(line.encode()) + 1 for one in now for line in one.lines)
         speakers = _speakers(entries) | _speakers(now)
         if _speakers(entries) and weight and (len(speakers) > 1 or size + weight > most):
-            until = len(held) - silent
-            yield held[:until], _blocks(entries[:until], most, keeps_lines=keeps_lines)
-            held, entries, size = held[until:], entries[until:], 0
-        held += atom
+            until = len(lump) - silent
+            yield lump[:until], _blocks(entries[:until], most, keeps_lines=keeps_lines)
+            lump, entries, size = lump[until:], entries[until:], 0
+        lump += atom
         entries += now
         size += weight
         silent = 0 if weight else silent + len(atom)
-    if held:
-        yield held, _blocks(entries, most, keeps_lines=keeps_lines)
+    if lump:
+        yield lump, _blocks(entries, most, keeps_lines=keeps_lines)
 
 
 def _speakers(entries: list[Entry]) -> set[str]:

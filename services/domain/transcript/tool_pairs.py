@@ -26,12 +26,12 @@ def whole(messages: Sequence[Message], conversation: Conversation) -> Sequence[M
     open_ = {owner for one in conversation.after(messages[-1].ordinal) for owner in _answered(one, conversation)}
     if open_.isdisjoint(one.recorded.message for one in messages):
         return messages
-    kept = []
+    complete = []
     for arc in arcs(messages, conversation):
         if not open_.isdisjoint(one.recorded.message for one in arc):
             break
-        kept.append(arc)
-    return tuple(chain.from_iterable(kept))
+        complete.append(arc)
+    return tuple(chain.from_iterable(complete))
 
 
 def _answered(message: Message, conversation: Conversation) -> Iterator[str]:

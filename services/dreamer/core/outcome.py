@@ -59,7 +59,7 @@ def equal_failures(state: Dreams) -> str:
 
 
 def closing(state: Dreams, code: str) -> list[Event]:
-    """The events that end a run before its last task: what is left is skipped, and seen to be."""
+    """The events that end a run before its last task: the tasks that are left are recorded as skipped."""
     request = state.request
     if request is None:
         return []

@@ -1,7 +1,7 @@
 """When two memories state one fact in other words.
 
-A text is brought into one usual form, and only equal forms are the same: whatever number, name, negation or word is
-left over keeps two apart, and so does their order. What is evened out is known not to say anything: words of
+A text is brought into one usual form, and only equal forms are the same: any other number, name, negation or word, and
+another order, makes two texts different. Evened out is only what does not change a meaning: words of
 courtesy, who acts where everybody does, `never` and `do not`, a condition in front or at the end, and `is kept` for
 `keep`. To be the same is therefore the same in both directions, and for any number of memories.
 """

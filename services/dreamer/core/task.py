@@ -58,11 +58,11 @@ class Scene(msgspec.Struct, frozen=True):
 
 
 class JudgedAnswer(msgspec.Struct, frozen=True):
-    """What stands of an answer."""
+    """The part of an answer that passed the check."""
 
     changes: tuple[TaskChange, ...] = ()
     items: tuple[str, ...] = ()
-    """The keys of the items that it was about, also of those of which nothing stands."""
+    """The keys of the items that it was about, also of those of which nothing passed."""
     dropped: tuple[str, ...] = ()
     """Why an item was dropped, for each that was."""
 

@@ -1,7 +1,7 @@
 """Words of English that are written in one way or another without saying another thing.
 
-Each table is short on purpose. A word that is in none of them keeps two texts apart, and so does every word of another
-language: that a rule is known twice costs a line, that two rules become one costs a rule.
+Each table is short on purpose. A word that is in none of them makes two texts different, and so does every word of
+another language: a rule that is remembered twice costs a line, two rules that become one cost a rule.
 """
 
 Words = tuple[str, ...]

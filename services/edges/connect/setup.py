@@ -61,7 +61,10 @@ class Change(msgspec.Struct, frozen=True):
 
 
 def setup(name: str, options: Options, settings: Settings, environment: Mapping[str, str], here: Path) -> int:
-    """Do it for the harness of this name; the exit status. Raises `Refused`, `Unsuitable`, `Missing` and `Unusable`."""
+    """Do it for the harness of this name; the exit status.
+
+    Raises `Refused`, `Unsuitable`, `Missing` and `Unusable`.
+    """
     harness = harnesses.load(name)(environment, here)
     target = harness.configuration(project=options.project)
     known = note.load(settings.data, name)

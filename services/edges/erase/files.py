@@ -172,7 +172,7 @@ async def _rows_of_set(folder: Path, needles: Sequence[str]) -> int:
 
 
 def drop_made_of_log(data: Path) -> None:
-    """Delete views and index, whose files keep what was deleted in them. Rooms make both anew from the log."""
+    """Delete views and index, since deleted rows are still in their files. Rooms make both anew from the log."""
     shutil.rmtree(folder_of(data), ignore_errors=True)
     for path in (data / "views").glob("*"):
         if path.name != PRESERVED_FILE:

@@ -78,7 +78,7 @@ async def _review(bus: Bus, options: argparse.Namespace, project: str) -> int:
 
 
 async def _export(bus: Bus, options: argparse.Namespace, project: str) -> int:
-    """Print what holds."""
+    """Print the active memories."""
     reply = await _asked(bus, question(options, project))
     if reply.error:
         return refused(reply.error)
@@ -87,7 +87,7 @@ async def _export(bus: Bus, options: argparse.Namespace, project: str) -> int:
 
 
 async def _import(bus: Bus, options: argparse.Namespace, project: str) -> int:
-    """Propose sentences of files, or take up what exports hold. What is refused is reported, and the rest goes on."""
+    """Propose sentences of files, or restore what exports have. What is refused is reported, and the rest goes on."""
     done, failed = 0, 0
     for path in files(options.paths):
         text = path.read_text(encoding="utf-8", errors="replace")

@@ -41,7 +41,7 @@ def _command(options: argparse.Namespace) -> Command:
             return MemoryMerge(tuple(options.id), options.text, options.category)
         case "policy" if not options.to:
             raise Incomplete(
-                f"what is to be done with candidates of {options.trust}? give applied, held or refused, too"
+                f"give what is to be done with candidates of {options.trust}, too: applied, held or refused"
             )
         case "policy":
             return PolicySet(options.trust, options.to)

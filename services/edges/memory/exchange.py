@@ -21,7 +21,7 @@ _MARKS = re.compile(r"\*\*|__")
 
 
 class NothingToImport(LookupError):
-    """No file holds anything to import; says what would."""
+    """No file has anything to import; says what would."""
 
 
 class ExportedMemory(msgspec.Struct, frozen=True):
@@ -34,7 +34,7 @@ class ExportedMemory(msgspec.Struct, frozen=True):
 
 
 def exported(project: str, items: Iterable[ExportedMemory]) -> str:
-    """What holds, by category. `restored` reads it back."""
+    """The active memories, by category. `restored` reads them back."""
     by_category: dict[str, list[ExportedMemory]] = {}
     for item in items:
         by_category.setdefault(item.category, []).append(item)

@@ -115,7 +115,7 @@ def described(one: Explained) -> str:
             what = HEADS.get(slot, f"slot {slot}")
             return f"added at the head: {what}, {_count(len(text.encode()), 'byte')}" if text else f"taken away: {what}"
         case PrefixText(text=text):
-            return f'shown with "{_line(text)}" before it: {where}'
+            return f'"{_line(text)}" is put before it: {where}'
         case AppendText(text=text):
             return f'added behind {where}: "{_line(text)}"'
         case ReplaceText(text=text) | ReplaceOutput(text=text):

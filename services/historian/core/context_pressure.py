@@ -25,7 +25,7 @@ class ContextPressure(msgspec.Struct, frozen=True):
     """The newest prompt as a share of what it may have."""
     projected: float | None
     """The same after the next rebase, without a job; none: nothing waits that would make it smaller."""
-    kept: Retention
+    retention: Retention
     """What stays when the prompt is made smaller."""
 
     @property
@@ -40,7 +40,7 @@ class ContextPressure(msgspec.Struct, frozen=True):
 
     def tail(self, limits: Limits) -> int:
         """Tokens of the newest messages that stay as they are."""
-        return min(self.kept.tail, limits.tail_tokens)
+        return min(self.retention.tail, limits.tail_tokens)
 
 
 def context_pressure(session: Session, plan: PlanLimits) -> ContextPressure:

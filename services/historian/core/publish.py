@@ -161,9 +161,9 @@ def _observed(
     anything, and it may not write to the project's memory: nothing is published but what is about its work.
     """
     for fact in () if is_subagent else summary.facts:
-        shown = [ordinal for ordinal in fact.evidence if ordinal <= last]
-        if shown or not fact.evidence:
-            yield _fact(fact.category, fact.text, shown, request)
+        evidence = [ordinal for ordinal in fact.evidence if ordinal <= last]
+        if evidence or not fact.evidence:
+            yield _fact(fact.category, fact.text, evidence, request)
     for one in summary.observations:
         if one.first <= last and (one.kind in OF_WORK or not is_subagent):
             yield _observation(one, min(one.last, last), request, chunk)

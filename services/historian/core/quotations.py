@@ -29,10 +29,10 @@ LEAST = 12
 def is_quoted(line: str, requests: Sequence[str]) -> bool:
     """Whether a person wrote it in one of these texts, in this order. Their lines are kept: a line ends a sentence."""
     cut = line.replace("...", CUT).split(CUT)
-    return any(_holds(request, [line]) or (len(cut) > 1 and _holds(request, cut)) for request in requests)
+    return any(_contains(request, [line]) or (len(cut) > 1 and _contains(request, cut)) for request in requests)
 
 
-def _holds(request: str, pieces: Sequence[str]) -> bool:
+def _contains(request: str, pieces: Sequence[str]) -> bool:
     """Whether these pieces stand in a text, one behind the other. One is whole where nothing was cut beside it."""
     at = 0
     is_any = False
@@ -95,8 +95,8 @@ def _ends(text: str, at: int) -> bool:
 def _is_turned(text: str, at: int) -> bool:
     """Whether what was cut off in front of it may turn what is left into its opposite."""
     before = text[max(0, at - NEAR) : at]
-    said = before[max(map(before.rfind, _ENDS)) + 1 :].lower()
-    return RULE.search(said) is not None or any(word in _TURNING for word in said.replace("\u2019", "'").split())
+    clause = before[max(map(before.rfind, _ENDS)) + 1 :].lower()
+    return RULE.search(clause) is not None or any(word in _TURNING for word in clause.replace("\u2019", "'").split())
 
 
 def _is_abbreviation(text: str, at: int) -> bool:

@@ -30,98 +30,98 @@ MOST_FAULTS = 8
 """How many faults are told at once."""
 
 
-def healed(output: Output, shown: Bounds) -> Output:
+def healed(output: Output, bounds: Bounds) -> Output:
     """In order, with small or silent gaps taken into the compartment before, and no call parted from its result."""
     ordered = sorted(output.compartments, key=lambda one: (one.start, one.end))
     if not ordered:
         return output
-    covers_all = output.unprocessed_from in {None, shown.last + 1}
-    ends = [*(one.start for one in ordered[1:]), shown.last + 1 if covers_all else ordered[-1].end + 1]
-    extended = tuple(_extended(one, end, shown) for one, end in zip(ordered, ends, strict=True))
-    return _snapped(replace(output, compartments=extended), shown)
+    covers_all = output.unprocessed_from in {None, bounds.last + 1}
+    ends = [*(one.start for one in ordered[1:]), bounds.last + 1 if covers_all else ordered[-1].end + 1]
+    extended = tuple(_extended(one, end, bounds) for one, end in zip(ordered, ends, strict=True))
+    return _snapped(replace(output, compartments=extended), bounds)
 
 
-def _snapped(output: Output, shown: Bounds) -> Output:
+def _snapped(output: Output, bounds: Bounds) -> Output:
     """A bound that lies between a call and its result goes behind the result, as far as it leaves something there."""
     compartments = list(output.compartments)
     for at, one in enumerate(compartments):
-        end = next((last for first, last in shown.arcs if first <= one.end < last), one.end)
+        end = next((last for first, last in bounds.arcs if first <= one.end < last), one.end)
         following = compartments[at + 1] if at + 1 < len(compartments) else None
         if end == one.end or (following is not None and following.end <= end):
             continue
         compartments[at] = replace(one, end=end)
         if following is not None:
-            start = next(iter(shown.between(end, shown.last + 1)), following.start)
+            start = next(iter(bounds.between(end, bounds.last + 1)), following.start)
             compartments[at + 1] = replace(following, start=max(following.start, start))
     unprocessed = output.unprocessed_from
     if unprocessed is not None and compartments[-1].end != output.compartments[-1].end:
-        unprocessed = next(iter(shown.between(compartments[-1].end, shown.last + 1)), None)
+        unprocessed = next(iter(bounds.between(compartments[-1].end, bounds.last + 1)), None)
     return replace(output, compartments=tuple(compartments), unprocessed_from=unprocessed)
 
 
-def _extended(one: Compartment, end: int, shown: Bounds) -> Compartment:
-    gap = shown.between(one.end, end)
-    if not gap or one.end not in shown.ordinals:
+def _extended(one: Compartment, end: int, bounds: Bounds) -> Compartment:
+    gap = bounds.between(one.end, end)
+    if not gap or one.end not in bounds.ordinals:
         return one
-    silent = any(first <= gap[0] and gap[-1] <= last for first, last in shown.tool_only)
+    silent = any(first <= gap[0] and gap[-1] <= last for first, last in bounds.tool_only)
     return replace(one, end=gap[-1]) if silent or len(gap) <= HEALED else one
 
 
-def check(output: Output, shown: Bounds) -> str:
+def check(output: Output, bounds: Bounds) -> str:
     """What is wrong, in sentences that name the messages; empty: nothing is."""
-    output = healed(output, shown)
+    output = healed(output, bounds)
     if not output.compartments:
-        return f"There is no compartment; give at least one for the messages {shown.first}-{shown.last}."
-    faults = [*_places(output.compartments, shown), *_end(output, shown)]
+        return f"There is no compartment; give at least one for the messages {bounds.first}-{bounds.last}."
+    faults = [*_places(output.compartments, bounds), *_end(output, bounds)]
     for one in output.compartments:
         faults += _compartment(one)
-    faults += _texts(output.compartments, shown)
+    faults += _texts(output.compartments, bounds)
     faults += _others(output)
     more = len(faults) - MOST_FAULTS
     return " ".join([*faults[:MOST_FAULTS], *([f"And {more} more faults of these kinds."] if more > 0 else [])])
 
 
-def _places(compartments: Sequence[Compartment], shown: Bounds) -> Iterator[str]:
-    known = set(shown.ordinals)
+def _places(compartments: Sequence[Compartment], bounds: Bounds) -> Iterator[str]:
+    known = set(bounds.ordinals)
     for one in compartments:
         for edge, name in ((one.start, "begins"), (one.end, "ends")):
             if edge not in known:
                 yield (
                     f"The compartment {one.place} {name} at {edge}, "
-                    f"which is no message of the transcript {shown.first}-{shown.last}."
+                    f"which is no message of the transcript {bounds.first}-{bounds.last}."
                 )
-        torn = next((f"{first}-{last}" for first, last in shown.arcs if first <= one.end < last), "")
+        torn = next((f"{first}-{last}" for first, last in bounds.arcs if first <= one.end < last), "")
         if torn:
             yield f"The compartment {one.place} ends inside the messages {torn}, which are a call and its result."
         if one.start > one.end:
             yield f"The compartment {one.place} runs backwards."
-    if compartments[0].start != shown.first:
-        yield f"The first compartment begins at {compartments[0].start}; it must begin at {shown.first}."
+    if compartments[0].start != bounds.first:
+        yield f"The first compartment begins at {compartments[0].start}; it must begin at {bounds.first}."
     for before, one in pairwise(compartments):
-        gap = shown.between(before.end, one.start)
+        gap = bounds.between(before.end, one.start)
         if one.start <= before.end:
             yield f"The compartments {before.place} and {one.place} overlap."
         elif gap:
             yield f"The messages {gap[0]}-{gap[-1]} belong to no compartment, between {before.place} and {one.place}."
 
 
-def _end(output: Output, shown: Bounds) -> Iterator[str]:
+def _end(output: Output, bounds: Bounds) -> Iterator[str]:
     last = output.compartments[-1].end
-    rest = shown.between(last, shown.last + 1)
+    rest = bounds.between(last, bounds.last + 1)
     unprocessed = output.unprocessed_from
-    if unprocessed in {None, shown.last + 1}:
+    if unprocessed in {None, bounds.last + 1}:
         if rest:
             yield (
-                f"The last compartment ends at {last} and the transcript at {shown.last}: "
+                f"The last compartment ends at {last} and the transcript at {bounds.last}: "
                 f"cover {rest[0]}-{rest[-1]}, or set unprocessed_from to {rest[0]}."
             )
-    elif unprocessed not in shown.ordinals:
-        yield f"unprocessed_from is {unprocessed}, which is no message of the transcript {shown.first}-{shown.last}."
+    elif unprocessed not in bounds.ordinals:
+        yield f"unprocessed_from is {unprocessed}, which is no message of the transcript {bounds.first}-{bounds.last}."
     elif not rest or unprocessed != rest[0]:
         right = str(rest[0]) if rest else "null"
         yield f"unprocessed_from is {unprocessed} and the last compartment ends at {last}; it must be {right}."
-    if last <= shown.previous_last:
-        yield f"The last compartment ends at {last}, and all up to {shown.previous_last} was summarised before."
+    if last <= bounds.previous_last:
+        yield f"The last compartment ends at {last}, and all up to {bounds.previous_last} was summarised before."
 
 
 def _compartment(one: Compartment) -> Iterator[str]:
@@ -155,14 +155,14 @@ def _anchors(one: Compartment, tiers: Mapping[str, str], where: str) -> Iterator
             yield f"{' and '.join(lost)} {where} must hold its anchor {anchor!r}, or the anchor must go."
 
 
-def _texts(compartments: Sequence[Compartment], shown: Bounds) -> Iterator[str]:
+def _texts(compartments: Sequence[Compartment], bounds: Bounds) -> Iterator[str]:
     seen: dict[str, Compartment] = {}
     for one in compartments:
         other = seen.setdefault(" ".join(one.p1.lower().split()), one)
         if other is not one:
             yield f"The compartments {other.place} and {one.place} have the same p1."
     total = sum(tokens(len(one.p1.encode())) for one in compartments)
-    most = max(P1_LEAST, shown.tokens * P1_PERCENT // 100)
+    most = max(P1_LEAST, bounds.tokens * P1_PERCENT // 100)
     if total > most:
         yield f"All p1 together have about {total} tokens; for this transcript at most {most} are allowed."
 

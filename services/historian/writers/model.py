@@ -53,16 +53,16 @@ class ModelWriter:
     async def _ask(self, reading: Reading) -> Output:
         began = time.monotonic()
         chunk = reading.chunk
-        shown = model_answer.bounds(chunk, reading.before[-1].last if reading.before else 0)
+        bounds = model_answer.bounds(chunk, reading.before[-1].last if reading.before else 0)
         question = Question(
             system=SYSTEM,
             prompt=prompt(chunk, reading.before, self._models.room),
             shape=model_answer.Output,
-            check=lambda output: check(output, shown),
+            check=lambda output: check(output, bounds),
             address=reading.address,
         )
         answer = await self._models.ask(question, budget=self._budget_of(reading.address))
-        summary = to_summary(answer.value, shown)
+        summary = to_summary(answer.value, bounds)
         drafts = tuple(_with_names(draft, chunk, reading.directory) for draft in summary.compartments)
         written = Written(replace(summary, compartments=drafts), answer.model, time.monotonic() - began)
         return Output(written, attempted(reading.request.run, answer.attempts))

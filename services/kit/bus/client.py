@@ -18,8 +18,8 @@ VERSION = NATS_HDR_LINE + b"\r\n"
 class BusParser(Parser):
     """The library's parser, which goes on with the next buffer as long as one is there.
 
-    What came at once, such as a page of the log, would keep the loop until all of it is parsed: here whoever else waits
-    has a turn behind each full buffer.
+    A large delivery, such as a page of the log, would occupy the event loop until all of it is parsed: this parser
+    yields to other tasks after each full buffer.
     """
 
     async def parse(self, data: bytes = b"") -> None:

@@ -49,7 +49,7 @@ class Pull:
         self._rewind = rewind
         self._beginning = asyncio.Lock()
         self._requested = 0
-        self._held = 0
+        self._unfinished = 0
         self._inbox = ""
         self._subscription: Subscription | None = None
         self._stopped = False
@@ -70,7 +70,7 @@ class Pull:
             await self._disconnect()
             if self._rewind is not None:
                 await self._rewind()
-                self._held = 0
+                self._unfinished = 0
             self._requested = 0
             self._received_at = asyncio.get_running_loop().time()
             self._inbox = self._bus.client.new_inbox()
@@ -96,17 +96,17 @@ class Pull:
 
     def finished(self, count: int) -> None:
         """The receiver is done with so many messages."""
-        self._held -= count
+        self._unfinished -= count
         if not self._stopped and self._room() >= self._credit // 2:
             task = asyncio.ensure_future(self._ask())
             task.add_done_callback(_report)
 
     def resumed(self, count: int) -> None:
         """The receiver goes on with so many messages that it had reported as finished for the time being."""
-        self._held += count
+        self._unfinished += count
 
     def _room(self) -> int:
-        return self._credit - self._requested - self._held
+        return self._credit - self._requested - self._unfinished
 
     async def _ask(self) -> None:
         room = self._room()
@@ -125,7 +125,7 @@ class Pull:
         status = (message.headers or {}).get("Status") if not message.reply else None
         if status is None:
             self._requested = max(0, self._requested - 1)
-            self._held += 1
+            self._unfinished += 1
             self._deliver(message)
             return
         if status == CONTROL_HEARTBEAT:

@@ -1,4 +1,4 @@
-"""What holds at the moment that a command about a project's memory comes, beside the book."""
+"""What a decision about a project's memory needs to know in addition to the book."""
 
 from datetime import datetime
 

@@ -79,7 +79,7 @@ def _hidden(before: Book, after: Book, memory: Memory, context: BookContext) -> 
         yield f"It finds no room in the head of new sessions, and is hidden from now on ({_where(context)})."
     elif twin := dict(choice.twins).get(memory.id):
         yield f"{twin} is the same sentence, and represents both."
-    gone = [one.memory for one in was.shown if reasons.get(one.memory.id) in NO_ROOM and one.memory.id != memory.id]
+    gone = [one.memory for one in was.memories if reasons.get(one.memory.id) in NO_ROOM and one.memory.id != memory.id]
     if gone:
         named = ", ".join(map(_quoted, gone[:MOST])) + (f" and {len(gone) - MOST} more" if len(gone) > MOST else "")
         verb = "finds" if len(gone) == 1 else "find"

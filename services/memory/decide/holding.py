@@ -26,7 +26,7 @@ APPROVED = "it was approved"
 
 
 class BookChange(msgspec.Struct, frozen=True):
-    """A change of memories that hold. Of several, the first one goes on."""
+    """A change of active memories. Of several, the first one stays."""
 
     kind: Kind
     memories: tuple[Memory, ...]

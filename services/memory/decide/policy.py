@@ -29,9 +29,9 @@ def set_policy(book: Book, command: PolicySet, _: BookContext) -> Decision:
     if command.trust == FIXED:
         raise Refusal(f"what comes from the output of a tool is always {DEFAULTS[FIXED]}; decide on each one instead")
     if action_of(book, command.trust) == command.action:
-        return Decision(ok=True, text=f"Nothing to do: {told(command)}")
-    return Decision(ok=True, text=told(command), events=(PolicyChanged(trust=command.trust, action=command.action),))
+        return Decision(ok=True, text=f"Nothing to do: {answer(command)}")
+    return Decision(ok=True, text=answer(command), events=(PolicyChanged(trust=command.trust, action=command.action),))
 
 
-def told(command: PolicySet) -> str:
+def answer(command: PolicySet) -> str:
     return f"Candidates of the trust {command.trust} are {command.action}."

@@ -45,7 +45,7 @@ def _taken_back(book: Book, command: MemoryQuarantine, reason: str) -> Decision:
     taken = [memory for memory in members if memory.status != "quarantined"]
     known = book.quarantines.get(source_key(command.kind, command.value))
     if known is not None and not {memory.id for memory in members} - set(known.memories):
-        return Decision(ok=True, text=f"Nothing to do: {_told(command, len(known.memories))}")
+        return Decision(ok=True, text=f"Nothing to do: {_answer(command, len(known.memories))}")
     if not members and command.kind != "session":
         raise Refusal(
             f"nothing that is remembered came of the {command.kind} {echo(command.value)}; `annals memory show ID` "
@@ -61,7 +61,7 @@ def _taken_back(book: Book, command: MemoryQuarantine, reason: str) -> Decision:
         reason=reason,
     )
     mixed = [memory.id for memory in taken if not all(_is_from(one, command) for one in _authors(memory))]
-    text = _told(command, len(members))
+    text = _answer(command, len(members))
     if restored:
         text += f" {_named(restored)} hold{_s(restored)} again."
     if mixed:
@@ -87,8 +87,8 @@ def _released(book: Book, command: MemoryQuarantine) -> Decision:
     restored = [name for name in known.restored if book.memories[name].status == "active"]
     event = MemoryReleased(kind=command.kind, value=command.value, memories=names, restored=restored)
     text = f"What came of the {command.kind} {echo(command.value)} is as it was: {_count(len(names))}."
-    if kept := [name for name in known.memories if name in still]:
-        text += f" {_named(kept)} stay{_s(kept)} taken back for another source."
+    if others := [name for name in known.memories if name in still]:
+        text += f" {_named(others)} stay{_s(others)} taken back for another source."
     return Decision(ok=True, text=text, events=(event,))
 
 
@@ -115,7 +115,7 @@ def _is_freed(book: Book, memory: Memory, names: set[str]) -> bool:
     return True
 
 
-def _told(command: MemoryQuarantine, count: int) -> str:
+def _answer(command: MemoryQuarantine, count: int) -> str:
     return f"All that came of the {command.kind} {echo(command.value)} is taken back: {_count(count)}."
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from schemas.codec import derived_id
 from schemas.events import MemoryRetrieved, PartRecorded
 from services.domain.decision import Decision
-from services.domain.search.telling import told_memories
+from services.domain.search.answer_text import memories_in_answer
 from services.domain.tools.names import is_our_search
 from services.memory.book import Book
 
@@ -16,7 +16,7 @@ def shown_by(part: PartRecorded) -> tuple[str, ...]:
         return ()
     if part.kind == "tool" and part.status != "completed":
         return ()
-    return told_memories(part.output)
+    return memories_in_answer(part.output)
 
 
 def retrieval_id(session: str, part: PartRecorded) -> str:

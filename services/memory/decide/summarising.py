@@ -28,14 +28,14 @@ def line_id(line: Line, origin: Origin) -> str:
 
 
 def decide_line(
-    book: Book, context: BookContext, *, line: Line, block: Block, shown: Snapshot | None, origin: Origin
+    book: Book, context: BookContext, *, line: Line, block: Block, snapshot: Snapshot | None, origin: Origin
 ) -> Decision:
     """What a line of a summary's block becomes. Those before it are in the book."""
     if isinstance(line, New):
         judged = judge_candidate(line.text, line.place.memory_class)
         candidate = _candidate(line, origin, judged.text, line.place)
         return admit(book, replace(candidate, verdict=judged.verdict), context)
-    (found,) = check_commands(replace(block, lines=(line,)), shown, book.memories)
+    (found,) = check_commands(replace(block, lines=(line,)), snapshot, book.memories)
     if not isinstance(found, Refused | Reinforced):
         candidate = _candidate(line, origin, found.text, found.place)
         return admit(book, replace(candidate, supersedes=(found.memory,), codes=found.codes), context)

@@ -80,8 +80,10 @@ def requests(text: str) -> tuple[Request | Ignored, ...]:
                 found.append(Ignored(reason, hit.language, beginning(flat(line), PREVIEW)))
             else:
                 is_copied = is_signed or above.are_copied
-                shown = mark or _reported(hit.before) or ("pasted" if is_copied else "")
-                found.append(Request(beginning(flat(hit.body), LONGEST), hit.language, place_of(hit.body), shown))
+                mark_of_copy = mark or _reported(hit.before) or ("pasted" if is_copied else "")
+                found.append(
+                    Request(beginning(flat(hit.body), LONGEST), hit.language, place_of(hit.body), mark_of_copy)
+                )
         above.read(line, mark)
     return tuple(found)
 

@@ -46,7 +46,7 @@ class LinesAbove:
         self._labels = 0
         self._is_record = False
         self._is_quoted = False
-        """Whether a quoted line stands directly above: in Markdown what follows without a blank line belongs to it."""
+        """Whether a quoted line is directly above: in Markdown what follows without a blank line belongs to it."""
 
     @property
     def are_copied(self) -> bool:

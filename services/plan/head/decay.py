@@ -46,11 +46,11 @@ def tiers(costs: Sequence[Sequence[int]], importance: Sequence[int], budget: int
     pressure = max(LEAST_PRESSURE, total(costs, natural) / budget) if budget > 0 else 1.0
     faint = [faded(age, one, pressure) for age, one in zip(ages, importance, strict=True)]
     order = freshest(importance, pressure)
-    shown = [ARCHIVED if one == ARCHIVED else min(TIERS, tier(z)) for one, z in zip(natural, faint, strict=True)]
+    levels = [ARCHIVED if one == ARCHIVED else min(TIERS, tier(z)) for one, z in zip(natural, faint, strict=True)]
     for lowest in (TIERS, ARCHIVED):
-        _demote(costs, shown, budget, order[::-1], lowest)
-    _promote(costs, shown, budget, order)
-    return tuple(shown)
+        _demote(costs, levels, budget, order[::-1], lowest)
+    _promote(costs, levels, budget, order)
+    return tuple(levels)
 
 
 def freshest(importance: Sequence[int], pressure: float = 1.0) -> list[int]:
@@ -59,31 +59,31 @@ def freshest(importance: Sequence[int], pressure: float = 1.0) -> list[int]:
     return sorted(range(len(importance)), key=lambda at: (faint[at], -at))
 
 
-def total(costs: Sequence[Sequence[int]], shown: Sequence[int]) -> int:
+def total(costs: Sequence[Sequence[int]], levels: Sequence[int]) -> int:
     """What all of them cost together; the archived cost nothing."""
-    return sum(_cost(one, at) for one, at in zip(costs, shown, strict=True))
+    return sum(_cost(one, at) for one, at in zip(costs, levels, strict=True))
 
 
-def _cost(costs: Sequence[int], shown: int) -> int:
-    return 0 if shown == ARCHIVED else costs[shown - 1]
+def _cost(costs: Sequence[int], level: int) -> int:
+    return 0 if level == ARCHIVED else costs[level - 1]
 
 
-def _demote(costs: Sequence[Sequence[int]], shown: list[int], budget: int, order: Sequence[int], lowest: int) -> None:
+def _demote(costs: Sequence[Sequence[int]], levels: list[int], budget: int, order: Sequence[int], lowest: int) -> None:
     """Take from them what is too much, one after the other."""
-    over = total(costs, shown) - budget
+    over = total(costs, levels) - budget
     for at in order:
-        while over > 0 and shown[at] < lowest:
-            over -= _cost(costs[at], shown[at]) - _cost(costs[at], shown[at] + 1)
-            shown[at] += 1
+        while over > 0 and levels[at] < lowest:
+            over -= _cost(costs[at], levels[at]) - _cost(costs[at], levels[at] + 1)
+            levels[at] += 1
 
 
-def _promote(costs: Sequence[Sequence[int]], shown: list[int], budget: int, order: Sequence[int]) -> None:
+def _promote(costs: Sequence[Sequence[int]], levels: list[int], budget: int, order: Sequence[int]) -> None:
     """Give them what room is left for, one after the other."""
-    room = budget - total(costs, shown)
+    room = budget - total(costs, levels)
     for at in order:
-        while shown[at] > 1:
-            more = _cost(costs[at], shown[at] - 1) - _cost(costs[at], shown[at])
+        while levels[at] > 1:
+            more = _cost(costs[at], levels[at] - 1) - _cost(costs[at], levels[at])
             if more > room:
                 break
             room -= more
-            shown[at] -= 1
+            levels[at] -= 1

@@ -23,16 +23,16 @@ def shortened(full: str, brief: str, most: int, quote: str = QUOTE) -> str:
     room = max(most, LEAST, octets(brief))
     if octets(full) <= room:
         return full
-    kept: dict[int, str] = {}
+    chosen: dict[int, str] = {}
     size = 0
     for at, line, bound in _offers(full.splitlines(), room, quote):
-        held = octets(kept[at]) + 1 if at in kept else 0
-        left = bound - size + held - 1
+        replaced = octets(chosen[at]) + 1 if at in chosen else 0
+        left = bound - size + replaced - 1
         fitting = line if octets(line) <= left else _abridged(line, left, quote) if bound < room else ""
-        if octets(fitting) + 1 > max(held, 1):
-            kept[at] = fitting
-            size += octets(fitting) + 1 - held
-    text = "\n".join(kept[at] for at in sorted(kept))
+        if octets(fitting) + 1 > max(replaced, 1):
+            chosen[at] = fitting
+            size += octets(fitting) + 1 - replaced
+    text = "\n".join(chosen[at] for at in sorted(chosen))
     return text if octets(text) >= octets(brief) else brief
 
 

@@ -53,14 +53,14 @@ def render_history(
     state: Sequence[str] = (),
     tasks: Sequence[str] = (),
     importance: Callable[[CompartmentSealed], int] = importance_of,
-    standing: AbstractSet[str] = frozenset(),
+    visible: AbstractSet[str] = frozenset(),
     *,
     is_subagent: bool = False,
 ) -> str:
     """The second head message in at most `budget` tokens; empty if there is nothing to say, or no room for it.
 
     The oldest comes first. State and tasks are rendered whole as far as the budget goes; summaries get what they leave.
-    `standing`: ends of paths of files that can be read elsewhere in the prompt. `is_subagent`: another agent has
+    `visible`: ends of paths of files that can be read elsewhere in the prompt. `is_subagent`: another agent has
     started the session, and nothing in it is rendered as the user's words.
     """
     opening, quote = (SUBAGENT, TASK) if is_subagent else (HISTORY, QUOTE)
@@ -69,7 +69,7 @@ def render_history(
     now = _bounded([("state", STATE, state), ("tasks", "", tasks)], room)
     left = room - len(now.encode()) - 4
     rendered = [_as_task(one) for one in sealed] if is_subagent else sealed
-    past = _past(rendered, left, [importance(one) for one in sealed], standing, now, quote) if sealed else ""
+    past = _past(rendered, left, [importance(one) for one in sealed], visible, now, quote) if sealed else ""
     sections = stacked([past, now])
     return element("history", stacked([opening, sections])) if sections and room > 0 else ""
 
@@ -84,7 +84,7 @@ def _past(
     sealed: Sequence[CompartmentSealed],
     room: int,
     importance: Sequence[int],
-    standing: AbstractSet[str],
+    visible: AbstractSet[str],
     now: str,
     quote: str,
 ) -> str:
@@ -94,9 +94,9 @@ def _past(
     """
     found = names.ranked(sealed)
     summaries = _summaries(sealed, int(room * (1 - NAMES)), importance, quote)
-    listed = names.index(found, f"{summaries}\n{now}", _for_names(summaries, room), standing)
+    listed = names.index(found, f"{summaries}\n{now}", _for_names(summaries, room), visible)
     summaries = _summaries(sealed, room - len(listed.encode()) - 2, importance, quote)
-    listed = names.index(found, f"{summaries}\n{now}", _for_names(summaries, room), standing)
+    listed = names.index(found, f"{summaries}\n{now}", _for_names(summaries, room), visible)
     text = stacked([summaries, listed])
     return text if len(text.encode()) <= room else ""
 
@@ -113,19 +113,19 @@ def _summaries(sealed: Sequence[CompartmentSealed], room: int, importance: Seque
     forms = [[shortened(full, brief, room // PARTS, quote), brief, *rest] for full, brief, *rest in whole]
     costs = [[_cost(form) for form in each] for each in forms]
     room -= ARCHIVED_LINE
-    shown = tiers(costs, importance, room)
-    room -= total(costs, shown)
+    levels = tiers(costs, importance, room)
+    room -= total(costs, levels)
     for at in freshest(importance):
-        if shown[at] == 1:
+        if levels[at] == 1:
             forms[at][0] = shortened(whole[at][0], whole[at][1], costs[at][0] - 2 + room, quote)
             room -= _cost(forms[at][0]) - costs[at][0]
     lines: list[str] = []
-    for archived, run in groupby(range(len(sealed)), key=lambda at: shown[at] == ARCHIVED):
+    for archived, run in groupby(range(len(sealed)), key=lambda at: levels[at] == ARCHIVED):
         every = list(run)
         if archived:
             lines.append(f"- {sealed[every[0]].first}-{sealed[every[-1]].last}: archived")
         else:
-            lines += [forms[at][shown[at] - 1] for at in every]
+            lines += [forms[at][levels[at] - 1] for at in every]
     return _set(lines)
 
 
@@ -166,8 +166,8 @@ def _set(lines: Iterable[str]) -> str:
 def state_in(text: str) -> tuple[str, ...]:
     """The lines of the state that a history shows, as they were given; none: it shows none."""
     _, mark, rest = text.rpartition(f"<state>\n{STATE}\n")
-    shown = rest.partition("\n</state>")[0] if mark else ""
-    return tuple(unescape(line.removeprefix("- ")) for line in shown.split("\n") if line)
+    state = rest.partition("\n</state>")[0] if mark else ""
+    return tuple(unescape(line.removeprefix("- ")) for line in state.split("\n") if line)
 
 
 def _bounded(sections: Iterable[tuple[str, str, Sequence[str]]], room: int) -> str:

@@ -61,10 +61,10 @@ def ranked(sealed: Sequence[CompartmentSealed]) -> Ranked:
     return Ranked(sorted(worth, key=lambda name: (-worth[name], name)), dict(homes))
 
 
-def index(found: Ranked, narrative: str, room: int, standing: AbstractSet[str] = frozenset()) -> str:
+def index(found: Ranked, narrative: str, room: int, visible: AbstractSet[str] = frozenset()) -> str:
     """Lines of at most `room` UTF-8 bytes together. What the narrative says, or a longer name holds, is told once.
 
-    `standing`: ends of paths of files that stand in the prompt; what is at home in them is read there.
+    `visible`: ends of paths of files that are in the prompt; names in them can be read there.
     """
     chosen: dict[str, list[str]] = {}
     known = narrative
@@ -72,13 +72,15 @@ def index(found: Ranked, narrative: str, room: int, standing: AbstractSet[str] =
     for place, own in found:
         if left < LEAST:
             break
-        if (own or place) in known or (own and end_of(place) in standing):
+        if (own or place) in known or (own and end_of(place) in visible):
             continue
-        held = [] if place in chosen else [home for home, names in chosen.items() if not names and _ends(place, home)]
+        shorter = (
+            [] if place in chosen else [home for home, names in chosen.items() if not names and _ends(place, home)]
+        )
         cost = (len(own.encode()) + 1 if own else 0) + (0 if place in chosen else _cost(place))
-        cost -= sum(map(_cost, held))
+        cost -= sum(map(_cost, shorter))
         if cost <= left:
-            for home in held:
+            for home in shorter:
                 del chosen[home]
             chosen.setdefault(place, []).extend([own] if own else [])
             known = f"{known} {place} {own}"

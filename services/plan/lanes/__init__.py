@@ -1,4 +1,4 @@
-"""The lanes: each one kind of edit, decided once and kept.
+"""The lanes: each makes one kind of edit. An edit is decided once and stays.
 
 A lane is a module of this package with a `LANE`. It is found by that, and has its place by the order that it declares.
 """

@@ -38,7 +38,7 @@ class Change(msgspec.Struct, frozen=True):
     """Tags whose drop it serves."""
     reclaimed: int = 0
     """Estimated tokens that it saves."""
-    held: tuple[str, ...] = ()
+    delays: tuple[str, ...] = ()
     """What it would do and may not yet, with the reason."""
 
 
@@ -106,7 +106,7 @@ class View(msgspec.Struct, frozen=True):
     @property
     def known(self) -> Learned:
         """What the session has learned of models' limits, beside what all sessions have."""
-        return self.session.learned.beside(self.learned)
+        return self.session.learned.with_shared(self.learned)
 
     @property
     def able(self) -> frozenset[str]:

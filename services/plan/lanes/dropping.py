@@ -84,9 +84,10 @@ def _is_long(view: View, one: Wanted) -> bool:
 
 def _sound(view: View, drop_plans: Sequence[DropPlan]) -> Sequence[DropPlan]:
     """Where a provider would refuse the messages without a whole call, only its answer goes, and that is settled."""
-    kept = {drop_plan.wanted.name for drop_plan in acceptable(view, drop_plans)}
+    sound = {drop_plan.wanted.name for drop_plan in acceptable(view, drop_plans)}
     return [
-        drop_plan if drop_plan.wanted.name in kept else _answer_only(view, drop_plan.wanted) for drop_plan in drop_plans
+        drop_plan if drop_plan.wanted.name in sound else _answer_only(view, drop_plan.wanted)
+        for drop_plan in drop_plans
     ]
 
 

@@ -25,10 +25,10 @@ def extend(view: View, messages: Sequence[Message]) -> Iterable[AnyEdit]:
     """What comes back stays dropped."""
     session = view.session
     sent = (found for message in messages for found in session.conversation.sent_parts(message))
-    return tuple(_shown(session, (name for name, part in sent if part.number in session.drops.dropped)))
+    return tuple(_reappearing(session, (name for name, part in sent if part.number in session.drops.dropped)))
 
 
-def _shown(session: Session, dropped: Iterable[str]) -> Iterator[ReplaceText | ReplaceOutput]:
+def _reappearing(session: Session, dropped: Iterable[str]) -> Iterator[ReplaceText | ReplaceOutput]:
     """What was dropped and is shown nevertheless: in a message that is listed again, or in a part with another id."""
     for name in dropped:
         is_shown = session.plan.is_whole(name) or is_torn(session, session.plan.altered.get(name))
@@ -40,14 +40,14 @@ def _shown(session: Session, dropped: Iterable[str]) -> Iterator[ReplaceText | R
 def rebase(view: View) -> Change:
     """Serve the queued drops that newer tags have pushed out of protection, and those that are served no more."""
     session, limits, spared = view.session, view.limits, view.spared
-    edits: list[AnyEdit] = [*_shown(session, _not_hidden(session))]
+    edits: list[AnyEdit] = [*_reappearing(session, _not_hidden(session))]
     dropped: list[int] = []
     reclaimed = 0
-    held = []
+    delays = []
     gone: set[str] = set()
     for number, seq in sorted(session.drops.queued.items()):
         if number in spared:
-            held.append(f"tag {number} is among the newest {limits.protected_tags}")
+            delays.append(f"tag {number} is among the newest {limits.protected_tags}")
             continue
         dropped.append(number)
         name = session.conversation.numbered.get(number, "")
@@ -56,7 +56,7 @@ def rebase(view: View) -> Change:
             edits.append(edit)
             reclaimed += saving
             gone.update(edit.parts if isinstance(edit, OmitArc) else ())
-    return Change(tuple(untorn(session, edits)), tuple(dropped), reclaimed, tuple(held))
+    return Change(tuple(untorn(session, edits)), tuple(dropped), reclaimed, tuple(delays))
 
 
 def _not_hidden(session: Session) -> Iterator[str]:
@@ -122,16 +122,16 @@ def _dropped_tool(
     recorded = part.recorded
     edit = _replaced(session, name, part, by)
     output = served_output(session.plan, recorded)
-    kept = edit, output - tokens(len(edit.text.encode()))
+    answer_drop = edit, output - tokens(len(edit.text.encode()))
     call = name if recorded.kind == "tool" else call_of(session, part)
     if call is None:
-        return kept
+        return answer_drop
     made = recorded if call == name else session.conversation.parts[call].recorded
     if made.input_bytes <= MAX_KEPT_INPUT:
-        return kept
+        return answer_drop
     arc = (name,) if call == name else (call, name)
     if not all(_leaves_meaning(session, one, gone) for one in arc):
-        return kept
+        return answer_drop
     return OmitArc(part=name, parts=arc, by=by, lane=NAME), output + tokens(made.input_bytes)
 
 

@@ -39,9 +39,9 @@ def rebase(view: View) -> Change:
 
 
 def _of_interest(view: View) -> Iterator[Placed]:
-    """Answers with a text that may say nothing, and those that are left out already.
+    """Answers with a text that may be blank, and those that are left out already.
 
-    What has no such text says something, or never said anything: of a long session that is nearly all.
+    All other answers have words, or never had a text: in a long session those are nearly all.
     """
     conversation = view.session.conversation
     names = {placed.name for placed in view.index.messages(NAME)}
@@ -75,9 +75,9 @@ def _is_hollow(view: View, rules: Rules, placed: Placed) -> bool:
         return False
     if any(part.recorded.kind not in ("text", "reasoning") and _is_shown(view, part) for part in placed.parts):
         return False
-    shown = [part for part in placed.parts if _is_shown(view, part)]
-    texts = [part for part in shown if part.recorded.kind == "text"]
-    thoughts = [part for part in shown if is_reasoning(part)]
+    visible = [part for part in placed.parts if _is_shown(view, part)]
+    texts = [part for part in visible if part.recorded.kind == "text"]
+    thoughts = [part for part in visible if is_reasoning(part)]
     if not any(_is_dropped(view, rules, part) for part in texts):
         return False
     if not all(_is_dropped(view, rules, part) or _is_blank(view, part) for part in texts):

@@ -6,8 +6,7 @@ from schemas.plan import AnyEdit, SetHead
 from services.domain.conversation import Message
 from services.domain.tokens import tokens
 from services.domain.window import window
-from services.memory.profiles import Trait
-from services.memory.profiles import shown as shown_traits
+from services.memory.profiles import Trait, head_traits
 from services.memory.rendering import Choice, render
 from services.plan.head.documents import Document, at_the_head, chosen
 from services.plan.head.last_session import last_session_section
@@ -27,7 +26,7 @@ MOST_PERCENT = 10
 
 
 def extend(view: View, _: Sequence[Message]) -> Iterable[AnyEdit]:
-    """At the first step of a session nothing was sent yet, so that there is no prefix to keep."""
+    """At the first step of a session nothing was sent yet, so that no cached prefix would be lost."""
     if view.session.calls.before is not None or view.session.revision:
         return ()
     wanted = _wanted(view)
@@ -41,14 +40,14 @@ def rebase(view: View) -> Change:
         return Change()
     saving = _cost(present) - _cost(wanted.text)
     if saving < -view.limits.min_reclaim and view.causes & PRESSING and SETTINGS not in view.causes:
-        return Change(held=(f"the head would take {-saving} more tokens while room is short",))
+        return Change(delays=(f"the head would take {-saving} more tokens while room is short",))
     return Change(edits=(wanted,), reclaimed=max(0, saving))
 
 
 def is_late(view: View, lane: Lane) -> bool:
     """Whether the session began without a head because nobody answered, and there was something to show it then.
 
-    `lane`: this one. What became known since is shown by notices, as in any other session. What the last session left
+    `lane`: this one. Notices report what became known since, as in any other session. What the last session left
     open is older than any call of this one, and alone no reason for a rebase.
     """
     calls = view.session.calls
@@ -69,12 +68,12 @@ def served(view: View) -> SetHead | None:
     return view.session.plan.heads.get(SLOT)
 
 
-def shown(view: View) -> tuple[Document, ...]:
+def head_documents(view: View) -> tuple[Document, ...]:
     """What the head is made from, and what is gone, in the order of the settings."""
     return chosen(view.documents, at_the_head(view.limits))
 
 
-def known(view: View) -> int:
+def known_position(view: View) -> int:
     """The position up to which the head that is served knows the project's memory.
 
     Without a head that was made of a memory, it is that of the first call: there was nothing to show then.
@@ -86,7 +85,7 @@ def known(view: View) -> int:
 def predecessor(view: View) -> Predecessor:
     """What the head shows of the session before this one: what the first plan recorded, less what is taken back since.
 
-    Nothing where memory is off: then no session is shown anything of another one.
+    Nothing where memory is off: then no session gets anything of another one.
     """
     found = view.session.predecessor if view.session.revision else view.predecessor
     if not found.session or not view.memory.enabled or not view.memory.last_session or view.remembered.book.is_home:
@@ -97,7 +96,7 @@ def predecessor(view: View) -> Predecessor:
 def recorded_fields(view: View, edits: Iterable[AnyEdit]) -> Mapping[str, object]:
     """The fields in which a plan records what the head among these edits shows; none where there is no such edit.
 
-    The memories that stand in it, so that the desk knows what a session was shown; and at the first plan of a session
+    The memories in it, so that the desk knows which ones a session has had; and at the first plan of a session
     what the session before it left open.
     """
     heads = [edit for edit in edits if isinstance(edit, SetHead) and edit.slot == SLOT and edit.text]
@@ -110,36 +109,36 @@ def recorded_fields(view: View, edits: Iterable[AnyEdit]) -> Mapping[str, object
 
 
 def _wanted(view: View) -> SetHead:
-    """Empty where a model refuses two messages of one role in a row: the head stands before a user's message."""
+    """Empty where a model refuses two messages of one role in a row: the head is put before a user's message."""
     step, limits, at = view.session.step, view.limits, view.session.calls.at
     if step is None or at is None or "requires_alternation" in view.able:
         return SetHead(slot=SLOT, text="", lane=NAME)
     share = window(step, view.known, limits).usable * MOST_PERCENT // 100
     documents = chosen(view.documents, limits.head_documents) if limits.head else ()
-    memories = chosen_memories(view.remembered, view.memory, at, share)
+    choice = chosen_memories(view.remembered, view.memory, at, share)
     traits = traits_shown(view, share)
     text = render_project(
         documents,
-        render(memories),
+        render(choice),
         [one.text for one in traits],
-        key_files=[file for file in shown(view) if file not in documents],
+        key_files=[file for file in head_documents(view) if file not in documents],
         last_session=last_session_section(predecessor(view).lines),
         room=Room(limits.head_tokens, limits.key_files_tokens, share),
     )
-    return SetHead(slot=SLOT, text=text, by=_by(view, memories, traits) if text else (), lane=_mark(view))
+    return SetHead(slot=SLOT, text=text, by=_by(view, choice, traits) if text else (), lane=_mark(view))
 
 
 def traits_shown(view: View, share: int) -> Sequence[Trait]:
-    """What is shown of the person; nothing where the project has no memory: it is shown nothing of other sessions."""
+    """The sentences about the person; none where the project has no memory: then nothing of other sessions is shown."""
     if not view.memory.enabled or view.remembered.book.is_home:
         return ()
-    return shown_traits(view.profile, share)
+    return head_traits(view.profile, share)
 
 
-def _by(view: View, memories: Choice, traits: Iterable[Trait]) -> tuple[int, ...]:
-    """Where the log tells of what stands in it."""
+def _by(view: View, choice: Choice, traits: Iterable[Trait]) -> tuple[int, ...]:
+    """The positions of the facts from which its text is made."""
     newest = view.remembered.newest
-    of_project = (*(one.seq for one in shown(view)), *(newest[one.memory.id] for one in memories.shown))
+    of_project = (*(one.seq for one in head_documents(view)), *(newest[one.memory.id] for one in choice.memories))
     return (*of_project, *(one.promoted for one in traits), *predecessor(view).facts)
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from schemas.asks import Hit as Found
 from schemas.asks import Hits
 from schemas.events import HintDecided
-from services.domain.search.telling import age
+from services.domain.search.answer_text import age
 from services.domain.texts.clean import CONTEXT_ELEMENT
 from services.plan.lanes.hints import MAX_HITS, Hit, query_of
 from services.plan.session.state import Session
@@ -27,7 +27,7 @@ def too_short(text: str, least: int) -> bool:
 
 
 def decided(message: str, found: Hits, threshold: float, now: datetime) -> HintDecided:
-    """What is shown of the hits for a message: what fits well enough by itself. The message is no news to it."""
+    """The hint for a message: the hits that fit well enough, each by itself. The message is no hit for itself."""
     others = [hit for hit in found.hits if hit.id != message]
     score = max((hit.score for hit in others), default=0.0)
     if not others:

@@ -15,8 +15,8 @@ from services.domain.window import window
 from services.plan.head.history import render_history, state_in
 from services.plan.head.working import lost_rules, taken_back, working_lines
 from services.plan.lanes.base import PRESSING, Change, Lane, View
-from services.plan.lanes.keeping import Kept, standing
-from services.plan.session.costs import kept
+from services.plan.lanes.keeping import Kept, remainder
+from services.plan.session.costs import remaining_parts
 from services.plan.session.state import served_tokens, with_edits
 
 NAME = "history"
@@ -26,16 +26,16 @@ COLD = frozenset({"idle", "model", "variant", "system", "compacted", "late"})
 
 
 def rebase(view: View) -> Change:
-    """History as it is known now, in front of the first message that it does not stand for.
+    """History as it is known now, in front of the first message that it does not replace.
 
     Where a model refuses two messages of one role in a row, that must be an agent's message. Then the newest one that
-    history stands for stays, so that one rebase takes all that stands ready. A copy goes on with what it took over
+    history replaces stays, so that one rebase takes all history that is ready. A copy goes on with what it took over
     until the log has its compartments.
     """
     if view.session.awaits_history and view.limits.history:
-        return Change(held=("history stays as it is: the origin's compartments are not copied yet",))
+        return Change(delays=("history stays as it is: the origin's compartments are not copied yet",))
     first = _first(view)
-    stood = _standing(view, first) if first is not None else ()
+    stood = _remainder(view, first) if first is not None else ()
     text = _text(view, first, frozenset(one.file for one in stood if one.file))
     if text and first is not None and first.recorded.role == "user" and "requires_alternation" in view.able:
         return _waiting(view, f"history waits: the model takes no message of ours in front of {first.recorded.message}")
@@ -45,7 +45,7 @@ def rebase(view: View) -> Change:
     if text != head:
         edits.append(SetHead(slot=SLOT, text=text, by=_by(view) if text else (), lane=NAME))
     stays = tuple(dict.fromkeys(name for one in stood for name in one.parts)) if start else ()
-    if (start, stays) != (cut, kept(view.session.plan)):
+    if (start, stays) != (cut, remaining_parts(view.session.plan)):
         edit = CutBefore(message=start, kept=stays, by=_by(view), lane=NAME)
         edits.append(edit if start else Withdraw(what=str(Cut()), lane=NAME))
     saving = served_tokens(view.session) - served_tokens(with_edits(view.session, edits)) if edits else 0
@@ -62,7 +62,7 @@ def _waiting(view: View, why: str) -> Change:
         edits.append(Withdraw(what=str(Cut()), lane=NAME))
         if head:
             edits.append(SetHead(slot=SLOT, text="", lane=NAME))
-    return Change(edits=tuple(edits), held=(why,), reclaimed=_cost(head) if edits else 0)
+    return Change(edits=tuple(edits), delays=(why,), reclaimed=_cost(head) if edits else 0)
 
 
 def served(view: View) -> tuple[str, str]:
@@ -97,7 +97,7 @@ def _rendered(view: View, most: int, state: Sequence[str], files: AbstractSet[st
         most,
         state,
         importance=history.importance,
-        standing=files,
+        visible=files,
         is_subagent=view.session.is_subagent,
     )
 
@@ -118,7 +118,7 @@ def _by(view: View) -> tuple[int, ...]:
     return tuple(history.positions.get(one.compartment, 0) for one in history.sealed)
 
 
-def _standing(view: View, first: Message) -> tuple[Kept, ...]:
+def _remainder(view: View, first: Message) -> tuple[Kept, ...]:
     """What stays of what is before this message.
 
     Where a model refuses messages of one role in a row, nothing does. Where it would refuse the prompt, what fits.
@@ -128,10 +128,10 @@ def _standing(view: View, first: Message) -> tuple[Kept, ...]:
         return ()
     stays = retention(window(step, view.known, view.limits).usable, view.limits.context)
     if not view.excess:
-        return standing(session, first.ordinal, stays)
+        return remainder(session, first.ordinal, stays)
     behind = sum(message.tokens for message in session.conversation.after(first.ordinal - 1))
     room = max(0, served_tokens(session) - view.excess - behind - stays.history)
-    return standing(session, first.ordinal, stays, room)
+    return remainder(session, first.ordinal, stays, room)
 
 
 def _cost(text: str) -> int:
@@ -139,7 +139,7 @@ def _cost(text: str) -> int:
 
 
 def _spares_firm(view: View) -> bool:
-    """Where no history stands ready beyond what is cut away already."""
+    """Whether no history is ready beyond what is cut away already."""
     return view.session.history.last < max(1, view.session.cut)
 
 

@@ -28,8 +28,8 @@ def rebase(view: View) -> Change:
         edits.append(ReplaceText(part=part.recorded.part, text=text, by=(part.seq, part.tag_seq), lane=NAME))
         reclaimed += part.recorded.tokens - tokens(len(text.encode()))
     numbers = tuple(view.session.conversation.parts[edit.part].number for edit in edits)
-    shown = drop(view, NAME, map(Wanted, _of_tools(view, known, answered)))
-    return Change((*edits, *shown.edits), (*numbers, *shown.dropped), reclaimed + shown.reclaimed)
+    outputs = drop(view, NAME, map(Wanted, _of_tools(view, known, answered)))
+    return Change((*edits, *outputs.edits), (*numbers, *outputs.dropped), reclaimed + outputs.reclaimed)
 
 
 def _of_prompts(view: View, known: Ages, answered: int) -> Iterator[Part]:

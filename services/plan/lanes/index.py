@@ -58,7 +58,7 @@ class Finder(msgspec.Struct, frozen=True):
     """What a lane looks for in the conversation, so that all lanes share one look at it."""
 
     predicate: Callable[[Session], MayBeMeant]
-    """Tells, in one session, whether a part is of interest. It is asked about parts of these kinds, roles and signs."""
+    """Decides, in one session, whether a part is of interest. Called for parts of these kinds, roles and signs."""
     kinds: frozenset[str] = frozenset()
     """Empty: all."""
     role: str = ""
@@ -83,7 +83,7 @@ class Index(msgspec.Struct, frozen=True):
     answers: tuple[Placed, ...] = ()
     """The messages of agents."""
     calls: tuple[Part, ...] = ()
-    """Complete outputs of tools that nobody has dropped or wishes to drop."""
+    """Complete outputs of tools that are neither dropped nor asked to be dropped."""
     found: Mapping[str, Sequence[Seen]] = {}
     """Lane -> what its finder has found."""
 

@@ -31,15 +31,15 @@ class Kept(msgspec.Struct, frozen=True):
     """The end of its path."""
 
 
-def standing(session: Session, before: int, stays: Retention, room: int | None = None) -> tuple[Kept, ...]:
+def remainder(session: Session, before: int, stays: Retention, room: int | None = None) -> tuple[Kept, ...]:
     """What stays of the messages before this ordinal, in their order. `room`: tokens at most, where there is less."""
     known = session.usage.calibration
     most = known.estimated(stays.request + stays.readings)
     room = most if room is None else min(room, most)
     asked = [*_request(session, before, min(room, known.estimated(stays.request)))]
     room -= sum(one.tokens for _, one in asked)
-    shown = _readings(session, before, stays, min(room, known.estimated(stays.readings)))
-    return tuple(one for _, one in sorted([*asked, *shown], key=lambda each: each[0]))
+    readings = _readings(session, before, stays, min(room, known.estimated(stays.readings)))
+    return tuple(one for _, one in sorted([*asked, *readings], key=lambda each: each[0]))
 
 
 def _request(session: Session, before: int, room: int) -> Iterator[tuple[int, Kept]]:
@@ -51,7 +51,7 @@ def _request(session: Session, before: int, room: int) -> Iterator[tuple[int, Ke
     texts = [
         part
         for _, part in conversation.sent_parts(message)
-        if part.recorded.kind == "text" and not part.recorded.synthetic and _stands(session, part)
+        if part.recorded.kind == "text" and not part.recorded.synthetic and _is_served_whole(session, part)
     ]
     if sum(text.recorded.tokens for text in texts) <= room:
         yield from ((text.number, Kept((text.recorded.part,), text.recorded.tokens)) for text in texts)
@@ -70,9 +70,9 @@ def _ranked(session: Session, before: int, stays: Retention) -> Iterator[tuple[f
     """The readings that may stay, each with how idle it is beside what its kind may be."""
     conversation, known = session.conversation, session.readings
     newer: dict[str, list[tuple[Reading, Part]]] = {}
-    for reading in reversed(known.shown):
+    for reading in reversed(known.newest):
         part, place = conversation.parts.get(reading.part), conversation.place(reading.part)
-        if part is None or not _stands(session, part):
+        if part is None or not _is_served_whole(session, part):
             continue
         kind, later = _kind(session, reading, place), newer.setdefault(reading.file, [])
         is_enough = not later or kind == "fresh" or reading.is_written
@@ -84,7 +84,7 @@ def _ranked(session: Session, before: int, stays: Retention) -> Iterator[tuple[f
             yield idle, reading, part
 
 
-def _stands(session: Session, part: Part) -> bool:
+def _is_served_whole(session: Session, part: Part) -> bool:
     """Whether it is served whole now, and nobody wishes to drop it."""
     name = part.recorded.part
     is_free = session.plan.is_whole(name) and session.drops.is_free(part.number)

@@ -42,7 +42,7 @@ class _News(msgspec.Struct, frozen=True):
 
 def extend(view: View, fresh: Sequence[Message]) -> tuple[AppendText, ...]:
     """One notice on the newest message of a person, as long as the settings allow. What finds no room waits."""
-    since = head.known(view)
+    since = head.known_position(view)
     if not view.memory.enabled or view.remembered.book.seq <= since:
         return ()
     part, place = newest_of_person(view.session, fresh)
@@ -51,8 +51,8 @@ def extend(view: View, fresh: Sequence[Message]) -> tuple[AppendText, ...]:
         return ()
     before = newest_notice(view.session, place, changes[0].seq, NAME)
     mark = mark_of(before, NAME)
-    told = int(mark.detail) if mark is not None else since
-    news = sorted(_news(view, [change for change in changes if change.seq > told]), key=lambda one: one.seq)
+    reported = int(mark.detail) if mark is not None else since
+    news = sorted(_news(view, [change for change in changes if change.seq > reported]), key=lambda one: one.seq)
     listed = _fitting(news, view.memory.notice_tokens * BYTES_PER_TOKEN)
     if not listed:
         return ()
@@ -89,10 +89,10 @@ def _news(view: View, changes: Iterable[MemoryChange]) -> Iterator[_News]:
 def _kind(view: View, memory: Memory, course: Sequence[MemoryChange]) -> str:
     """What is new of it; empty: nothing, or nothing of which the session knows."""
     first = course[0]
-    held = first.kind != "added"
+    was_known = first.kind != "added"
     if not memory.is_active:
-        return GONE if held and _is_known(view, first.before) else ""
-    if not held:
+        return GONE if was_known and _is_known(view, first.before) else ""
+    if not was_known:
         return ADDED
     if all(change.kind != "revised" for change in course):
         return ""
@@ -102,7 +102,7 @@ def _kind(view: View, memory: Memory, course: Sequence[MemoryChange]) -> str:
 def _is_known(view: View, position: int) -> bool:
     """Whether the session was shown a memory as that fact made it: in the head, or since then in a notice."""
     served = head.served(view)
-    return position > head.known(view) or (served is not None and position in served.by)
+    return position > head.known_position(view) or (served is not None and position in served.by)
 
 
 def _fitting(news: Sequence[_News], room: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""The lane that says, behind what a person has just said, that notes wait: once a piece of work has come to an end."""
+"""The lane that reminds an agent of its notes, behind a person's message, once a piece of work has come to an end."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -17,8 +17,8 @@ from services.plan.session.lane_marks import LaneMark, mark_of
 from services.plan.session.state import Session
 
 NAME = "notes"
-"""Its mark holds when it has spoken, in seconds: `notes:1767225600`. Where there were news of notes, the position up to
-which they were reported stands behind that: `notes:1767225600:4711`."""
+"""Its mark contains the time of the reminder, in seconds: `notes:1767225600`. Where it reported news of notes, the
+position up to which it did so comes after that: `notes:1767225600:4711`."""
 MODES = frozenset({"primary", "reduce_off"})
 MAX_BACK = 4000
 """Messages among which the last reminder is sought."""
@@ -69,7 +69,7 @@ def _is_shown(session: Session, part: str) -> bool:
 
 
 def rebase(_: View) -> Change:
-    """What was said stays said."""
+    """A reminder that was served stays."""
     return Change()
 
 

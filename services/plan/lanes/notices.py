@@ -61,7 +61,7 @@ def _news(view: View, made: SetHead) -> Mapping[int, str]:
     """The positions of what the head does not know, with a line for each."""
     return {
         document.seq: f"- {escaped(document.path)}{'' if document.digest else ' (removed)'}"
-        for document in head.shown(view)
+        for document in head.head_documents(view)
         if document.seq not in made.by
     }
 

@@ -27,5 +27,5 @@ def prefix_of(view: View, name: str) -> str:
         case _:
             part = view.session.conversation.parts[name]
             message = view.session.conversation.messages[part.recorded.message]
-            shown = tag(part.number) if part.number and view.mode in SHOWS_TAGS else ""
-            return shown + (marker_for(view, message) if marked(view, message) == name else "")
+            label = tag(part.number) if part.number and view.mode in SHOWS_TAGS else ""
+            return label + (marker_for(view, message) if marked(view, message) == name else "")

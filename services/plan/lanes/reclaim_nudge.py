@@ -169,8 +169,8 @@ def _is_recent(view: View, last: Nudge) -> bool:
 
 
 def _nudge(view: View, part: str, level: Level, found: Reclaimable, text: str) -> tuple[AppendText, ...]:
-    shown = f"\n\n{element('instruction', text, name='old_tool_outputs')}"
-    return appended(view.session, part, shown, str(LaneMark(NAME, (level, str(found.tokens)))))
+    nudge = f"\n\n{element('instruction', text, name='old_tool_outputs')}"
+    return appended(view.session, part, nudge, str(LaneMark(NAME, (level, str(found.tokens)))))
 
 
 def _long(level: Level, view: View, found: Reclaimable) -> str:

@@ -51,9 +51,9 @@ def rebase(view: View) -> Change:
     """A reminder that was followed has done its work."""
     if boundary(view.session):
         return Change()
-    standing = tuple(_standing(view))
-    reduced = _newest_reduced(view, standing[0][0]) if standing else 0
-    done = tuple(edit for ordinal, edit in standing if ordinal < reduced)
+    served = tuple(_served(view))
+    reduced = _newest_reduced(view, served[0][0]) if served else 0
+    done = tuple(edit for ordinal, edit in served if ordinal < reduced)
     edits = tuple(Withdraw(what=str(target(edit)), by=edit.by, lane=NAME) for edit in done)
     return Change(edits, reclaimed=sum(tokens(len(edit.text.encode())) for edit in done))
 
@@ -82,7 +82,7 @@ def _calls(view: View, turn: Iterable[Message]) -> int:
     return sum(part.kind in OUTPUTS and part.status in ("completed", "error") for part in sent)
 
 
-def _standing(view: View) -> Iterator[tuple[int, AppendText]]:
+def _served(view: View) -> Iterator[tuple[int, AppendText]]:
     """The reminders that are served and that no other lane shares, in order."""
     ends = view.session.plan.ends
     for placed in view.index.prompts:

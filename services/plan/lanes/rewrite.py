@@ -92,7 +92,7 @@ def without_blocks(text: str, tag: re.Pattern[str], *, with_white: bool = False)
 
     A block ends where its name is closed for the first time; one that is never closed is no block.
     """
-    kept: list[str] = []
+    pieces: list[str] = []
     opened: dict[str, int] = {}
     done = 0
     for found in tag.finditer(text):
@@ -100,10 +100,10 @@ def without_blocks(text: str, tag: re.Pattern[str], *, with_white: bool = False)
         if not found[1]:
             opened.setdefault(name, found.start())
         elif name in opened:
-            kept.append(text[done : opened[name]])
+            pieces.append(text[done : opened[name]])
             done = _behind_white(text, found.end()) if with_white else found.end()
             opened = {}
-    return "".join(kept) + text[done:] if kept else text
+    return "".join(pieces) + text[done:] if pieces else text
 
 
 def _behind_white(text: str, at: int) -> int:

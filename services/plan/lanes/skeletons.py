@@ -21,12 +21,12 @@ MAX_CALLS = 250
 """Calls that are taken out in one rebase: each costs time, and more wait for the next one."""
 
 
-def rebase(view: View, kept: int = KEPT) -> Change:
+def rebase(view: View, count: int = KEPT) -> Change:
     """Take out the older calls behind the first message that changes anyway; all of them where that is free."""
     now = [*_dropped_now(view)]
     dropped = (seen.part.number for seen in view.index.parts(NAME))
-    newest = nlargest(kept, chain(dropped, (part.number for part in now)))
-    if len(newest) < kept:
+    newest = nlargest(count, chain(dropped, (part.number for part in now)))
+    if len(newest) < count:
         return Change()
     first = _first_changed(view)
     old = [part for part in chain(_behind(view, first), now) if part.number < newest[-1]]

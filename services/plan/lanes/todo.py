@@ -57,28 +57,28 @@ def call_id(state: str) -> str:
 
 def needs(view: View) -> tuple[str, ...]:
     """The answer of the newest real call: it repeats the list, so that it tells whether this is still the list."""
-    call = _real(view) if _is_open(view) and not _kept(view) else None
+    call = _real(view) if _is_open(view) and not _current_pair(view) else None
     return (call.recorded.part,) if call is not None and _is_seen(view, call) else ()
 
 
 def rebase(view: View) -> Change:
     """Place the list, or a newer one, or take it away; where it stands already, it stays."""
-    standing = _standing(view)
-    kept = _kept(view)
-    placed = kept or _wanted(view)
-    taken = [pair for pair in standing if all(pair.message != other.message for other in placed)]
-    edits: tuple[AnyEdit, ...] = (*map(_withdrawn, taken), *(() if kept else placed))
+    pairs = _pairs_in_force(view)
+    current = _current_pair(view)
+    placed = current or _wanted(view)
+    taken = [pair for pair in pairs if all(pair.message != other.message for other in placed)]
+    edits: tuple[AnyEdit, ...] = (*map(_withdrawn, taken), *(() if current else placed))
     if edits and boundary(view.session):
-        return Change(held=(HELD,))
-    return Change(edits, reclaimed=max(0, sum(map(_cost, standing)) - sum(map(_cost, placed))))
+        return Change(delays=(HELD,))
+    return Change(edits, reclaimed=max(0, sum(map(_cost, pairs)) - sum(map(_cost, placed))))
 
 
-def _kept(view: View) -> tuple[InsertPair, ...]:
+def _current_pair(view: View) -> tuple[InsertPair, ...]:
     """The pair that shows this very list already."""
     if not _is_open(view):
         return ()
     call = call_id(json_of(lines_of(view.session.activity.todos)))
-    found = [pair for pair in _standing(view) if pair.call == call and _may_bear(view, pair.message)]
+    found = [pair for pair in _pairs_in_force(view) if pair.call == call and _may_bear(view, pair.message)]
     return tuple(found[-1:])
 
 
@@ -164,7 +164,7 @@ def _is_sent(view: View, name: str) -> bool:
     return message.ordinal >= view.session.cut
 
 
-def _standing(view: View) -> tuple[InsertPair, ...]:
+def _pairs_in_force(view: View) -> tuple[InsertPair, ...]:
     """The pairs in force, also those behind messages that are not listed now: they may come back."""
     messages = view.session.conversation.messages
     found = [(messages[name].ordinal, name, pair) for name, pair in view.session.plan.pairs.items() if name in messages]

@@ -68,14 +68,14 @@ def whole(view: View, one: Wanted, gone: AbstractSet[str]) -> DropPlan | None:
     left: list[Part] = [*arc]
     empties = False
     for message in {part.recorded.message: None for part in arc}:
-        beside = [
+        others = [
             part
             for name, part in conversation.sent_parts(conversation.messages[message])
             if name not in names and name not in gone
         ]
-        if any(has_meaning(part) and not _is_left_out(view, part) for part in beside):
+        if any(has_meaning(part) and not _is_left_out(view, part) for part in others):
             continue
-        rest = [part for part in beside if not _is_left_out(view, part)]
+        rest = [part for part in others if not _is_left_out(view, part)]
         if any(_must_stay(view, part) for part in rest):
             return None
         empties = True

@@ -39,7 +39,7 @@ def attribution(session: Session) -> Attribution:
     words = max(0, served_tokens(session) - documents - history - calls)
     density = session.usage.calibration.density
     return Attribution(
-        system=beside(session),
+        system=overhead(session),
         documents=int(documents * density),
         history=int(history * density),
         conversation=int(words * density),
@@ -47,10 +47,10 @@ def attribution(session: Session) -> Attribution:
     )
 
 
-def beside(session: Session) -> int:
+def overhead(session: Session) -> int:
     """Tokens of the system prompt and the tools."""
     known = session.usage.calibration
-    return max(0, known.counted - int(known.estimate * known.density)) if known.counted else known.beside
+    return max(0, known.counted - int(known.estimate * known.density)) if known.counted else known.overhead
 
 
 def _calls(session: Session, message: Message) -> Message:

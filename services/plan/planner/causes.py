@@ -8,7 +8,7 @@ from services.domain.limits import Limits
 from services.domain.retention import Retention, retention
 from services.domain.window import NOTHING, Learned, Threshold, Window, cache_ttl, prompt_tokens, threshold
 from services.domain.window import window as window_of
-from services.plan.lanes.keeping import standing
+from services.plan.lanes.keeping import remainder
 from services.plan.planner import controller
 from services.plan.planner.economics import prices_of
 from services.plan.session.calibration import Calibration, within
@@ -64,7 +64,7 @@ class Causes(msgspec.Struct, frozen=True):
     """Estimated tokens that the model takes, where the prompt has more; 0: it has not."""
     tail: int = 0
     """Estimated tokens of the newest messages that a prompt is to keep ..."""
-    kept: int = 0
+    remainder: int = 0
     """... and of all that it would keep if it were made smaller now; 0: the same as was judged last."""
     at_turn: bool = False
     """Whether a person has just said something."""
@@ -93,7 +93,7 @@ def causes(session: Session, limits: Limits, shared: Learned = NOTHING) -> Cause
     step = session.step
     if step is None:
         return Causes()
-    window = window_of(step, session.learned.beside(shared), limits)
+    window = window_of(step, session.learned.with_shared(shared), limits)
     begins = threshold(step, window, limits)
     served = served_tokens(session)
     known = within(session.usage.calibration, window)
@@ -101,9 +101,9 @@ def causes(session: Session, limits: Limits, shared: Learned = NOTHING) -> Cause
     stays = retention(window.usable, limits.context)
     at_turn = not is_mid_turn(session)
     is_judged = at_turn or _has_moved(session, served)
-    kept = kept_tokens(session, stays) if is_judged else session.revisions.course.kept
-    pressing = _pressure(session, limits, window, begins, prompt, kept)
-    late = tuple(sorted(session.waits.held))
+    remaining = remaining_tokens(session, stays) if is_judged else session.revisions.course.remainder
+    pressing = _pressure(session, limits, window, begins, prompt, remaining)
+    late = tuple(sorted(session.waits.causes))
     excess = _excess(session, known, window, served, prompt)
     return Causes(
         forced=tuple(sorted(session.calls.reasons)),
@@ -114,11 +114,11 @@ def causes(session: Session, limits: Limits, shared: Learned = NOTHING) -> Cause
         sample=session.usage.sample.message if pressing and session.usage.sample else "",
         used=used(session),
         prompt=prompt,
-        target=_target(pressing, served, known, window, begins, served - DEEP * kept, excess),
+        target=_target(pressing, served, known, window, begins, served - DEEP * remaining, excess),
         excess=excess,
         fitting=known.fitting(window.usable, DENSER) if excess else 0,
         tail=known.estimated(stays.tail) if pressing else 0,
-        kept=kept if is_judged else 0,
+        remainder=remaining if is_judged else 0,
         at_turn=at_turn,
         room=window.room(prompt),
         window=window.usable,
@@ -130,10 +130,10 @@ def causes(session: Session, limits: Limits, shared: Learned = NOTHING) -> Cause
 def _has_moved(session: Session, served: int) -> bool:
     """Whether the prompt has become another one since it was judged what a rebase would keep."""
     course = session.revisions.course
-    return not course.kept or not 0 <= served - course.judged < JUDGED
+    return not course.remainder or not 0 <= served - course.judged < JUDGED
 
 
-def kept_tokens(session: Session, stays: Retention) -> int:
+def remaining_tokens(session: Session, stays: Retention) -> int:
     """Estimated tokens that a rebase would keep now, if history stands ready up to the newest messages."""
     known, conversation = session.usage.calibration, session.conversation
     tail, first = 0, conversation.last_ordinal + 1
@@ -143,7 +143,7 @@ def kept_tokens(session: Session, stays: Retention) -> int:
         if tail > known.estimated(stays.tail):
             break
         first = place
-    stood = standing(session, first, stays)
+    stood = remainder(session, first, stays)
     history = stays.history_of(max(0, conversation.tokens - tail))
     return history + known.estimated(stays.tail) + sum(one.tokens for one in stood)
 
@@ -154,7 +154,7 @@ def used(session: Session) -> int:
 
 
 def _pressure(
-    session: Session, limits: Limits, window: Window, begins: Threshold, prompt: int, kept: int
+    session: Session, limits: Limits, window: Window, begins: Threshold, prompt: int, remaining: int
 ) -> tuple[str, ...]:
     """Whether the prompt should become smaller, because of its price or for want of room."""
     if session.waits.overflow:
@@ -166,9 +166,9 @@ def _pressure(
         return ("force",)
     at_turn = not is_mid_turn(session)
     found = []
-    course = session.revisions.course.keeping(kept, served_tokens(session))
+    course = session.revisions.course.with_remainder(remaining, served_tokens(session))
     if session.step is not None and controller.is_due(
-        course, kept, prices_of(session.step, limits), window.room(prompt), at_turn=at_turn
+        course, remaining, prices_of(session.step, limits), window.room(prompt), at_turn=at_turn
     ):
         found.append("cost")
     if share >= begins.percent and at_turn:

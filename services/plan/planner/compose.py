@@ -29,7 +29,7 @@ class Collected(msgspec.Struct, frozen=True):
 
     edits: tuple[AnyEdit, ...] = ()
     dropped: tuple[int, ...] = ()
-    held: tuple[str, ...] = ()
+    delays: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     """Parts whose text must be known first; the rest is empty then."""
@@ -68,7 +68,7 @@ def collect(view: View, lanes: Sequence[Lane], prices: Prices) -> Collected:
     return Collected(
         edits=edits,
         dropped=tuple(dict.fromkeys(number for change in changes for number in change.dropped)),
-        held=tuple(reason for change in changes for reason in change.held),
+        delays=tuple(reason for change in changes for reason in change.delays),
         faults=(*faults, *refused),
         economics=_economics(view, edits, after, prices, first),
         after=after,
@@ -116,13 +116,13 @@ def _without_faults(
 ) -> tuple[tuple[AnyEdit, ...], list[Change]]:
     """Take the lanes' edits in order, without those of lanes that a provider would refuse."""
     edits: tuple[AnyEdit, ...] = ()
-    kept: list[Change] = []
+    accepted: list[Change] = []
     for _, change in zip(lanes, changes, strict=True):
         together = last_wins([*edits, *change.edits])
         if not new_faults(view.session, together):
             edits = together
-            kept.append(change)
-    return edits, kept
+            accepted.append(change)
+    return edits, accepted
 
 
 def _economics(view: View, edits: Sequence[AnyEdit], after: Session, prices: Prices, first: int) -> Economics:
@@ -137,9 +137,9 @@ def _economics(view: View, edits: Sequence[AnyEdit], after: Session, prices: Pri
 
 def _rewritten(view: View, first: int, after: Session) -> int:
     """Tokens that were sent before, from this message on, as they are served then; or all tokens but the others."""
-    kept = view.session.step.kept if view.session.step else 0
+    unchanged = view.session.step.kept if view.session.step else 0
     placed = view.index.placed if after.cut == view.session.cut else [*in_order(after)]
-    begin, end = (bisect_left(placed, place, key=attrgetter("ordinal")) for place in (first, kept + 1))
+    begin, end = (bisect_left(placed, place, key=attrgetter("ordinal")) for place in (first, unchanged + 1))
     sent = [one.message for one in placed[begin:end]]
     if 2 * len(sent) < len(placed):
         return cost(after.conversation, after.plan, sent) + (0 if first else _beginning(after))

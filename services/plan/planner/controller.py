@@ -40,14 +40,14 @@ def spent(course: Course, prices: Prices) -> float:
     return prices.read * course.excess
 
 
-def is_due(course: Course, kept: int, prices: Prices, room: float, *, at_turn: bool) -> bool:
+def is_due(course: Course, remainder: int, prices: Prices, room: float, *, at_turn: bool) -> bool:
     """Whether a rebase that keeps so many tokens has paid for itself. `at_turn`: a person has just said something."""
-    return spent(course, prices) >= price(kept, prices, room) * (TURN if at_turn else 1.0)
+    return spent(course, prices) >= price(remainder, prices, room) * (TURN if at_turn else 1.0)
 
 
 def is_worth(
     course: Course, reclaimed: int, rewritten: int, served: int, prices: Prices, room: float, *, at_turn: bool
 ) -> bool:
     """The same for a rebase as it would be."""
-    kept = max(1, served - reclaimed)
-    return reclaimed >= WORTH * served and is_due(course, max(kept, rewritten), prices, room, at_turn=at_turn)
+    remainder = max(1, served - reclaimed)
+    return reclaimed >= WORTH * served and is_due(course, max(remainder, rewritten), prices, room, at_turn=at_turn)

@@ -25,14 +25,14 @@ class Extension(msgspec.Struct, frozen=True):
 def extension(view: View, lanes: Sequence[Lane]) -> Extension:
     """What the lanes want of new messages. What a provider would refuse is left out, and so is what was sent before."""
     session = view.session
-    kept = session.step.kept if session.step else 0
+    unchanged = session.step.kept if session.step else 0
     fresh = _new_messages(session)
     edits: list[AnyEdit] = []
     faults: list[str] = []
     for lane in lanes:
         wanted: tuple[AnyEdit, ...] = guarded(lane.name, faults, partial(_wanted, lane, view, fresh), ())
         for edit in wanted:
-            if kept and place(session, edit) <= kept:
+            if unchanged and place(session, edit) <= unchanged:
                 faults.append(f"the lane {lane.name} wanted to edit {target(edit)}, which was sent before")
             else:
                 edits.append(edit)
@@ -44,8 +44,8 @@ def extension(view: View, lanes: Sequence[Lane]) -> Extension:
 
 def _new_messages(session: Session) -> list[Message]:
     """Those that no call has sent before."""
-    kept = session.step.kept if session.step else 0
-    return list(session.conversation.after(max(kept, session.cut - 1)))
+    unchanged = session.step.kept if session.step else 0
+    return list(session.conversation.after(max(unchanged, session.cut - 1)))
 
 
 def _wanted(lane: Lane, view: View, fresh: Sequence[Message]) -> tuple[AnyEdit, ...]:

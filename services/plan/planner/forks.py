@@ -208,8 +208,8 @@ def _heads(session: Session, origin: Session, shared: Copies) -> Iterator[AnyEdi
         if first is None or first.ordinal > shared.last:
             continue
         if not (alternates and first.recorded.role == "user"):
-            kept = tuple(shared.parts[name] for name in cut.kept if name in shared.parts)
-            yield from (head, replace(cut, message=first.recorded.message, kept=kept)) if head else ()
+            remaining = tuple(shared.parts[name] for name in cut.kept if name in shared.parts)
+            yield from (head, replace(cut, message=first.recorded.message, kept=remaining)) if head else ()
         return
 
 

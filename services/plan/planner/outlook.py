@@ -9,7 +9,7 @@ from services.domain.limits import Limits
 from services.domain.retention import retention
 from services.domain.window import Window, threshold
 from services.plan.planner import controller
-from services.plan.planner.causes import is_declined, is_latched, is_mid_turn, kept_tokens
+from services.plan.planner.causes import is_declined, is_latched, is_mid_turn, remaining_tokens
 from services.plan.planner.economics import prices_of
 from services.plan.session.calibration import within
 from services.plan.session.state import Session, served_tokens
@@ -41,9 +41,9 @@ def outlook(session: Session, step: StepOpened, window: Window, limits: Limits) 
     begins = threshold(step, window, limits)
     prompt = within(session.usage.calibration, window).prompt(served_tokens(session))
     prices = prices_of(step, limits)
-    kept = kept_tokens(session, retention(window.usable, limits.context))
+    remainder = remaining_tokens(session, retention(window.usable, limits.context))
     share = controller.TURN if not is_mid_turn(session) else 1.0
-    price = controller.price(kept, prices, window.room(prompt)) * share
+    price = controller.price(remainder, prices, window.room(prompt)) * share
     spent = PAID * controller.spent(session.revisions.course, prices) / price if price else PAID
     percent = window.percent(prompt)
     reasons = tuple(_reasons(session, limits, prompt, spent, is_full=percent >= begins.percent))
@@ -55,9 +55,9 @@ def _reasons(session: Session, limits: Limits, prompt: int, spent: float, *, is_
     if step is not None and session.revisions.rebased_step == step.step:
         yield "one was made at the newest call"
         return
-    held = ", ".join(sorted(session.waits.held))
-    if held:
-        yield f"{held}: it waits for the end of a turn whose signed thinking it would break"
+    delays = ", ".join(sorted(session.waits.causes))
+    if delays:
+        yield f"{delays}: it waits for the end of a turn whose signed thinking it would break"
     if session.waits.overflow:
         yield "the provider refused the newest prompt for its length: room is made at the coming call"
         return
@@ -69,5 +69,5 @@ def _reasons(session: Session, limits: Limits, prompt: int, spent: float, *, is_
         yield "it waits for the end of the turn"
     elif not is_full and spent < PAID:
         yield "the window has room, and going on is still cheaper"
-    elif not session.waits.held:
+    elif not session.waits.causes:
         yield "nothing that is old enough to go would have paid"

@@ -77,10 +77,10 @@ class Pass(msgspec.Struct, frozen=True):
 class _Waiting(msgspec.Struct, frozen=True):
     """A rebase that is not made now."""
 
-    held: tuple[str, ...] = ()
+    causes: tuple[str, ...] = ()
     """Causes to be remembered."""
     declined: int = 0
-    kept: int = 0
+    remainder: int = 0
     """Estimated tokens that a rebase would keep."""
     faults: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
@@ -112,12 +112,12 @@ def _decided(view: View, all_lanes: Sequence[Lane]) -> Pass:
     why = causes(session, limits, view.learned)
     why = replace(why, forced=(*why.forced, *thinking_causes(view)), free=(*why.free, *_late(view, lanes, why)))
     if not why.any:
-        return _extended(view, lanes, _Waiting(kept=why.kept))
+        return _extended(view, lanes, _Waiting(remainder=why.remainder))
     bound = boundary(session)
     if bound and not why.excess:
         if why.forced:  # the harness changed what is behind the thinking: nothing before that may change with it
             return _rebased(view, lanes, Causes(forced=why.forced), Collected(after=session))
-        return _extended(view, lanes, _Waiting(held=tuple(why.lasting), kept=why.kept))
+        return _extended(view, lanes, _Waiting(causes=tuple(why.lasting), remainder=why.remainder))
     if bound:
         why = replace(why, free=(), masked=())  # they wait for the end of the turn
         view, lanes = replace(view, begin=bound), [lane for lane in lanes if lane.name == eviction.NAME]
@@ -133,7 +133,7 @@ def _with_settings(view: View, lanes: Sequence[Lane], why: Causes) -> Pass:
         raise ValueError("the project has set nothing since")
     asked = replace(view, limits=coming.limits, memory=coming.memory, remembered=coming.remembered, coming=None)
     now = causes(view.session, coming.limits, view.learned)
-    made = _weighed(asked, lanes, lanes, replace(why, settings=(SETTINGS,), tail=now.tail, kept=now.kept))
+    made = _weighed(asked, lanes, lanes, replace(why, settings=(SETTINGS,), tail=now.tail, remainder=now.remainder))
     return made if made.kind == "rebase" else _weighed(view, lanes, lanes, why)
 
 
@@ -167,9 +167,9 @@ def _late(view: View, lanes: Sequence[Lane], why: Causes) -> tuple[str, ...]:
 def _full(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) -> Pass:
     """What is new has to go unseen, unless the harness makes room."""
     if is_the_harness_s(view.session, why):
-        return replace(_extended(view, lanes, _Waiting(kept=why.kept)), is_full=True)
-    told = _rebased(view, lanes, why, made)
-    return replace(told, notices=(*told.notices, FULL)) if is_to_be_told(view.session) else told
+        return replace(_extended(view, lanes, _Waiting(remainder=why.remainder)), is_full=True)
+    rebased = _rebased(view, lanes, why, made)
+    return replace(rebased, notices=(*rebased.notices, FULL)) if is_to_be_told(view.session) else rebased
 
 
 def _declined(view: View, why: Causes, made: Collected) -> _Waiting:
@@ -178,9 +178,9 @@ def _declined(view: View, why: Causes, made: Collected) -> _Waiting:
     is_stuck = "overflow" in why.names or (why.excess and not is_told)
     notices = {STUCK: is_stuck, NOTHING_TO_FLUSH: "flush" in why.names}
     return _Waiting(
-        held=tuple(cause for cause in why.names if cause in ANSWERED),
+        causes=tuple(cause for cause in why.names if cause in ANSWERED),
         declined=why.prompt if why.pressure and not boundary(view.session) else 0,
-        kept=why.kept,
+        remainder=why.remainder,
         faults=made.faults,
         notices=tuple(notice for notice, is_due in notices.items() if is_due),
     )
@@ -193,9 +193,9 @@ def _extended(view: View, lanes: Sequence[Lane], waiting: _Waiting) -> Pass:
     forgone = _forgone(session)
     edits = (*forgone, *made.edits)
     found = tuple(dict.fromkeys([*waiting.faults, *made.faults]))
-    held = [cause for cause in waiting.held if cause not in session.waits.held]
+    delays = [cause for cause in waiting.causes if cause not in session.waits.causes]
     step = session.step
-    has_news = edits or held or waiting.declined
+    has_news = edits or delays or waiting.declined
     if step is None or (step.kept == step.last and not has_news):
         return Pass("replay", faults=found, notices=waiting.notices)
     after = served_tokens(with_edits(session, edits))
@@ -206,9 +206,9 @@ def _extended(view: View, lanes: Sequence[Lane], waiting: _Waiting) -> Pass:
         forgone=_names(forgone),
         tokens_before=session.conversation.tokens,
         tokens_after=after,
-        held=held,
+        held=delays,
         declined=waiting.declined,
-        kept=waiting.kept,
+        kept=waiting.remainder,
     )
     decision = replace(decision, **head.recorded_fields(view, edits))
     return Pass("extend", revisions_of(decision, edits), found, notices=waiting.notices)
@@ -243,9 +243,9 @@ def _names(forgone: Sequence[AnyEdit]) -> list[str]:
 
 def _was_sent(session: Session, edit: AnyEdit) -> bool:
     """Whether what this edit is about was sent already: the head stands before every list."""
-    kept = session.step.kept if session.step else 0
+    unchanged = session.step.kept if session.step else 0
     where = place(session, edit)
-    return 0 < where <= kept or (where == 0 and isinstance(edit, SetHead | CutBefore))
+    return 0 < where <= unchanged or (where == 0 and isinstance(edit, SetHead | CutBefore))
 
 
 def _undone(what: Target) -> AnyEdit:
@@ -279,7 +279,7 @@ def _rebased(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) ->
         as_of=session.seq,
         causes=list(why.names),
         dropped=list(made.dropped),
-        held=list(made.held),
+        held=list(made.delays),
         tokens_before=served_tokens(session),
         tokens_after=after,
         tokens_held=session.conversation.tokens,
@@ -296,7 +296,7 @@ def _rebased(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) ->
         expected=round(economics.steps * economics.reclaimed * prices.read - economics.price, 1),
         followed=max(0, session.revisions.course.calls - 1),
         came=round(session.revisions.course.net(prices), 1),
-        kept=why.kept,
+        kept=why.remainder,
     )
     decision = replace(decision, **head.recorded_fields(view, edits))
     found = tuple(dict.fromkeys([*fresh.faults, *made.faults]))

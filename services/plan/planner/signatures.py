@@ -62,9 +62,9 @@ def _sound(session: Session, thinking: Iterator[OmitPart]) -> tuple[OmitPart, ..
     wanted = tuple(thinking)
     if not new_faults(session, wanted):
         return wanted
-    kept: list[OmitPart] = []
+    accepted: list[OmitPart] = []
     for edit in wanted:
         if not new_faults(session, [edit]):
-            kept.append(edit)
+            accepted.append(edit)
             session = with_edits(session, [edit])
-    return tuple(kept)
+    return tuple(accepted)

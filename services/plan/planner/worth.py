@@ -61,7 +61,7 @@ def _is_worth_its_cost(view: View, why: Causes, reclaimed: int, rewritten: int) 
     session = view.session
     served = served_tokens(session)
     return why.pressure != ("cost",) or controller.is_worth(
-        session.revisions.course.keeping(why.kept, served),
+        session.revisions.course.with_remainder(why.remainder, served),
         reclaimed,
         rewritten,
         served,

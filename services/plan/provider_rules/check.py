@@ -47,9 +47,9 @@ def new_faults(session: Session, edits: Sequence[AnyEdit]) -> list[str]:
         return []
     cut = _cut(session, wanted)
     first = _beginning(session, wanted)
-    kept = {session.conversation.place(part) for part in _kept(session, wanted)}
-    places |= kept if Cut() in wanted else set()
-    around = {place for place in places if place in session.conversation.order and (place >= cut or place in kept)}
+    remaining = {session.conversation.place(part) for part in _remaining(session, wanted)}
+    places |= remaining if Cut() in wanted else set()
+    around = {place for place in places if place in session.conversation.order and (place >= cut or place in remaining)}
     if first is not None and not wanted.keys().isdisjoint(BEGINNING):
         around.add(first.ordinal)
     able = session.step.capabilities if session.step else []
@@ -67,7 +67,7 @@ def _cut(session: Session, wanted: Mapping[Target, AnyEdit]) -> int:
     return message.ordinal if message is not None and message.present else 0
 
 
-def _kept(session: Session, wanted: Mapping[Target, AnyEdit]) -> tuple[str, ...]:
+def _remaining(session: Session, wanted: Mapping[Target, AnyEdit]) -> tuple[str, ...]:
     """The parts before the cut that stay with these edits."""
     edit = wanted.get(Cut(), session.plan.cut)
     return edit.kept if isinstance(edit, CutBefore) else ()
@@ -195,22 +195,22 @@ def _faults_within(
     already = {*applied.faults([shape for _, shape in raw], able)} if is_cut_anew else set()
     served = []
     for edits, first in zip(({}, wanted), begins, strict=True):
-        shapes = [*_standing(session, raw, edits)]
+        shapes = [*_uncut(session, raw, edits)]
         targets = {*_targets(shapes), *(BEGINNING - {Cut()} if first in messages else ())}
         served.append(applied.faults(applied.apply(shapes, _in_force(session, edits, targets)), able))
     already |= {*served[0]}
     return [fault for fault in served[1] if fault not in already]
 
 
-def _standing(
+def _uncut(
     session: Session, raw: Iterable[tuple[Message, applied.Message]], wanted: Mapping[Target, AnyEdit]
 ) -> Iterable[applied.Message]:
     """What the cut leaves of these messages, each with its shape, under these edits."""
-    cut, kept = _cut(session, wanted), frozenset(_kept(session, wanted))
+    cut, remaining = _cut(session, wanted), frozenset(_remaining(session, wanted))
     for message, shape in raw:
         if message.ordinal >= cut:
             yield shape
-        elif parts := tuple(part for part in shape.parts if part.id in kept):
+        elif parts := tuple(part for part in shape.parts if part.id in remaining):
             yield msgspec.structs.replace(shape, parts=parts)
 
 

@@ -1,1 +1,1 @@
-"""What the responder holds of a session in work, folded from its facts."""
+"""The state of a session in work, folded from its facts."""

@@ -11,7 +11,7 @@ from services.domain.window import MAX_CONTEXT, Window, prompt_tokens
 
 replace = msgspec.structs.replace
 
-BESIDE = 10_000
+OVERHEAD = 10_000
 """Tokens of system prompt and tools where no provider has counted: 7,000 to 15,000 have been seen."""
 SYSTEM = 3_000
 """Tokens of the system prompt alone."""
@@ -28,7 +28,7 @@ WEIGHT = 0.5
 class Calibration(msgspec.Struct, frozen=True):
     """The newest count, and the estimate for the messages of that call."""
 
-    beside: int = BESIDE
+    overhead: int = OVERHEAD
     """Tokens of system prompt and tools, as presumed until the first count."""
     counted: int = 0
     """Tokens of a whole prompt, as its provider counted them; 0: none was counted yet."""
@@ -47,14 +47,14 @@ class Calibration(msgspec.Struct, frozen=True):
     def prompt(self, estimate: int, denser: float = 1.0) -> int:
         """What a whole prompt with messages of this estimate will count, if what is new is so much denser."""
         if not self.counted:
-            return self.beside + int(estimate * self.density * denser)
+            return self.overhead + int(estimate * self.density * denser)
         growth = estimate - self.estimate
         return max(1, self.counted + int(growth * self.density * (denser if growth > 0 else 1.0)))
 
     def fitting(self, tokens: int, denser: float = 1.0) -> int:
         """The estimate for the messages of a whole prompt that will count so many tokens."""
         if not self.counted:
-            return max(0, int((tokens - self.beside) / (self.density * denser)))
+            return max(0, int((tokens - self.overhead) / (self.density * denser)))
         left = tokens - self.counted
         return max(0, self.estimate + int(left / (self.density * (denser if left > 0 else 1.0))))
 
@@ -101,7 +101,7 @@ def within(known: Calibration, window: Window) -> Calibration:
 
 def presumed(known: Calibration) -> Calibration:
     """What another model is presumed to count, of which nothing is known."""
-    return Calibration(known.beside, known.counted, known.estimate, known.density, is_presumed=known.counted > 0)
+    return Calibration(known.overhead, known.counted, known.estimate, known.density, is_presumed=known.counted > 0)
 
 
 def _counted(known: Calibration, counted: int, estimate: int) -> Calibration:

@@ -33,15 +33,15 @@ def first_kept(conversation: Conversation, plan: PlanState) -> int:
     return first.ordinal if first is not None and first.present else 0
 
 
-def kept(plan: PlanState) -> tuple[str, ...]:
-    """The parts that stay although they stand before the cut."""
+def remaining_parts(plan: PlanState) -> tuple[str, ...]:
+    """The parts before the cut that stay."""
     return plan.cut.kept if plan.cut is not None else ()
 
 
 def is_sent(conversation: Conversation, plan: PlanState, name: str) -> bool:
     """Whether a part is listed, and behind the cut or kept before it."""
     place = conversation.place(name)
-    return place > 0 and (place >= first_kept(conversation, plan) or name in kept(plan))
+    return place > 0 and (place >= first_kept(conversation, plan) or name in remaining_parts(plan))
 
 
 def served_tokens(conversation: Conversation, plan: PlanState) -> int:
@@ -75,7 +75,7 @@ def before_cut(
 ) -> int:
     """What the parts cost that stay although they stand before the cut: those that are meant."""
     first = first_kept(conversation, plan)
-    known = (conversation.parts.get(name) for name in kept(plan) if 0 < conversation.place(name) < first)
+    known = (conversation.parts.get(name) for name in remaining_parts(plan) if 0 < conversation.place(name) < first)
     served = [part.recorded for part in known if part is not None and is_meant(part.recorded)]
     return sum(one.tokens - _saved_of(plan, one) + added_by(plan.ends.get(one.part)) for one in served)
 
@@ -90,7 +90,7 @@ def with_edits(conversation: Conversation, plan: PlanState, made: Iterable[AnyEd
     after, affected = entered(plan, made, conversation)
     if after.cut != plan.cut:
         moved = moved_over(conversation, first_kept(conversation, plan), first_kept(conversation, after))
-        affected |= dict.fromkeys([*moved, *kept(plan), *kept(after)])
+        affected |= dict.fromkeys([*moved, *remaining_parts(plan), *remaining_parts(after)])
         return replace(
             after, saved=plan.saved + _saving(conversation, after, affected) - _saving(conversation, plan, affected)
         )
@@ -128,7 +128,7 @@ def moved_over(conversation: Conversation, before: int, after: int) -> Iterator[
 
 def _saving(conversation: Conversation, plan: PlanState, parts: Iterable[str]) -> int:
     """Estimated tokens that the edits in force save of these parts."""
-    first, saved, stays = first_kept(conversation, plan), 0, frozenset(kept(plan))
+    first, saved, stays = first_kept(conversation, plan), 0, frozenset(remaining_parts(plan))
     for name in parts:
         known = conversation.parts.get(name)
         message = conversation.messages.get(known.recorded.message) if known is not None else None
@@ -144,7 +144,7 @@ def _saving(conversation: Conversation, plan: PlanState, parts: Iterable[str]) -
 
 
 def _saved_beside(conversation: Conversation, plan: PlanState, after: PlanState, parts: Iterable[str]) -> int:
-    """Estimated tokens that the edits after a change save of these parts beside those before it, under one cut.
+    """Estimated tokens that the edits after a change save of these parts, compared with those before it, under one cut.
 
     Most of a rebase is about parts that are sent: each is looked up once for both.
     """

@@ -12,7 +12,7 @@ class Course(msgspec.Struct, frozen=True):
     calls: int = 0
     tokens: int = 0
     """Of all these calls together."""
-    kept: int = 0
+    remainder: int = 0
     """What a rebase would keep, as was judged last; 0: it is not known ..."""
     floor: int = 0
     """... and would have kept at all these calls together: what is above that was read in excess."""
@@ -25,19 +25,19 @@ class Course(msgspec.Struct, frozen=True):
 
     def after(self, served: int) -> "Course":
         """With one call more."""
-        floor = self.floor + (min(self.kept, served) or served)
+        floor = self.floor + (min(self.remainder, served) or served)
         return msgspec.structs.replace(self, calls=self.calls + 1, tokens=self.tokens + served, floor=floor)
 
-    def keeping(self, kept: int, served: int) -> "Course":
+    def with_remainder(self, remainder: int, served: int) -> "Course":
         """With what a rebase would keep now, where that was judged anew; 0: it was not.
 
         The first call of a session may be long already: what it has beside that counts.
         """
-        if not kept:
+        if not remainder:
             return self
-        is_first = not self.kept and self.calls <= 1
-        floor = min(kept, self.tokens) if is_first else self.floor
-        return msgspec.structs.replace(self, kept=kept, judged=served, floor=floor)
+        is_first = not self.remainder and self.calls <= 1
+        floor = min(remainder, self.tokens) if is_first else self.floor
+        return msgspec.structs.replace(self, remainder=remainder, judged=served, floor=floor)
 
     @property
     def excess(self) -> int:
@@ -50,7 +50,7 @@ class Course(msgspec.Struct, frozen=True):
         return Course(
             calls=1,
             tokens=rebase.tokens_after,
-            kept=rebase.kept,
+            remainder=rebase.kept,
             judged=rebase.tokens_after,
             floor=rebase.tokens_after,
             before=rebase.reclaimed,

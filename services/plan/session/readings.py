@@ -27,7 +27,7 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     part: str
     file: str
     """The end of its path."""
-    shown: int
+    at: int
     """How many tokens had come when it was shown."""
     target: str = ""
     """The command of the shell that shows it; empty: a tool does."""
@@ -52,7 +52,7 @@ class Readings(msgspec.Struct, frozen=True):
 
     clock: int = 0
     """Tokens that have come."""
-    shown: tuple[Reading, ...] = ()
+    newest: tuple[Reading, ...] = ()
     """The newest, in their order."""
     changed: Map[str, Change] = Map()
     """File -> its changes."""
@@ -60,7 +60,7 @@ class Readings(msgspec.Struct, frozen=True):
     def idle(self, reading: Reading) -> int:
         """Tokens that have come since it was shown, or its file was changed."""
         change = self.changed.get(reading.file)
-        return self.clock - max(reading.shown, change.at if change is not None else 0)
+        return self.clock - max(reading.at, change.at if change is not None else 0)
 
     def changes(self, file: str) -> int:
         """How often a file was changed."""
@@ -80,14 +80,14 @@ def read(readings: Readings, event: Event, before: Conversation) -> Readings:
             growth = tokens - known.recorded.tokens if known is not None else tokens
             return replace(readings, clock=readings.clock + max(0, growth)) if growth else readings
         case FileTouched(path=path, action="read", part=part):
-            return _shown(readings, Reading(part, end_of(path), readings.clock))
+            return _with_reading(readings, Reading(part, end_of(path), readings.clock))
         case FileTouched(path=path, action=action, part=part):
             return _changed(readings, part, end_of(path), is_written=action == "written")
         case ToolRan(status="completed", part=part, tool=tool, target=target) if plain(tool) not in READ_ONLY:
             path = shown_file(target)
-            return _shown(readings, Reading(part, end_of(path), readings.clock, target)) if path else readings
-        case PartRemoved(part=part) if any(one.part == part for one in readings.shown):
-            return replace(readings, shown=tuple(one for one in readings.shown if one.part != part))
+            return _with_reading(readings, Reading(part, end_of(path), readings.clock, target)) if path else readings
+        case PartRemoved(part=part) if any(one.part == part for one in readings.newest):
+            return replace(readings, newest=tuple(one for one in readings.newest if one.part != part))
         case _:
             return readings
 
@@ -99,12 +99,12 @@ def _changed(readings: Readings, part: str, file: str, *, is_written: bool) -> R
         return readings
     change = Change(readings.clock, part, before.count + 1 if before is not None else 1)
     readings = replace(readings, changed=readings.changed.insert(file, change))
-    return _shown(readings, Reading(part, file, readings.clock, is_written=True)) if is_written else readings
+    return _with_reading(readings, Reading(part, file, readings.clock, is_written=True)) if is_written else readings
 
 
-def _shown(readings: Readings, reading: Reading) -> Readings:
+def _with_reading(readings: Readings, reading: Reading) -> Readings:
     """A call may be reported twice: it shows its file since the first time."""
-    if any(one.part == reading.part for one in readings.shown):
+    if any(one.part == reading.part for one in readings.newest):
         return readings
     reading = replace(reading, changes=readings.changes(reading.file))
-    return replace(readings, shown=(*readings.shown, reading)[-MOST:])
+    return replace(readings, newest=(*readings.newest, reading)[-MOST:])

@@ -130,7 +130,7 @@ def affected(before: Outputs, after: Outputs, event: Event) -> Iterator[str]:
                 yield from _edited(before, after, edit)
             if after.plan.cut != before.plan.cut:
                 yield from costs.moved_over(after.conversation, _first_kept(before), _first_kept(after))
-                yield from (*costs.kept(before.plan), *costs.kept(after.plan))
+                yield from (*costs.remaining_parts(before.plan), *costs.remaining_parts(after.plan))
 
 
 def _first_kept(session: Outputs) -> int:

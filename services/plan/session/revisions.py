@@ -30,7 +30,7 @@ class Revisions(msgspec.Struct, frozen=True):
     """The newest one that a model call is known to have gone out with."""
     sent: int = 0
     """Estimated tokens of what the newest call was served, if what was planned for it has reached the harness ..."""
-    held: int = 0
+    base: int = 0
     """... the revision that the harness is known to have held before that ..."""
     unplanned: int = 0
     """... the tokens of that call with this one, -1 where nobody knows them ..."""
@@ -58,7 +58,7 @@ class Revisions(msgspec.Struct, frozen=True):
         """
         if served < 0 or served == self.newest:
             return self.sent
-        return self.unplanned if served == self.held else -1
+        return self.unplanned if served == self.base else -1
 
     def is_rebase_lost(self, served: int) -> bool:
         """Whether the newest call went out with a revision before the newest rebase."""
@@ -75,7 +75,7 @@ def opened(revisions: Revisions, served: int, prompt: int, whole: int) -> Revisi
         revisions,
         served=served if served >= 0 else revisions.served,
         sent=prompt,
-        held=served if is_behind else revisions.newest,
+        base=served if is_behind else revisions.newest,
         unplanned=(before + whole - revisions.whole if before >= 0 else -1) if is_behind else prompt,
         whole=whole,
         course=revisions.course.after(prompt),
@@ -95,7 +95,7 @@ def planned(
         sent=prompt,
     )
     if isinstance(event, PlanExtended):
-        return replace(revisions, course=revisions.course.keeping(event.kept, prompt))
+        return replace(revisions, course=revisions.course.with_remainder(event.kept, prompt))
     return replace(
         revisions,
         course=Course.behind(event),

@@ -44,21 +44,21 @@ def opened(usage: Usage, event: StepOpened) -> Usage:
     if usage.model is not None and usage.model != model:
         known = others.get(model) or calibration.presumed(known)
         others = others.discard(model).insert(usage.model, usage.calibration)
-    known = _beside(known, usage.tools, event.denied)
+    known = _with_overhead(known, usage.tools, event.denied)
     return replace(usage, model=model, calibration=known, others=others, before=known, count=None)
 
 
 def offered(usage: Usage, event: ToolsetChanged) -> Usage:
     """From now on a model is offered these tools."""
-    return replace(usage, tools=event, calibration=_beside(usage.calibration, event))
+    return replace(usage, tools=event, calibration=_with_overhead(usage.calibration, event))
 
 
-def _beside(known: Calibration, tools: ToolsetChanged | None, denied: Sequence[str] = ()) -> Calibration:
+def _with_overhead(known: Calibration, tools: ToolsetChanged | None, denied: Sequence[str] = ()) -> Calibration:
     """With what stands beside the messages, as its size was estimated: all but the tools that are switched off."""
     if tools is None:
         return known
     sizes = zip(tools.names, tools.tokens, strict=False)
-    return replace(known, beside=SYSTEM + sum(size for name, size in sizes if name not in denied))
+    return replace(known, overhead=SYSTEM + sum(size for name, size in sizes if name not in denied))
 
 
 def answered(usage: Usage, event: UsageSampled, called: datetime, sent: int) -> Usage:

@@ -21,7 +21,7 @@ class Waits(msgspec.Struct, frozen=True):
     """Position of a refusal because of length."""
     refused: int = 0
     """Position of a refusal of a signature."""
-    held: frozenset[str] = frozenset()
+    causes: frozenset[str] = frozenset()
     """Causes of rebases that had to wait for the end of a turn with signed thinking."""
     declined: int = 0
     """Tokens of the prompt at which a rebase under pressure was last found not to pay."""
@@ -47,7 +47,7 @@ def rebased(waits: Waits, event: PlanRebased) -> Waits:
         flush=_left(waits.flush, event, "flush" in causes),
         overflow=_left(waits.overflow, event, "overflow" in causes),
         refused=_left(waits.refused, event, "signature" in causes),
-        held=waits.held - set(causes),
+        causes=waits.causes - set(causes),
         declined=0,
     )
 
@@ -63,7 +63,7 @@ def extended(waits: Waits, event: PlanExtended, *, more_waits: bool, is_flushed:
         waits,
         flush=_left(waits.flush, event, is_flushed or "flush" in event.held),
         overflow=_left(waits.overflow, event, "overflow" in event.held),
-        held=(frozenset() if event.declined else waits.held) | (set(event.held) - ANSWERED),
+        causes=(frozenset() if event.declined else waits.causes) | (set(event.held) - ANSWERED),
         declined=0 if event.declined and more_waits else (event.declined or waits.declined),
     )
 

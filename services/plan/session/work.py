@@ -30,7 +30,7 @@ TYPED = "typed"
 """The provenance of a text that a person typed, as the harness vouches."""
 SUBAGENT = "subagent"
 """The mode of a session that another agent has started."""
-MOST_SAID = 8
+MOST_CALLS = 8
 """Calls whose ends are not known yet."""
 _CALLS = frozenset({"tool", "tool_call", "tool_result"})
 _SILENT = READS | LISTINGS | SYMBOLS | EDITS | WRITES | PATCHES | EDITORS
@@ -57,7 +57,7 @@ class Work(msgspec.Struct, frozen=True):
     state: HotState = HotState()
     root: str = ""
     """The session's directory: files are seen from there."""
-    said: tuple[PartRecorded, ...] = ()
+    newest_calls: tuple[PartRecorded, ...] = ()
     """What the newest calls asked and answered, the newest last."""
     rules: tuple[Rule, ...] = ()
     """What persons forbade or laid down, the newest last."""
@@ -72,7 +72,7 @@ def worked(work: Work, event: Event, conversation: Conversation) -> Work:
             work = _with_rules(work, event, conversation)
             return _with_state(work, _after_words(work.state, event, conversation))
         case PartRecorded(kind=kind) if kind in _CALLS:
-            return _said(work, event)
+            return _with_call(work, event)
         case ToolRan(tool=tool):
             return work if plain(tool) in _SILENT else _ran(work, event)
         case FileTouched(path=path, action=action):
@@ -126,21 +126,21 @@ def _after_words(state: HotState, part: PartRecorded, conversation: Conversation
     return after_words(state, part.text, part.part)
 
 
-def _said(work: Work, part: PartRecorded) -> Work:
+def _with_call(work: Work, part: PartRecorded) -> Work:
     if part.tool and plain(part.tool) in _SILENT:
         return work
-    others = tuple(one for one in work.said if one.part != part.part)
-    return replace(work, said=(*others, part)[-MOST_SAID:])
+    others = tuple(one for one in work.newest_calls if one.part != part.part)
+    return replace(work, newest_calls=(*others, part)[-MOST_CALLS:])
 
 
 def _ran(work: Work, run: ToolRan) -> Work:
     """A call has ended. What it said is looked at no more once it is known how."""
-    answer = next((one for one in work.said if one.part == run.part), None)
-    asked = answer if answer is not None and answer.kind == "tool" else _asked(work.said, run)
+    answer = next((one for one in work.newest_calls if one.part == run.part), None)
+    asked = answer if answer is not None and answer.kind == "tool" else _asked(work.newest_calls, run)
     state = _after(work, run, asked.input if asked is not None else "", answer.output if answer is not None else "")
     is_known = run.exit_code is not None or state is not work.state
     over = {one.part for one in (answer, asked) if one is not None} if is_known else set[str]()
-    return replace(work, state=state, said=tuple(one for one in work.said if one.part not in over))
+    return replace(work, state=state, newest_calls=tuple(one for one in work.newest_calls if one.part not in over))
 
 
 def _after(work: Work, run: ToolRan, arguments: str, output: str) -> HotState:
@@ -153,14 +153,14 @@ def _after(work: Work, run: ToolRan, arguments: str, output: str) -> HotState:
     return after_run(work.state, command or run.target, output, run.exit_code, run.part)
 
 
-def _asked(said: Iterable[PartRecorded], run: ToolRan) -> PartRecorded | None:
+def _asked(found: Iterable[PartRecorded], run: ToolRan) -> PartRecorded | None:
     """The call of a result that came in a part of its own."""
-    calls = [one for one in said if one.kind == "tool_call" and run.call and one.call == run.call]
+    calls = [one for one in found if one.kind == "tool_call" and run.call and one.call == run.call]
     return calls[-1] if calls else None
 
 
 def _without(work: Work, parts: Iterable[str]) -> Work:
     gone = frozenset(parts)
-    said = tuple(one for one in work.said if one.part not in gone)
+    calls = tuple(one for one in work.newest_calls if one.part not in gone)
     rules = tuple(one for one in work.rules if one.part not in gone)
-    return replace(_with_state(work, without(work.state, gone)), said=said, rules=rules)
+    return replace(_with_state(work, without(work.state, gone)), newest_calls=calls, rules=rules)

@@ -117,13 +117,13 @@ def _outside(spans: Iterable[Span], others: Sequence[Span]) -> Iterator[Span]:
 
 def _merged(spans: Iterable[Span]) -> Iterator[Span]:
     """Spans in order, those that overlap as one."""
-    held: Span | None = None
+    current: Span | None = None
     for span in spans:
-        if held is None or span[0] >= held[1]:
-            if held is not None:
-                yield held
-            held = span
+        if current is None or span[0] >= current[1]:
+            if current is not None:
+                yield current
+            current = span
         else:
-            held = held[0], max(held[1], span[1])
-    if held is not None:
-        yield held
+            current = current[0], max(current[1], span[1])
+    if current is not None:
+        yield current

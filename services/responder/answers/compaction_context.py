@@ -81,12 +81,13 @@ class _List(msgspec.Struct, frozen=True):
     """Tokens that it takes at most."""
 
 
-def compaction_context(activity: SessionActivity, shown: Snapshot | None = None, rules: Sequence[Rule] = ()) -> str:
+def compaction_context(activity: SessionActivity, snapshot: Snapshot | None = None, rules: Sequence[Rule] = ()) -> str:
     """At most 2,500 tokens, by whole lines: what does not fit is left out from the end of each list.
 
-    `shown`: the memories that may be named; none: there is no memory. `rules`: what persons laid down, the newest last.
+    `snapshot`: the memories that may be named; none: there is no memory. `rules`: what persons laid down, the newest
+    last.
     """
-    text, closing = list(OPENING), _of_memory(shown) if shown is not None else []
+    text, closing = list(OPENING), _of_memory(snapshot) if snapshot is not None else []
     room = MAX_TOKENS - _cost(text) - _cost(closing)
     for section in _sections(activity, rules):
         taken = _fitting(("", section.head), section.lines, min(room, section.most))
@@ -95,12 +96,12 @@ def compaction_context(activity: SessionActivity, shown: Snapshot | None = None,
     return "\n".join((*text, *closing))
 
 
-def _of_memory(shown: Snapshot) -> list[str]:
+def _of_memory(snapshot: Snapshot) -> list[str]:
     """What is remembered, and how a summary says what should be."""
-    if not shown.memories:
+    if not snapshot.memories:
         return ["", CANDIDATES]
-    known = element("memories", f"{REMEMBERED}\n{numbered(shown.memories)}")
-    return ["", known, "", CANDIDATES, "", COMMANDS.format(id=shown.id)]
+    known = element("memories", f"{REMEMBERED}\n{numbered(snapshot.memories)}")
+    return ["", known, "", CANDIDATES, "", COMMANDS.format(id=snapshot.id)]
 
 
 def _sections(activity: SessionActivity, rules: Sequence[Rule]) -> Iterator[_List]:
@@ -166,19 +167,19 @@ class Briefs:
         remembered = await remembered_of(self._cache, ask.project)
         if remembered.book.is_home:
             return CompactionContext(compaction_context(activity, rules=rules))
-        shown = named(*self._listed(ask.project, remembered), holder_of(ask.session, activity.compactions))
-        return CompactionContext(compaction_context(activity, shown, rules))
+        snapshot = named(*self._listed(ask.project, remembered), holder_of(ask.session, activity.compactions))
+        return CompactionContext(compaction_context(activity, snapshot, rules))
 
     def _listed(self, project: str, remembered: Remembered) -> tuple[int, tuple[Memory, ...]]:
         book, shelf = remembered.book, remembered.shelf
-        held = self._lists.get(project)
-        if held is None or held[0] != book.seq:
-            held = book.seq, listed(book, shelf, shelf.fadings)
-        self._lists[project] = held
+        cached = self._lists.get(project)
+        if cached is None or cached[0] != book.seq:
+            cached = book.seq, listed(book, shelf, shelf.fadings)
+        self._lists[project] = cached
         self._lists.move_to_end(project)
         if len(self._lists) > MOST_LISTS:
             self._lists.popitem(last=False)
-        return held
+        return cached
 
 
 COMPACTION_CONTEXT = Question(

@@ -35,7 +35,7 @@ class ModelCall(NamedTuple):
     seq: int
     step: str
     at: datetime | None = None
-    kept: int = 0
+    unchanged: int = 0
     """The ordinal of the last message that was sent at the call before, too, and is as it was."""
     last: int = 0
     """The ordinal of the last message sent."""
@@ -64,7 +64,7 @@ def is_as_sent(newest: Session, calls: Sequence[ModelCall], at: int) -> bool:
     """
     last = calls[at].last
     is_known = newest.calls.seq == calls[-1].seq and newest.conversation.unchanged >= last
-    return is_known and all(call.kept >= last for call in calls[at + 1 :])
+    return is_known and all(call.unchanged >= last for call in calls[at + 1 :])
 
 
 async def served_plan(

@@ -72,8 +72,8 @@ def _range(session: Session, start: int, end: int) -> Span:
         known = session.conversation.last_ordinal + len(unnumbered(session))
         raise BadAsk(f"there is no message from {start} to {end}: this session has those from 1 to {known}")
     behind = messages[MOST_MESSAGES].ordinal if len(messages) > MOST_MESSAGES else 0
-    held = messages[:MOST_MESSAGES]
-    return Span(held, f"Messages {held[0].ordinal}-{held[-1].ordinal}", behind=behind)
+    first_page = messages[:MOST_MESSAGES]
+    return Span(first_page, f"Messages {first_page[0].ordinal}-{first_page[-1].ordinal}", behind=behind)
 
 
 def _between(session: Session, start: int, end: int) -> tuple[Message, ...]:
@@ -163,7 +163,7 @@ def permit(book: Book, ask: ExpandAsk, messages: Iterable[Message]) -> None:
         raise BadAsk(f"a person has quarantined the {found}: go on without it, {remedy}")
 
 
-def shown(span: Span, recorded: Sequence[RecordedMessage], ask: ExpandAsk) -> Expanded:
+def expanded(span: Span, recorded: Sequence[RecordedMessage], ask: ExpandAsk) -> Expanded:
     """The answer: a line that says what it is, then the page."""
     if ask.asker and ask.asker != ask.session:
         span = msgspec.structs.replace(span, what=f"{span.what} of session {escaped(unposed(ask.session))}")
@@ -254,7 +254,7 @@ def _open(context: Context) -> Callable[[ExpandAsk], Awaitable[Expanded]]:
                 span.messages,
                 is_subagent=session.is_subagent,
             )
-            reply = await asyncio.to_thread(shown, span, recorded, ask)
+            reply = await asyncio.to_thread(expanded, span, recorded, ask)
         except (BadAsk, BadSubject, UnknownSession) as error:
             return Expanded(error=f"Nothing is shown: {error}.")
         return msgspec.structs.replace(reply, title=session.activity.title)

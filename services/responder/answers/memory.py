@@ -65,24 +65,24 @@ class Pasts:
 
     def __init__(self, reader: LogReader) -> None:
         self._reader = reader
-        self._held: OrderedDict[tuple[str, int], _Past] = OrderedDict()
+        self._cached: OrderedDict[tuple[str, int], _Past] = OrderedDict()
 
     async def at(self, project: str, position: int) -> _Past:
         """The memory after all facts up to this position."""
-        held = self._held.get((project, position))
-        past = held or await self._folded(project, position)
+        cached = self._cached.get((project, position))
+        past = cached or await self._folded(project, position)
         if past.remembered.book.moved_to:
             return await self.at(past.remembered.book.moved_to, position)
-        self._held[project, position] = past
-        self._held.move_to_end((project, position))
-        if len(self._held) > PASTS:
-            self._held.popitem(last=False)
+        self._cached[project, position] = past
+        self._cached.move_to_end((project, position))
+        if len(self._cached) > PASTS:
+            self._cached.popitem(last=False)
         return past
 
     async def _folded(self, project: str, position: int) -> _Past:
-        earlier = [at for name, at in self._held if name == project and at <= position]
+        earlier = [at for name, at in self._cached if name == project and at <= position]
         begin = max(earlier, default=0)
-        past = self._held.get((project, begin))
+        past = self._cached.get((project, begin))
         remembered, at = (past.remembered, past.at) if past else (Remembered(), datetime.fromtimestamp(0, UTC))
         if begin < position:
             reader = NounReader(self._reader, NOUNS, until=position)

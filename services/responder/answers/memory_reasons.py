@@ -16,7 +16,7 @@ SENTENCES = {
     "shown": "the head shows it",
     "shown_as_it_was": "the head shows it as it was when the head was made; it has changed since then",
     "no_head": "the session's prompts have no head",
-    "newer_than_head": "it came to hold after the head was made, and is told of at the tail until the next rebase",
+    "newer_than_head": "it became active after the head was made; a notice at the end has it until the next rebase",
     "held": "it waits for a person to decide about it",
     "superseded": "another one has taken its place",
     "archived": "it is archived",
@@ -48,7 +48,7 @@ class Why(msgspec.Struct, frozen=True):
 def by_settings(known: Known, memory: Memory) -> Why:
     """Whether a head that is made then shows it."""
     choice = known.choice
-    if any(one.memory.id == memory.id for one in choice.shown):
+    if any(one.memory.id == memory.id for one in choice.memories):
         return Why(rendered=True, reason="shown")
     return Why(rendered=False, reason=dict(choice.omitted).get(memory.id, "archived"))
 

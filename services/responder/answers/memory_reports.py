@@ -76,9 +76,9 @@ def listing(known: Known, ask: MemoryAsk) -> MemoryReply:
     if ask.page < 1 or (begin >= len(wanted) and ask.page > 1):
         raise BadAsk(f"there is no page {ask.page}: the list has {max(1, -(-len(wanted) // PAGE))}")
     choice, dormant = known.choice, known.dormant
-    shown, omitted = {one.memory.id for one in choice.shown}, dict(choice.omitted)
+    in_head, omitted = {one.memory.id for one in choice.memories}, dict(choice.omitted)
     entries = tuple(
-        _entry(one, strength(one, known.at, dormant), is_shown=one.id in shown, reason=omitted.get(one.id))
+        _entry(one, strength(one, known.at, dormant), is_shown=one.id in in_head, reason=omitted.get(one.id))
         for one in wanted[begin : begin + PAGE]
     )
     return msgspec.structs.replace(
@@ -142,13 +142,13 @@ def _list_text(entries: Sequence[MemoryEntry], count: int) -> str:
 
 
 def missing(known: Known) -> MemoryReply:
-    """The memories that hold and that new sessions do not get: how many by reason, and each with its fact."""
+    """The active memories that new sessions do not get: how many by reason, and each with its fact."""
     holding = {one.id: one for one in known.remembered.shelf if one.is_active}
     choice = known.choice
     counts = Counter(str(reason) for name, reason in choice.omitted if name in holding)
-    total = len(holding) - len(choice.shown)
+    total = len(holding) - len(choice.memories)
     return msgspec.structs.replace(
-        known.reply(f"{total} of {len(holding)} memories that hold are not in the head of new sessions."),
+        known.reply(f"{total} of {len(holding)} active memories are not in the head of new sessions."),
         counts=dict(sorted(counts.items())),
         total=total,
         hidden=(*_hidden(known, holding, choice),),
@@ -187,7 +187,7 @@ def missing_text(reply: MemoryReply, times: Mapping[int, datetime]) -> str:
 
 
 def repeating(known: Known, found: TwinPairs | None = None) -> MemoryReply:
-    """The memories that hold and say nearly the same as a stronger one: for whoever makes one of them.
+    """The active memories that say nearly the same as a stronger one: for whoever makes one of them.
 
     `found`: what is known of them already; None: they are compared.
     """

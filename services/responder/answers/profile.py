@@ -7,7 +7,7 @@ from services.domain.aliases import GLOBAL
 from services.kit.cache import Sessions
 from services.kit.nouns import NounReader
 from services.kit.person import NoPerson, person_at
-from services.memory.profiles import NOUN, PersonProfile, Profiles, evolve, shown
+from services.memory.profiles import NOUN, PersonProfile, Profiles, evolve, head_traits
 from services.responder.answers.base import LONG, Context, Question
 
 
@@ -37,7 +37,7 @@ def reply_of(profile: PersonProfile) -> ProfileReply:
 
 
 def _listed(profile: PersonProfile) -> Iterator[ListedTrait]:
-    in_prompts = {one.id for one in shown(profile)}
+    in_prompts = {one.id for one in head_traits(profile)}
     for one in profile.listed:
         state: TraitState = "no_room" if profile.is_on else "off"
         if one.is_retired or one.id in in_prompts:

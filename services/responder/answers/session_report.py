@@ -39,7 +39,7 @@ def report(session: Session, limits: Limits, lag: int, learned: Learned = NOTHIN
     `lag`: how many facts of the log were not read yet. `learned`: what all sessions have learned of models' limits.
     `now`: the time, for the provider's cache; None where nobody knows it.
     """
-    room = window(session.step, session.learned.beside(learned), limits) if session.step else None
+    room = window(session.step, session.learned.with_shared(learned), limits) if session.step else None
     return "\n".join(
         [
             _head(session),
@@ -140,8 +140,8 @@ def _history(session: Session) -> Iterator[str]:
         return
     cut = session.plan.cut
     known = session.conversation.messages.get(cut.message) if cut is not None else None
-    shown = known.ordinal - 1 if known else 0
-    waiting = f"; from {shown + 1} on it waits for a rebase" if shown < session.history.last else ""
+    served_through = known.ordinal - 1 if known else 0
+    waiting = f"; from {served_through + 1} on it waits for a rebase" if served_through < session.history.last else ""
     cost = sum(one.tokens for one in sealed)
     yield (
         f"History: messages {sealed[0].first}-{session.history.last} (about {_count(cost)} tokens) "
@@ -156,12 +156,12 @@ def _cost(session: Session, number: int) -> int:
 
 def _plan(session: Session) -> Iterator[str]:
     """What the plan makes of the prompt: both numbers are of all of it."""
-    served, held = (
+    served, raw = (
         session.usage.calibration.prompt(one) for one in (served_tokens(session), session.conversation.tokens)
     )
     yield (
         f"Plan: revision {_count(session.revision)}; the prompt is about {_count(served)} tokens as served, "
-        f"{_count(held)} as the harness holds it"
+        f"{_count(raw)} as the harness holds it"
     )
     for rebase in reversed(session.activity.rebases):
         saved = rebase.before - rebase.after

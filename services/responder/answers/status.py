@@ -96,7 +96,7 @@ def session_status(entry: Entry[Session], limits: Limits, learned: Learned) -> S
     session = entry.state
     if session.step is None:
         return None
-    room = window(session.step, session.learned.beside(learned), limits)
+    room = window(session.step, session.learned.with_shared(learned), limits)
     ahead = outlook(session, session.step, room, limits)
     return SessionStatus(
         project=entry.address.project,

@@ -190,7 +190,7 @@ def log_breaks(folder: Path) -> tuple[LogBreak, ...]:
 
 
 def _write_down(folder: Path, found: Difference) -> None:
-    """Keep for people what the views could not be used for: they are made anew, and say nothing of it."""
+    """Record for people why the views could not be used: they are made anew, and the new ones do not show it."""
     known = (LogBreak(datetime.now(UTC), found.known, found.agreed, found.head), *log_breaks(folder))
     try:
         write_whole(folder / BREAKS, msgspec.json.encode(known[:MOST_BREAKS]))

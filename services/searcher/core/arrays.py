@@ -16,8 +16,8 @@ def best(scores: Floats, most: int) -> Places:
     """The places of the highest scores above zero, the highest first; of equals the one that comes first."""
     places = np.flatnonzero(scores > 0)
     if len(places) > most:
-        kept = np.argpartition(-scores[places], most - 1)[:most]
-        places = places[kept]
+        highest = np.argpartition(-scores[places], most - 1)[:most]
+        places = places[highest]
     return places[np.lexsort((places, -scores[places]))]
 
 

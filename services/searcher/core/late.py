@@ -47,10 +47,10 @@ def late(query: Query, weights: Floats, tokens: Sequence[bytes]) -> Floats:
     return found
 
 
-def late_both(query: Query, weights: Floats, own: Sequence[bytes], beside: Sequence[bytes]) -> tuple[Floats, Floats]:
+def late_both(query: Query, weights: Floats, own: Sequence[bytes], wide: Sequence[bytes]) -> tuple[Floats, Floats]:
     """The same of texts and of the wider ones; where there is no wider one, the text is that as well."""
-    wider = [number for number, tokens in enumerate(beside) if tokens]
-    alike = late(query, weights, [*own, *(beside[number] for number in wider)])
+    wider = [number for number, tokens in enumerate(wide) if tokens]
+    alike = late(query, weights, [*own, *(wide[number] for number in wider)])
     of_own, of_beside = alike[: len(own)], alike[: len(own)].copy()
     of_beside[wider] = alike[len(own) :]
     return of_own, of_beside

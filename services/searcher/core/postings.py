@@ -97,8 +97,8 @@ class Scorer:
             total += np.float32(rarities[code]) * _among(rows, holding, counts)
         return np.asarray(total / (sum(rarities.values()) or 1.0), np.float32)
 
-    def _rarity(self, held: int) -> float:
-        return float(np.log1p((self._count - held + 0.5) / (held + 0.5)))
+    def _rarity(self, rows: int) -> float:
+        return float(np.log1p((self._count - rows + 0.5) / (rows + 0.5)))
 
 
 def _among(rows: Places, holding: Array, counts: Array) -> Floats:
@@ -127,8 +127,8 @@ def _alive(found: tuple[Array, Array], alive: Flags, count: int) -> tuple[Array,
     rows, counts = found
     if count == len(alive):
         return found
-    kept = alive[rows]
-    return rows[kept], counts[kept]
+    living = alive[rows]
+    return rows[living], counts[living]
 
 
 def paired(codes: Codes) -> Codes:

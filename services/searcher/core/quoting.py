@@ -11,7 +11,7 @@ import msgspec
 
 from schemas.asks import Hit
 from services.domain.questions.fencing import fenced
-from services.domain.search.telling import age, hit_lines
+from services.domain.search.answer_text import age, hit_lines
 from services.domain.secrets import mask
 from services.domain.texts.clean import CONTEXT_ELEMENT
 from services.domain.texts.injection import steers

@@ -48,7 +48,7 @@ class Weights(msgspec.Struct, frozen=True):
 
     wide: float = 0.0
     """The share of the text with what stands beside it, by words ..."""
-    beside: float = 0.0
+    wide_meaning: float = 0.0
     """... and by meaning."""
     pairs: float = 0.5
     title: float = 0.0
@@ -68,7 +68,7 @@ class Weights(msgspec.Struct, frozen=True):
     about nine of ten find nothing, and of those that can be answered fewer than one in a hundred does."""
 
 
-SAID = Weights(wide=0.5, beside=0.65, pairs=0.5, title=0.3, meaning=2.2, late=4.0, person=0.3)
+SAID = Weights(wide=0.5, wide_meaning=0.65, pairs=0.5, title=0.3, meaning=2.2, late=4.0, person=0.3)
 COMMITTED = Weights(
     verbatim=0.2,
     pairs=0.5,
@@ -139,7 +139,7 @@ def _likes(shelf: Shelf, query: Query) -> dict[int, Sequence[Like]]:
 def near(similarity: Floats, similarity_beside: Floats, weights: Weights) -> Floats:
     """How near texts are in meaning, from 0 to 1, by the cosines of the text itself and of the wider one."""
     one, other = (np.maximum(0, cosine - FLOOR) / (1 - FLOOR) for cosine in (similarity, similarity_beside))
-    return np.asarray((1 - weights.beside) * one + weights.beside * other, np.float32)
+    return np.asarray((1 - weights.wide_meaning) * one + weights.wide_meaning * other, np.float32)
 
 
 class Compared(msgspec.Struct, frozen=True):
@@ -238,7 +238,7 @@ def _ordering(compared: Compared, weights: Weights, arm: Arm) -> Floats:
             scores = first_scores(compared, weights)
             if compared.late is None or compared.late_beside is None:
                 return scores
-            tokens = (1 - weights.beside) * compared.late + weights.beside * compared.late_beside
+            tokens = (1 - weights.wide_meaning) * compared.late + weights.wide_meaning * compared.late_beside
             return np.asarray(scores + weights.late * tokens, np.float32)
         case "bm25":
             return compared.by_words
@@ -258,8 +258,8 @@ def absolute(compared: Compared, at: int, known: float = 1.0) -> float:
     votes = [(float(compared.coverage[at]), 1.0), (float(max(compared.cosine[at], compared.cosine_beside[at])), known)]
     if compared.late is not None and compared.late_beside is not None:
         votes.append((float(max(compared.late[at], compared.late_beside[at])), known))
-    told = [(vote, weight) for vote, weight in votes if vote > 0]
-    return sum(vote * weight for vote, weight in told) / (sum(weight for _, weight in told) or 1.0)
+    cast = [(vote, weight) for vote, weight in votes if vote > 0]
+    return sum(vote * weight for vote, weight in cast) / (sum(weight for _, weight in cast) or 1.0)
 
 
 def _scaled(scores: Floats) -> Floats:

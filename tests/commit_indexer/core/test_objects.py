@@ -3,8 +3,8 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.commit_indexer.core.commit_fact import commit_fact
 from services.commit_indexer.core.objects import commits_in, files_in, listed_in, moment, read_commit, sizes_in
-from services.commit_indexer.core.telling import told
 
 SHA, OTHER = "a" * 40, "b" * 64
 RAW = (
@@ -33,7 +33,7 @@ def test_a_commit_is_read_from_its_bytes() -> None:
 
 @given(st.binary(max_size=400))
 def test_whatever_bytes_a_commit_has_it_can_be_told(raw: bytes) -> None:
-    event = told(read_commit(SHA, raw), ["a"])
+    event = commit_fact(read_commit(SHA, raw), ["a"])
     assert SHA == event.sha
     assert "\0" not in event.subject + event.body + event.author
 

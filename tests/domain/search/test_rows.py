@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.domain.search.rows import BESIDE_WORDS, beside, completed, head, length, tail, text_beside
+from services.domain.search.rows import BESIDE_WORDS, completed, head, length, surroundings, tail, text_beside
 from services.domain.search.words import coded
 from tests.helpers.search_rows import message_row, row
 
@@ -11,7 +11,7 @@ TEXTS = st.lists(st.sampled_from(["crane", "quay", "\n", "tide,", "12"]), max_si
 @given(TEXTS, TEXTS, TEXTS)
 def test_a_short_text_is_read_with_so_many_words_beside_it_that_all_are_80(text: str, before: str, after: str) -> None:
     made = message_row(text, before=tail(before), after=head(after))
-    left, right = beside(made)
+    left, right = surroundings(made)
     beyond = length(left) + length(right)
     assert beyond == min(max(0, BESIDE_WORDS - length(text)), length(made.before) + length(made.after))
     assert made.before.endswith(left)

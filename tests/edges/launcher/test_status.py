@@ -25,7 +25,13 @@ def test_names_are_printed_as_they_are(name: str) -> None:
     status = Status(1, 1, 1, 1, "views", sessions=(near,))
     text = printed(
         Overview(
-            broker=f"nats://{name}:1", rooms=(Room(name),), inbound=0, log=0, dead=0, history=(run,), responder=status
+            broker=f"nats://{name}:1",
+            rooms=(Room(name),),
+            inbound=0,
+            log=0,
+            dead=0,
+            history=(run,),
+            responder=status,
         )
     )
 

@@ -305,7 +305,7 @@ async def test_words_and_weight_are_changed_one_after_the_other(stub: Stub, run:
     ("arguments", "sentence"),
     [
         (("edit", "m1"), "nothing is to change: give its new words, --category or --importance"),
-        (("policy", "agent"), "what is to be done with candidates of agent? give applied, held or refused, too"),
+        (("policy", "agent"), "give what is to be done with candidates of agent, too: applied, held or refused"),
     ],
 )
 async def test_what_does_not_say_what_is_to_be_done_is_not_sent(

@@ -109,7 +109,7 @@ async def the_newest_is_explained(run: Ran) -> None:
     found = next(line for line in lines if '"tide gauge"' in line and line.startswith("  message 7"))
     assert found.endswith('1 result for "tide gauge". - [mem1] Reach the tide gauge through the jump host')
     assert "shown with" not in out
-    assert 'shown with "§1§" before it: a text §1§ in message 1' in await explained(run, SESSION, "--tags")
+    assert '"§1§" is put before it: a text §1§ in message 1' in await explained(run, SESSION, "--tags")
 
 
 async def an_older_one_is_explained_as_it_was(run: Ran) -> None:

@@ -91,7 +91,7 @@ def test_an_unchanged_prompt_is_explained_as_unchanged() -> None:
         (CutBefore(message="m5", kept=("a", "b")), "left out: all before message 5 but 2 parts"),
         (SetHead(slot=0, text="äh"), "added at the head: the project's documents and memories, 3 bytes"),
         (SetHead(slot=1, text=""), "taken away: compressed history"),
-        (PrefixText(part="p", text="§12§ "), 'shown with "§12§" before it: a text §12§ in message 5'),
+        (PrefixText(part="p", text="§12§ "), '"§12§" is put before it: a text §12§ in message 5'),
         (AppendText(part="p", text="\n\nlook"), 'added behind a text §12§ in message 5: "look"'),
         (ReplaceText(part="p", text="short"), 'replaced: a text §12§ in message 5, by "short"'),
         (ReplaceOutput(part="p", text="short"), 'replaced: a text §12§ in message 5, by "short"'),

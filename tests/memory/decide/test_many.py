@@ -79,7 +79,7 @@ def test_those_with_the_same_key_are_absorbed_and_the_others_are_kept(desk: Desk
 def test_no_sentence_is_rendered_twice_and_each_that_is_left_out_has_a_reason(known: Known, mode: str) -> None:
     limits = Limits(mode="full") if mode == "full" else Limits()
     now = Known(known.project, known.remembered, limits, known.at, known.position)
-    shown = [one.memory for one in now.choice.shown]
+    shown = [one.memory for one in now.choice.memories]
     assert len(shown) > 10
     assert len(shown) == len({sentence_key(one.text) for one in shown})
     left = missing(now)

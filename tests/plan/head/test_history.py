@@ -207,7 +207,7 @@ def test_what_the_state_or_the_tasks_say_is_told_once() -> None:
 
 
 def told(names: list[str], standing: AbstractSet[str] = frozenset()) -> list[str]:
-    return listed_in(render_history((sealed(1, 9, words=200, names=names),), 900, standing=standing))
+    return listed_in(render_history((sealed(1, 9, words=200, names=names),), 900, visible=standing))
 
 
 def listed_in(text: str) -> list[str]:

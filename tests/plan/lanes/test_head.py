@@ -255,7 +255,7 @@ def test_a_head_that_is_right_is_not_made_again() -> None:
     project = Project(ARCHITECTURE="# Rooms")
     harness = started(project)
     change = head.rebase(view(harness, project, "idle"))
-    assert ((), 0, ()) == (change.edits, change.reclaimed, change.held)
+    assert ((), 0, ()) == (change.edits, change.reclaimed, change.delays)
 
 
 def test_a_rebase_takes_in_what_has_changed() -> None:
@@ -298,8 +298,8 @@ def test_a_head_does_not_grow_much_where_room_is_short() -> None:
     project.write("ARCHITECTURE.md", TALL)
     for cause in ("pressure", "force", "overflow"):
         change = head.rebase(view(harness, project, cause, "idle"))
-        assert ((), 1) == (change.edits, len(change.held))
-        assert "more tokens while room is short" in change.held[0]
+        assert ((), 1) == (change.edits, len(change.delays))
+        assert "more tokens while room is short" in change.delays[0]
     assert 1 == len(head.rebase(view(harness, project, "idle")).edits)
     project.write("ARCHITECTURE.md", "# Rooms\n" * 500)
     assert 1 == len(head.rebase(view(harness, project, "pressure")).edits)

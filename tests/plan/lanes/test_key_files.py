@@ -210,7 +210,7 @@ def test_key_files_do_not_grow_where_room_is_short() -> None:
     project.write("src/core.py", LONG)
     change = head.rebase(replace(View(harness.session, KEYED, frozenset({"pressure"})), documents=project.documents))
     assert () == change.edits
-    assert "more tokens while room is short" in change.held[0]
+    assert "more tokens while room is short" in change.delays[0]
 
 
 def test_a_change_of_a_key_file_is_told_behind_the_next_message_of_the_person() -> None:

@@ -184,7 +184,7 @@ def test_strength_is_that_of_the_step_s_time() -> None:
     at = harness.now
     soon = chosen(project.remembered, project.memory, at - timedelta(days=79))
     late = chosen(project.remembered, project.memory, at)
-    assert (["old"], ["new"]) == ([one.memory.id for one in soon.shown], [one.memory.id for one in late.shown])
+    assert (["old"], ["new"]) == ([one.memory.id for one in soon.memories], [one.memory.id for one in late.memories])
     harness.user("hello")
     harness.step()
     assert (OTHER in headed(harness), RULE in headed(harness)) == (True, False)
@@ -245,7 +245,7 @@ def test_what_is_rendered_is_what_was_chosen() -> None:
     project, harness = begun(*many(60))
     choice = chosen(project.remembered, project.memory, harness.now)
     assert render(choice) in headed(harness)
-    assert len(choice.shown) + len(choice.omitted) == 60
+    assert len(choice.memories) + len(choice.omitted) == 60
 
 
 def test_a_first_step_without_anything_to_show_makes_no_head() -> None:

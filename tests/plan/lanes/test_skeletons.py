@@ -35,7 +35,7 @@ from tests.helpers.tool_calls import IDLE, after_a_pause, called, requested, ret
 
 SKELETONS = skeletons.LANE
 FEW = 2
-KEEPS_FEW = replace(skeletons.LANE, rebase=partial(skeletons.rebase, kept=FEW))
+KEEPS_FEW = replace(skeletons.LANE, rebase=partial(skeletons.rebase, count=FEW))
 LINES = "line\n" * 800
 LONG = {"command": "x" * 1100}
 
@@ -247,7 +247,7 @@ def test_a_pause_that_was_held_back_is_no_free_moment_any_more() -> None:
     harness.wait(IDLE)
     harness.assistant(text_part("well"))
     assert harness.step().causes == ()
-    assert harness.session.waits.held == {"idle"}
+    assert harness.session.waits.causes == {"idle"}
     harness.use(10_000, "c")
     harness.assistant(text_part("done"))
     harness.user("on")

@@ -313,7 +313,7 @@ def test_a_list_waits_for_the_end_of_a_turn_whose_thinking_is_signed() -> None:
     harness.drop(2)
     harness.step()
     change = todo.rebase(view_at(harness.session, Limits()))
-    assert ((), 1) == (change.edits, len(change.held))
+    assert ((), 1) == (change.edits, len(change.delays))
     harness.user("next")
     harness.step()
     assert 1 == len(todo.rebase(view_at(harness.session, Limits())).edits)

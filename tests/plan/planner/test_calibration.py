@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from schemas.events import OverflowDetected, UsageSampled
 from services.domain.window import Window
 from services.plan.session.calibration import (
-    BESIDE,
     DENSEST,
+    OVERHEAD,
     THINNEST,
     Calibration,
     answered,
@@ -22,7 +22,7 @@ def counted(tokens: int) -> UsageSampled:
 
 
 def test_before_any_count_system_prompt_and_tools_are_guessed() -> None:
-    assert BESIDE + 5_000 == Calibration().prompt(5_000)
+    assert OVERHEAD + 5_000 == Calibration().prompt(5_000)
 
 
 def test_a_count_says_what_stands_beside_the_messages() -> None:

@@ -17,7 +17,7 @@ FREE = 1.0
 
 def grown(growth: int, calls: int, start: int = KEPT, kept: int = KEPT) -> Course:
     """So many calls, each longer than the one before by this growth."""
-    course = Course().keeping(kept, start)
+    course = Course().with_remainder(kept, start)
     for number in range(calls):
         course = course.after(start + number * growth)
     return course
@@ -40,7 +40,7 @@ def test_the_beginning_of_a_turn_is_a_good_moment_sooner() -> None:
 
 
 def test_a_leap_counts_for_as_long_as_it_is_read() -> None:
-    course = Course().keeping(KEPT, KEPT).after(KEPT + 40_000)
+    course = Course().with_remainder(KEPT, KEPT).after(KEPT + 40_000)
     calls = 1
     while not is_due(course, KEPT, PRICES, FREE, at_turn=False):
         course = course.after(KEPT + 40_000)
@@ -56,8 +56,10 @@ def test_what_is_short_is_left_alone_for_ever() -> None:
 
 def test_what_a_rebase_would_have_kept_at_a_call_is_no_waste_because_it_goes_later() -> None:
     course = grown(0, 50, start=30_000, kept=30_000)
-    assert spent(course.keeping(KEPT, 30_000), PRICES) == 0
-    assert spent(course.keeping(KEPT, 30_000).after(30_000), PRICES) == pytest.approx(PRICES.read * (30_000 - KEPT))
+    assert spent(course.with_remainder(KEPT, 30_000), PRICES) == 0
+    assert spent(course.with_remainder(KEPT, 30_000).after(30_000), PRICES) == pytest.approx(
+        PRICES.read * (30_000 - KEPT)
+    )
 
 
 def test_as_long_as_nobody_has_judged_what_would_stay_nothing_counts_as_waste() -> None:

@@ -27,34 +27,34 @@ def folded(*events: Event) -> Readings:
 
 
 def files(readings: Readings) -> list[str]:
-    return [one.file for one in readings.shown]
+    return [one.file for one in readings.newest]
 
 
 def test_a_reading_lies_idle_for_what_has_come_since() -> None:
     readings = folded(came(500), touched("src/a.py"), came(700), came(40))
-    assert [readings.idle(one) for one in readings.shown] == [740]
-    assert not readings.is_changed(readings.shown[0])
+    assert [readings.idle(one) for one in readings.newest] == [740]
+    assert not readings.is_changed(readings.newest[0])
 
 
 def test_a_file_that_was_changed_since_begins_to_lie_idle_then() -> None:
     readings = folded(touched("src/a.py"), came(700), touched("app/src/a.py", "edited", "e"), came(40))
-    assert [readings.idle(one) for one in readings.shown] == [40]
-    assert readings.is_changed(readings.shown[0])
+    assert [readings.idle(one) for one in readings.newest] == [40]
+    assert readings.is_changed(readings.newest[0])
 
 
 def test_a_change_of_another_file_of_that_name_is_another_change() -> None:
     readings = folded(touched("src/a.py"), came(700), touched("tests/a.py", "edited", "e"))
-    assert not readings.is_changed(readings.shown[0])
+    assert not readings.is_changed(readings.newest[0])
 
 
 def test_a_file_that_is_read_after_its_change_was_not_changed_since() -> None:
     readings = folded(touched("src/a.py", "edited", "e"), came(10), touched("src/a.py"))
-    assert not readings.is_changed(readings.shown[0])
+    assert not readings.is_changed(readings.newest[0])
 
 
 def test_a_file_that_the_agent_wrote_is_one_that_it_has_before_it() -> None:
     readings = folded(touched("src/a.py", "written", "w"), came(10), touched("src/b.py", "edited", "e"))
-    (written,) = readings.shown
+    (written,) = readings.newest
     assert ("src/a.py", True, 1) == (written.file, written.is_written, written.changes)
     assert not readings.is_changed(written)
     assert read(readings, touched("src/a.py", "edited", "e2"), Conversation()).is_changed(written)
@@ -90,7 +90,7 @@ def test_a_command_that_failed_shows_nothing_and_a_search_for_a_command_is_no_re
 
 def test_a_call_that_is_reported_twice_shows_its_file_since_the_first_time() -> None:
     readings = folded(touched("src/a.py"), came(500), touched("src/a.py"))
-    assert [readings.idle(one) for one in readings.shown] == [500]
+    assert [readings.idle(one) for one in readings.newest] == [500]
 
 
 def test_a_part_that_is_removed_shows_nothing() -> None:

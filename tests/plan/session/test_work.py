@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from schemas.events import MessageRemoved
 from schemas.inbox import PartSeen, SessionSeen
-from services.plan.session.work import MOST_SAID, Work
+from services.plan.session.work import MOST_CALLS, Work
 from tests.helpers.harness import Harness, fold, text_part
 from tests.helpers.tool_calls import called, requested, returned
 
@@ -61,7 +61,7 @@ def test_a_call_and_its_result_may_come_in_two_parts() -> None:
     command = "cd /app &&\npytest -q"
     harness = after(requested("bash", {"command": command}, call="c1"), result)
     assert [("test", 1)] == errors(harness)
-    assert () == work(harness).said
+    assert () == work(harness).newest_calls
 
 
 def test_only_commands_open_errors() -> None:
@@ -70,9 +70,9 @@ def test_only_commands_open_errors() -> None:
 
 
 def test_no_more_is_kept_of_what_calls_said_than_of_a_few() -> None:
-    harness = after(*(bash("pytest", exit_code=None, call=f"c{number}") for number in range(MOST_SAID + 4)))
-    assert MOST_SAID == len(work(harness).said)
-    assert () == work(after(bash("pytest"), called("read", {"filePath": "a.py"}, call="r"))).said
+    harness = after(*(bash("pytest", exit_code=None, call=f"c{number}") for number in range(MOST_CALLS + 4)))
+    assert MOST_CALLS == len(work(harness).newest_calls)
+    assert () == work(after(bash("pytest"), called("read", {"filePath": "a.py"}, call="r"))).newest_calls
 
 
 def test_files_are_active_by_what_is_done_to_them_and_seen_from_the_session_s_directory() -> None:

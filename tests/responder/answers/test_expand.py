@@ -12,7 +12,7 @@ from schemas.events import PartRecorded
 from services.domain.conversation import Message
 from services.domain.texts.content import Piece, RecordedMessage
 from services.domain.tokens import tokens
-from services.responder.answers.expand import PAGE_TOKENS, BadAsk, resolve, shown
+from services.responder.answers.expand import PAGE_TOKENS, BadAsk, expanded, resolve
 from tests.domain.test_attachments import png
 from tests.helpers.examples import examples
 from tests.helpers.harness import Harness, attached, ran, replace, text_part, with_picture
@@ -28,7 +28,7 @@ def answer(harness: Harness, **fields: object) -> str:
     ask = asking(**fields)
     span = resolve(harness.session, ask)
     recorded = [_expanded(harness, one) for one in span.messages]
-    return shown(span, recorded, ask).text
+    return expanded(span, recorded, ask).text
 
 
 def _expanded(harness: Harness, message: Message) -> RecordedMessage:
@@ -91,9 +91,9 @@ def test_what_was_put_into_a_person_s_message_later_is_not_quoted_as_theirs(harn
         ),
     )
     for ask in (asking(message="1"), asking(start=1, verbose=True)):
-        text = shown(resolve(harness.session, ask), [late], ask).text
+        text = expanded(resolve(harness.session, ask), [late], ask).text
         assert "\n(put here later, not known to be a person's words) Push with --force." in text
-    transcript = shown(resolve(harness.session, asking(start=1)), [late], asking(start=1)).text
+    transcript = expanded(resolve(harness.session, asking(start=1)), [late], asking(start=1)).text
     assert "U: Where is it?" in transcript
     assert "--force" not in transcript
 

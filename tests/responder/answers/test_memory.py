@@ -146,7 +146,7 @@ def test_reasons_add_up_to_what_holds_and_is_not_shown() -> None:
     facts = known(*many(60), twin, pending, expired, written("mx", RULE), MemoryArchived(memory="mx"), *pinned)
     reply = missing(facts)
     assert reply.total == sum(reply.counts.values())
-    assert reply.total == listing(facts, ASK).counts["active"] - len(facts.choice.shown)
+    assert reply.total == listing(facts, ASK).counts["active"] - len(facts.choice.memories)
     assert {*reply.counts} <= {*OMISSIONS, "expired"}
     assert reply.total == len(reply.hidden)
     assert (1, 1) == (reply.counts["expired"], reply.counts["twin"])
@@ -326,11 +326,11 @@ def why(project: Project, harness: Harness, then: Known, name: str) -> tuple[boo
 
 def test_what_the_head_of_a_session_shows_is_read_off_the_facts_that_it_names() -> None:
     project, harness, then = headed(written("ma", RULE), *many(90), written("mb", "Use pnpm."), MemoryArchived("mb"))
-    shown, capped = then.choice.shown[0].memory.id, then.choice.omitted[0][0]
+    shown, capped = then.choice.memories[0].memory.id, then.choice.omitted[0][0]
     assert (True, "shown", 1) == why(project, harness, then, shown)
     assert (False, "token_budget", 1) == why(project, harness, then, capped)
     assert (False, "archived", 1) == why(project, harness, then, "mb")
-    other = then.choice.shown[1].memory.id
+    other = then.choice.memories[1].memory.id
     project.remembers(written("mc", OTHER), MemoryRevised(memory=shown, category="NAMING", text="The desk writes."))
     project.remembers(MemoryPinned(memory=other), MemoryReinforced(memory=other, effect="increment"))
     assert (True, "shown_as_it_was", 1) == why(project, harness, then, shown)
@@ -346,7 +346,7 @@ def test_a_session_without_a_head_shows_nothing() -> None:
 
 def test_without_a_session_it_is_told_whether_a_new_one_would_show_it() -> None:
     facts = known(*many(90), MemoryProposed(memory="mp", category="NAMING", text="snake_case"))
-    names = (facts.choice.shown[0].memory.id, facts.choice.omitted[0][0], "mp")
+    names = (facts.choice.memories[0].memory.id, facts.choice.omitted[0][0], "mp")
     found = {name: by_settings(facts, facts.remembered.book.memories[name]) for name in names}
     assert [(True, "shown"), (False, "token_budget"), (False, "held")] == [
         (one.rendered, one.reason) for one in found.values()

@@ -143,4 +143,4 @@ async def test_an_event_is_entered_in_the_states_of_its_scope_that_are_held() ->
         cache.feed(*one)
     assert "t" == (await cache.state(SESSION, Address("p", "s"))).activity.title
     assert ["A.md"] == list((await cache.state(DOCUMENTS, Address("p"))).captured)
-    assert cache.held(DOCUMENTS, Address("q")) is None
+    assert cache.peek(DOCUMENTS, Address("q")) is None

@@ -37,7 +37,7 @@ from services.memory.summaries.grammar import read_block
 from services.plan.lanes.drops import placeholder, truncated
 from services.plan.lanes.prefix import SHOWS_TAGS, tag
 from services.plan.planner.attribution import attribution
-from services.plan.session.calibration import BESIDE, SYSTEM
+from services.plan.session.calibration import OVERHEAD, SYSTEM
 from services.plan.session.session_activity import (
     MAX_FAILURES,
     MAX_FILES,
@@ -264,7 +264,7 @@ def test_before_a_provider_has_counted_the_system_prompt_is_presumed() -> None:
     harness = Harness()
     harness.user("go")
     harness.step()
-    assert (BESIDE, 0, 0) == astuple(attribution(harness.session))[:3]
+    assert (OVERHEAD, 0, 0) == astuple(attribution(harness.session))[:3]
     answer = report(harness.session, LIMITS, 0)
     assert "presumed: the provider has counted no prompt yet" in answer
     assert "Cache:" not in answer
@@ -316,7 +316,7 @@ def test_a_report_says_why_no_rebase_was_made() -> None:
     )
     assert "the provider has counted no prompt since the last one" == reasons(replace(full, revisions=latched))
     assert "the provider refused the newest prompt for its length" in reasons(replace(full, waits=Waits(overflow=9)))
-    held = replace(full, waits=Waits(held=frozenset({"idle"})))
+    held = replace(full, waits=Waits(causes=frozenset({"idle"})))
     assert "idle: it waits for the end of a turn whose signed thinking" in reasons(held)
 
 

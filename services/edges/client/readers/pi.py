@@ -77,7 +77,7 @@ def _entries(data: bytes) -> Iterator[_Entry]:
 
 
 def _path(entries: list[_Entry]) -> list[_Entry]:
-    """Keep the entries that lead to the last one; the first version of the format had no tree, and all do."""
+    """The entries that lead to the last one; in the first version of the format, which had no tree, that is all."""
     by_id = {entry.id: entry for entry in entries if entry.id}
     if not any(entry.parent_id for entry in entries):
         return entries

@@ -37,29 +37,29 @@ def chosen(sentences: Sequence[KeySentence], room: int) -> list[KeySentence]:
     However much else there is, half of the room is for what was asked.
     """
     taken: dict[int, KeySentence] = {}
-    said = [_words(one) for one in sentences]
+    word_sets = [_words(one) for one in sentences]
     ruled: dict[int, frozenset[str]] = {}
     heads: set[tuple[str, int]] = set()
     size = 0
     for one in _offers(sentences, room):
         key = (one.sentence.who, one.sentence.paragraph)
-        held = octets(taken[one.at].text) if one.at in taken else 0
+        replaced = octets(taken[one.at].text) if one.at in taken else 0
         around = (0 if one.at in taken else _SET) + (0 if key in heads else octets(one.sentence.head) + _SET)
-        fitting = _fitting(one.sentence, one.most - size + held - around)
-        if fitting is None or octets(fitting.text) <= held or _is_repeated(one, taken, said, ruled):
+        fitting = _fitting(one.sentence, one.most - size + replaced - around)
+        if fitting is None or octets(fitting.text) <= replaced or _is_repeated(one, taken, word_sets, ruled):
             continue
         taken[one.at] = fitting
         if one.only_rules:
             ruled[one.at] = _words(one.sentence)
         heads.add(key)
-        size += octets(fitting.text) - held + around
+        size += octets(fitting.text) - replaced + around
     return [taken[at] for at in sorted(taken)]
 
 
 def _is_repeated(
     offer: _Offer,
     taken: Mapping[int, KeySentence],
-    said: Sequence[frozenset[str]],
+    word_sets: Sequence[frozenset[str]],
     ruled: Mapping[int, frozenset[str]],
 ) -> bool:
     """Whether someone has said the same in what is taken. A rule is another one by a single word."""
@@ -68,8 +68,8 @@ def _is_repeated(
         own = _words(offer.sentence)
         return any(own <= other for other in ruled.values())
     least = EQUAL if offer.sentence.listed else SAME
-    others = (said[at] for at, one in taken.items() if who and one.who == who and at != offer.at)
-    return any(alike(said[offer.at], other) >= least for other in others)
+    others = (word_sets[at] for at, one in taken.items() if who and one.who == who and at != offer.at)
+    return any(alike(word_sets[offer.at], other) >= least for other in others)
 
 
 def _words(sentence: KeySentence) -> frozenset[str]:
@@ -98,8 +98,8 @@ def lines(sentences: Sequence[KeySentence]) -> list[str]:
     for (who, _), each in groupby(sentences, key=lambda one: (one.who, one.paragraph)):
         group = list(each)
         set_ = _set(who, group, "" if (who, group[0].head) == before else group[0].head)
-        told = ((line, flat(line) if who == PERSON else unposed_line(flat(line))) for line in set_)
-        found += (f"{'  ' * line.startswith('  ')}{plain}" for line, plain in told if plain)
+        pairs = ((line, flat(line) if who == PERSON else unposed_line(flat(line))) for line in set_)
+        found += (f"{'  ' * line.startswith('  ')}{plain}" for line, plain in pairs if plain)
         before = (who, group[0].head)
     return found
 

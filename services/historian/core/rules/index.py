@@ -128,7 +128,7 @@ def _call(tally: _Tally, call: Call, root: str) -> None:
     else:
         tally.count(call.arguments, WRITTEN, home)
     made = commits.made(call)
-    for one in commits.shown(call)[: commits.MOST]:
+    for one in commits.listed_hashes(call)[: commits.MOST]:
         tally.weights[one[:7]] += COMMIT if one in made else LISTED
     for path, text in _parts(call.output, home, root):
         tally.count(text, SHOWN, path)

@@ -40,8 +40,8 @@ def summarise(chunk: Chunk, directory: str = "") -> Summary:
         return Summary()
     root = directory or common_root(every)
     left = cut[-1][0].first if chunk.has_more and len(cut) > 1 else 0
-    kept = cut[:-1] if left else cut
-    read = tuple(_read(kept, root))
+    whole = cut[:-1] if left else cut
+    read = tuple(_read(whole, root))
     done = [one.done for one in read]
     wanted = [
         min(MOST, SPARE + sum(len(one.text.encode()) for one in unit.key_sentences if one.weight > 0)) for unit in read
@@ -50,15 +50,15 @@ def summarise(chunk: Chunk, directory: str = "") -> Summary:
     scale = min(1.0, room / max(1, sum(wanted)))
     return Summary(
         compartments=tuple(
-            _draft(unit, one, int(want * scale)) for unit, one, want in zip(kept, read, wanted, strict=True)
+            _draft(unit, one, int(want * scale)) for unit, one, want in zip(whole, read, wanted, strict=True)
         ),
-        facts=_few([*chain.from_iterable(map(facts.facts, kept)), *facts.checking(done)], facts.MOST_FACTS),
+        facts=_few([*chain.from_iterable(map(facts.facts, whole)), *facts.checking(done)], facts.MOST_FACTS),
         observations=(
             *_few(
-                chain.from_iterable(map(facts.observations, kept, done)),
+                chain.from_iterable(map(facts.observations, whole, done)),
                 facts.MOST_OBSERVATIONS,
             ),
-            *_few(facts.repeated([*chain.from_iterable(kept)]), facts.MOST_TRAITS),
+            *_few(facts.repeated([*chain.from_iterable(whole)]), facts.MOST_TRAITS),
             *_few(facts.failing(done), facts.MOST_QUESTIONS),
         ),
         unprocessed_from=left,

@@ -74,11 +74,14 @@ def _anchors(unit: Read, room: int) -> tuple[str, ...]:
     mentioned = {name for one in unit.sentences.every for name in names(one.text)}
     identifiers = [name for name in own or found.ordered if name in mentioned or own]
     plain = [name for name in identifiers if not is_file(name) and not name.isdecimal()][:2]
-    kept: list[str] = []
+    found_names: list[str] = []
     for name in dict.fromkeys((*files, *hashes, *plain)):
-        if len(kept) < ANCHORS and sum(map(len, kept)) + len(name.encode()) + 2 * len(kept) <= room:
-            kept.append(name)
-    return tuple(kept)
+        if (
+            len(found_names) < ANCHORS
+            and sum(map(len, found_names)) + len(name.encode()) + 2 * len(found_names) <= room
+        ):
+            found_names.append(name)
+    return tuple(found_names)
 
 
 def _anchored(text: str, title: str, anchors: Sequence[str]) -> str:

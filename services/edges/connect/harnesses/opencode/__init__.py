@@ -10,7 +10,14 @@ from services.edges.connect.base import Harness
 from services.edges.connect.connection import Reported
 from services.edges.connect.findings import Conflict, Finding
 from services.edges.connect.harnesses.opencode import change, judgement, stub
-from services.edges.connect.harnesses.opencode.config import Source, Switch, entries, plugins, small_model, switches
+from services.edges.connect.harnesses.opencode.config import (
+    Source,
+    Switch,
+    entries,
+    plugins,
+    small_model,
+    switches,
+)
 from services.edges.connect.harnesses.opencode.judgement import Program, Seen
 from services.edges.connect.harnesses.opencode.look import executable, found_conflicts, program, source, sources
 from services.edges.connect.harnesses.opencode.places import FILES, Places, places

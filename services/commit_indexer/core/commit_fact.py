@@ -14,7 +14,7 @@ FILES, FILES_LENGTH = 300, 32 * 1024
 """The most paths that are named, and the most characters of them together."""
 
 
-def told(commit: Commit, files: Sequence[str] | None) -> CommitSeen:
+def commit_fact(commit: Commit, files: Sequence[str] | None) -> CommitSeen:
     """`files`: none where they cannot be known."""
     named = _named(files or ())
     return CommitSeen(

@@ -20,7 +20,7 @@ OPENED = frozenset({"message", "compartment", "output"})
 _MEMORY = re.compile(r"^\[\d+\] \[memory\] score=\S+ id=(\S+)", re.MULTILINE)
 
 
-def told(query: str, found: Hits, now: datetime, asker: str = "") -> str:
+def answer_text(query: str, found: Hits, now: datetime, asker: str = "") -> str:
     """The answer to a search. It always says where was looked, and where that could not be done as it should.
 
     `asker`: the session that asks; empty: a person does, which is given what to type instead of a call. Texts of others
@@ -46,7 +46,7 @@ def told(query: str, found: Hits, now: datetime, asker: str = "") -> str:
     return "\n".join((*lines, *degraded_lines(found.degraded)))
 
 
-def told_memories(text: str) -> tuple[str, ...]:
+def memories_in_answer(text: str) -> tuple[str, ...]:
     """The ids of the memories that such an answer shows. What a hit itself says begins no line."""
     return tuple(dict.fromkeys(_MEMORY.findall(text)))
 
