@@ -24,7 +24,7 @@ UNSTEADY := 3
 # Seconds after which `make soak` gives up a process, or a round, in which nothing ends: more than the longest `timeout`.
 LONGEST := 1900
 IN_FILES := -q -n auto --dist loadfile --no-loadscope-reorder --durations=15
-RULES := tests/domain tests/memory tests/test_docs.py tests/test_patience.py
+RULES := tests/domain tests/memory tests/test_docs.py tests/test_patience.py tests/test_class_names.py
 CODE := schemas services tests
 SPELLED := $(VENV)/.spelled
 READ := -name '*.py' -o -name '*.md' -o -name '*.sql' -o -name '*.mjs'

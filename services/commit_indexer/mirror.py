@@ -29,7 +29,7 @@ BROKEN = (
 OTHER_FORMAT = "mismatched algorithms"
 
 
-class Busy(Exception):
+class MirrorBusy(Exception):
     """Another process has this mirror."""
 
 
@@ -48,13 +48,13 @@ class Mirror:
 
     @asynccontextmanager
     async def fetched(self) -> AsyncIterator[Repository]:
-        """The mirror as it is now, for this process alone. Raises `Busy`, `GitFailed`."""
+        """The mirror as it is now, for this process alone. Raises `MirrorBusy`, `GitFailed`."""
         self._directory.parent.mkdir(parents=True, exist_ok=True)
         with os.fdopen(open_own(self._lock), "ab") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
-                raise Busy from error
+                raise MirrorBusy from error
             await self._fetch(lock.fileno())
             yield Repository(self._directory)
 

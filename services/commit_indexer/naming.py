@@ -12,7 +12,7 @@ from services.domain.outcome import Done
 from services.kit.aggregate import Aggregate
 from services.kit.bus import Delivery
 from services.kit.cache import Sessions
-from services.kit.command_queue import Command
+from services.kit.command_queue import QueuedCommand
 from services.kit.consumer import fact_of, log_consumer
 from services.kit.nouns import NounReader
 from services.kit.room import Kit
@@ -59,8 +59,8 @@ class Naming:
             if isinstance(handled, Exception):
                 raise handled
 
-    def _command(self, envelope: Envelope, event: PartRecorded) -> Command[Mentions, None]:
+    def _command(self, envelope: Envelope, event: PartRecorded) -> QueuedCommand[Mentions, None]:
         async def decide(draft: Draft[Mentions]) -> None:
             draft.record(*news(draft.state, event))
 
-        return Command(decide, cause=envelope.id, at=envelope.at, actor=self._actor)
+        return QueuedCommand(decide, cause=envelope.id, at=envelope.at, actor=self._actor)

@@ -9,9 +9,9 @@ from schemas.envelope import Actor
 from schemas.events import CommitSeen, Event
 from schemas.subjects import Address
 from services.commit_indexer.core import decide, failures
-from services.commit_indexer.core.sources import Source
-from services.commit_indexer.core.state import NOUNS, Bounds, Head, History, evolve
-from services.commit_indexer.mirror import Busy, Mirror
+from services.commit_indexer.core.sources import RepositorySource
+from services.commit_indexer.core.state import NOUNS, CommitBounds, CommitHistory, Head, evolve
+from services.commit_indexer.mirror import Mirror, MirrorBusy
 from services.commit_indexer.repository import Repository, Shape
 from services.domain.draft import Draft
 from services.kit.aggregate import Aggregate
@@ -29,22 +29,22 @@ class Unread(Exception):
     """A repository that is not read; says why, and what to do."""
 
 
-class Reading:
+class RepositoryReading:
     """Reads repositories for their projects."""
 
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
         settings = kit.settings.commits
-        self._bounds = Bounds(settings.since_days, settings.max_commits)
+        self._bounds = CommitBounds(settings.since_days, settings.max_commits)
         reader = NounReader(kit.reader, NOUNS, catches_up=True)
         self._histories = Aggregate(
-            kit, Sessions(reader, evolve, History(), kit.settings.loop.sessions), guard=GUARD, catches_up=True
+            kit, Sessions(reader, evolve, CommitHistory(), kit.settings.loop.sessions), guard=GUARD, catches_up=True
         )
-        self._shapes: dict[Source, Shape] = {}
+        self._shapes: dict[RepositorySource, Shape] = {}
         """What was read to its end."""
-        self._mirrors: dict[Source, Mirror] = {}
+        self._mirrors: dict[RepositorySource, Mirror] = {}
 
-    async def look(self, source: Source, others: Collection[Source]) -> None:
+    async def look(self, source: RepositorySource, others: Collection[RepositorySource]) -> None:
         """Tell what is new in a repository. Raises `Unread`.
 
         `others`: repositories of the same project. A commit that one of them has counts still.
@@ -56,7 +56,7 @@ class Reading:
             raise Unread(_why(source, error)) from error
 
     @asynccontextmanager
-    async def _opened(self, source: Source) -> AsyncIterator[Repository]:
+    async def _opened(self, source: RepositorySource) -> AsyncIterator[Repository]:
         if not source.is_remote:
             yield Repository(Path(source.place), is_root=source.is_root)
             return
@@ -66,7 +66,9 @@ class Reading:
         async with self._mirrors[source].fetched() as repository:
             yield repository
 
-    async def _look(self, repository: Repository, source: Source, others: Collection[Source]) -> None:
+    async def _look(
+        self, repository: Repository, source: RepositorySource, others: Collection[RepositorySource]
+    ) -> None:
         shape = await repository.shape()
         address = Address(source.project)
         history = await self._histories.newest(address)
@@ -81,13 +83,13 @@ class Reading:
         await self._write(address, source, shape, lost=lost)
         self._shapes[source] = shape
 
-    async def _check(self, source: Source) -> None:
+    async def _check(self, source: RepositorySource) -> None:
         """A harness may name any directory of this machine: only the repository that is the project is read."""
         if not source.is_remote and not await is_repository_of(source.project, Path(source.place)):
             raise Unread(failures.other_repository(source.place, source.project))
 
     async def _unknown(
-        self, repository: Repository, source: Source, history: History, shape: Shape
+        self, repository: Repository, source: RepositorySource, history: CommitHistory, shape: Shape
     ) -> AsyncIterator[list[CommitSeen]]:
         """What is not told of this repository, from the oldest on."""
         bounds = self._bounds
@@ -103,7 +105,7 @@ class Reading:
             yield commits
 
     async def _lost(
-        self, repository: Repository, history: History, shape: Shape, others: Collection[Source]
+        self, repository: Repository, history: CommitHistory, shape: Shape, others: Collection[RepositorySource]
     ) -> set[str]:
         """The commits that no branch has any more, here or in another repository of the project."""
         lost = await repository.lost([*history.commits], is_shallow=bool(shape.ends))
@@ -113,7 +115,7 @@ class Reading:
             lost &= await self._lost_in(other, lost)
         return lost
 
-    async def _lost_in(self, other: Source, shas: set[str]) -> set[str]:
+    async def _lost_in(self, other: RepositorySource, shas: set[str]) -> set[str]:
         """Those of these that another repository does not have either. One that cannot be read now may have them."""
         try:
             await self._check(other)
@@ -122,19 +124,19 @@ class Reading:
                 return await repository.lost(shas, is_shallow=bool(shape.ends))
         except (FileNotFoundError, NotADirectoryError, Unread):
             return shas
-        except (Busy, GitFailed, OSError):
+        except (MirrorBusy, GitFailed, OSError):
             return set()
 
     async def _write(
         self,
         address: Address,
-        source: Source,
+        source: RepositorySource,
         shape: Shape,
         *,
         commits: list[CommitSeen] | None = None,
         lost: Collection[str] = (),
     ) -> None:
-        async def judge(draft: Draft[History]) -> None:
+        async def judge(draft: Draft[CommitHistory]) -> None:
             events: list[Event] = []
             if commits is None:
                 events += decide.advanced(draft.state, source.place, shape.head, self._bounds, lost)
@@ -147,7 +149,7 @@ class Reading:
         )
 
 
-def _why(source: Source, error: GitFailed | OSError) -> str:
+def _why(source: RepositorySource, error: GitFailed | OSError) -> str:
     """Why a repository is not read, for people."""
     if isinstance(error, FileNotFoundError):
         return failures.missing(source.place, is_there=source.is_remote or Path(source.place).is_dir())

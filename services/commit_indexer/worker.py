@@ -16,10 +16,10 @@ from schemas.events import (
     ProjectMerged,
     alias,
 )
-from services.commit_indexer.core.sources import Places, Source, evolve, sources
-from services.commit_indexer.mirror import Busy
+from services.commit_indexer.core.sources import ProjectPlaces, RepositorySource, evolve, sources
+from services.commit_indexer.mirror import MirrorBusy
 from services.commit_indexer.naming import Naming
-from services.commit_indexer.reading import Reading, Unread
+from services.commit_indexer.reading import RepositoryReading, Unread
 from services.kit.alias_reader import AliasReader
 from services.kit.background import begin
 from services.kit.bus import BrokerError, Unreachable
@@ -45,13 +45,13 @@ class CommitIndexer:
 
     async def open(self, kit: Kit) -> None:
         self._kit = kit
-        self._reading = Reading(kit)
-        self._places = Places()
+        self._reading = RepositoryReading(kit)
+        self._places = ProjectPlaces()
         self._aliases = AliasReader(kit)
         self._found_through = self._looked_through = 0
         """Positions of the log up to which projects were found, and up to which their repositories were looked at."""
-        self._sources: Sequence[Source] = ()
-        self._unread: dict[Source, str] = {}
+        self._sources: Sequence[RepositorySource] = ()
+        self._unread: dict[RepositorySource, str] = {}
         self._looks = 0
         self._turns = asyncio.Semaphore(AT_ONCE)
         self._naming = Naming(kit)
@@ -88,7 +88,7 @@ class CommitIndexer:
         """Look once at every repository."""
         await self._find()
         found_through = self._found_through
-        by_project: dict[str, list[Source]] = defaultdict(list)
+        by_project: dict[str, list[RepositorySource]] = defaultdict(list)
         for source in self._sources:
             by_project[source.project].append(source)
         looks = await asyncio.gather(*map(self._look_at, by_project.values()), return_exceptions=True)
@@ -106,16 +106,16 @@ class CommitIndexer:
         self._sources = sources(self._places, self._kit.settings.commits, await self._aliases.now())
         self._unread = {source: reason for source, reason in self._unread.items() if source in self._sources}
 
-    async def _look_at(self, found: Sequence[Source]) -> None:
+    async def _look_at(self, found: Sequence[RepositorySource]) -> None:
         """Look at the repositories of one project, one after the other."""
         for source in found:
             async with self._turns:
                 await self._look_once(source, [other for other in found if other != source])
 
-    async def _look_once(self, source: Source, others: Sequence[Source]) -> None:
+    async def _look_once(self, source: RepositorySource, others: Sequence[RepositorySource]) -> None:
         try:
             await self._reading.look(source, others)
-        except Busy:
+        except MirrorBusy:
             return  # another process reads it
         except (BrokerError, Unreachable):
             raise
@@ -127,7 +127,7 @@ class CommitIndexer:
         else:
             self._unread.pop(source, None)
 
-    def _note(self, source: Source, reason: str) -> None:
+    def _note(self, source: RepositorySource, reason: str) -> None:
         """Say once why a repository is not read."""
         if self._unread.get(source) != reason:
             self._kit.log.warning("a repository is not read", project=source.project, reason=reason)

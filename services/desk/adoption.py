@@ -21,7 +21,7 @@ from services.desk.project_names import ProjectNames
 from services.domain.aliases import GLOBAL
 from services.domain.draft import Draft
 from services.kit.aggregate import Aggregate
-from services.kit.command_queue import Command
+from services.kit.command_queue import QueuedCommand
 from services.kit.nouns import NounReader
 from services.kit.room import Kit
 from services.memory.book import NOUNS, Book
@@ -181,13 +181,13 @@ class Adoption:
             yield Former(first, events, last)
 
 
-def _again(former: Address, own: Book, one: Former, removed: int) -> Command[Book, None]:
+def _again(former: Address, own: Book, one: Former, removed: int) -> QueuedCommand[Book, None]:
     """A decision of the former book as one of this book: once, however often it is decisions."""
 
     async def decide(draft: Draft[Book]) -> None:
         draft.record(*(again for event in one.events if (again := adopted(event, own)) is not None))
 
-    return Command(
+    return QueuedCommand(
         decide,
         cause=f"{ADOPTED}/{former.project}/{one.first.seq}" + (f"/{removed}" if removed else ""),
         at=one.first.at,

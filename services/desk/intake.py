@@ -47,8 +47,8 @@ from services.memory.decide.retrieving import retrieval_id, retrieved, shown_by
 from services.memory.decide.summarising import decide_line, line_id
 from services.memory.requests.find import requests
 from services.memory.snapshot import holder_of, position_of, snapshot
-from services.memory.summaries.commands import Snapshot, snapshot_of
-from services.memory.summaries.grammar import Malformed, read_block
+from services.memory.summaries.commands import ListedMemories, snapshot_of
+from services.memory.summaries.grammar import MalformedLine, read_block
 
 READ: tuple[type[Event], ...] = (
     MessageRecorded,
@@ -242,7 +242,7 @@ class MemoryIntake:
         origin = Origin(kin.root, found.message, "summary", "summary", held_in=address.session)
         block = read_block(mask(found.text))
         listed = await self._snapshot(address, block.snapshot, len(before))
-        lines = (Malformed("void_block", block.void),) if block.void else block.lines
+        lines = (MalformedLine("void_block", block.void),) if block.void else block.lines
         for line in lines:
             decide = partial(decide_line, line=line, block=block, snapshot=listed, origin=origin)
             name = line_id(line, origin)
@@ -268,7 +268,7 @@ class MemoryIntake:
                 return found
         return None
 
-    async def _snapshot(self, address: Address, name: str, compactions: int) -> Snapshot | None:
+    async def _snapshot(self, address: Address, name: str, compactions: int) -> ListedMemories | None:
         """The list of memories that the writer of this summary was shown, if it names one that there was."""
         position = position_of(name)
         if not name or position is None:

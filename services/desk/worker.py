@@ -130,7 +130,9 @@ class Desk:
 
     async def open(self, kit: Kit) -> None:
         self._kit = kit
-        self._sessions = Aggregate.of(kit, session.evolve, session.Session(), guard=WRITTEN, catches_up=True, once=True)
+        self._sessions = Aggregate.of(
+            kit, session.evolve, session.DeskSession(), guard=WRITTEN, catches_up=True, once=True
+        )
         self._ledgers = _ledgers(kit)
         self._questions = QuestionDesk(kit)
         reader = NounReader(kit.reader, ("dream",), catches_up=True)
@@ -139,7 +141,7 @@ class Desk:
         self._books = Books(kit)
         self._settings = self._books.settings
         self._deciders: Mapping[type, Decider] = {
-            session.Session: partial(self._decided, self._sessions),
+            session.DeskSession: partial(self._decided, self._sessions),
             Ledger: partial(self._decided, self._ledgers),
             Questions: self._questions.handle,
             DreamOrders: self._ordered,

@@ -41,7 +41,7 @@ PROJECT, HISTORY = SLOTS = (0, 1)
 replace = msgspec.structs.replace
 
 
-class Part(msgspec.Struct, frozen=True):
+class ServedPart(msgspec.Struct, frozen=True):
     """A part as a model sees it. `kind` is that of the inbox."""
 
     id: str
@@ -56,12 +56,12 @@ class Part(msgspec.Struct, frozen=True):
     """What stands beside the output; unset where there is nothing."""
 
 
-class Message(msgspec.Struct, frozen=True):
+class ServedMessage(msgspec.Struct, frozen=True):
     """A message as a model sees it."""
 
     id: str
     role: str
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ServedPart, ...] = ()
 
 
 PartEdit = PrefixText | ReplaceText | ReplaceOutput | OmitPart | OmitArc | Restore
@@ -79,7 +79,7 @@ class _InForce(msgspec.Struct):
     cut: CutBefore | None = None
 
 
-def apply(messages: Sequence[Message], edits: Iterable[AnyEdit]) -> list[Message]:
+def apply(messages: Sequence[ServedMessage], edits: Iterable[AnyEdit]) -> list[ServedMessage]:
     """The messages as they are served with these edits; of two edits with the same target the later one holds.
 
     A tool arc is left out whole or not at all: where one half came back as another part, both stay, in their messages.
@@ -134,7 +134,7 @@ def _withdraw(plan: _InForce, what: Target) -> None:
             plan.cut = None
 
 
-def _arcs(messages: Sequence[Message], plan: _InForce) -> tuple[set[str], set[str]]:
+def _arcs(messages: Sequence[ServedMessage], plan: _InForce) -> tuple[set[str], set[str]]:
     """The parts that are left out as arcs, and those of arcs of which one half came back as another part."""
     arcs = [edit.parts for edit in plan.contents.values() if isinstance(edit, OmitArc)]
     named = {part for parts in arcs for part in parts}
@@ -145,7 +145,7 @@ def _arcs(messages: Sequence[Message], plan: _InForce) -> tuple[set[str], set[st
     return named - stays, stays
 
 
-def _pairs(messages: Sequence[Message]) -> Iterable[tuple[str, str]]:
+def _pairs(messages: Sequence[ServedMessage]) -> Iterable[tuple[str, str]]:
     """Calls with their results, where they are two parts."""
     unanswered: dict[str, str] = {}
     for message in messages:
@@ -156,15 +156,15 @@ def _pairs(messages: Sequence[Message]) -> Iterable[tuple[str, str]]:
                 yield unanswered.pop(part.call), part.id
 
 
-def _heads(plan: _InForce) -> Iterable[Message]:
+def _heads(plan: _InForce) -> Iterable[ServedMessage]:
     for slot in SLOTS:
         head = plan.heads.get(slot)
         if head is not None and head.text:
             name = f"{HEAD}{slot}"
-            yield Message(name, "user", (Part(f"{name}:p0", "text", text=head.text),))
+            yield ServedMessage(name, "user", (ServedPart(f"{name}:p0", "text", text=head.text),))
 
 
-def _cut(messages: Sequence[Message], plan: _InForce) -> Sequence[Message]:
+def _cut(messages: Sequence[ServedMessage], plan: _InForce) -> Sequence[ServedMessage]:
     """What is behind the cut, and before it the parts that stay; nothing is inserted into messages before it.
 
     A call stays with its result or not at all: one of them may have come back as another part.
@@ -181,7 +181,7 @@ def _cut(messages: Sequence[Message], plan: _InForce) -> Sequence[Message]:
     return [*(message for message in before if message.parts), *messages[at:]]
 
 
-def _edited(message: Message, plan: _InForce, arcs: set[str]) -> Message:
+def _edited(message: ServedMessage, plan: _InForce, arcs: set[str]) -> ServedMessage:
     parts = []
     touched = False
     for part in message.parts:
@@ -195,13 +195,13 @@ def _edited(message: Message, plan: _InForce, arcs: set[str]) -> Message:
     pair = plan.pairs.get(message.id)
     if pair is not None:
         name = f"annals:pair:{pair.call}"
-        parts.append(Part(name, "tool", tool=pair.tool, call=pair.call, input=pair.input, output=pair.output))
+        parts.append(ServedPart(name, "tool", tool=pair.tool, call=pair.call, input=pair.input, output=pair.output))
         touched = True
     return replace(message, parts=tuple(parts)) if touched else message
 
 
-def _part(part: Part, edit: PartEdit | None, end: AppendText | None) -> Part | None:
-    changed: Part | None = part
+def _part(part: ServedPart, edit: PartEdit | None, end: AppendText | None) -> ServedPart | None:
+    changed: ServedPart | None = part
     match edit:
         case None | Restore() | OmitArc():  # an arc of which one half came back as another part
             pass
@@ -218,27 +218,27 @@ def _part(part: Part, edit: PartEdit | None, end: AppendText | None) -> Part | N
     return changed
 
 
-def _is_tool(part: Part) -> bool:
+def _is_tool(part: ServedPart) -> bool:
     return part.kind in ("tool", "tool_result")
 
 
-def _text(part: Part) -> str:
+def _text(part: ServedPart) -> str:
     return part.output if _is_tool(part) else part.text
 
 
-def _with_text(part: Part, text: str) -> Part:
+def _with_text(part: ServedPart, text: str) -> ServedPart:
     return replace(part, output=text) if _is_tool(part) else replace(part, text=text)
 
 
 MEANINGLESS = frozenset({"reasoning"})
 
 
-def has_meaning(parts: Iterable[Part]) -> bool:
+def has_meaning(parts: Iterable[ServedPart]) -> bool:
     """Whether a message made of these says anything to a model."""
     return any(part.kind not in MEANINGLESS and (part.kind != "text" or part.text.strip() != "") for part in parts)
 
 
-def faults(messages: Sequence[Message], capabilities: Iterable[str]) -> list[str]:
+def faults(messages: Sequence[ServedMessage], capabilities: Iterable[str]) -> list[str]:
     """What a provider would refuse in these messages, a sentence each."""
     able = set(capabilities)
     found = [*_unpaired(messages)]
@@ -253,11 +253,11 @@ def faults(messages: Sequence[Message], capabilities: Iterable[str]) -> list[str
     return found
 
 
-def _has_content(message: Message) -> bool:
+def _has_content(message: ServedMessage) -> bool:
     return has_meaning(message.parts) or any(part.kind == "reasoning" for part in message.parts)
 
 
-def _unpaired(messages: Sequence[Message]) -> Iterable[str]:
+def _unpaired(messages: Sequence[ServedMessage]) -> Iterable[str]:
     """Calls without their result in what follows directly, and results without their call in what precedes.
 
     Several messages with results may follow one with several calls.

@@ -36,7 +36,7 @@ class Advanced(msgspec.Struct, frozen=True):
     name: str
 
 
-class Done(msgspec.Struct, frozen=True):
+class JobDone(msgspec.Struct, frozen=True):
     """The job has succeeded."""
 
     name: str
@@ -44,7 +44,7 @@ class Done(msgspec.Struct, frozen=True):
     """Whether its success ends the pause after earlier failures. It does not where it is of another kind than they."""
 
 
-class Failed(msgspec.Struct, frozen=True):
+class JobFailed(msgspec.Struct, frozen=True):
     """The job has ended without success."""
 
     name: str
@@ -60,7 +60,7 @@ class Abandoned(msgspec.Struct, frozen=True):
     name: str
 
 
-Transition = Requested[R] | Attempted | Advanced | Done | Failed | Abandoned
+Transition = Requested[R] | Attempted | Advanced | JobDone | JobFailed | Abandoned
 
 
 class Open(msgspec.Struct, Generic[R], frozen=True):
@@ -95,11 +95,11 @@ def evolve(jobs: Jobs[R], transition: Transition[R]) -> Jobs[R]:
     match transition:
         case Advanced():
             return msgspec.structs.replace(jobs, open=msgspec.structs.replace(job, parts=job.parts + 1))
-        case Done(clears=True) | Abandoned():
+        case JobDone(clears=True) | Abandoned():
             return msgspec.structs.replace(jobs, open=None, failures=0, retry_at=None)
-        case Done():
+        case JobDone():
             return closed(jobs)
-        case Failed(failures=failures, retry_at=retry_at):
+        case JobFailed(failures=failures, retry_at=retry_at):
             return msgspec.structs.replace(jobs, open=None, failures=failures, retry_at=retry_at)
         case _:
             return jobs
@@ -125,11 +125,11 @@ def is_held(jobs: Jobs[R], now: datetime) -> bool:
     return remaining(jobs.retry_at, now) > timedelta(0)
 
 
-def failure(jobs: Jobs[R], name: str, *, now: datetime, jitter: float) -> Failed:
+def failure(jobs: Jobs[R], name: str, *, now: datetime, jitter: float) -> JobFailed:
     """A failure that counts: the pause doubles with each one in a row. `jitter`: the factor of the pause, about 1."""
     failures = jobs.failures + 1
     pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(failures - 1, 16)) * jitter
-    return Failed(name, failures, now + pause)
+    return JobFailed(name, failures, now + pause)
 
 
 def is_stuck(parts: int, deliveries: int, most: int) -> bool:

@@ -118,7 +118,7 @@ class History(msgspec.Struct, frozen=True):
     """Sessions that are compressed at the same time."""
 
 
-class Memory(msgspec.Struct, frozen=True):
+class MemoryLimits(msgspec.Struct, frozen=True):
     """What is remembered of a project, for all its sessions, and how much of it they get."""
 
     enabled: Annotated[bool, Meta(extra={"project": "off", "own": "off"})] = True

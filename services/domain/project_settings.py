@@ -17,13 +17,13 @@ from schemas.events import Event, SettingsApplied
 from services.domain import key_files
 from services.domain.finding import echo
 from services.domain.key_files import KeyFiles
-from services.domain.limits import History, Limits, Memory, inside
+from services.domain.limits import History, Limits, MemoryLimits, inside
 
 Own = Literal["any", "off"]
 """What a project may set a setting to."""
 G = TypeVar("G", bound=msgspec.Struct)
 
-GROUPS: Mapping[str, type[msgspec.Struct]] = {"plan": Limits, "history": History, "memory": Memory}
+GROUPS: Mapping[str, type[msgspec.Struct]] = {"plan": Limits, "history": History, "memory": MemoryLimits}
 """The groups of settings of which a project may set some, by their names in a file."""
 MOST_PATHS, LONGEST_PATH = 50, 300
 """How many files a list may name, and of how many characters: the adapter reads no more than 100 of both lists."""

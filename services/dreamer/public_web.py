@@ -42,7 +42,7 @@ class PublicEndpoint(NamedTuple):
     port: int
 
 
-Asked = Callable[[str, int], Awaitable[Sequence[str]]]
+Lookup = Callable[[str, int], Awaitable[Sequence[str]]]
 """The IP addresses of a host. Raises `OSError` where it has none."""
 Resolve = Callable[[str, int], Awaitable[Sequence[PublicEndpoint]]]
 """Where a host is reached. Raises `Barred` where that is not the public internet, and `OSError`."""
@@ -54,7 +54,7 @@ async def looked_up(host: str, port: int) -> Sequence[str]:
     return [str(address[0]) for *_, address in found]
 
 
-async def public_endpoints(host: str, port: int, lookup: Asked = looked_up) -> Sequence[PublicEndpoint]:
+async def public_endpoints(host: str, port: int, lookup: Lookup = looked_up) -> Sequence[PublicEndpoint]:
     """Where a host is reached, if every one of its addresses is public."""
     async with asyncio.timeout(LOOKUP_PATIENCE):
         ips = [*dict.fromkeys(await lookup(host, port))]

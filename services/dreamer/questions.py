@@ -11,7 +11,7 @@ from services.dreamer.core.outcome import LONGEST_DETAIL
 from services.dreamer.core.sheet import ITEMS
 from services.dreamer.core.task import DreamTask, JudgedAnswer, QuestionSheet, Scene, TaskChange
 from services.kit import metrics
-from services.kit.model import Attempt, Budget, ModelFailed, Models, Question
+from services.kit.model import Attempt, Budget, ModelFailed, ModelQuestion, Models
 from services.kit.room import Kit
 from services.kit.spending import Spending
 
@@ -98,7 +98,7 @@ def _sheet(task: DreamTask, scene: Scene, most: int) -> QuestionSheet | None:
     return task.model.sheet(scene, most) if task.model is not None else None
 
 
-def _question(sheet: QuestionSheet, address: Address) -> Question[Any]:
-    return Question(
+def _question(sheet: QuestionSheet, address: Address) -> ModelQuestion[Any]:
+    return ModelQuestion(
         system=sheet.system, prompt=sheet.prompt, shape=sheet.shape, check=sheet.check, address=Address(address.project)
     )

@@ -48,7 +48,7 @@ from services.kit.aggregate import Aggregate
 from services.kit.bus import Delivery
 from services.kit.cache import Sessions
 from services.kit.consumer import log_consumer
-from services.kit.jobs import Jobs
+from services.kit.jobs import JobRunner
 from services.kit.model import HarnessQuestions, Models
 from services.kit.nouns import NounReader
 from services.kit.room import Kit
@@ -104,7 +104,7 @@ class Dreamer:
         kit.stack.push_async_callback(models.close)
         questions = TaskQuestions(kit, models, settings.questions)
         runs = DreamRuns(kit, self._dreams.newest, self._tasks, questions)
-        self.jobs = Jobs(kit, self._dreams, runs, DreamRequested, durable=JOBS, at_once=1)
+        self.jobs = JobRunner(kit, self._dreams, runs, DreamRequested, durable=JOBS, at_once=1)
         self._orders = log_consumer(kit, CALLING, self._work)
         quiet = timedelta(seconds=settings.quiet)
         self.watch = Watch(kit, self.look, quiet)

@@ -78,16 +78,16 @@ def _up(options: argparse.Namespace) -> int:
 
 
 def _detach(options: argparse.Namespace) -> int:
-    from services.edges.launcher.detach import Failed, detach  # noqa: PLC0415
+    from services.edges.launcher.detach import DetachFailure, detach  # noqa: PLC0415
 
     here = Path.cwd() if options.project_limits else None
-    return _reported(lambda: asyncio.run(detach(_settings(), options.kept_by or "detached", here)), Failed)
+    return _reported(lambda: asyncio.run(detach(_settings(), options.kept_by or "detached", here)), DetachFailure)
 
 
 def _down(_: argparse.Namespace) -> int:
-    from services.edges.launcher.detach import Failed, down  # noqa: PLC0415
+    from services.edges.launcher.detach import DetachFailure, down  # noqa: PLC0415
 
-    return _reported(lambda: down(_settings()), Failed)
+    return _reported(lambda: down(_settings()), DetachFailure)
 
 
 def _service(options: argparse.Namespace) -> int:
@@ -116,12 +116,12 @@ def _status(options: argparse.Namespace) -> int:
 
 
 def _replay(options: argparse.Namespace) -> int:
-    from services.edges.client.replay import Options, replay  # noqa: PLC0415
-    from services.edges.client.transcript import Unreadable  # noqa: PLC0415
+    from services.edges.client.replay import ReplayOptions, replay  # noqa: PLC0415
+    from services.edges.client.transcript import UnreadableTranscript  # noqa: PLC0415
 
     try:
         return replay(
-            Options(
+            ReplayOptions(
                 paths=tuple(options.paths),
                 as_json=options.json,
                 agent=options.agent,
@@ -135,7 +135,7 @@ def _replay(options: argparse.Namespace) -> int:
             ),
             _settings(),
         )
-    except (Unreadable, ConnectionError) as error:
+    except (UnreadableTranscript, ConnectionError) as error:
         return _failed(error)
 
 
@@ -251,11 +251,11 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _setup(options: argparse.Namespace) -> int:
-    from services.edges.connect.bundle import Missing  # noqa: PLC0415
-    from services.edges.connect.setup import Options, Refused, setup  # noqa: PLC0415
+    from services.edges.connect.bundle import NoBundle  # noqa: PLC0415
+    from services.edges.connect.setup import SetupOptions, SetupRefused, setup  # noqa: PLC0415
     from services.edges.connect.written import Unsuitable  # noqa: PLC0415
 
-    wanted = Options(
+    wanted = SetupOptions(
         project=options.project,
         remove=options.remove,
         yes=options.yes,
@@ -267,7 +267,7 @@ def _setup(options: argparse.Namespace) -> int:
     )
     try:
         return setup(options.harness, wanted, _settings(), os.environ, Path.cwd())
-    except (Refused, Unsuitable, Missing, OSError) as error:
+    except (SetupRefused, Unsuitable, NoBundle, OSError) as error:
         return _failed(error)
 
 

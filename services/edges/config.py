@@ -29,7 +29,7 @@ _LOGIN = re.compile(r"(?<=//)[^/@\s]+(?=@)")
 """A user and a password within an address."""
 
 
-class Shown(msgspec.Struct, frozen=True):
+class PrintedSetting(msgspec.Struct, frozen=True):
     """One setting as it is printed."""
 
     setting: str
@@ -42,7 +42,7 @@ class Shown(msgspec.Struct, frozen=True):
 class Page(msgspec.Struct, frozen=True):
     """All settings, and what is wrong with them."""
 
-    settings: tuple[Shown, ...]
+    settings: tuple[PrintedSetting, ...]
     problems: tuple[Problem, ...]
 
 
@@ -60,10 +60,10 @@ def show(loaded: Loaded, *, as_json: bool) -> int:
     return 1 if page.problems else 0
 
 
-def shown(loaded: Loaded) -> Iterator[Shown]:
+def shown(loaded: Loaded) -> Iterator[PrintedSetting]:
     for key, entry in ENTRIES.items():
         value = msgspec.to_builtins(loaded.value(entry), enc_hook=_hidden)
-        yield Shown(key, entry.variable, _without_login(value), loaded.sources[key])
+        yield PrintedSetting(key, entry.variable, _without_login(value), loaded.sources[key])
 
 
 def in_force(loaded: Loaded, run: Run | None) -> Loaded:

@@ -13,7 +13,7 @@ import msgspec
 from pydantic import ValidationError
 
 from services.settings import Loaded, Problem, Settings, load
-from services.settings.entries import ALLOWED, Entry, Rule, value_of
+from services.settings.entries import ALLOWED, Rule, SettingEntry, value_of
 from services.settings.models import read
 from services.settings.sources import ENTRIES, FILE, File, unusable
 
@@ -63,7 +63,7 @@ def tighten(settings: Settings, file: File) -> tuple[Settings, tuple[str, ...], 
     return settings, tuple(tightened), tuple(problems)
 
 
-def _wanted(entry: Entry, file: File, value: object, now: object) -> object:
+def _wanted(entry: SettingEntry, file: File, value: object, now: object) -> object:
     """The value that a project gives, or why it is not used."""
     if entry.rule is None:
         return Problem(file.where(entry), "a project has no say in it", FOR_ITSELF if entry.own else REMEDY)
@@ -94,6 +94,6 @@ def _is_tighter(rule: Rule, wanted: object, now: object) -> bool:
     raise AssertionError(f"no setting of this type has the rule {rule!r}")
 
 
-def _with(settings: Settings, entry: Entry, value: object) -> Settings:
+def _with(settings: Settings, entry: SettingEntry, value: object) -> Settings:
     group = msgspec.structs.replace(getattr(settings, entry.group), **{entry.name: value})
     return msgspec.structs.replace(settings, **{entry.group: group})

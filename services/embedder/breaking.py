@@ -7,7 +7,7 @@ from schemas.asks import EmbedAsk, EmbeddedText, Probed
 from services.embedder.core.breaker import Breaker
 from services.embedder.core.guards import BadPlace
 from services.embedder.errors import Unavailable
-from services.embedder.remote import Failed, RemoteModel, identity_of
+from services.embedder.remote import RemoteFailure, RemoteModel, identity_of
 from services.settings import Embed
 
 FLOAT = 4
@@ -33,7 +33,7 @@ class Remote:
         try:
             found = await self._model.embed(ask.texts, is_query=ask.purpose == "query")
             self._check(len(found[0].vector) // FLOAT)
-        except (Failed, BadPlace) as error:
+        except (RemoteFailure, BadPlace) as error:
             self._breaker = self._breaker.failed(self._clock())
             raise Unavailable(str(error)) from error
         except BaseException:
@@ -45,7 +45,9 @@ class Remote:
     def _check(self, dimensions: int) -> None:
         """Vectors of other lengths cannot be compared: whoever serves the model has put another in its place."""
         if self.dimensions and dimensions != self.dimensions:
-            raise Failed("http_error", f"the vectors have {dimensions} dimensions, and had {self.dimensions} before")
+            raise RemoteFailure(
+                "http_error", f"the vectors have {dimensions} dimensions, and had {self.dimensions} before"
+            )
         self.dimensions = dimensions
 
     async def probe(self) -> Probed:

@@ -28,7 +28,7 @@ MOST_AROUND = 64 * 1024
 """... and for all that is around them."""
 
 
-class Failed(RuntimeError):
+class RemoteFailure(RuntimeError):
     """The model has not answered as it should; `status` is how a person is told, the message why."""
 
     def __init__(self, status: str, reason: str) -> None:
@@ -67,7 +67,7 @@ class RemoteModel:
         self._connecting = asyncio.Lock()
 
     async def embed(self, texts: Sequence[str], *, is_query: bool) -> list[EmbeddedText]:
-        """Each text's vector. Raises `Failed`."""
+        """Each text's vector. Raises `RemoteFailure`."""
         answer = await self._asked(texts, self._settings.query_type if is_query else self._settings.text_type)
         vectors = _in_order(answer, len(texts))
         return [EmbeddedText(vector=_normed(vector)) for vector in vectors]
@@ -83,7 +83,7 @@ class RemoteModel:
             return Probed("invalid_scheme", str(error))
         except TimeoutError:
             return Probed("timeout", f"no answer within {PROBE_TIMEOUT:g} s")
-        except Failed as error:
+        except RemoteFailure as error:
             return Probed(error.status, str(error))
         return Probed("ok", dimensions=len(vector))
 
@@ -102,15 +102,15 @@ class RemoteModel:
             async with asyncio.timeout(settings.timeout), client.stream("POST", "embeddings", json=body) as answer:
                 content = await _read(answer, MOST_AROUND + MOST_OF_VECTOR * len(texts))
         except (httpx.TimeoutException, TimeoutError) as error:
-            raise Failed("timeout", f"no answer within {settings.timeout:g} s") from error
+            raise RemoteFailure("timeout", f"no answer within {settings.timeout:g} s") from error
         except httpx.HTTPError as error:
-            raise Failed("network_error", str(error) or type(error).__name__) from error
+            raise RemoteFailure("network_error", str(error) or type(error).__name__) from error
         if answer.status_code in {401, 403}:
-            raise Failed("auth_failed", f"HTTP {answer.status_code}: set ANNALS_EMBED__KEY; {_preview(content)}")
+            raise RemoteFailure("auth_failed", f"HTTP {answer.status_code}: set ANNALS_EMBED__KEY; {_preview(content)}")
         if answer.status_code in {404, 405}:
-            raise Failed("endpoint_unsupported", f"HTTP {answer.status_code}: {_preview(content)}")
+            raise RemoteFailure("endpoint_unsupported", f"HTTP {answer.status_code}: {_preview(content)}")
         if answer.status_code != httpx.codes.OK:
-            raise Failed("http_error", f"HTTP {answer.status_code}: {_preview(content)}")
+            raise RemoteFailure("http_error", f"HTTP {answer.status_code}: {_preview(content)}")
         return content
 
     async def _connected(self) -> httpx.AsyncClient:
@@ -150,34 +150,38 @@ async def _looked_up(place: WebAddress) -> str:
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as error:
-        raise Failed("network_error", f"{host} cannot be found: {error}") from error
+        raise RemoteFailure("network_error", f"{host} cannot be found: {error}") from error
     return address_of(host, [str(one[4][0]) for one in found])
 
 
 async def _read(answer: httpx.Response, most: int) -> bytes:
-    """What it holds, as it comes and no more than that: nobody asked for it to be packed. Raises `Failed`."""
+    """What it holds, as it comes and no more than that: nobody asked for it to be packed. Raises `RemoteFailure`."""
     if (packed := answer.headers.get("Content-Encoding", "identity")) != "identity":
-        raise Failed("endpoint_unsupported", f"the answer is packed with {packed[:PREVIEW]!a}, which nobody asked for")
+        raise RemoteFailure(
+            "endpoint_unsupported", f"the answer is packed with {packed[:PREVIEW]!a}, which nobody asked for"
+        )
     content = bytearray()
     async for piece in answer.aiter_raw():
         content += piece
         if len(content) > most:
-            raise Failed("http_error", f"the answer has more than {most} bytes, which no vectors of these texts take")
+            raise RemoteFailure(
+                "http_error", f"the answer has more than {most} bytes, which no vectors of these texts take"
+            )
     return bytes(content)
 
 
 def _in_order(answer: bytes, count: int) -> list[tuple[float, ...]]:
-    """The vectors by their places: some answer in another order. Raises `Failed` where one is missing or odd."""
+    """The vectors by their places: some answer in another order. Raises `RemoteFailure` where one is missing or odd."""
     try:
         items = _answers.decode(answer).data
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Failed("endpoint_unsupported", f"the answer holds no vectors: {_preview(answer)}") from error
+        raise RemoteFailure("endpoint_unsupported", f"the answer holds no vectors: {_preview(answer)}") from error
     by_place = {item.index: item.embedding for item in items}
     if sorted(by_place) != list(range(count)) or len(items) != count:
-        raise Failed("http_error", f"{count} texts were sent, and {len(items)} vectors came back")
+        raise RemoteFailure("http_error", f"{count} texts were sent, and {len(items)} vectors came back")
     vectors = [by_place[place] for place in range(count)]
     if len({len(vector) for vector in vectors}) != 1 or not vectors[0]:
-        raise Failed("http_error", "the vectors that came back have different lengths")
+        raise RemoteFailure("http_error", "the vectors that came back have different lengths")
     return vectors
 
 
@@ -185,7 +189,7 @@ def _normed(vector: Sequence[float]) -> bytes:
     values = np.array(vector, np.float64)
     length = float(np.linalg.norm(values))
     if not np.isfinite(length) or not length:
-        raise Failed("http_error", "a vector that came back says nothing: its length is no positive number")
+        raise RemoteFailure("http_error", "a vector that came back says nothing: its length is no positive number")
     return (values / length).astype("<f4").tobytes()
 
 

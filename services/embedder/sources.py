@@ -20,7 +20,7 @@ PATIENCE = 10
 """How much less of the machine those texts get that nobody waits for."""
 
 
-class Source(Protocol):
+class VectorSource(Protocol):
     """What makes vectors of texts."""
 
     identity: str
@@ -96,7 +96,7 @@ class Local:
             return self._model
 
 
-def source_of(settings: Embed, cache: Path) -> Source:
+def source_of(settings: Embed, cache: Path) -> VectorSource:
     """What these settings ask for."""
     if settings.provider == "off":
         return Off()

@@ -7,7 +7,7 @@ import msgspec
 from schemas.asks import EmbedAsk, Embedded, ProbeAsk, Probed
 from schemas.events import Event
 from services.embedder.errors import Unavailable
-from services.embedder.sources import Source, source_of
+from services.embedder.sources import VectorSource, source_of
 from services.kit.asks import AskHandler
 from services.kit.room import Kit
 
@@ -24,7 +24,7 @@ class Embedder:
 
     async def open(self, kit: Kit) -> None:
         self._kit = kit
-        self._source: Source = source_of(kit.settings.embed, kit.settings.data / "models")
+        self._source: VectorSource = source_of(kit.settings.embed, kit.settings.data / "models")
         kit.stack.push_async_callback(self._source.close)
         self._failure = ""
         self._embedding = AskHandler(kit, EmbedAsk, self._embedded, self._failed)

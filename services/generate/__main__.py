@@ -9,7 +9,7 @@ from schemas.events import EVENTS
 from services.generate.asyncapi import asyncapi
 from services.generate.events import events_page
 from services.generate.golden import golden, golden_name
-from services.generate.house import Room, house, in_flow
+from services.generate.house import DescribedRoom, house, in_flow
 from services.generate.schema import (
     asks_schema,
     commands_schema,
@@ -48,10 +48,10 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
 ]
 
 
-def all_rooms() -> list[Room]:
+def all_rooms() -> list[DescribedRoom]:
     """What the rooms record of themselves, in the direction in which data flows."""
     rooms = [
-        Room(
+        DescribedRoom(
             name=room.NAME,
             reads=tuple(event.TYPE for event in room.READS),
             writes=tuple(event.TYPE for event in room.WRITES),

@@ -9,7 +9,7 @@ from services.generate.markdown import code, page, table
 from services.generate.tree import Folder, tree
 
 
-class Room(msgspec.Struct, frozen=True):
+class DescribedRoom(msgspec.Struct, frozen=True):
     """What a room says about itself."""
 
     name: str
@@ -19,7 +19,7 @@ class Room(msgspec.Struct, frozen=True):
     docstring: str
 
 
-def house(rooms: Sequence[Room], found: Sequence[Folder] = ()) -> str:
+def house(rooms: Sequence[DescribedRoom], found: Sequence[Folder] = ()) -> str:
     """Draw the page: the tree of folders, a flowchart of the rooms, what each is for, and who touches which event."""
     return page(
         "# The house",
@@ -38,7 +38,7 @@ def house(rooms: Sequence[Room], found: Sequence[Folder] = ()) -> str:
     )
 
 
-def cycle(rooms: Sequence[Room]) -> list[str]:
+def cycle(rooms: Sequence[DescribedRoom]) -> list[str]:
     """Name the rooms of a cycle in the direction of the data, the first again at the end; empty if there is none."""
     try:
         _sorter(rooms).prepare()
@@ -48,7 +48,7 @@ def cycle(rooms: Sequence[Room]) -> list[str]:
     return []
 
 
-def in_flow(rooms: Sequence[Room]) -> list[Room]:
+def in_flow(rooms: Sequence[DescribedRoom]) -> list[DescribedRoom]:
     """Order the rooms so that each comes behind those whose events it reads; in a cycle they stay as they are."""
     if cycle(rooms):
         return list(rooms)
@@ -56,14 +56,14 @@ def in_flow(rooms: Sequence[Room]) -> list[Room]:
     return sorted(rooms, key=lambda room: order.index(room.name))
 
 
-def _sorter(rooms: Sequence[Room]) -> "graphlib.TopologicalSorter[str]":
+def _sorter(rooms: Sequence[DescribedRoom]) -> "graphlib.TopologicalSorter[str]":
     graph: dict[str, set[str]] = {room.name: set() for room in rooms}
     for writer, reader, _ in _arrows(rooms):
         graph[reader].add(writer)
     return graphlib.TopologicalSorter(graph)
 
 
-def _arrows(rooms: Sequence[Room]) -> Iterator[tuple[str, str, list[str]]]:
+def _arrows(rooms: Sequence[DescribedRoom]) -> Iterator[tuple[str, str, list[str]]]:
     """Writer, reader and what goes between them. A room that reads its own events is no arrow."""
     for writer in rooms:
         for reader in rooms:
@@ -72,17 +72,17 @@ def _arrows(rooms: Sequence[Room]) -> Iterator[tuple[str, str, list[str]]]:
                 yield writer.name, reader.name, events
 
 
-def _flowchart(rooms: Sequence[Room]) -> str:
+def _flowchart(rooms: Sequence[DescribedRoom]) -> str:
     boxes = [f'    {room.name}["{room.name}"]' for room in rooms]
     arrows = [f'    {writer} -->|"{"<br/>".join(events)}"| {reader}' for writer, reader, events in _arrows(rooms)]
     return "\n".join(("```mermaid", "flowchart LR", *boxes, *arrows, "```"))
 
 
-def _matrix(rooms: Sequence[Room]) -> Iterator[list[str]]:
+def _matrix(rooms: Sequence[DescribedRoom]) -> Iterator[list[str]]:
     events = dict.fromkeys(event for room in rooms for event in (*room.writes, *room.reads))
     for event in events:
         yield [code(event), *(_cell(room, event) for room in rooms)]
 
 
-def _cell(room: Room, event: str) -> str:
+def _cell(room: DescribedRoom, event: str) -> str:
     return ", ".join(verb for verb, events in (("writes", room.writes), ("reads", room.reads)) if event in events)

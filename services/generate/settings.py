@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from services.generate.docstrings import field_docs, summary
 from services.generate.markdown import code, page, table
-from services.settings.entries import ALLOWED, Entry, entries_of, groups_of
+from services.settings.entries import ALLOWED, SettingEntry, entries_of, groups_of
 
 INTRODUCTION = """\
 An installation is one set of settings for all projects that it serves. Each setting comes from the first of these that
@@ -70,14 +70,14 @@ def _group(path: str, group: type[Struct]) -> Iterator[str]:
         yield table(("variable", "default", "meaning"), rows)
 
 
-def _meaning(entry: Entry, docs: dict[str, str]) -> str:
+def _meaning(entry: SettingEntry, docs: dict[str, str]) -> str:
     bounds = f"{entry.bounds[0].upper()}{entry.bounds[1:]}." if entry.bounds else ""
     limits = f"A project may {ALLOWED[entry.rule]}." if entry.rule else ""
     own = "A project may set it for itself alone." if entry.own else ""
     return " ".join(filter(None, (docs.get(entry.name, ""), bounds, own, limits)))
 
 
-def _default(entry: Entry) -> str:
+def _default(entry: SettingEntry) -> str:
     default, factory = entry.field.default, entry.field.default_factory
     if default is not NODEFAULT:
         return _shown(default)

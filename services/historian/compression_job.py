@@ -9,9 +9,9 @@ from services.domain.transcript.reader import Chunk, read
 from services.domain.transcript.tool_pairs import whole
 from services.historian.core.lifecycle import REBUILD
 from services.historian.core.publish import closing, fingerprint, is_another_generation, published, unread
-from services.historian.core.state import Session
+from services.historian.core.state import HistorianSession
 from services.historian.jobs import HistoryJob
-from services.historian.writers.base import Output, Reading, Unwritten, Writer
+from services.historian.writers.base import Unwritten, Writer, WriterInput, WriterOutput
 from services.kit.contents import Contents
 from services.kit.jobs import CRASHED, Advance, Complete, Fail, Outcome
 from services.kit.logs import Logger
@@ -36,14 +36,14 @@ class CompressionJob:
         self._log = log
         self._budget = writer.budget
 
-    async def perform(self, job: HistoryJob) -> Outcome[Session]:
+    async def perform(self, job: HistoryJob) -> Outcome[HistorianSession]:
         state, request = job.state, job.request
         chunk = await self._chunk(job.address, state, request)
         if not chunk.messages:
             return _end(state, request)
         known = fingerprint(state.conversation, chunk.first, chunk.last)
         before = [one for one in state.history.sealed if one.last < chunk.first]
-        reading = Reading(job.address, request, chunk, tuple(before[-CONTEXT:]), state.directory)
+        reading = WriterInput(job.address, request, chunk, tuple(before[-CONTEXT:]), state.directory)
         try:
             output = await self._writer.write(reading)
         except Unwritten as error:
@@ -52,7 +52,7 @@ class CompressionJob:
             return self._unwritten(request, error)
         return Advance(lambda now: _published(now, job, chunk, known, output))
 
-    def _unwritten(self, request: HistoryRequested, error: Unwritten) -> Outcome[Session]:
+    def _unwritten(self, request: HistoryRequested, error: Unwritten) -> Outcome[HistorianSession]:
         """Go on with less at once where that may help."""
         self._budget //= SMALLER
         again = TOO_MUCH | TOO_HARD if request.reason == REBUILD else TOO_MUCH
@@ -60,7 +60,7 @@ class CompressionJob:
             return Advance(lambda _: error.attempts)
         return Fail(error.code, error.detail, error.attempts)
 
-    async def _chunk(self, address: Address, state: Session, request: HistoryRequested) -> Chunk:
+    async def _chunk(self, address: Address, state: HistorianSession, request: HistoryRequested) -> Chunk:
         """The next part of the range, without a call at its end whose result comes behind the range.
 
         A range whose compartments are made anew ends where the last of them does, whatever follows it.
@@ -72,7 +72,7 @@ class CompressionJob:
         return read(await recorded, self._budget)
 
 
-def _end(state: Session, request: HistoryRequested) -> Outcome[Session]:
+def _end(state: HistorianSession, request: HistoryRequested) -> Outcome[HistorianSession]:
     """The end of a job of whose range nothing is left: its last facts were cut off, or there never was anything."""
     if state.reached < request.first:
         return Fail("no_eligible", "there is nothing in this range that could be compressed")
@@ -81,7 +81,9 @@ def _end(state: Session, request: HistoryRequested) -> Outcome[Session]:
     return Complete(lambda now: closing(now, request))
 
 
-def _published(now: Session, job: HistoryJob, chunk: Chunk, known: str, output: Output) -> Sequence[Event] | Fail:
+def _published(
+    now: HistorianSession, job: HistoryJob, chunk: Chunk, known: str, output: WriterOutput
+) -> Sequence[Event] | Fail:
     """What is published of a summary, if its messages are as they were read and nobody else has published them."""
     if now.reached != job.state.reached:
         return ()

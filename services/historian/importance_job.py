@@ -11,14 +11,14 @@ from schemas.subjects import Address
 from services.domain.limits import Limits as PlanLimits
 from services.domain.window import Learned
 from services.historian.core import importance
-from services.historian.core.limits import Limits
+from services.historian.core.limits import HistoryLimits
 from services.historian.core.scoring_prompt import SYSTEM
-from services.historian.core.state import Session
+from services.historian.core.state import HistorianSession
 from services.historian.core.triggers import forced
 from services.historian.jobs import HistoryJob
 from services.historian.writers.model import attempted
 from services.kit.jobs import Advance, Fail, Outcome
-from services.kit.model import Budget, ModelFailed, Models, Question
+from services.kit.model import Budget, ModelFailed, ModelQuestion, Models
 
 NO_MODEL = "no model is set, and only a model can judge history; name one in ANNALS_MODEL__CHAIN and order it again"
 SHORT = "room is short, and history must be compressed first; what was judged stays; order the rest again later"
@@ -35,7 +35,7 @@ class ImportanceJob:
         budget_of: Callable[[Address], Budget],
         learned: Callable[[], Awaitable[Learned]],
         plan: PlanLimits,
-        limits: Limits,
+        limits: HistoryLimits,
     ) -> None:
         self._models = models
         self._budget_of = budget_of
@@ -44,7 +44,7 @@ class ImportanceJob:
         self._limits = limits
         self._most = importance.BATCH
 
-    async def perform(self, job: HistoryJob) -> Outcome[Session]:
+    async def perform(self, job: HistoryJob) -> Outcome[HistorianSession]:
         state, request = job.state, job.request
         if refused := await self._refused(state):
             return refused
@@ -57,7 +57,7 @@ class ImportanceJob:
             return self._failed(request, error)
         seconds = time.monotonic() - began
 
-        def published(now: Session) -> Sequence[Event]:
+        def published(now: HistorianSession) -> Sequence[Event]:
             if now.judged != state.judged:
                 return ()
             attempts = attempted(request.run, answer.attempts)
@@ -65,7 +65,7 @@ class ImportanceJob:
 
         return Advance(published)
 
-    async def _refused(self, state: Session) -> Fail | None:
+    async def _refused(self, state: HistorianSession) -> Fail | None:
         """Why the job cannot or may not go on."""
         if not state.history.sealed:
             return Fail("no_eligible", "there is no compressed history that could be judged")
@@ -74,7 +74,7 @@ class ImportanceJob:
         state = replace(state, learned=state.learned.with_shared(await self._learned()))
         return Fail("aborted", SHORT) if forced(state, self._plan, self._limits, now=datetime.now(UTC)) else None
 
-    def _failed(self, request: HistoryRequested, error: ModelFailed) -> Outcome[Session]:
+    def _failed(self, request: HistoryRequested, error: ModelFailed) -> Outcome[HistorianSession]:
         """Go on with fewer compartments at once where that may help."""
         self._most //= 2
         attempts = attempted(request.run, error.attempts)
@@ -83,8 +83,8 @@ class ImportanceJob:
         return Fail(error.code, error.detail, attempts)
 
 
-def _question(sheet: importance.Sheet, address: Address) -> Question[importance.Scores]:
-    return Question(
+def _question(sheet: importance.Sheet, address: Address) -> ModelQuestion[importance.Scores]:
+    return ModelQuestion(
         system=SYSTEM,
         prompt=importance.prompt(sheet),
         shape=importance.Scores,

@@ -6,13 +6,13 @@ from datetime import datetime
 from schemas.events import Event, HistoryAdvanced, HistoryAttempted, HistoryFailed, HistoryRequested
 from services.domain.jobs import Open
 from services.historian.core.publish import abandoned, failed
-from services.historian.core.state import Session
+from services.historian.core.state import HistorianSession
 from services.kit import metrics
 from services.kit.jobs import Fail, Job, Worker
 from services.kit.room import Kit
 
-HistoryJob = Job[Session, HistoryRequested]
-HistoryWorker = Worker[Session, HistoryRequested]
+HistoryJob = Job[HistorianSession, HistoryRequested]
+HistoryWorker = Worker[HistorianSession, HistoryRequested]
 
 
 class HistoryJobs:
@@ -22,14 +22,14 @@ class HistoryJobs:
         self._kit = kit
         self._worker = worker
 
-    def open(self, state: Session) -> Open[HistoryRequested] | None:
+    def open(self, state: HistorianSession) -> Open[HistoryRequested] | None:
         return None if state.is_given_up else state.jobs.open
 
     def worker(self, request: HistoryRequested) -> HistoryWorker:
         return self._worker(request)
 
     def failed(
-        self, state: Session, request: HistoryRequested, end: Fail, *, now: datetime, jitter: float
+        self, state: HistorianSession, request: HistoryRequested, end: Fail, *, now: datetime, jitter: float
     ) -> Sequence[Event]:
         return failed(state, request, end.code, end.detail, now=now, jitter=jitter)
 

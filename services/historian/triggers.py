@@ -29,8 +29,8 @@ from services.domain.outcome import Done
 from services.domain.project_settings import with_own
 from services.domain.window import Learned
 from services.historian.core.inheritance import inherited
-from services.historian.core.limits import Limits
-from services.historian.core.state import Session
+from services.historian.core.limits import HistoryLimits
+from services.historian.core.state import HistorianSession
 from services.historian.core.triggers import due
 from services.historian.proposals import propose
 from services.kit.aggregate import Aggregate
@@ -60,9 +60,9 @@ class Triggers:
     def __init__(
         self,
         kit: Kit,
-        sessions: Aggregate[Session],
+        sessions: Aggregate[HistorianSession],
         plan: PlanLimits,
-        limits: Limits,
+        limits: HistoryLimits,
         settings: SettingsReader,
     ) -> None:
         self._kit = kit
@@ -107,7 +107,7 @@ class Triggers:
         learned, own = await self.learned(), await self._settings.of(address.project)
         plan, limits = with_own(self._plan, own), with_own(self._limits, own)
 
-        def found(state: Session) -> HistoryRequested | HistoryAbandoned | None:
+        def found(state: HistorianSession) -> HistoryRequested | HistoryAbandoned | None:
             state = replace(state, learned=state.learned.with_shared(learned))
             return due(state, plan, limits, now=datetime.now(UTC))
 
@@ -115,7 +115,7 @@ class Triggers:
             await self._write(address, event.run, partial(_again, event, found))
             state = await self._sessions.newest(address)
 
-    async def _inherit(self, address: Address, state: Session, heirs: tuple[str, ...] = ()) -> bool:
+    async def _inherit(self, address: Address, state: HistorianSession, heirs: tuple[str, ...] = ()) -> bool:
         """Give a copy the compartments of its origin, before anything is compressed in it. Copies of copies wait.
 
         Returns whether something may have been written.
@@ -128,10 +128,10 @@ class Triggers:
         await self._write(address, state.origin, lambda now: inherited(now, known, address))
         return True
 
-    async def _write(self, address: Address, cause: str, decide: Callable[[Session], Sequence[Event]]) -> None:
+    async def _write(self, address: Address, cause: str, decide: Callable[[HistorianSession], Sequence[Event]]) -> None:
         """Write what is decided at the head of the log."""
 
-        async def decided(draft: Draft[Session]) -> None:
+        async def decided(draft: Draft[HistorianSession]) -> None:
             draft.record(*decide(draft.state))
 
         actor = Actor("room", self._kit.room)
@@ -144,6 +144,6 @@ class Triggers:
         return entry.state
 
 
-def _again(wanted: Event, found: Callable[[Session], Event | None], now: Session) -> Sequence[Event]:
+def _again(wanted: Event, found: Callable[[HistorianSession], Event | None], now: HistorianSession) -> Sequence[Event]:
     """What was found to be due, if it still is."""
     return [wanted] if found(now) == wanted else []

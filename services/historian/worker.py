@@ -44,17 +44,17 @@ from schemas.subjects import Address
 from services.domain.compartments import AHEAD
 from services.historian.compression_job import CompressionJob
 from services.historian.core.lifecycle import RESCORE, pause
-from services.historian.core.limits import Limits
-from services.historian.core.state import Session, evolve
+from services.historian.core.limits import HistoryLimits
+from services.historian.core.state import HistorianSession, evolve
 from services.historian.importance_job import ImportanceJob
 from services.historian.jobs import HistoryJobs, HistoryWorker
 from services.historian.triggers import Triggers
-from services.historian.writers.base import Rules, Writer
+from services.historian.writers.base import RuleWriter, Writer
 from services.historian.writers.model import ModelWriter
 from services.kit.aggregate import Aggregate
 from services.kit.clock import Clock
 from services.kit.contents import Contents
-from services.kit.jobs import Jobs
+from services.kit.jobs import JobRunner
 from services.kit.model import Budget, HarnessQuestions, Models
 from services.kit.room import Kit
 from services.kit.settings_reader import SettingsReader
@@ -114,13 +114,13 @@ class Historian:
         self._plan = settings.plan
         harness = HarnessQuestions(kit.bus, kit.reader, kit.room, wait=settings.model.harness_wait)
         self._models = Models(settings.model, harness=harness)
-        self._limits = Limits(**msgspec.structs.asdict(settings.history), models=bool(self._models.names))
+        self._limits = HistoryLimits(**msgspec.structs.asdict(settings.history), models=bool(self._models.names))
         kit.stack.push_async_callback(self._models.close)
-        self._sessions = Aggregate.of(kit, evolve, Session(), guard=GUARD, catches_up=True)
+        self._sessions = Aggregate.of(kit, evolve, HistorianSession(), guard=GUARD, catches_up=True)
         self._contents = Contents(kit.bus, kit.reader)
-        self._writer, self._rules = _writer(self._models, self._budget_of), Rules()
+        self._writer, self._rules = _writer(self._models, self._budget_of), RuleWriter()
         self._triggers = Triggers(kit, self._sessions, self._plan, self._limits, SettingsReader(kit))
-        self.jobs = Jobs(
+        self.jobs = JobRunner(
             kit,
             self._sessions,
             HistoryJobs(kit, self._worker),
@@ -154,4 +154,4 @@ class Historian:
 
 def _writer(models: Models, budget_of: Callable[[Address], Budget]) -> Writer:
     """The models of the settings, or the rules where there is none."""
-    return ModelWriter(models, budget_of, Rules()) if models.names else Rules()
+    return ModelWriter(models, budget_of, RuleWriter()) if models.names else RuleWriter()

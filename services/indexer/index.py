@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 import msgspec
 
 from services.domain.search.rows import SearchRow
-from services.indexer.core.changes import Collected, key
+from services.indexer.core.changes import RowChanges, key
 from services.indexer.tables import COMPUTED, TABLES, as_columns, columns, dimensions_of
 from services.kit.index_place import Current, Position, folder_of, read_position, write_position
 from services.kit.logs import logger
-from services.kit.same_log import NOTHING, Log, Mark, difference, with_mark
+from services.kit.same_log import NOTHING, ComparedLog, Mark, difference, with_mark
 from services.kit.vectors import Columns, Table, Tables, VectorsError, among
 
 T = TypeVar("T")
@@ -103,7 +103,7 @@ class Index:
         self.position = Position(tables=names, dimensions=self.current.dimensions)
         await asyncio.to_thread(write_position, self.folder, self.position)
 
-    async def compare(self, log: Log) -> None:
+    async def compare(self, log: ComparedLog) -> None:
         """Begin anew where this was made from another log."""
         position = self.position
         found = await difference(log, position.through, position.marks or [one for one in [position.newest] if one.seq])
@@ -129,7 +129,7 @@ class Index:
 
     async def drop(self, gone: Mapping[str, Iterable[str]]) -> None:
         """Take rows away, by their kinds and keys, and every byte of them off the disk."""
-        collected = Collected()
+        collected = RowChanges()
         collected.gone = {kind: set(keys) for kind, keys in gone.items()}
         await self.commit(collected, self.committed)
         for kind in tuple(self.position.removed):
@@ -139,7 +139,7 @@ class Index:
     def close(self) -> None:
         self._folder_tables.close()
 
-    async def commit(self, collected: Collected, through: int, mark: Mark = NOTHING) -> None:
+    async def commit(self, collected: RowChanges, through: int, mark: Mark = NOTHING) -> None:
         """Write what a stretch of the log has changed, and then its position: killed between, it is written again."""
         async with self.writing:
             removed = dict(self.position.removed)

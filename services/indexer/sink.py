@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from schemas.events import Event
 from schemas.subjects import Address
 from services.indexer.core import project, session
-from services.indexer.core.changes import Collected
+from services.indexer.core.changes import RowChanges
 from services.indexer.core.commits import changes as commit_changes
-from services.indexer.core.session import Session, Touched
+from services.indexer.core.session import SessionRows, Touched
 from services.indexer.index import Damaged, Index
 from services.indexer.states import State, States, after
 from services.indexer.verification import Misfit
@@ -57,35 +57,35 @@ class IndexSink:
 
         The projector must not run yet: what it commits meanwhile would be newer.
         """
-        gone, fresh = Collected(), Collected()
+        gone, fresh = RowChanges(), RowChanges()
         for one in rows:
             gone.gone.setdefault(one.kind, set()).add(one.key)
         for address in dict.fromkeys(one.address for one in rows):
             state = await self._states.get(address, self.committed)
-            if isinstance(state, Session):
-                fresh.add(session.changes(address, Session(), state, session.all_of(state)))
+            if isinstance(state, SessionRows):
+                fresh.add(session.changes(address, SessionRows(), state, session.all_of(state)))
             else:
-                fresh.add(project.changes(address, project.Project(), state))
+                fresh.add(project.changes(address, project.ProjectRows(), state))
                 await self._commits(address, fresh)
         await self._index.commit(gone, self.committed)
         await self._index.commit(fresh, self.committed)
 
-    async def _commits(self, address: Address, collected: Collected) -> None:
+    async def _commits(self, address: Address, collected: RowChanges) -> None:
         async for record in self._states.facts_of(address, self.committed):
             if record.event is not None and (found := commit_changes(address, record.event, record.envelope)):
                 collected.add(found)
 
-    async def _collected(self, facts: Sequence[Fact]) -> Collected:
+    async def _collected(self, facts: Sequence[Fact]) -> RowChanges:
         by_address: dict[Address, list[Fact]] = {}
         for envelope, event in facts:
             if event.TYPE in self._reads and envelope.seq > self.committed:
                 by_address.setdefault(Address(envelope.project, envelope.session), []).append((envelope, event))
-        collected = Collected()
+        collected = RowChanges()
         for address, ours in by_address.items():
             await self._fold(address, ours, collected)
         return collected
 
-    async def _fold(self, address: Address, facts: Sequence[Fact], collected: Collected) -> None:
+    async def _fold(self, address: Address, facts: Sequence[Fact], collected: RowChanges) -> None:
         before = state = await self._states.get(address, self.committed)
         names: set[Touched] = set()
         for envelope, event in facts:
@@ -96,14 +96,14 @@ class IndexSink:
             names |= _touched(state, moved, event)
             state = moved
         self._states.store(address, state)
-        if isinstance(before, Session) and isinstance(state, Session):
+        if isinstance(before, SessionRows) and isinstance(state, SessionRows):
             collected.add(session.changes(address, before, state, names))
-        elif not isinstance(before, Session) and not isinstance(state, Session):
+        elif not isinstance(before, SessionRows) and not isinstance(state, SessionRows):
             collected.add(project.changes(address, before, state))
 
 
 def _touched(before: State, after: State, event: Event) -> frozenset[Touched]:
-    if isinstance(before, Session) and isinstance(after, Session):
+    if isinstance(before, SessionRows) and isinstance(after, SessionRows):
         return session.touched(before, after, event)
     return frozenset()
 

@@ -12,8 +12,8 @@ from schemas.streams import BODIES
 from schemas.subjects import Address
 from services.domain.record import Record
 from services.indexer.core import project, session
-from services.indexer.core.project import Project
-from services.indexer.core.session import Session
+from services.indexer.core.project import ProjectRows
+from services.indexer.core.session import SessionRows
 from services.kit.bus import Bodies, Missing
 from services.kit.cache import folded
 from services.kit.nouns import NounReader
@@ -22,7 +22,7 @@ from services.kit.room import Kit
 MOST, MOST_CHARACTERS = 256, 32_000_000
 """What is held: so many addresses, and of sessions so many characters in all."""
 
-State = Session | Project
+State = SessionRows | ProjectRows
 
 
 class States:
@@ -68,7 +68,7 @@ class States:
             characters -= getattr(state, "size", 0)
 
     async def _loaded(self, address: Address, through: int) -> State:
-        state: State = Session() if address.session else Project()
+        state: State = SessionRows() if address.session else ProjectRows()
         if not through:
             return state
         nouns = session.NOUNS if address.session else project.NOUNS
@@ -102,6 +102,6 @@ def after(state: State, event: Event, envelope: Envelope) -> State:
     """The state after a fact; one that is in it already changes nothing."""
     if envelope.seq <= state.seq:
         return state
-    if isinstance(state, Session):
+    if isinstance(state, SessionRows):
         return folded(session.evolve, state, event, envelope)
     return folded(project.evolve, state, event, envelope)

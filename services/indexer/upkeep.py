@@ -15,7 +15,7 @@ from services.indexer.tables import TABLES, VECTORS
 from services.kit.index_place import Current, read_position
 from services.kit.logs import Logger
 from services.kit.vectors import VectorsError, give_back
-from services.settings import Index as Limits
+from services.settings import IndexSettings as Limits
 
 LOOK = 1.0
 GROWN = 1.5

@@ -17,7 +17,7 @@ from services.indexer.verification import Misfit, misfits
 from services.kit.background import watched
 from services.kit.embed import embedded
 from services.kit.index_place import Current, read_current, set_name, write_current
-from services.kit.projector import Pace, Projector
+from services.kit.projector import CommitPace, Projector
 from services.kit.room import Kit
 from services.kit.vectors import give_back
 from services.kit.within import cut_off
@@ -31,7 +31,7 @@ LEAST_PAUSE = 0.1
 POLL = 0.1
 
 
-class Work:
+class IndexWork:
     """Everything that goes on about one index."""
 
     def __init__(self, kit: Kit, reads: tuple[type[Event], ...], repairs: Sequence[Misfit] = ()) -> None:
@@ -55,7 +55,7 @@ class Work:
         self.sink = IndexSink(self.index, self.states, envelope_types(self._reads), self._damaged)
         limits = kit.settings.index
         self.upkeep = Upkeep(data, self.index, limits, kit.log)
-        pace = Pace(limits.batch, limits.linger, limits.rest, shortest=LEAST_PAUSE)
+        pace = CommitPace(limits.batch, limits.linger, limits.rest, shortest=LEAST_PAUSE)
         filters = [f"log.*.*.*.{event.TYPE}" for event in self._reads]
         self.projector = Projector(kit, self.sink, kit.room, pace, filters=filters)
         self.filler = Filler(kit, self.index, lambda: self.projector.quiet)

@@ -37,7 +37,7 @@ from schemas.events import (
 )
 from services.domain.texts.bounds import beginning
 from services.indexer.verification import Misfit
-from services.indexer.work import PROMPT, Work
+from services.indexer.work import PROMPT, IndexWork
 from services.indexer.writer_lock import WriterLock
 from services.kit.asks import AskHandler, Declined
 from services.kit.background import begin
@@ -89,7 +89,7 @@ class Indexer:
 
     async def open(self, kit: Kit) -> None:
         self._kit = kit
-        self.work: Work | None = None
+        self.work: IndexWork | None = None
         self._failure = ""
         self._rows_made_anew = 0
         self._holes = ""
@@ -157,7 +157,7 @@ class Indexer:
         patience = PROMPT
         repairs: Sequence[Misfit] = ()
         while True:
-            work = Work(self._kit, self.READS, repairs)
+            work = IndexWork(self._kit, self.READS, repairs)
             try:
                 await work.open(patience)
                 self.work, self._failure = work, ""

@@ -24,7 +24,7 @@ from services.domain.envelopes import envelope
 from services.kit import metrics
 from services.kit.bus import Conflict, Unreachable
 from services.kit.cache import Base, Entry, Evolve, Precedent, Sessions, Taken
-from services.kit.command_queue import Command, Decided, Handled, Waiting, take_group
+from services.kit.command_queue import Decided, Handled, QueuedCommand, Waiting, take_group
 from services.kit.room import Kit
 
 S = TypeVar("S")
@@ -117,13 +117,15 @@ class Aggregate(Generic[S]):
         Raises `Conflict` when they have been for `patience` seconds, `Unreachable` when the broker is away, and what
         `decide` raises. In all these cases deciding again is right.
         """
-        command = Command(decide, cause=cause, at=at, actor=actor, again=again, patience=patience)
+        command = QueuedCommand(decide, cause=cause, at=at, actor=actor, again=again, patience=patience)
         (handled,) = await self.handle_all(address, [command])
         if isinstance(handled, Exception):
             raise handled
         return handled
 
-    async def handle_all(self, address: Address, commands: Sequence[Command[S, R]]) -> list[Handled[S, R] | Exception]:
+    async def handle_all(
+        self, address: Address, commands: Sequence[QueuedCommand[S, R]]
+    ) -> list[Handled[S, R] | Exception]:
         """Decide these commands in their order, each on what those before it have made; see `handle`."""
         entry = await self._sessions.get(address)
         mine = [Waiting(command) for command in commands]
@@ -243,7 +245,7 @@ class Aggregate(Generic[S]):
             start = end
 
 
-def _wrapped(base: Base[S], command: Command[S, R], start: int, number: int, event: Event) -> Envelope:
+def _wrapped(base: Base[S], command: QueuedCommand[S, R], start: int, number: int, event: Event) -> Envelope:
     return envelope(
         event,
         base.address,

@@ -36,7 +36,7 @@ class Handled(msgspec.Struct, Generic[S, R], frozen=True):
     """Where the events stand in the log."""
 
 
-class Command(Generic[S, R]):
+class QueuedCommand(Generic[S, R]):
     """Something to be decided on the state of an address.
 
     `decide` records its events in the draft that it is given, and returns what its caller wants to know; it may be
@@ -67,7 +67,7 @@ class Command(Generic[S, R]):
 class Waiting(Generic[S, R]):
     """A command in the queue of its address."""
 
-    def __init__(self, command: Command[S, R]) -> None:
+    def __init__(self, command: QueuedCommand[S, R]) -> None:
         self.command = command
         self.until = time.monotonic() + command.patience
         self.handled: Handled[S, R] | Exception | None = None

@@ -43,7 +43,7 @@ class BadQuery(ValueError):
     """A query that was not answered; says why."""
 
 
-class Answer(NamedTuple):
+class QueryResult(NamedTuple):
     """Rows with their column names; `truncated` if there were more."""
 
     columns: tuple[str, ...]
@@ -137,7 +137,7 @@ class Duck:
         except duckdb.TransactionException:
             return  # someone reads right now: the next idle time will do
 
-    async def query(self, sql: str, parameters: Sequence[object] = (), *, max_rows: int, timeout: float) -> Answer:  # noqa: ASYNC109 - it interrupts the query, not the wait
+    async def query(self, sql: str, parameters: Sequence[object] = (), *, max_rows: int, timeout: float) -> QueryResult:  # noqa: ASYNC109 - it interrupts the query, not the wait
         """Answer one SELECT, without any way to change anything. Raises `BadQuery`."""
         if self.broken.is_set():
             raise BadQuery(BEING_MENDED)
@@ -193,7 +193,7 @@ async def _interrupt(cursor: duckdb.DuckDBPyConnection, after: float) -> None:
         await asyncio.sleep(INTERRUPT_INTERVAL)
 
 
-def _select(cursor: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object], max_rows: int) -> Answer:
+def _select(cursor: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object], max_rows: int) -> QueryResult:
     _refuse_all_but_select(cursor, sql)
     cursor.execute("begin transaction read only")
     try:
@@ -202,7 +202,7 @@ def _select(cursor: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[ob
         rows = cursor.fetchmany(max_rows + 1)
     finally:
         cursor.execute("rollback")
-    return Answer(columns, tuple(rows[:max_rows]), truncated=len(rows) > max_rows)
+    return QueryResult(columns, tuple(rows[:max_rows]), truncated=len(rows) > max_rows)
 
 
 def _refuse_all_but_select(db: Connection, sql: str) -> None:

@@ -20,7 +20,7 @@ class Endpoint(msgspec.Struct, frozen=True):
     password: str = ""
 
 
-class Written(msgspec.Struct, frozen=True):
+class EndpointFile(msgspec.Struct, frozen=True):
     """What the file holds that the embedded broker's address is kept in."""
 
     url: str
@@ -28,15 +28,15 @@ class Written(msgspec.Struct, frozen=True):
     pid: int = 0
 
 
-def write(data: Path, written: Written) -> None:
+def write(data: Path, written: EndpointFile) -> None:
     """Write the file so that nobody but its owner can read it."""
     write_whole(data / FILE, msgspec.json.encode(written), mode=0o600)
 
 
-def read(data: Path) -> Written | None:
+def read(data: Path) -> EndpointFile | None:
     """What the file of this data directory holds; None where there is none that can be read."""
     try:
-        return msgspec.json.decode((data / FILE).read_bytes(), type=Written)
+        return msgspec.json.decode((data / FILE).read_bytes(), type=EndpointFile)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 

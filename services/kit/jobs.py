@@ -87,7 +87,7 @@ class Worker(Protocol[S, R]):
         """Do the next part. What it raises is a failure with the code `crashed`; `Unreachable` is a pause."""
 
 
-class Kind(Protocol[S, R]):
+class JobKind(Protocol[S, R]):
     """What a room brings: its state, its events, and who does the work."""
 
     def open(self, state: S) -> jobs.Open[R] | None:
@@ -105,11 +105,11 @@ class Kind(Protocol[S, R]):
         """Hear of what was written, to count and to log it."""
 
 
-class Jobs(Generic[S, R]):
+class JobRunner(Generic[S, R]):
     """The jobs of one kind, of all addresses."""
 
     def __init__(
-        self, kit: Kit, aggregate: Aggregate[S], kind: Kind[S, R], request: type[R], *, durable: str, at_once: int
+        self, kit: Kit, aggregate: Aggregate[S], kind: JobKind[S, R], request: type[R], *, durable: str, at_once: int
     ) -> None:
         """`at_once`: jobs that one process works on. `durable`: the name of the consumer, which never changes."""
         self._kit = kit

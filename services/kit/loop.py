@@ -14,7 +14,7 @@ from services.domain.draft import Draft
 from services.domain.outcome import Done, Outcome
 from services.kit.aggregate import Aggregate
 from services.kit.bus import Delivery, Unreachable
-from services.kit.command_queue import MOST_AT_ONCE, Command, Handled
+from services.kit.command_queue import MOST_AT_ONCE, Handled, QueuedCommand
 from services.kit.consumer import Consumer
 from services.kit.room import Kit
 
@@ -25,7 +25,7 @@ RUN_BYTES = 2 * 1024 * 1024
 """The most bytes of one session's messages that are decided together."""
 
 
-class Message(Protocol):
+class LoopMessage(Protocol):
     """A message as it was read, with what its facts carry on."""
 
     @property
@@ -36,7 +36,7 @@ class Message(Protocol):
     def actor(self) -> Actor: ...
 
 
-M = TypeVar("M", bound=Message)
+M = TypeVar("M", bound=LoopMessage)
 
 
 class CommandHandler(Generic[S, M]):
@@ -123,11 +123,11 @@ class Loop(Generic[S, M]):
         except Exception as error:  # noqa: BLE001 - whatever broke must not stop the session's queue
             return [error for _ in messages]
 
-    def _command(self, message: M) -> Command[S, Outcome]:
+    def _command(self, message: M) -> QueuedCommand[S, Outcome]:
         async def decide(draft: Draft[S]) -> Outcome:
             return self._handler.decide(draft, message)
 
-        return Command(decide, cause=message.id, at=message.at, actor=message.actor, again=lambda _: Done())
+        return QueuedCommand(decide, cause=message.id, at=message.at, actor=message.actor, again=lambda _: Done())
 
     async def _finish(self, address: Address, delivery: Delivery, message: M, outcome: Outcome) -> None:
         try:

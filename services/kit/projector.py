@@ -62,7 +62,7 @@ class Sink(Protocol):
         """Nothing has come for a while: this is the time to tidy up."""
 
 
-class Pace(NamedTuple):
+class CommitPace(NamedTuple):
     """How much is committed at once, and when."""
 
     batch: int
@@ -96,7 +96,7 @@ class Projector:
         kit: Kit,
         sink: Sink,
         durable: str,
-        pace: Pace,
+        pace: CommitPace,
         follow: Follow | None = None,
         *,
         filters: Sequence[str] = (),

@@ -32,7 +32,7 @@ IDLE_POLL = 0.05
 ORPHAN_POLL = 1.0
 
 
-class Failed(RuntimeError):
+class RoomFailure(RuntimeError):
     """A part of the room failed that nothing restores."""
 
 
@@ -54,7 +54,7 @@ def run(room: type[Room], arguments: list[str] | None = None) -> int:
     try:
         refuse_unusable(settings.data)
         uvloop.run(_live(room, settings, until_idle=options.until_idle, parent=options.with_parent))
-    except (Unreachable, Failed, Unusable) as error:
+    except (Unreachable, RoomFailure, Unusable) as error:
         logger().error(str(error))
         return 1
     except BrokerError as error:
@@ -94,7 +94,7 @@ async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool,
         try:
             server, port = metrics.serve(settings.http.host, settings.http.port, report.page)
         except OSError as error:
-            raise Failed(f"ANNALS_HTTP__PORT cannot be had ({error}); set another, or 0 for a free one") from error
+            raise RoomFailure(f"ANNALS_HTTP__PORT cannot be had ({error}); set another, or 0 for a free one") from error
         stack.callback(server.server_close)
         stack.callback(server.shutdown)
         await report.serve()
@@ -144,7 +144,7 @@ def _lives(pid: int) -> Callable[[], bool]:
 async def _until_stopped(stop: asyncio.Event, kit: Kit) -> None:
     """Until someone asks. Raises `Unreachable` when the broker refuses what this room must do, or is gone for good.
 
-    Raises `Failed` when a part of the room has.
+    Raises `RoomFailure` when a part of the room has.
     """
     waits = [asyncio.create_task(event.wait()) for event in (stop, kit.failed, kit.bus.forbidden, kit.bus.lost)]
     _, pending = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -155,7 +155,7 @@ async def _until_stopped(stop: asyncio.Event, kit: Kit) -> None:
 
 def _check(kit: Kit) -> None:
     if kit.failed.is_set():
-        raise Failed("a part of this room failed, so that it ends; the line before says why")
+        raise RoomFailure("a part of this room failed, so that it ends; the line before says why")
     if kit.bus.lost.is_set():
         raise Unreachable("the broker ended the connection, or has another log; the line before says which")
     if kit.bus.forbidden.is_set():

@@ -54,7 +54,7 @@ class Difference(msgspec.Struct, frozen=True):
         return f"the log is another one behind {self.agreed:,}; it was known up to {self.known:,}"
 
 
-class Log(Protocol):
+class ComparedLog(Protocol):
     """The log that is compared with."""
 
     async def head(self) -> int:
@@ -91,7 +91,7 @@ def compared(marks: Sequence[Mark], through: int, head: int, found: Mapping[int,
     return Difference(max([through, *(mark.seq for mark in marks)]), agreed, head)
 
 
-async def difference(log: Log, through: int, marks: Sequence[Mark]) -> Difference | None:
+async def difference(log: ComparedLog, through: int, marks: Sequence[Mark]) -> Difference | None:
     """Compare the log as it is now with the one that these marks are of."""
     head = await log.head()
     return compared(marks, through, head, await log.marks(mark.seq for mark in marks))

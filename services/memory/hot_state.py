@@ -78,7 +78,7 @@ class OpenError(msgspec.Struct, frozen=True):
     """The part that showed it last."""
 
 
-class Decision(msgspec.Struct, frozen=True):
+class MarkedDecision(msgspec.Struct, frozen=True):
     """What the agent has marked as decided."""
 
     text: str
@@ -91,7 +91,7 @@ class HotState(msgspec.Struct, frozen=True):
 
     files: tuple[ActiveFile, ...] = ()
     errors: tuple[OpenError, ...] = ()
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[MarkedDecision, ...] = ()
     uses: int = 0
 
     @property
@@ -166,7 +166,7 @@ def after_decision(state: HotState, text: str, source: str = "") -> HotState:
     if not plain:
         return state
     others = tuple(one for one in state.decisions if one.text.lower() != plain.lower())
-    return replace(state, decisions=(*others, Decision(plain, source))[-MOST_DECISIONS:])
+    return replace(state, decisions=(*others, MarkedDecision(plain, source))[-MOST_DECISIONS:])
 
 
 def without(state: HotState, sources: Container[str]) -> HotState:

@@ -32,7 +32,7 @@ from services.domain.fold import Map
 from services.memory import book as books
 from services.memory.book import Book
 from services.memory.entry import Memory, Note
-from services.memory.shelf import Shelf
+from services.memory.shelf import MemoryShelf
 from services.memory.state import ADOPTED
 
 replace = msgspec.structs.replace
@@ -61,7 +61,7 @@ class Remembered(msgspec.Struct, frozen=True):
     """All changes, numbered from 1 on; without those that were made under a former name of the project."""
     newest: Map[str, int] = Map()
     """Memory -> the position of its newest change: of the fact by which it reads as it does."""
-    shelf: Shelf = Shelf()
+    shelf: MemoryShelf = MemoryShelf()
     """The memories of the book, to go through them."""
     waiting: Map[str, tuple[Note, ...]] = Map()
     """Session -> its notes that nobody has dismissed; those of the whole project under no session."""

@@ -18,7 +18,7 @@ from typing import Literal
 
 import msgspec
 
-from services.domain.limits import Memory as Limits
+from services.domain.limits import MemoryLimits as Limits
 from services.domain.senders import PEOPLE
 from services.domain.texts.bounds import beginning, flat
 from services.domain.texts.markup import element, escaped
@@ -71,7 +71,7 @@ def _least(allowed: int, most: int | None) -> int:
     return allowed if most is None else min(allowed, most)
 
 
-class Shown(msgspec.Struct, frozen=True):
+class HeadMemory(msgspec.Struct, frozen=True):
     """A memory in a head, with its line as it reads at that moment."""
 
     memory: Memory
@@ -81,7 +81,7 @@ class Shown(msgspec.Struct, frozen=True):
 class Choice(msgspec.Struct, frozen=True):
     """The memories in a head, and why the others are not."""
 
-    memories: tuple[Shown, ...] = ()
+    memories: tuple[HeadMemory, ...] = ()
     """In the order in which it reads."""
     omitted: tuple[tuple[str, Reason], ...] = ()
     """Memory -> reason, the strongest first; those that are not active come last."""
@@ -226,7 +226,7 @@ class _Picked:
     """What was picked so far, and the room that is left."""
 
     def __init__(self, profile: Profile, at: datetime) -> None:
-        self.memories: list[Shown] = []
+        self.memories: list[HeadMemory] = []
         self.twins: list[tuple[str, str]] = []
         self._by_key: dict[str, str] = {}
         self._is_full = False
@@ -261,7 +261,7 @@ class _Picked:
         self._classes.add(name)
         self._others += not is_of_people
         self._by_key[key] = memory.id
-        self.memories.append(Shown(memory, line))
+        self.memories.append(HeadMemory(memory, line))
         return None
 
     def _is_capped(self) -> bool:

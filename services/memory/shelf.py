@@ -19,7 +19,7 @@ LENGTH = 128
 Placed = tuple[Memory, Fading]
 
 
-class Shelf(msgspec.Struct, frozen=True):
+class MemoryShelf(msgspec.Struct, frozen=True):
     """Memories in the order in which they came, each as it is now, and how it fades."""
 
     pages: tuple[tuple[Placed, ...], ...] = ()
@@ -36,16 +36,16 @@ class Shelf(msgspec.Struct, frozen=True):
         """How each of them fades, in the same order."""
         return map(itemgetter(1), chain.from_iterable(self.pages))
 
-    def with_memory(self, memory: Memory) -> Shelf:
+    def with_memory(self, memory: Memory) -> MemoryShelf:
         """The shelf with this memory in the place that it has, or behind all others."""
         place = self.places.get(memory.id)
         places = self.places if place is not None else self.places.insert(memory.id, len(self))
         number, at = divmod(len(self) if place is None else place, LENGTH)
         page = self.pages[number] if number < len(self.pages) else ()
         changed = (*page[:at], (memory, fading_of(memory)), *page[at + 1 :])
-        return Shelf((*self.pages[:number], changed, *self.pages[number + 1 :]), places)
+        return MemoryShelf((*self.pages[:number], changed, *self.pages[number + 1 :]), places)
 
-    def since(self, before: Shelf) -> Iterator[tuple[Memory | None, Memory | None]]:
+    def since(self, before: MemoryShelf) -> Iterator[tuple[Memory | None, Memory | None]]:
         """What is another memory here than it was on an earlier shelf: as it was, and as it is; None: there was none.
 
         Pages on which nothing has changed are passed over.

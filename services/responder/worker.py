@@ -10,7 +10,7 @@ from services.domain import language
 from services.domain.learned_limits import GLOBAL
 from services.domain.registry import registered
 from services.kit.background import begin
-from services.kit.projector import Pace, Projector
+from services.kit.projector import CommitPace, Projector
 from services.kit.room import Kit
 from services.kit.turns import Queue
 from services.responder import answers
@@ -69,7 +69,7 @@ class Responder:
         kit.stack.callback(self.hinting.close)
         self._owners = SessionOwners(self._cache)
         views = settings.views
-        pace = Pace(views.batch, views.linger, views.checkpoint_idle, CHECKPOINT, LEAST_PAUSE)
+        pace = CommitPace(views.batch, views.linger, views.checkpoint_idle, CHECKPOINT, LEAST_PAUSE)
         self._projector = Projector(kit, self._files, kit.room, pace, self._follow)
         copier = Copier(self._files, settings.data, every=views.copy_every, memory_limit=views.memory_limit)
         self.plans = Queue(PLANS)

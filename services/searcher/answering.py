@@ -28,10 +28,10 @@ from services.searcher.asker import Asker
 from services.searcher.copies import FACTS, TEXT, Facts
 from services.searcher.core.query import query_of
 from services.searcher.core.shelf import Scope
-from services.searcher.finding import Asked, Found
+from services.searcher.finding import Found, ShelfQuery
 from services.searcher.naming import named, session_named
 from services.searcher.outputs import find_with_names
-from services.searcher.store import BEARABLE, OLD, Project, Store
+from services.searcher.store import BEARABLE, OLD, ProjectShelves, SearchStore
 from services.searcher.stored_shelf import StoredShelf, condition, read
 from services.searcher.written import ConfirmedWrites
 
@@ -64,7 +64,7 @@ class Preparation(msgspec.Struct, frozen=True):
 class Searching:
     """Answers questions with what the store holds."""
 
-    def __init__(self, kit: Kit, store: Store, written: ConfirmedWrites) -> None:
+    def __init__(self, kit: Kit, store: SearchStore, written: ConfirmedWrites) -> None:
         self._kit = kit
         self._store = store
         self._written = written
@@ -158,7 +158,7 @@ class Searching:
     def _with_text(self, asker: Asker, query: str, hits: Hits) -> Hits:
         return msgspec.structs.replace(hits, text=answer_text(query, hits, datetime.now(UTC), asker.session))
 
-    def _asked(self, asker: Asker, ask: SearchAsk, query: str, vector: Embedded, served: Served) -> Asked:
+    def _asked(self, asker: Asker, ask: SearchAsk, query: str, vector: Embedded, served: Served) -> ShelfQuery:
         scope = Scope(
             sessions=frozenset(ask.sessions),
             actors=frozenset(ask.actors),
@@ -169,7 +169,7 @@ class Searching:
             left_out=frozenset(_left_out(asker.session, served)),
         )
         text = vector.texts[0] if vector.texts and self._is_of_index(vector.model) else None
-        return Asked(
+        return ShelfQuery(
             query=query_of(query, text.vector, text.tokens, text.pieces) if text else query_of(query),
             literals=literals(query),
             scope=scope,
@@ -180,7 +180,7 @@ class Searching:
             characters=asker.characters,
         )
 
-    async def _in_prompt(self, shelves: Sequence[StoredShelf], asked: Asked) -> tuple[Hit, ...]:
+    async def _in_prompt(self, shelves: Sequence[StoredShelf], asked: ShelfQuery) -> tuple[Hit, ...]:
         """What the asker has before them that fits: it was left out, and nothing else does."""
         left_out = asked.scope.left_out
         if not left_out:
@@ -220,7 +220,7 @@ class Searching:
         except BrokerError:
             return 0
 
-    async def _shelves(self, name: str, ask: SearchAsk, degraded: list[str]) -> tuple[Project, str]:
+    async def _shelves(self, name: str, ask: SearchAsk, degraded: list[str]) -> tuple[ProjectShelves, str]:
         """The shelves with all that was confirmed before the question, if that takes no longer than is bearable.
 
         With them comes why the index cannot be written: then nobody waits for it.
@@ -306,7 +306,7 @@ def _left_out(session: str, served: Served) -> Iterator[str]:
     yield from (row_id("memory", one) for one in served.memories)
 
 
-async def _hits(found: Sequence[Found], asked: Asked) -> list[Hit]:
+async def _hits(found: Sequence[Found], asked: ShelfQuery) -> list[Hit]:
     """What is told of rows, in their order."""
     by_shelf: dict[str, list[int]] = {}
     for number, one in enumerate(found):

@@ -15,7 +15,7 @@ from services.domain.search.answer_text import degraded_lines, hit_lines
 from services.domain.search.words import code
 from services.kit.alias_reader import AliasReader
 from services.kit.bus import Unreachable
-from services.kit.model import HarnessQuestions, ModelFailed, Models, Question
+from services.kit.model import HarnessQuestions, ModelFailed, ModelQuestion, Models
 from services.kit.room import Kit
 from services.kit.spending import Spending
 from services.kit.turns import Queue, Turns
@@ -34,7 +34,7 @@ from services.searcher.core.quoting import (
     together,
 )
 from services.searcher.core.request_searches import request_searches
-from services.searcher.store import Store
+from services.searcher.store import SearchStore
 
 PURPOSE = "sidekick"
 """What the model is paid for, in the project's budget."""
@@ -72,7 +72,9 @@ class Chosen(NamedTuple):
 class Augmenter:
     """Answers what of a project helps with a request. Whatever a model does, the hits of the searches are there."""
 
-    def __init__(self, kit: Kit, store: Store, search: Search, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, kit: Kit, store: SearchStore, search: Search, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._kit = kit
         self._store = store
         self._search = search
@@ -150,7 +152,7 @@ class Augmenter:
         self, ask: AugmentAsk, excerpts: Mapping[str, Hit], hits: Sequence[Hit], seconds: float
     ) -> Chosen:
         """One question to one model after the other of the chain, until one answers."""
-        question = Question(
+        question = ModelQuestion(
             system=SYSTEM,
             prompt=prompt(ask.text, excerpts, datetime.now(UTC)),
             shape=QuoteChoice,

@@ -76,7 +76,7 @@ def _vectors(column: Any) -> list[bytes]:  # noqa: ANN401 - a column of Arrow
     return [next(found).tobytes() if is_there else b"" for is_there in array.is_valid().to_pylist()]
 
 
-class Copies:
+class ShelfCopies:
     """The copies of one shelf, whose rows are known by their numbers on it."""
 
     def __init__(self, folder: Path, room: int = ROOM) -> None:

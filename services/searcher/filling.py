@@ -9,9 +9,9 @@ import numpy as np
 
 from services.domain.search.rows import Kind
 from services.kit.vectors import PLACE, Table, quoted
-from services.searcher.copies import Copies
+from services.searcher.copies import ShelfCopies
 from services.searcher.core.arrays import Places
-from services.searcher.core.shelf import Entry, Shelf
+from services.searcher.core.shelf import Shelf, ShelfRow
 from services.searcher.stored_shelf import StoredShelf
 
 SHELVED = (
@@ -25,7 +25,7 @@ WASTE = 0.25
 FEW = 1_000
 
 
-class Source(NamedTuple):
+class ShelfSource(NamedTuple):
     """What a shelf is filled from: one version of a table."""
 
     project: str
@@ -38,7 +38,7 @@ class Source(NamedTuple):
     has_vectors: bool
 
 
-async def filled(source: Source, stored: StoredShelf | None) -> StoredShelf:
+async def filled(source: ShelfSource, stored: StoredShelf | None) -> StoredShelf:
     """The shelf that was held, or a new one, with all that the table has."""
     table = source.table
     listed = await table.arrow(("id", "hash", "seq", PLACE), f"project = {quoted(source.project)}")
@@ -70,13 +70,13 @@ async def filled(source: Source, stored: StoredShelf | None) -> StoredShelf:
     )
 
 
-def _empty(source: Source) -> StoredShelf:
+def _empty(source: ShelfSource) -> StoredShelf:
     nothing = np.zeros(0, np.int64)
-    copies = Copies(source.data)
+    copies = ShelfCopies(source.data)
     return StoredShelf(Shelf(source.kind), source.table, 0, source.name, copies, nothing, nothing, nothing)
 
 
-async def _bare(source: Source, shelf: Shelf, unsure: Places) -> Places:
+async def _bare(source: ShelfSource, shelf: Shelf, unsure: Places) -> Places:
     """Which of these rows have no vectors yet. A row that has them keeps them as long as it says the same."""
     if not source.has_vectors or not len(unsure):
         return unsure[:0]
@@ -111,6 +111,6 @@ def _change(shelf: Shelf, listed: Any) -> _Change:  # noqa: ANN401 - a table of 
     return _Change([one for one in shelf.at_id if one not in marks], moved, fresh, marks)
 
 
-def _entries(rows: Sequence[dict[str, Any]], places: Sequence[int], marks: dict[str, str]) -> Iterator[Entry]:
+def _entries(rows: Sequence[dict[str, Any]], places: Sequence[int], marks: dict[str, str]) -> Iterator[ShelfRow]:
     for row, place in zip(rows, places, strict=True):
-        yield Entry(**{**row, "hash": marks[row["id"]]}, place=place)
+        yield ShelfRow(**{**row, "hash": marks[row["id"]]}, place=place)

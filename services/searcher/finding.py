@@ -20,7 +20,7 @@ from services.searcher.stored_shelf import StoredShelf, matrix, nearest, read
 replace = msgspec.structs.replace
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ShelfQuery(msgspec.Struct, frozen=True):
     """What is looked for in every shelf."""
 
     query: Query
@@ -49,7 +49,7 @@ class Found(msgspec.Struct, frozen=True):
 class _Search:
     """The search in one shelf. What the shelf holds is taken at once: it may change while tables are read."""
 
-    def __init__(self, stored: StoredShelf, asked: Asked) -> None:
+    def __init__(self, stored: StoredShelf, asked: ShelfQuery) -> None:
         self.stored, self.asked = stored, asked
         shelf = stored.shelf
         self.weights = ranking.tempered(ranking.weights_of(shelf.kind), asked.query)
@@ -151,7 +151,7 @@ def _reasons(compared: Compared, at: Places) -> list[tuple[str, ...]]:
     return [tuple(name for (name, _), is_so in zip(signs, row, strict=True) if is_so) for row in flags]
 
 
-async def find(shelves: Sequence[StoredShelf], asked: Asked, most: int) -> list[Found]:
+async def find(shelves: Sequence[StoredShelf], asked: ShelfQuery, most: int) -> list[Found]:
     """What fits best of all shelves, the best first."""
     found = await asyncio.gather(*(_Search(stored, asked).found(most) for stored in shelves if len(stored.shelf)))
     listed = [replace(one, score=one.score * BOOST[one.stored.shelf.kind]) for each in found for one in each]

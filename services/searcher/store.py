@@ -10,7 +10,7 @@ from typing import NamedTuple
 from services.domain.search.rows import BY_NAME, KINDS, Kind
 from services.kit.index_place import Current, Position, folder_of, read_current, read_position
 from services.kit.logs import Logger
-from services.kit.same_log import Log, difference
+from services.kit.same_log import ComparedLog, difference
 from services.kit.vectors import Table, Tables, VectorsError
 from services.searcher import filling
 from services.searcher.copying import copy
@@ -26,7 +26,7 @@ LOOK, REST = 1.0, 20.0
 """Seconds between two looks at the index, and how many times as long as a look took: that is a twentieth of a core."""
 
 
-class Project(NamedTuple):
+class ProjectShelves(NamedTuple):
     """The shelves of a project, and when they were last looked after."""
 
     kinds: dict[Kind, StoredShelf]
@@ -35,7 +35,7 @@ class Project(NamedTuple):
     """The position of the log that the index had read to before they were: all up to there is on them."""
 
 
-class Store:
+class SearchStore:
     """The tables of the set that is searched, and shelves of the projects that were searched last."""
 
     def __init__(self, data: Path, most_projects: int, log: Logger) -> None:
@@ -44,7 +44,7 @@ class Store:
         self._most = most_projects
         self._tables: Tables | None = None
         self._live: dict[str, Table] = {}
-        self._stored: dict[str, Project] = {}
+        self._stored: dict[str, ProjectShelves] = {}
         self._refreshing: dict[str, asyncio.Task[object]] = {}
         self._copying: dict[str, asyncio.Task[None]] = {}
         self._locks: dict[str, asyncio.Lock] = {}
@@ -65,7 +65,7 @@ class Store:
         """The position of the log up to which the index has read."""
         return self._position().through
 
-    async def compare(self, log: Log) -> None:
+    async def compare(self, log: ComparedLog) -> None:
         """Search nothing of an index that was made from another log, until the indexer has made it anew.
 
         That is looked at once: a searcher that notices another log later begins anew.
@@ -73,7 +73,7 @@ class Store:
         with contextlib.suppress(*VectorsError):  # the search that follows meets the same error, and reports it
             await self._compared(log)
 
-    async def _compared(self, log: Log) -> None:
+    async def _compared(self, log: ComparedLog) -> None:
         async with self._comparing:
             if not self._is_compared and await self._opened() is not None:
                 position = self._position()
@@ -130,7 +130,7 @@ class Store:
             if not self._searches:
                 self._quiet.set()
 
-    async def shelves(self, project: str, *, through: int = 0, at_most: float = OLD) -> Project:
+    async def shelves(self, project: str, *, through: int = 0, at_most: float = OLD) -> ProjectShelves:
         """All that is indexed of a project, as it was `at_most` seconds ago; as it is now if it lacks `through`.
 
         What has changed is read in the background while searches go on, so that these need not wait for it.
@@ -179,7 +179,7 @@ class Store:
         if not task.cancelled() and task.exception() is not None:
             self._stored.pop(project, None)  # the next search meets the same error, and reports it
 
-    async def _looked_after(self, project: str) -> Project:
+    async def _looked_after(self, project: str) -> ProjectShelves:
         async with self._locks.setdefault(project, asyncio.Lock()):
             while (found := await self._of_one_set(project)) is None:
                 pass  # another search opened another set meanwhile
@@ -192,12 +192,12 @@ class Store:
             self._searched.pop(oldest, None)
         return found
 
-    async def _of_one_set(self, project: str) -> Project | None:
+    async def _of_one_set(self, project: str) -> ProjectShelves | None:
         """The shelves as they are now; none if another set was opened before all were filled."""
         tables = await self._opened()
         if tables is None:
-            return Project({}, time.monotonic())
-        known = self._stored.get(project, Project({})).kinds
+            return ProjectShelves({}, time.monotonic())
+        known = self._stored.get(project, ProjectShelves({})).kinds
         position = await asyncio.to_thread(self._position)
         found: dict[Kind, StoredShelf] = {}
         try:
@@ -207,7 +207,7 @@ class Store:
         except VectorsError:
             if self._tables is tables:
                 raise
-        return Project(found, time.monotonic(), position.through) if self._tables is tables else None
+        return ProjectShelves(found, time.monotonic(), position.through) if self._tables is tables else None
 
     def _copy(self, project: str) -> None:
         """See to it that the rows of a project are copied to where they are read quickly."""
@@ -268,7 +268,7 @@ class Store:
                 return stored._replace(seen=seen)
             table = await self._tables.as_it_is(name)
             has_vectors = self._has_vectors and kind not in BY_NAME
-            source = filling.Source(project, kind, name, version, table, seen, self._data, has_vectors)
+            source = filling.ShelfSource(project, kind, name, version, table, seen, self._data, has_vectors)
             return await filling.filled(source, stored)
         except VectorsError:
             self._live.pop(name, None)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from services.kit.vectors import PLACE, Table, quoted
-from services.searcher.copies import Copies, columns_of, pieces
+from services.searcher.copies import ShelfCopies, columns_of, pieces
 from services.searcher.core.arrays import Array, Flags, Floats, Places
 from services.searcher.core.shelf import Scope, Shelf
 
@@ -18,7 +18,7 @@ class StoredShelf(NamedTuple):
     table: Table
     version: int
     name: str
-    copies: Copies
+    copies: ShelfCopies
     places: Array
     """Where the table keeps each row of the shelf. Rows that the shelf got later it does not have."""
     ordered: Array

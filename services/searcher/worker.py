@@ -35,7 +35,7 @@ from services.kit.turns import Expired, Queue, Turns
 from services.searcher.answering import Searching
 from services.searcher.asker import asker
 from services.searcher.augmenting import Augmenter
-from services.searcher.store import Store
+from services.searcher.store import SearchStore
 from services.searcher.written import ConfirmedWrites
 
 ATTEMPTS, PAUSE = 20, 1.0
@@ -78,7 +78,7 @@ class Searcher:
 
     async def open(self, kit: Kit) -> None:
         self._kit = kit
-        self._store = Store(kit.settings.data, kit.settings.search.projects, kit.log)
+        self._store = SearchStore(kit.settings.data, kit.settings.search.projects, kit.log)
         kit.stack.callback(self._store.close)
         written = ConfirmedWrites(kit.reader)
         self._searching = Searching(kit, self._store, written)

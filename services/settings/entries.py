@@ -22,7 +22,7 @@ ALLOWED: Mapping[Rule, str] = {
 """What a project may do with a setting, by its rule."""
 
 
-class Entry(Struct, frozen=True):
+class SettingEntry(Struct, frozen=True):
     """One setting."""
 
     group: str
@@ -75,15 +75,15 @@ def groups_of(root: type[Struct], path: str = "") -> Iterator[tuple[str, type[St
             yield from groups_of(kind, ".".join(filter(None, (path, field.name))))
 
 
-def entries_of(group: type[Struct], path: str) -> Iterator[Entry]:
+def entries_of(group: type[Struct], path: str) -> Iterator[SettingEntry]:
     """The settings of one group, without those of the groups within."""
     for field in msgspec.structs.fields(group):
         kind, meta = _bare(field.type)
         if not is_struct(kind):
-            yield Entry(path, field.name, kind, meta, field)
+            yield SettingEntry(path, field.name, kind, meta, field)
 
 
-def value_of(root: Struct, entry: Entry) -> object:
+def value_of(root: Struct, entry: SettingEntry) -> object:
     """What these settings say."""
     for name in filter(None, entry.group.split(".")):
         root = getattr(root, name)

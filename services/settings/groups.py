@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 from pydantic import SecretStr
 
-from services.domain.limits import Commits, History, Limits, Memory
+from services.domain.limits import Commits, History, Limits, MemoryLimits
 from services.settings.dream_tasks import check_slots, check_zone
 
 
@@ -39,7 +39,7 @@ class Nats(msgspec.Struct, frozen=True):
     waits no longer either."""
 
 
-class Loop(msgspec.Struct, frozen=True):
+class LoopSettings(msgspec.Struct, frozen=True):
     """How rooms work through their input."""
 
     max_in_hand: Annotated[int, Meta(ge=1)] = 1024
@@ -98,7 +98,7 @@ class Views(msgspec.Struct, frozen=True):
     """Memory for DuckDB, such as `512MB` or `2GiB`."""
 
 
-class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ProviderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Who offers models, and how it is reached."""
 
     kind: Literal["openai", "anthropic", "harness"] = "openai"
@@ -147,7 +147,7 @@ class Model(msgspec.Struct, frozen=True):
     `provider/model`, `model`, either with less and less of what is behind its hyphens, `provider/*`, or `default`.
     """
 
-    providers: Mapping[str, Provider] = {}
+    providers: Mapping[str, ProviderSettings] = {}
     """Who offers the models."""
     chain: Annotated[tuple[str, ...], Meta(extra={"project": "fewer"})] = ()
     """The models, as `provider/model`: the first is asked, the next ones where those before fail."""
@@ -235,7 +235,7 @@ class Embed(msgspec.Struct, frozen=True):
             raise ValueError("a remote model for vectors needs ANNALS_EMBED__URL and ANNALS_EMBED__MODEL")
 
 
-class Index(msgspec.Struct, frozen=True):
+class IndexSettings(msgspec.Struct, frozen=True):
     """The index of search."""
 
     batch: Annotated[int, Meta(ge=1)] = 1000
@@ -311,15 +311,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     data: Path = msgspec.field(default_factory=default_data_dir)
     """The directory for everything that is kept: the broker's store, the views, the broker's address."""
     nats: Nats = Nats()
-    loop: Loop = Loop()
+    loop: LoopSettings = LoopSettings()
     views: Views = Views()
     plan: Limits = Limits()
     history: History = History()
-    memory: Memory = Memory()
+    memory: MemoryLimits = MemoryLimits()
     commits: Commits = Commits()
     model: Model = Model()
     embed: Embed = Embed()
-    index: Index = Index()
+    index: IndexSettings = IndexSettings()
     search: Search = Search()
     dream: Dream = Dream()
     logs: Logs = Logs()

@@ -12,7 +12,7 @@ import msgspec
 from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
-from services.settings.entries import Entry, value_of
+from services.settings.entries import SettingEntry, value_of
 from services.settings.groups import Settings
 from services.settings.models import EVERYTHING, made
 from services.settings.sources import (
@@ -20,7 +20,7 @@ from services.settings.sources import (
     ENTRIES,
     File,
     Problem,
-    Source,
+    SettingsSource,
     Variables,
     unusable,
     user_file,
@@ -37,15 +37,15 @@ class Loaded(msgspec.Struct, frozen=True):
     project: Path | None = None
     """The file of the project that has tightened them, if any."""
 
-    def value(self, entry: Entry) -> object:
+    def value(self, entry: SettingEntry) -> object:
         return value_of(self.settings, entry)
 
 
 def load(variables: Mapping[str, str] = os.environ) -> Loaded:
     """The settings of this environment: variables hold before the user's file, and that before the defaults."""
     own, file = Variables(variables), File(user_file(variables))
-    layers: tuple[Source, ...] = (own, file)
-    problems: list[tuple[Entry, Source, ErrorDetails]] = []
+    layers: tuple[SettingsSource, ...] = (own, file)
+    problems: list[tuple[SettingEntry, SettingsSource, ErrorDetails]] = []
     while True:
         try:
             settings = made(Settings, EVERYTHING(sources=layers))  # type: ignore[call-arg] # asked for by the model
@@ -57,7 +57,9 @@ def load(variables: Mapping[str, str] = os.environ) -> Loaded:
     return Loaded(settings, sources, (*file.problems, *own.unknown(settings), *refused))
 
 
-def _refused(wrong: ValidationError, layers: Sequence[Source]) -> Iterator[tuple[Entry, Source, ErrorDetails]]:
+def _refused(
+    wrong: ValidationError, layers: Sequence[SettingsSource]
+) -> Iterator[tuple[SettingEntry, SettingsSource, ErrorDetails]]:
     """What cannot be used, each taken from the first source that has it, so that the next one holds."""
     errors = {".".join(map(str, error["loc"][:2])): error for error in wrong.errors(include_input=False)}
     for key, error in errors.items():

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, TypeAdap
 from pydantic_core import InitErrorDetails
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource
 
-from services.settings.entries import BETWEEN, BOUNDS, PREFIX, Entry, is_struct
+from services.settings.entries import BETWEEN, BOUNDS, PREFIX, SettingEntry, is_struct
 from services.settings.groups import Settings
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -87,7 +87,7 @@ def _contradiction(struct: type[S], given: Mapping[str, object]) -> tuple[str, V
             return next((name, refused[name]) for name in given if name in refused)
 
 
-def read(entry: Entry, value: object) -> object:
+def read(entry: SettingEntry, value: object) -> object:
     """A value of one setting, by itself. Raises `ValidationError` where it cannot be used."""
     return TypeAdapter[object](typed(entry.field.type)).validate_python(value)
 

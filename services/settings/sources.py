@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 from pydantic_settings import EnvSettingsSource, PydanticBaseSettingsSource, TomlConfigSettingsSource
 
-from services.settings.entries import PREFIX, Entry, entries_of, groups_of
+from services.settings.entries import PREFIX, SettingEntry, entries_of, groups_of
 from services.settings.groups import Settings
 from services.settings.models import EVERYTHING
 
@@ -21,11 +21,11 @@ OF_COMPOSE = frozenset({"ANNALS_PASSWORD", "ANNALS_ROOM_PASSWORD", "ANNALS_PERSO
 """What `.env` says to compose.yaml and to the broker's container, and rooms see as well."""
 ENVIRONMENT = "environment"
 DEFAULT = "default"
-ENTRIES: Mapping[str, Entry] = {
+ENTRIES: Mapping[str, SettingEntry] = {
     entry.key: entry for path, group in groups_of(Settings) for entry in entries_of(group, path)
 }
 """All settings, by their names in a file."""
-VARIABLES: Mapping[str, Entry] = {entry.variable: entry for entry in ENTRIES.values()}
+VARIABLES: Mapping[str, SettingEntry] = {entry.variable: entry for entry in ENTRIES.values()}
 """The same, by their names in the environment."""
 
 
@@ -41,7 +41,7 @@ class Problem(msgspec.Struct, frozen=True):
         return f"{self.where}: {self.what}; {self.remedy}"
 
 
-class Source(PydanticBaseSettingsSource):
+class SettingsSource(PydanticBaseSettingsSource):
     """A source of settings, from which may be taken what cannot be used."""
 
     name: str
@@ -59,11 +59,11 @@ class Source(PydanticBaseSettingsSource):
                 (tables.setdefault(groups[0], {}) if groups else tables)[name] = value
         return tables
 
-    def where(self, entry: Entry) -> str:
+    def where(self, entry: SettingEntry) -> str:
         return f"{entry.variable if self.name == ENVIRONMENT else entry.key} ({self.name})"
 
 
-class Variables(Source, EnvSettingsSource):
+class Variables(SettingsSource, EnvSettingsSource):
     """The environment. An empty variable says nothing, but where an empty text is a value."""
 
     name = ENVIRONMENT
@@ -92,7 +92,7 @@ class Variables(Source, EnvSettingsSource):
                 yield _unknown(name, f"{name} ({ENVIRONMENT})", VARIABLES)
 
 
-class File(Source, TomlConfigSettingsSource):
+class File(SettingsSource, TomlConfigSettingsSource):
     """A file of settings; nothing, where there is none or where it cannot be read as a whole."""
 
     problems: tuple[Problem, ...] = ()
@@ -117,7 +117,7 @@ def user_file(environment: Mapping[str, str]) -> Path:
     return Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "annals" / FILE
 
 
-def unusable(entry: Entry, source: Source, error: ErrorDetails, holding: str) -> Problem:
+def unusable(entry: SettingEntry, source: SettingsSource, error: ErrorDetails, holding: str) -> Problem:
     """What is wrong with a value, and what holds in its place: `holding` is the source of that."""
     complaint = error["msg"].removeprefix("Value error, ").replace("Input ", "it ", 1).replace("tuple", "list")
     inner = ".".join(map(str, error["loc"])).removeprefix(entry.key).lstrip(".")
@@ -127,7 +127,7 @@ def unusable(entry: Entry, source: Source, error: ErrorDetails, holding: str) ->
     return Problem(source.where(entry), f"it is not used ({complaint}{inner and f' at {inner}'}), and {holds}", remedy)
 
 
-def _unknown(name: str, where: str, known: Mapping[str, Entry]) -> Problem:
+def _unknown(name: str, where: str, known: Mapping[str, SettingEntry]) -> Problem:
     near = get_close_matches(name.upper() if known is VARIABLES else name, known, n=1, cutoff=0.7)
     return Problem(where, "there is no such setting", f"did you mean {near[0]}?" if near else PAGE)
 

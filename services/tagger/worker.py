@@ -46,7 +46,7 @@ from services.kit.loop import CommandHandler, Loop
 from services.kit.room import Kit
 from services.tagger.core.decide import InboundContext, decide
 from services.tagger.core.learned_limits import unknown_limits
-from services.tagger.core.state import Session, evolve
+from services.tagger.core.state import TaggedSession, evolve
 from services.tagger.externalise import BodyStore, StoredBodies
 from services.tagger.masking import masked
 from services.tagger.projects import Projects
@@ -92,7 +92,7 @@ class Tagger:
 
     async def open(self, kit: Kit) -> None:
         self._actor = Actor("room", kit.room)
-        self._sessions = Aggregate.of(kit, evolve, Session(), guard=ALL, catches_up=False, once=True)
+        self._sessions = Aggregate.of(kit, evolve, TaggedSession(), guard=ALL, catches_up=False, once=True)
         self._bodies = BodyStore(kit.bus)
         self._projects = Projects(kit)
         self._limits = Aggregate.of(kit, learned_limits.evolve, Learned(), guard="limit", catches_up=False)
@@ -124,7 +124,7 @@ class Tagger:
         whole = msgspec.structs.replace(inbound, items=items)
         return InboundContext(harness, whole, origin, stored.sizes, stored.files, stored.requests, stored.definitions)
 
-    async def _origin(self, address: Address, items: tuple[Seen, ...]) -> Session | None:
+    async def _origin(self, address: Address, items: tuple[Seen, ...]) -> TaggedSession | None:
         """The session that this one is a copy of, as its harness reports."""
         for item in items:
             if isinstance(item, SessionSeen) and item.forked_from:
@@ -150,6 +150,6 @@ def _address(subject: str) -> Address:
     return parse_inbound(subject)[1]
 
 
-def _decide(draft: Draft[Session], context: InboundContext) -> Outcome:
+def _decide(draft: Draft[TaggedSession], context: InboundContext) -> Outcome:
     decide(draft, context)
     return Done()

@@ -28,7 +28,7 @@ from schemas.plan import (
 )
 from schemas.streams import MAX_PIECE_BYTES
 from schemas.subjects import token
-from services.domain.edits import Message, Part, apply
+from services.domain.edits import ServedMessage, ServedPart, apply
 from services.edges.client.readers import read
 from tests.adapter.conftest import Adapter
 from tests.helpers.cost import bare_seconds, seconds
@@ -43,24 +43,24 @@ names = st.integers(0, 5).map(lambda number: f"p{number}")
 
 
 @st.composite
-def conversations(draw: st.DrawFn) -> tuple[list[Message], list[AnyEdit]]:
+def conversations(draw: st.DrawFn) -> tuple[list[ServedMessage], list[AnyEdit]]:
     count = draw(st.integers(1, 4))
-    messages = [Message("m0", "user", (Part("u", "text", text="begin"),))]
+    messages = [ServedMessage("m0", "user", (ServedPart("u", "text", text="begin"),))]
     for at in range(count):
         parts = [_part(draw, f"p{at}.{index}") for index in range(draw(st.integers(0, 3)))]
-        messages.append(Message(f"m{at + 1}", draw(st.sampled_from(["user", "assistant"])), tuple(parts)))
+        messages.append(ServedMessage(f"m{at + 1}", draw(st.sampled_from(["user", "assistant"])), tuple(parts)))
     edits = draw(st.lists(st.deferred(lambda: _edits(messages)), max_size=8))
     return messages, edits
 
 
-def _part(draw: st.DrawFn, name: str) -> Part:
+def _part(draw: st.DrawFn, name: str) -> ServedPart:
     kind = draw(st.sampled_from(["text", "tool", "reasoning", "file"]))
     if kind == "tool":
-        return Part(name, kind, tool="read", call=f"c{name}", input='{"path":"a"}', output=draw(texts))
-    return Part(name, kind, text=draw(texts))
+        return ServedPart(name, kind, tool="read", call=f"c{name}", input='{"path":"a"}', output=draw(texts))
+    return ServedPart(name, kind, text=draw(texts))
 
 
-def _edits(messages: list[Message]) -> st.SearchStrategy[AnyEdit]:
+def _edits(messages: list[ServedMessage]) -> st.SearchStrategy[AnyEdit]:
     message = st.sampled_from([one.id for one in messages])
     part = st.sampled_from([part.id for one in messages for part in one.parts])
     tool = st.sampled_from([part.id for one in messages for part in one.parts if part.kind == "tool"] or ["none"])
@@ -84,10 +84,10 @@ def _edits(messages: list[Message]) -> st.SearchStrategy[AnyEdit]:
 @pytest.mark.parametrize("place", [0, 1, 2, 3])
 def test_a_message_of_another_plugin_stays_where_messages_are_cut_away(adapter: Adapter, place: int) -> None:
     own = [
-        Message(f"m{at}", "user" if at % 2 == 0 else "assistant", (Part(f"p{at}", "text", text="own"),))
+        ServedMessage(f"m{at}", "user" if at % 2 == 0 else "assistant", (ServedPart(f"p{at}", "text", text="own"),))
         for at in range(3)
     ]
-    foreign = Message("f", "user", (Part("pf", "text", text="theirs"),))
+    foreign = ServedMessage("f", "user", (ServedPart("pf", "text", text="theirs"),))
     messages = [*own[:place], foreign, *own[place:]]
     edits = [
         CutBefore(message="m2"),
@@ -104,7 +104,7 @@ def test_a_message_of_another_plugin_stays_where_messages_are_cut_away(adapter: 
 
 @patient
 @given(conversations())
-def test_applies_edits_as_the_service_does(adapter: Adapter, given_: tuple[list[Message], list[AnyEdit]]) -> None:
+def test_applies_edits_as_the_service_does(adapter: Adapter, given_: tuple[list[ServedMessage], list[AnyEdit]]) -> None:
     messages, edits = given_
     in_force = {str(target(edit)): edit for edit in edits if not _is_unknown(edit, messages)}
 
@@ -115,8 +115,8 @@ def test_applies_edits_as_the_service_does(adapter: Adapter, given_: tuple[list[
 
 def test_a_call_that_came_back_as_another_part_is_served_whole(adapter: Adapter) -> None:
     """It is one part with its result, so no edit can leave half of it out."""
-    call = Part("again", "tool", tool="read", call="x", input='{"path":"a"}', output="FILE")
-    messages = [Message("m", "assistant", (call,))]
+    call = ServedPart("again", "tool", tool="read", call="x", input='{"path":"a"}', output="FILE")
+    messages = [ServedMessage("m", "assistant", (call,))]
     edits = [
         OmitArc(part="p", parts=("p",)),
         ReplaceOutput(part="p", text="[dropped §1§]"),
@@ -128,7 +128,7 @@ def test_a_call_that_came_back_as_another_part_is_served_whole(adapter: Adapter)
     assert [_message(entry) for entry in served] == [_plain(one) for one in messages]
 
 
-def _is_unknown(edit: AnyEdit, messages: list[Message]) -> bool:
+def _is_unknown(edit: AnyEdit, messages: list[ServedMessage]) -> bool:
     """No lane makes such an edit: a tool has an output and no text, a file has nothing to write before or behind."""
     kinds = {part.id: part.kind for one in messages for part in one.parts}
     match edit:
@@ -140,14 +140,14 @@ def _is_unknown(edit: AnyEdit, messages: list[Message]) -> bool:
             return False
 
 
-def _entry(message: Message) -> dict[str, Any]:
+def _entry(message: ServedMessage) -> dict[str, Any]:
     return {
         "info": {"id": message.id, "sessionID": "s", "role": message.role},
         "parts": [*map(_opencode, message.parts)],
     }
 
 
-def _opencode(part: Part) -> dict[str, Any]:
+def _opencode(part: ServedPart) -> dict[str, Any]:
     common = {"id": part.id, "messageID": "m", "sessionID": "s", "type": part.kind}
     if part.kind == "tool":
         state = {"status": "completed", "input": json.loads(part.input), "output": part.output}
@@ -165,7 +165,7 @@ def _bare(part: dict[str, Any]) -> tuple[object, ...]:
     return part["type"], part.get("text") or part.get("url") or ""
 
 
-def _plain(message: Message) -> tuple[object, ...]:
+def _plain(message: ServedMessage) -> tuple[object, ...]:
     parts = [
         ("tool", part.tool, part.call, json.loads(part.input), part.output)
         if part.kind == "tool"

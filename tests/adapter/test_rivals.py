@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from services.edges.connect.harnesses.opencode.config import Entry
+from services.edges.connect.harnesses.opencode.config import PluginEntry
 from services.edges.connect.harnesses.opencode.conflicts import MANAGERS, conflicts
 from tests.adapter.conftest import Adapter
 
@@ -33,7 +33,7 @@ SPECS = [
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_rival_is_known_by_what_the_doctor_knows_it_by(adapter: Adapter, spec: str) -> None:
-    found = conflicts([Entry(spec, {}, CONFIG)], [], frozenset())
+    found = conflicts([PluginEntry(spec, {}, CONFIG)], [], frozenset())
     assert [one.name for one in found] == [name for name in [adapter("rivalOf", ["another", spec])] if name]
 
 

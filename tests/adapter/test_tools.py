@@ -9,7 +9,7 @@ from schemas.commands import CommandMessage, MemoryWrite
 from schemas.inbox import Mode
 from schemas.offered import ACTIONS, TOOLS
 from schemas.tools import MEMORY, Tool
-from services.domain.limits import Limits, Memory
+from services.domain.limits import Limits, MemoryLimits
 from services.responder.answers.client_manifest import client_manifest
 from tests.adapter.conftest import Adapter
 from tests.adapter.played import Harness, Json
@@ -100,7 +100,7 @@ def test_a_repeated_call_is_one_command_and_names_the_message_that_it_stands_in(
 
 
 def test_what_rooms_of_an_older_release_offer_is_a_command_too(harness: Harness) -> None:
-    older = next(tool for tool in client_manifest(Limits(), Memory(), ()).tools if tool.name == MEMORY)
+    older = next(tool for tool in client_manifest(Limits(), MemoryLimits(), ()).tools if tool.name == MEMORY)
     harness.user("go")
     harness.serve()
     harness.answer({"text": "Kept as m1.", "ok": True})

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 from services.domain.retention import retention
 from services.edges.client.readers import read
 from services.edges.client.transcript import Transcript
-from services.settings import Limits, Model, Provider
+from services.settings import Limits, Model, ProviderSettings
 from tests.bench.carried import carried
 from tests.bench.compressing import SHOP, SHORT_TAIL, WINDOW, compressed, usual_tail
 from tests.bench.condensing import Condensing
@@ -54,7 +54,7 @@ async def measure() -> list[Measure]:
 
 def scripted(url: str) -> Model:
     """A stand-in for a model at this address, which may cost what it will."""
-    provider = Provider(url=f"{url}/v1", key=SecretStr(KEY))
+    provider = ProviderSettings(url=f"{url}/v1", key=SecretStr(KEY))
     return Model(chain=("own/clerk",), providers={"own": provider}, daily_tokens=UNBOUNDED)
 
 

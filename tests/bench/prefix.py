@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from services.edges.client.readers import read
-from services.edges.client.replay import Options
+from services.edges.client.replay import ReplayOptions
 from services.edges.client.report import report
 from services.edges.client.transcript import Transcript
 from tests.bench.installations import installation
@@ -15,7 +15,7 @@ from tests.helpers.recordings import foreign_files
 async def measure() -> list[Measure]:
     transcripts = recordings()
     async with installation() as (_, bus):
-        made = report(await play_all(bus, transcripts, Options(paths=(), at_once=8)))
+        made = report(await play_all(bus, transcripts, ReplayOptions(paths=(), at_once=8)))
     name = f"unexplained prefix changes, {made.sessions} sessions, {made.steps} calls"
     return [at_most(name, made.unexplained_prefix_changes, "", 0)]
 

@@ -10,7 +10,7 @@ import msgspec
 
 from schemas.inbox import UsageSeen
 from services.edges.client.readers import read
-from services.edges.client.transcript import Transcript, Unreadable
+from services.edges.client.transcript import Transcript, UnreadableTranscript
 from tests.bench.measure import Measure, at_least, at_most
 from tests.bench.prefix import recordings
 from tests.helpers.measured_rebases import Rebase
@@ -81,7 +81,7 @@ def _counted(session: str) -> Mapping[str, UsageSeen]:
         try:
             for transcript in read(path):
                 found |= transcript.usage
-        except Unreadable:
+        except UnreadableTranscript:
             continue
     return found
 

@@ -3,7 +3,7 @@
 import time
 
 from services.kit.bus import LogReader
-from services.kit.projector import Pace, Projector
+from services.kit.projector import CommitPace, Projector
 from services.kit.room import Kit
 from services.responder.session_cache import SessionCache
 from services.responder.views.files import Files
@@ -37,7 +37,7 @@ async def _rebuild(given: Kit, head: int) -> float:
     files = await Files.open(given.settings.data / "views", memory_limit="512MB", log=given.reader)
     given.stack.push_async_callback(files.close)
     views = given.settings.views
-    pace = Pace(views.batch, views.linger, views.checkpoint_idle)
+    pace = CommitPace(views.batch, views.linger, views.checkpoint_idle)
     projector = Projector(given, files, "rebuild", pace)
     began = time.perf_counter()
     await projector.open()

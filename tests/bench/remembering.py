@@ -19,8 +19,7 @@ from schemas.envelope import Actor, Envelope
 from schemas.events import Event, MemoryJudged, MemoryWritten, SessionRenamed, SpendReserved
 from schemas.subjects import Address, ask
 from services.domain.envelopes import envelopes
-from services.domain.limits import Limits
-from services.domain.limits import Memory as MemoryLimits
+from services.domain.limits import Limits, MemoryLimits
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Appender, Bus, LogReader, Unreachable
 from services.kit.cache import Sessions

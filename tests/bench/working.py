@@ -12,7 +12,7 @@ from schemas.subjects import Address
 from services.edges.client.adapter import Adapter
 from services.edges.client.outbox import Outbox
 from services.edges.client.transcript import Transcript
-from services.historian.core.state import Session, evolve
+from services.historian.core.state import HistorianSession, evolve
 from services.kit.bus import Bus, LogReader
 from services.kit.cache import Sessions
 from tests.bench.compressing import START
@@ -34,7 +34,7 @@ class Worked:
         self._transcript = transcript
         self._messages = list(transcript.messages[:start])
         self._more = again(transcript.messages[start:])
-        self._known = Sessions(LogReader(bus), evolve, Session(), 1)
+        self._known = Sessions(LogReader(bus), evolve, HistorianSession(), 1)
         self._numbers = count(1)
 
     async def open(self) -> None:
@@ -88,7 +88,7 @@ class Worked:
     async def close(self) -> None:
         await self._outbox.close()
 
-    async def _now(self) -> Session:
+    async def _now(self) -> HistorianSession:
         entry = await self._known.get(self.address)
         await self._known.catch_up(entry)
         return entry.state

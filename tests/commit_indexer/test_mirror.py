@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from services.commit_indexer.mirror import Busy, Mirror
+from services.commit_indexer.mirror import Mirror, MirrorBusy
 from services.commit_indexer.worker import CommitIndexer
 from services.domain.limits import Commits
 from services.kit import git as door
@@ -69,7 +69,7 @@ async def test_a_remote_with_names_of_64_digits(tmp_path: Path) -> None:
 async def test_a_mirror_is_for_one_process_at_a_time(tmp_path: Path, remote: Checkout) -> None:
     one, other = (Mirror(tmp_path / "mirrors", "quay", address(remote), 100) for _ in range(2))
     async with one.fetched():
-        with pytest.raises(Busy):
+        with pytest.raises(MirrorBusy):
             async with other.fetched():
                 pass
     async with other.fetched():

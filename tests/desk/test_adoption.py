@@ -38,7 +38,7 @@ from services.kit.bus import Bus
 from services.kit.project_name import directory_name
 from services.memory.book import Book
 from services.memory.entry import Memory
-from services.settings import Memory as Limits
+from services.settings import MemoryLimits as Limits
 from tests.desk.test_books import AGENT, PROJECT, send
 from tests.desk.test_intake import REQUEST, publish, rested, words
 from tests.helpers.broker_world import HARBOUR, connected, facts, opened, quick_settings

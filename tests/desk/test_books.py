@@ -27,7 +27,7 @@ from schemas.streams import LOG
 from schemas.subjects import Address
 from services.desk.worker import Desk
 from services.kit.bus import Appender, Bus
-from services.settings import Memory
+from services.settings import MemoryLimits
 from tests.helpers.broker_world import HARBOUR, NOON, PERSON, facts, opened, quick_settings, stored, subject_of, wrapped
 from tests.helpers.memory_books import named_in
 from tests.helpers.waiting import PATIENCE
@@ -126,7 +126,7 @@ async def test_a_subagent_writes_notes_for_the_session_that_started_it(desk: Bus
 
 
 async def test_where_no_memory_is_kept_nothing_is_written(bus: Bus) -> None:
-    async with opened(Desk(), bus, replace(quick_settings(), memory=Memory(enabled=False))):
+    async with opened(Desk(), bus, replace(quick_settings(), memory=MemoryLimits(enabled=False))):
         for command in (MemoryWrite(text=TEXT), NoteWrite(text="Ask Ada."), MemoryPin("m")):
             answer = await send(bus, command)
             assert (False, 0) == (answer.ok, answer.seq)

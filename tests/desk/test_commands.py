@@ -8,7 +8,7 @@ from schemas.offered import ACTIONS, TOOLS
 from schemas.subjects import Address
 from schemas.tools import MEMORY, OWN_SESSIONS, TOOLS_DECLARED, Action, Tool, with_actions
 from services.desk.core.commands import COMMANDS, OF_BOOKS, RULES, by_type, decide, misplaced, tools
-from services.desk.core.session import Session
+from services.desk.core.session import DeskSession
 from services.desk.worker import WRITES_BY_ITSELF, Desk
 from services.domain.command import ANYBODY, PEOPLE, AddressKind, command
 from services.domain.decision import CommandContext, Decision
@@ -98,11 +98,13 @@ def test_a_command_without_a_rule_is_no_command() -> None:
         TYPE = "un.known"
 
     with pytest.raises(TypeError, match="no rule for"):
-        decide(Session(), Unknown(), CommandContext())
+        decide(DeskSession(), Unknown(), CommandContext())
 
 
 def test_a_command_that_anybody_may_send_needs_no_trust() -> None:
-    assert (FlushRequested(reason="x"),) == decide(Session(has_begun=True), FlushRequest("x"), CommandContext()).events
+    assert (FlushRequested(reason="x"),) == decide(
+        DeskSession(has_begun=True), FlushRequest("x"), CommandContext()
+    ).events
 
 
 # The tools that are made of them.

@@ -20,7 +20,7 @@ from schemas.events import (
 )
 from services.desk.core.commands import decide
 from services.desk.core.grammar import MAX_TAGS, parse_tags
-from services.desk.core.session import NOTHING_WAITS, Session
+from services.desk.core.session import NOTHING_WAITS, DeskSession
 from services.desk.core.tags import Tags, evolve
 from services.domain.decision import CommandContext, Decision
 from services.domain.protection import newest, protected
@@ -43,7 +43,7 @@ def tags_of(*events: Event) -> Given[Tags]:
 
 
 def answer(before: Given[Tags], drop: str, protected: int = PROTECTED) -> Decision:
-    return decide(Session(before.state), DropQueue(drop), CommandContext(protected=protected))
+    return decide(DeskSession(before.state), DropQueue(drop), CommandContext(protected=protected))
 
 
 def queued(text: str, *tags: int) -> Decision:
@@ -219,13 +219,13 @@ def test_a_command_repeated_is_granted_and_writes_nothing() -> None:
 def test_a_flush_is_granted_with_its_reason() -> None:
     text = "Everything that waits will be applied at the next model call."
     granted = Decision(ok=True, text=text, events=(FlushRequested(reason="tidy"),))
-    for session in (Session(has_begun=True), Session(tags_of(tagged(1, 1)).state)):
+    for session in (DeskSession(has_begun=True), DeskSession(tags_of(tagged(1, 1)).state)):
         assert granted == decide(session, FlushRequest("tidy"), CommandContext())
 
 
 def test_a_flush_is_refused_where_nothing_can_wait() -> None:
     refused = Decision(ok=False, text=NOTHING_WAITS)
-    assert refused == decide(Session(), FlushRequest("tidy"), CommandContext())
+    assert refused == decide(DeskSession(), FlushRequest("tidy"), CommandContext())
 
 
 # What is refused, as a whole
@@ -301,7 +301,7 @@ def test_a_command_that_the_desk_has_no_rule_for_is_a_fault() -> None:
         pass
 
     with pytest.raises(TypeError, match="no rule for"):
-        decide(Session(), Unknown(), CommandContext())
+        decide(DeskSession(), Unknown(), CommandContext())
 
 
 @settings(max_examples=examples(300), deadline=None, suppress_health_check=list(HealthCheck))

@@ -10,13 +10,13 @@ from schemas.events import HistoryOrdered, MessageListed, SessionOpened, StepOpe
 from schemas.subjects import Address
 from services.desk.core.commands import decide, misplaced
 from services.desk.core.history import LAST_ORDINAL, parse_range
-from services.desk.core.session import Session, evolve
+from services.desk.core.session import DeskSession, evolve
 from services.domain.decision import CommandContext, Decision
 from services.domain.ranges import BadRange
 from tests.helpers import examples as number_of
 from tests.helpers.given import given
 
-BEGUN = Session(has_begun=True)
+BEGUN = DeskSession(has_begun=True)
 KIND = 'is no range of messages: write "12-80", or "stop"'
 
 
@@ -66,13 +66,15 @@ def test_where_history_is_off_nothing_is_ordered(order: Command) -> None:
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_in_the_session_of_a_subagent_the_same_is_ordered(order: Command) -> None:
-    session = given(evolve, Session(), SessionOpened(harness="pi", mode="subagent", parent="s0"), StepOpened(step="a"))
+    session = given(
+        evolve, DeskSession(), SessionOpened(harness="pi", mode="subagent", parent="s0"), StepOpened(step="a")
+    )
     assert decide(BEGUN, order, CommandContext()) == decide(session.state, order, CommandContext())
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_an_order_before_the_first_model_call_says_that_it_waits_for_it(order: Command) -> None:
-    before = given(evolve, Session(), SessionOpened(harness="pi", mode="primary"))
+    before = given(evolve, DeskSession(), SessionOpened(harness="pi", mode="primary"))
     decision = decide(before.state, order, CommandContext())
     assert decision.ok
     assert "in the background, after the first model call of this session" in decision.text
@@ -82,7 +84,7 @@ def test_an_order_before_the_first_model_call_says_that_it_waits_for_it(order: C
 
 def test_a_rebuild_can_be_given_up_wherever_it_was_ordered() -> None:
     stop = HistoryRebuild("stop")
-    assert decide(BEGUN, stop, CommandContext()) == decide(Session(), stop, CommandContext(history=False))
+    assert decide(BEGUN, stop, CommandContext()) == decide(DeskSession(), stop, CommandContext(history=False))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +118,7 @@ def test_any_text_that_is_not_refused_is_a_range(text: str) -> None:
 
 
 def test_what_no_model_can_judge_is_not_ordered() -> None:
-    for state in (BEGUN, Session()):
+    for state in (BEGUN, DeskSession()):
         refused = decide(state, HistoryRescore(), CommandContext(has_models=False))
         assert (False, ()) == (refused.ok, refused.events)
         assert "ANNALS_MODEL__CHAIN" in refused.text

@@ -32,7 +32,7 @@ from services.edges.launcher.broker import Broker
 from services.kit.bus import Appender, Bus
 from services.memory.book import Book
 from services.memory.snapshot import holder_of, snapshot
-from services.settings import Memory
+from services.settings import MemoryLimits
 from tests.desk.test_books import AGENT, PROJECT, SECRET, send
 from tests.helpers.broker_world import HARBOUR, connected, facts, opened, quick_settings, stored, wrapped
 from tests.helpers.memory_writers import folded, judged
@@ -244,7 +244,7 @@ async def test_a_secret_in_a_request_is_masked(desk: Bus) -> None:
 
 
 async def test_where_no_memory_is_kept_nothing_is_taken_in_not_even_later(broker: Broker, bus: Bus) -> None:
-    async with opened(Desk(), bus, replace(quick_settings(), memory=Memory(enabled=False))):
+    async with opened(Desk(), bus, replace(quick_settings(), memory=MemoryLimits(enabled=False))):
         await publish(bus, words(REQUEST))
         await rested(bus)
     assert [] == await facts(bus, PROJECT)

@@ -7,11 +7,11 @@ from schemas.events import Event, KeyFileDismissed, KeyFileProposed, SettingsApp
 from services.desk.core.commands import decide
 from services.desk.core.settings import SettingsContext
 from services.domain.decision import Decision
-from services.domain.limits import History, Limits, Memory
+from services.domain.limits import History, Limits, MemoryLimits
 from services.domain.project_settings import MOST_PATHS, own_values, settings_of, with_own
 from tests.helpers.proposed_key_files import own, proposal
 
-INSTALLATION = own_values(Limits(), History(), Memory())
+INSTALLATION = own_values(Limits(), History(), MemoryLimits())
 A, B = proposal("a.py"), proposal("b.py")
 CORE = KeyFilePropose("core.py", 5, 2, 70)
 

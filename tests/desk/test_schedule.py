@@ -17,7 +17,7 @@ from services.desk.worker import Desk
 from services.domain.envelopes import envelopes
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Appender, Bus
-from services.settings import Memory
+from services.settings import MemoryLimits
 from tests.desk.test_books import PROJECT, send
 from tests.helpers.broker_world import NOON, connected, facts, kit_of, opened, quick_settings
 from tests.helpers.memory_writers import folded
@@ -103,7 +103,7 @@ async def test_where_no_memory_is_kept_no_time_passes(bus: Bus) -> None:
     async with opened(Desk(), bus, quick_settings()):
         await send(bus, DUE)
         before = await times(bus)
-    async with opened(Desk(), bus, replace(quick_settings(), memory=Memory(enabled=False))):
+    async with opened(Desk(), bus, replace(quick_settings(), memory=MemoryLimits(enabled=False))):
         await Appender(bus).append(
             envelopes([SessionOpened(harness="h", mode="m")], PROJECT, {}, at=NOON, actor=Actor("room"), cause=""), {}
         )

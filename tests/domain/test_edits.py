@@ -21,33 +21,35 @@ from schemas.plan import (
     Withdraw,
     target,
 )
-from services.domain.edits import Message, Part, apply, faults, has_meaning
+from services.domain.edits import ServedMessage, ServedPart, apply, faults, has_meaning
 from tests.helpers.examples import examples
 
 replace = msgspec.structs.replace
 
-USER = Message("u", "user", (Part("u.0", "text", text="go"),))
-AGENT = Message(
+USER = ServedMessage("u", "user", (ServedPart("u.0", "text", text="go"),))
+AGENT = ServedMessage(
     "a",
     "assistant",
     (
-        Part("a.0", "reasoning", text="hm", signed=True),
-        Part("a.1", "text", text="ok"),
-        Part("a.2", "tool", tool="bash", call="c", input="{}", output="FILE"),
+        ServedPart("a.0", "reasoning", text="hm", signed=True),
+        ServedPart("a.1", "text", text="ok"),
+        ServedPart("a.2", "tool", tool="bash", call="c", input="{}", output="FILE"),
     ),
 )
-LAST = Message("l", "user", (Part("l.0", "file", text="data:x"), Part("l.1", "text", text="on")))
+LAST = ServedMessage("l", "user", (ServedPart("l.0", "file", text="data:x"), ServedPart("l.1", "text", text="on")))
 MESSAGES = [USER, AGENT, LAST]
-CALL = Message("c", "assistant", (Part("c.0", "text", text="look"), Part("c.1", "tool_call", call="x")))
-RESULT = Message("r", "tool", (Part("r.0", "tool_result", call="x", output="FILE"),))
+CALL = ServedMessage(
+    "c", "assistant", (ServedPart("c.0", "text", text="look"), ServedPart("c.1", "tool_call", call="x"))
+)
+RESULT = ServedMessage("r", "tool", (ServedPart("r.0", "tool_result", call="x", output="FILE"),))
 ARC = OmitArc(part="r.0", parts=("c.1", "r.0"))
 
 
-def served(*edits: AnyEdit, messages: list[Message] = MESSAGES) -> list[Message]:
+def served(*edits: AnyEdit, messages: list[ServedMessage] = MESSAGES) -> list[ServedMessage]:
     return apply(messages, edits)
 
 
-def texts(messages: list[Message]) -> list[list[str]]:
+def texts(messages: list[ServedMessage]) -> list[list[str]]:
     return [[part.output or part.text for part in message.parts] for message in messages]
 
 
@@ -87,8 +89,10 @@ def test_nothing_is_inserted_behind_what_is_kept_before_a_cut() -> None:
 
 
 def test_before_a_cut_a_call_stays_with_its_result_or_not_at_all() -> None:
-    call = Message("c", "assistant", (Part("c.0", "text", text="I look."), Part("c.1", "tool_call", call="r")))
-    result = Message("r", "tool", (Part("r.0", "tool_result", call="r", output="FILE"),))
+    call = ServedMessage(
+        "c", "assistant", (ServedPart("c.0", "text", text="I look."), ServedPart("c.1", "tool_call", call="r"))
+    )
+    result = ServedMessage("r", "tool", (ServedPart("r.0", "tool_result", call="r", output="FILE"),))
     again = replace(result, id="r2", parts=(replace(result.parts[0], id="r.1"),))
     cut = CutBefore(message="l", kept=("c.1", "r.0"))
     whole = [replace(call, parts=call.parts[1:]), result, LAST]
@@ -135,23 +139,23 @@ def test_a_prefix_stands_before_a_text_and_before_a_tools_output() -> None:
     ],
 )
 def test_a_prefix_takes_the_place_of_tags_at_the_beginning(text: str, expected: str) -> None:
-    message = Message("m", "assistant", (Part("p", "text", text=text),))
+    message = ServedMessage("m", "assistant", (ServedPart("p", "text", text=text),))
     assert texts(served(PrefixText(part="p", text="§9§ "), messages=[message])) == [[expected]]
 
 
 def test_a_replaced_file_is_a_text() -> None:
     (part, _) = served(ReplaceText(part="l.0", text="gone"))[2].parts
-    assert part == Part("l.0", "text", text="gone")
+    assert part == ServedPart("l.0", "text", text="gone")
 
 
 def test_a_replaced_output_keeps_the_arguments() -> None:
     part = served(ReplaceOutput(part="a.2", text="gone"))[1].parts[2]
-    assert part == Part("a.2", "tool", tool="bash", call="c", input="{}", output="gone")
+    assert part == ServedPart("a.2", "tool", tool="bash", call="c", input="{}", output="gone")
 
 
 def test_a_replaced_output_takes_its_pictures_with_it_and_words_around_it_do_not() -> None:
-    shown = Part("p", "tool", tool="read", call="c", output="read", attachments=(Attachment("image/png"),))
-    messages = [Message("m", "assistant", (shown,))]
+    shown = ServedPart("p", "tool", tool="read", call="c", output="read", attachments=(Attachment("image/png"),))
+    messages = [ServedMessage("m", "assistant", (shown,))]
 
     def left(*edits: AnyEdit) -> object:
         (message,) = served(*edits, messages=messages)
@@ -159,7 +163,7 @@ def test_a_replaced_output_takes_its_pictures_with_it_and_words_around_it_do_not
 
     assert shown.attachments == left(PrefixText(part="p", text="§1§ ")) == left(AppendText(part="p", text="!"))
     assert msgspec.UNSET is left(ReplaceOutput(part="p", text="[dropped §1§]"), AppendText(part="p", text="!"))
-    assert b"attachments" not in encode(Part("p", "tool"))
+    assert b"attachments" not in encode(ServedPart("p", "tool"))
 
 
 def test_an_appended_text_stands_behind_a_text_and_behind_a_tools_output() -> None:
@@ -190,7 +194,7 @@ def test_a_message_without_any_part_left_is_left_out() -> None:
 
 
 def test_a_message_that_never_had_parts_stays() -> None:
-    bare = Message("bare", "assistant")
+    bare = ServedMessage("bare", "assistant")
     assert served(OmitPart(part="u.0"), messages=[bare]) == [bare]
 
 
@@ -207,7 +211,7 @@ def test_an_arc_whose_result_came_back_as_another_part_stays_whole() -> None:
 @pytest.mark.parametrize(
     ("messages", "left"), [([CALL], [["look"]]), ([RESULT], []), ([RESULT, LAST], [["data:x", "on"]])]
 )
-def test_of_an_arc_whose_other_half_is_gone_the_rest_goes(messages: list[Message], left: list[list[str]]) -> None:
+def test_of_an_arc_whose_other_half_is_gone_the_rest_goes(messages: list[ServedMessage], left: list[list[str]]) -> None:
     """What was dropped does not come back, and half an arc is what a provider would refuse."""
     assert left == texts(served(ARC, messages=messages))
 
@@ -244,7 +248,7 @@ def test_an_edit_of_a_part_that_came_back_as_another_changes_nothing() -> None:
 @given(st.lists(st.tuples(st.sampled_from(["", "call", "result"]), st.booleans(), st.booleans()), max_size=6))
 def test_no_arc_is_torn_whatever_comes_back_as_another_part(calls: list[tuple[str, bool, bool]]) -> None:
     """Of each call: what of it came back as another part, whether it is left out, and its message with it."""
-    messages: list[Message] = [USER]
+    messages: list[ServedMessage] = [USER]
     edits: list[AnyEdit] = []
     for n, (other, is_omitted, is_hollow) in enumerate(calls):
         made, answer = call(f"x{n}"), result(f"x{n}")
@@ -259,7 +263,9 @@ def test_no_arc_is_torn_whatever_comes_back_as_another_part(calls: list[tuple[st
 
 def test_an_inserted_pair_is_a_finished_call_at_the_messages_end() -> None:
     pair = InsertPair(message="a", call="t", tool="todo", input="[]", output="1 open")
-    assert served(pair)[1].parts[3] == Part("annals:pair:t", "tool", tool="todo", call="t", input="[]", output="1 open")
+    assert served(pair)[1].parts[3] == ServedPart(
+        "annals:pair:t", "tool", tool="todo", call="t", input="[]", output="1 open"
+    )
 
 
 def test_a_restored_part_is_what_the_harness_holds() -> None:
@@ -325,20 +331,20 @@ def test_edits_leave_the_harnesss_own_messages_as_they_were(edits: list[AnyEdit]
 # Faults
 
 
-def message(name: str, role: str, *parts: Part) -> Message:
-    return Message(name, role, parts)
+def message(name: str, role: str, *parts: ServedPart) -> ServedMessage:
+    return ServedMessage(name, role, parts)
 
 
-def call(name: str) -> Part:
-    return Part(f"call {name}", "tool_call", call=name)
+def call(name: str) -> ServedPart:
+    return ServedPart(f"call {name}", "tool_call", call=name)
 
 
-def result(name: str) -> Part:
-    return Part(f"result {name}", "tool_result", call=name, output="FILE")
+def result(name: str) -> ServedPart:
+    return ServedPart(f"result {name}", "tool_result", call=name, output="FILE")
 
 
-def text(words: str) -> Part:
-    return Part(f"text {words}", "text", text=words)
+def text(words: str) -> ServedPart:
+    return ServedPart(f"text {words}", "text", text=words)
 
 
 EMPTY = ("accepts_empty_content",)
@@ -404,7 +410,7 @@ def test_a_call_id_may_come_back() -> None:
     ("capabilities", "found"), [((), ["the message a is empty"]), (("accepts_empty_content",), [])]
 )
 def test_an_empty_message_is_a_fault_where_it_is_not_accepted(
-    parts: tuple[Part, ...], capabilities: tuple[Capability, ...], found: list[str]
+    parts: tuple[ServedPart, ...], capabilities: tuple[Capability, ...], found: list[str]
 ) -> None:
     assert found == faults([message("a", "assistant", *parts)], capabilities)
 
@@ -413,19 +419,19 @@ def test_an_empty_message_is_a_fault_where_it_is_not_accepted(
     "part",
     [
         text("ok"),
-        Part("p", "reasoning", text="hm"),
-        Part("p", "file", text="data:x"),
-        Part("p", "tool", call="x"),
+        ServedPart("p", "reasoning", text="hm"),
+        ServedPart("p", "file", text="data:x"),
+        ServedPart("p", "tool", call="x"),
     ],
     ids=["text", "thinking", "file", "tool"],
 )
-def test_a_message_that_says_something_is_not_empty(part: Part) -> None:
+def test_a_message_that_says_something_is_not_empty(part: ServedPart) -> None:
     assert [] == faults([message("a", "assistant", part)], ())
 
 
 def test_thinking_alone_says_nothing_to_a_model() -> None:
     assert [False, False, True] == [
-        has_meaning(parts) for parts in ([Part("p", "reasoning", text="hm")], [text(" ")], [text("ok")])
+        has_meaning(parts) for parts in ([ServedPart("p", "reasoning", text="hm")], [text(" ")], [text("ok")])
     ]
 
 

@@ -11,8 +11,8 @@ from services.domain.jobs import (
     Abandoned,
     Advanced,
     Attempted,
-    Done,
-    Failed,
+    JobDone,
+    JobFailed,
     Jobs,
     Open,
     Requested,
@@ -39,20 +39,22 @@ def test_a_job_is_open_from_its_request_on_and_counts_its_parts() -> None:
     )
 
 
-@pytest.mark.parametrize("end", [Done("first"), Abandoned("first")])
-def test_an_end_closes_the_job_and_what_failed_before_it_is_over(end: Done | Abandoned) -> None:
-    failed = Failed("zeroth", 3, NOW)
+@pytest.mark.parametrize("end", [JobDone("first"), Abandoned("first")])
+def test_an_end_closes_the_job_and_what_failed_before_it_is_over(end: JobDone | Abandoned) -> None:
+    failed = JobFailed("zeroth", 3, NOW)
     assert Jobs(begun=2) == after(Requested("zeroth", "x"), failed, FIRST, end)
 
 
 def test_the_end_of_a_job_of_another_kind_leaves_the_pause() -> None:
-    failed = Failed("zeroth", 3, NOW)
+    failed = JobFailed("zeroth", 3, NOW)
     assert Jobs(begun=2, failures=3, retry_at=NOW) == after(
-        Requested("zeroth", "x"), failed, FIRST, Done("first", clears=False)
+        Requested("zeroth", "x"), failed, FIRST, JobDone("first", clears=False)
     )
 
 
-@pytest.mark.parametrize("late", [Advanced("zeroth"), Done("zeroth"), Abandoned("zeroth"), Failed("zeroth", 1, NOW)])
+@pytest.mark.parametrize(
+    "late", [Advanced("zeroth"), JobDone("zeroth"), Abandoned("zeroth"), JobFailed("zeroth", 1, NOW)]
+)
 def test_what_is_reported_of_another_job_than_the_open_one_changes_nothing(late: Transition[str]) -> None:
     assert after(FIRST) == after(FIRST, late)
     assert Jobs() == after(late)

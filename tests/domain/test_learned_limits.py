@@ -175,7 +175,7 @@ def test_a_count_that_no_prompt_can_have_proves_nothing() -> None:
     assert own(step(), refused(128_000)) == own(step(), refused(128_000), answered(10_000_001))
 
 
-def tagging(*items: Seen) -> Callable[[tagger_state.Session], list[Event]]:
+def tagging(*items: Seen) -> Callable[[tagger_state.TaggedSession], list[Event]]:
     inbound = Inbound(encode(items).decode(), AT, items)
     context = tagger.InboundContext("pi", inbound)
     return lambda session: drafted(tagger_state.evolve, session, lambda draft: tagger.decide(draft, context))
@@ -185,8 +185,8 @@ def opened(model: Model, name: str = "s1") -> StepSeen:
     return StepSeen(name, provider=model[0], model=model[1])
 
 
-def tagged() -> Given[tagger_state.Session]:
-    return given(tagger_state.evolve, tagger_state.Session())
+def tagged() -> Given[tagger_state.TaggedSession]:
+    return given(tagger_state.evolve, tagger_state.TaggedSession())
 
 
 def test_an_answer_and_a_refusal_say_whose_they_are() -> None:

@@ -12,7 +12,7 @@ from schemas.codec import wrap
 from schemas.envelope import Actor
 from schemas.events import Event, SettingsApplied
 from schemas.subjects import Address
-from services.domain.limits import Commits, History, Limits, Memory
+from services.domain.limits import Commits, History, Limits, MemoryLimits
 from services.domain.project_settings import (
     MOST_BYTES,
     MOST_PATHS,
@@ -27,7 +27,7 @@ from services.domain.project_settings import (
     with_own,
 )
 
-INSTALLATION = own_values(Limits(), History(), Memory())
+INSTALLATION = own_values(Limits(), History(), MemoryLimits())
 OTHERWISE: dict[str, object] = {
     "plan.head": False,
     "plan.head_documents": ("docs/map.md",),
@@ -65,7 +65,7 @@ def test_the_list_is_short_and_names_no_address_no_key_no_budget() -> None:
 def test_each_changes_its_own_group_alone(name: str) -> None:
     settings, problems = checked_values({name: OTHERWISE[name]})
     assert [] == [*problems]
-    groups = Limits(), History(), Memory()
+    groups = Limits(), History(), MemoryLimits()
     changed = own_values(*(with_own(group, settings) for group in groups))
     assert {**INSTALLATION, name: OTHERWISE[name]} == changed
     untouched = [with_own(group, settings) == group for group in groups]
@@ -73,14 +73,14 @@ def test_each_changes_its_own_group_alone(name: str) -> None:
 
 
 def test_with_nothing_set_the_very_values_of_the_installation_hold() -> None:
-    for group in (Limits(), History(), Memory(enabled=False)):
+    for group in (Limits(), History(), MemoryLimits(enabled=False)):
         assert with_own(group, {}) is group
         assert with_own(group, INSTALLATION) is group
 
 
 def test_memory_is_only_switched_off() -> None:
-    off = own_values(Limits(), History(), Memory(enabled=False))
-    assert with_own(Memory(enabled=False), {"memory.enabled": True}) == Memory(enabled=False)
+    off = own_values(Limits(), History(), MemoryLimits(enabled=False))
+    assert with_own(MemoryLimits(enabled=False), {"memory.enabled": True}) == MemoryLimits(enabled=False)
     (sentence,) = refused_by({"memory.enabled": True, "plan.context": "full"}, off)
     assert "may only switch it off" in sentence
     assert [] == [*refused_by({"memory.enabled": True}, INSTALLATION)]
@@ -204,5 +204,5 @@ def test_whatever_is_given_is_used_or_refused_in_a_sentence(values: dict[str, ob
     assert len(settings) + len(problems) == len(values)
     again, none = checked(msgspec.json.encode(dict(settings)).decode())
     assert (settings, []) == (again, [*none])
-    for group in (Limits(), History(), Memory()):
+    for group in (Limits(), History(), MemoryLimits()):
         with_own(group, settings)

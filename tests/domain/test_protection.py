@@ -4,7 +4,7 @@ from hypothesis import given as given_any
 
 from schemas.commands import DropQueue
 from services.desk.core.commands import decide
-from services.desk.core.session import Session
+from services.desk.core.session import DeskSession
 from services.desk.core.tags import Tags, evolve
 from services.domain.decision import CommandContext
 from services.domain.protection import protected
@@ -48,7 +48,7 @@ def test_where_the_model_would_refuse_the_prompt_what_was_asked_for_goes_althoug
 
 def test_the_desk_says_that_room_comes_first() -> None:
     harness = overfull(3)
-    decision = decide(Session(desk(harness)), DropQueue("2"), CommandContext(protected=PROTECTED))
+    decision = decide(DeskSession(desk(harness)), DropQueue("2"), CommandContext(protected=PROTECTED))
     assert decision.text == "Queued, and kept while among the newest 20 and there is room for it: 2."
 
 

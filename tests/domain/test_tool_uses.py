@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from schemas.events import Event, FileTouched, PartRecorded, PartRemoved
 from services.domain.fold import fold
-from services.domain.tools.uses import DEFAULT_LINES, Asked, Touched, Uses, used
+from services.domain.tools.uses import DEFAULT_LINES, Lookup, Touched, Uses, used
 
 
 def asking(arguments: str, tool: str = "read", *, part: str = "p", reference: str = "") -> PartRecorded:
     return PartRecorded(message="m", part=part, kind="tool", tool=tool, input=arguments, input_ref=reference)
 
 
-def asked(arguments: str, tool: str = "read", *, reference: str = "") -> Asked:
+def asked(arguments: str, tool: str = "read", *, reference: str = "") -> Lookup:
     event = asking(arguments, tool, reference=reference)
     question = used(Uses(), event).question(event)
     assert question is not None

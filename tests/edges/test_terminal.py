@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from schemas.asks import SessionStatus, Status
 from schemas.view_asks import HistoryRun, Rows
-from services.edges.config import Page, Shown
+from services.edges.config import Page, PrintedSetting
 from services.edges.config import render as render_config
 from services.edges.connect.show import difference
-from services.edges.launcher.status import Overview, Room, render
+from services.edges.launcher.status import ObservedRoom, Overview, render
 from services.edges.sql import print_table
 from services.edges.styling import console, styled
 from services.edges.terminal import printable, write, write_error, write_json
@@ -103,11 +103,13 @@ def test_no_command_prints_what_it_was_given_raw(text: str, capsys: pytest.Captu
     session = SessionStatus(text, text, title=text, reason=text)
     run = HistoryRun(text, text, text, "failed", 1, 2, 1, 3, code=text, retry_at=text)
     status = Status(log_head=1, read_through=1, committed_through=1, hot_sessions=1, file=text, sessions=(session,))
-    overview = Overview(text, (Room(text, running=None),), 1, 1, 0, responder=status, history=(run,))
+    overview = Overview(text, (ObservedRoom(text, running=None),), 1, 1, 0, responder=status, history=(run,))
     for print_it in (
         lambda: render(overview, console(out, width=200)),
         lambda: print_table(Rows(columns=(text,), rows=((text,), (f"[{text}]",))), out),
-        lambda: render_config(Page((Shown("a", "A", text, text),), (Problem(text, text, text),)), console(out)),
+        lambda: render_config(
+            Page((PrintedSetting("a", "A", text, text),), (Problem(text, text, text),)), console(out)
+        ),
         lambda: console(out).print(styled(text)),
     ):
         print_it()

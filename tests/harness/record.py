@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from services.domain.limits import History, Limits, Memory, Prices
+from services.domain.limits import History, Limits, MemoryLimits, Prices
 from services.kit.logs import configure
 from tests.conftest import running_installation
 from tests.harness import scenarios
@@ -33,7 +33,7 @@ PROVIDER = "http://provider.example"
 DEADLINE_MS = 20_000
 """A recording is no race: no question goes without its answer."""
 SETTINGS: Mapping[str, object] = {
-    "memory": Memory(enabled=False),
+    "memory": MemoryLimits(enabled=False),
     "plan": Limits(prices={"default": Prices(read=0.0)}),
     "history": History(ahead=False),
 }

@@ -18,7 +18,7 @@ from services.edges.launcher.supervisor import Installation
 from services.plan.session.work import TYPED
 from services.responder.answers.client_manifest import MANIFEST
 from services.settings import Model
-from services.settings import Provider as Endpoint
+from services.settings import ProviderSettings as Endpoint
 from tests.conftest import WITHOUT_SEARCH, InstallationFactory
 from tests.harness import scenarios
 from tests.harness.connected import USUAL, Connected, connected, plugin

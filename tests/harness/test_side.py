@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from schemas.inbox import MessageSeen
 from schemas.subjects import Address
 from services.edges.client.catching_up import Behind, caught_up
-from services.edges.client.recall import Shown, Written
+from services.edges.client.recall import AgentOutput, VisibleText
 from services.kit.bus import Bus
 from tests.bench.side import arms
 from tests.bench.side.arms import ARMS, OwnInstallation
@@ -186,8 +186,8 @@ def test_a_row_counts_what_was_answered_what_was_refused_and_what_was_forgotten(
     beside = request(3, [text_message("Summarise.")], Usage(500, 0, 0, 50), session="other")
     last = request(4, [text_message("src/jobs.py, in short")], Usage(600, 200, 0, 10))
     answers = [
-        Answered(first, Written("a", ("ok",)), (Shown("u", "load_jobs is in src/jobs.py"),)),
-        Answered(last, Written("b", ("load_jobs of src/jobs.py",)), ()),
+        Answered(first, AgentOutput("a", ("ok",)), (VisibleText("u", "load_jobs is in src/jobs.py"),)),
+        Answered(last, AgentOutput("b", ("load_jobs of src/jobs.py",)), ()),
     ]
     row = measured(Row(scenario="x", arm="y"), [first, refused, beside, last], {2}, [answers], "")
     assert (2, 1600, 200, 1400, 1) == (

@@ -16,8 +16,8 @@ LEFT_OUT = {"type": "left out"}
 
 async def held(oc: Api, session: str) -> Iterator[Transcript]:
     """One session as the harness holds it; nothing where nobody said anything in it."""
-    info = msgspec.convert(await oc.info(session), opencode.Session)
-    entries = msgspec.convert(await oc.messages(session), list[opencode.Entry])
+    info = msgspec.convert(await oc.info(session), opencode.OpenCodeSession)
+    entries = msgspec.convert(await oc.messages(session), list[opencode.OpenCodeMessage])
     return opencode.from_entries(info, entries)
 
 

@@ -16,7 +16,7 @@ from services.domain.draft import Draft
 from services.kit.aggregate import Aggregate
 from services.kit.bus import Appender, Bus
 from services.kit.clock import Clock
-from services.kit.jobs import Advance, Complete, Fail, Job, Jobs, Outcome
+from services.kit.jobs import Advance, Complete, Fail, Job, JobRunner, Outcome
 from services.kit.room import Kit
 from services.settings import Settings
 from tests.helpers.broker_world import HARBOUR, facts, kit_of, quick_settings, wrapped
@@ -51,11 +51,11 @@ def transition(event: Event) -> life.Transition[Order] | None:
                 case "loaf":
                     return life.Advanced(job)
                 case "done":
-                    return life.Done(job)
+                    return life.JobDone(job)
                 case "abandoned":
                     return life.Abandoned(job)
                 case "failed":
-                    return life.Failed(job, int(more[0]), datetime.fromisoformat(more[1]))
+                    return life.JobFailed(job, int(more[0]), datetime.fromisoformat(more[1]))
     return None
 
 
@@ -69,7 +69,7 @@ def evolve(bakery: Bakery, event: Event, _: Envelope) -> Bakery:
 
 def remaining(event: Event, now: datetime) -> timedelta | None:
     made = transition(event)
-    return life.remaining(made.retry_at, now) if isinstance(made, life.Failed) else None
+    return life.remaining(made.retry_at, now) if isinstance(made, life.JobFailed) else None
 
 
 BakeryJob = Job[Bakery, Order]
@@ -130,7 +130,7 @@ class Room:
 
     def __init__(self, kit: Kit, kind: Kind) -> None:
         self.aggregate = Aggregate.of(kit, evolve, Bakery(), guard="session", catches_up=True)
-        self.jobs = Jobs(kit, self.aggregate, kind, Order, durable=ROOM, at_once=2)
+        self.jobs = JobRunner(kit, self.aggregate, kind, Order, durable=ROOM, at_once=2)
         self.clock = Clock(kit, [Note], remaining, self.order)
 
     async def order(self, address: Address) -> None:

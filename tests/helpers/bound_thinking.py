@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from services.domain.edits import Message
+from services.domain.edits import ServedMessage
 from tests.helpers.harness import Call
 
 
@@ -12,9 +12,9 @@ def refusals(calls: Sequence[Call]) -> list[str]:
     A thought that an answer brings is bound to the call before. It may be left out, and older ones with it, but none
     between two that are sent.
     """
-    behind: dict[str, tuple[list[Message], list[str]]] = {}
+    behind: dict[str, tuple[list[ServedMessage], list[str]]] = {}
     found: list[str] = []
-    sent: Sequence[Message] = ()
+    sent: Sequence[ServedMessage] = ()
     known: set[str] = set()
     for number, call in enumerate(calls, 1):
         for message in call.raw:
@@ -26,7 +26,9 @@ def refusals(calls: Sequence[Call]) -> list[str]:
     return found
 
 
-def _refused(served: Sequence[Message], behind: dict[str, tuple[list[Message], list[str]]]) -> Iterable[str]:
+def _refused(
+    served: Sequence[ServedMessage], behind: dict[str, tuple[list[ServedMessage], list[str]]]
+) -> Iterable[str]:
     for at, message in enumerate(served):
         for part in message.parts:
             if part.signed:
@@ -38,11 +40,11 @@ def _refused(served: Sequence[Message], behind: dict[str, tuple[list[Message], l
                     yield f"the thoughts before {part.id} have a gap"
 
 
-def without_thoughts(messages: Iterable[Message]) -> list[Message]:
+def without_thoughts(messages: Iterable[ServedMessage]) -> list[ServedMessage]:
     """The messages without their thoughts, and without those that hold nothing else."""
-    bare = [Message(one.id, one.role, tuple(part for part in one.parts if not part.signed)) for one in messages]
+    bare = [ServedMessage(one.id, one.role, tuple(part for part in one.parts if not part.signed)) for one in messages]
     return [message for message in bare if message.parts]
 
 
-def thoughts(messages: Iterable[Message]) -> list[str]:
+def thoughts(messages: Iterable[ServedMessage]) -> list[str]:
     return [part.id for message in messages for part in message.parts if part.signed]

@@ -17,7 +17,7 @@ from services.edges.launcher.broker import Broker
 from services.kit.bus import Appender, Bus, LogReader
 from services.kit.logs import logger
 from services.kit.room import Kit, Room
-from services.settings import Loop, Settings, Views
+from services.settings import LoopSettings, Settings, Views
 
 NOON = datetime(2026, 3, 7, 12, tzinfo=UTC)
 HARBOUR = Address("harbour", "s1")
@@ -77,7 +77,7 @@ def raw(value: object) -> msgspec.Raw:
 def quick_settings(data: Path = Path("unused"), **loop: Any) -> Settings:  # noqa: ANN401 - settings of several types
     """Settings that retry fast, and with which who asks in SQL always sees what is there."""
     quick = {"ack_wait": 30.0, "backoff": 0.01, "max_deliver": 3, "grace": 5.0}
-    return Settings(data=data, loop=Loop(**(quick | loop)), views=Views(copy_every=0, sql_timeout=60))
+    return Settings(data=data, loop=LoopSettings(**(quick | loop)), views=Views(copy_every=0, sql_timeout=60))
 
 
 def impatient_settings(**loop: Any) -> Settings:  # noqa: ANN401 - settings of several types

@@ -14,7 +14,7 @@ from services.desk.worker import Desk
 from services.dreamer.worker import Dreamer
 from services.kit.bus import Bus
 from services.kit.model import Models
-from services.settings import Dream, Model, Provider, Settings
+from services.settings import Dream, Model, ProviderSettings, Settings
 from tests.harness.provider import Provider as Server
 from tests.harness.provider import Reply, Request, Script
 from tests.harness.provider.script import Answer
@@ -27,7 +27,7 @@ MOST_REQUESTS = 20
 
 
 def of_model(url: str, *, questions: int = 2, **model: Any) -> Settings:  # noqa: ANN401 - settings of several types
-    providers = {"own": Provider(url=f"{url}/v1", key=SecretStr(KEY))}
+    providers = {"own": ProviderSettings(url=f"{url}/v1", key=SecretStr(KEY))}
     chosen = Model(**{"chain": ("own/clerk",), "providers": providers} | model)
     return replace(quick_settings(), dream=Dream(questions=questions), model=chosen)
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from schemas.inbox import Capability, PartSeen, Todo, TodoSeen
 from services.domain.limits import Limits, Prices
 from services.plan.lanes import Lane
-from services.plan.lanes.hints import Hit, NoteStatus
+from services.plan.lanes.hints import HintHit, NoteStatus
 from services.plan.lanes.skeletons import KEPT
 from tests.helpers.harness import SHOWN, Call, Harness, attached, ran, replace, text_part, thought, with_picture
 from tests.helpers.historian_sessions import sealed
@@ -117,7 +117,7 @@ def ending(harness: Harness, project: Project) -> Call:
     harness.messages += gone
     project.notes = NoteStatus(deferred=1, triggered_in=harness.user("More."))
     harness.assistant(thought(""), *(called("read", {"filePath": f"n{n}.py"}, call=f"n{n}") for n in range(5)))
-    project.hits = (Hit("rooms meet in the log", 0.9, message=harness.user("And more.")),)
+    project.hits = (HintHit("rooms meet in the log", 0.9, message=harness.user("And more.")),)
     return harness.step()
 
 

@@ -45,7 +45,7 @@ class FreshSecret(NamedTuple):
 def fresh_secret(rule: SecretRule, chance: Random) -> FreshSecret:
     """A secret that the rule is for, as random as the rule demands."""
     for _ in range(TRIES):
-        walk = _Search(chance)
+        walk = _Walk(chance)
         match = walk.text(parser.parse(_as_python(rule.regex)))
         start, end = _secret(rule, walk.groups, match)
         secret = match[start:end]
@@ -60,7 +60,7 @@ def _as_python(pattern: str) -> str:
     return pattern
 
 
-class _Search:
+class _Walk:
     def __init__(self, chance: Random) -> None:
         self.chance = chance
         self.groups: dict[int, tuple[int, int]] = {}

@@ -38,7 +38,7 @@ from schemas.inbox import (
 from schemas.plan import AnyEdit, Restore, Revision, Withdraw, target
 from schemas.subjects import Address
 from services.domain.attachments import attachment_tokens, picture_tokens
-from services.domain.edits import Message, Part, apply, faults
+from services.domain.edits import ServedMessage, ServedPart, apply, faults
 from services.domain.limits import Limits
 from services.domain.tokens import tokens
 from services.domain.window import Learned
@@ -103,8 +103,8 @@ class Call(msgspec.Struct, frozen=True):
     """One model call, as it went out."""
 
     opened: StepOpened
-    raw: tuple[Message, ...]
-    served: tuple[Message, ...]
+    raw: tuple[ServedMessage, ...]
+    served: tuple[ServedMessage, ...]
     made: Pass
     state: Session
     """The responder's state at the decision."""
@@ -133,7 +133,7 @@ class Harness:
         self.lanes = lanes
         self.now = START
         self.log: list[tuple[Envelope, Event]] = []
-        self.tagger = tagger_state.Session()
+        self.tagger = tagger_state.TaggedSession()
         self.session = Session()
         self.shared = Learned()
         """What all sessions have learned of models' limits."""
@@ -413,12 +413,12 @@ def extensions(made: Pass) -> list[PlanExtended]:
     return [event for event in made.events if isinstance(event, PlanExtended)]
 
 
-def cost(messages: Iterable[Message]) -> int:
+def cost(messages: Iterable[ServedMessage]) -> int:
     """Estimated tokens of messages as they are served."""
     return sum(_cost(part) for message in messages for part in message.parts)
 
 
-def _cost(part: Part) -> int:
+def _cost(part: ServedPart) -> int:
     tag, picture, url = part.text.partition("data:image/")
     if part.kind == "file" and picture:
         return picture_tokens(picture + url) + tokens(len(tag.encode()))

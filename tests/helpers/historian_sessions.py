@@ -6,21 +6,21 @@ from functools import reduce
 from schemas.events import CompartmentSealed, Event
 from schemas.inbox import Mode
 from services.domain.limits import Limits as PlanLimits
-from services.historian.core.limits import Limits
-from services.historian.core.state import Session, evolve
+from services.historian.core.limits import HistoryLimits
+from services.historian.core.state import HistorianSession, evolve
 from services.historian.core.triggers import wanted
 from tests.helpers.harness import Harness, text_part
 from tests.helpers.tool_calls import called
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 PLAN = PlanLimits(protected_tags=1, threshold=50)
-SMALL = Limits(ahead=False, tail_tokens=1_000)
+SMALL = HistoryLimits(ahead=False, tail_tokens=1_000)
 WORDS = "the parser reads one line and then another one " * 40
 """About 480 tokens."""
 
 
-def state_of(harness: Harness) -> Session:
-    return reduce(lambda state, fact: evolve(state, fact[1], fact[0]), harness.log, Session())
+def state_of(harness: Harness) -> HistorianSession:
+    return reduce(lambda state, fact: evolve(state, fact[1], fact[0]), harness.log, HistorianSession())
 
 
 def talking(turns: int, *, words: str = WORDS, context: int = 100_000, mode: Mode = "primary") -> Harness:
@@ -63,7 +63,7 @@ def sealed(first: int, last: int, *, generation: int = 0, run: str = "r") -> Com
     )
 
 
-def reason(harness: Harness, limits: Limits = SMALL) -> str:
+def reason(harness: Harness, limits: HistoryLimits = SMALL) -> str:
     """Why a job is opened now; empty: none is."""
     request = wanted(state_of(harness), PLAN, limits, now=NOW)
     return request.reason if request else ""

@@ -18,11 +18,11 @@ from services.domain.texts.content import Piece, RecordedMessage, piece_of, reco
 from services.domain.transcript.pages import page
 from services.domain.transcript.reader import read
 from services.domain.transcript.tool_pairs import whole
-from services.edges.client.adapter import Served
-from services.historian.core.limits import Limits as HistoryLimits
-from services.historian.core.publish import Written, closing, is_another_generation, published, unread
+from services.edges.client.adapter import ServedCall
+from services.historian.core.limits import HistoryLimits
+from services.historian.core.publish import SignedSummary, closing, is_another_generation, published, unread
 from services.historian.core.rules.summary import summarise
-from services.historian.core.state import Session as Historian
+from services.historian.core.state import HistorianSession as Historian
 from services.historian.core.state import evolve
 from services.historian.core.summary import RULES
 from services.historian.core.triggers import due
@@ -67,7 +67,7 @@ class HouseInMemory(Harness):
         chunk = read(held, BUDGET)
         if not chunk.messages:
             return closing(state, request)
-        return published(state, request, ADDRESS, chunk, Written(summarise(chunk, state.directory), RULES))
+        return published(state, request, ADDRESS, chunk, SignedSummary(summarise(chunk, state.directory), RULES))
 
     def _read(self, message: Message, state: Historian) -> RecordedMessage:
         pieces = {name: self._piece(part) for name, part in state.conversation.sent_parts(message)}
@@ -97,7 +97,7 @@ class KeeperInMemory:
     async def refused(self, text: str, at: datetime, /) -> None:
         self._report(at, ErrorSeen(text=text, name="ContextOverflowError", status=400))
 
-    async def step(self, step: StepSeen, messages: Sequence[MessageSeen], at: datetime, /) -> Served:
+    async def step(self, step: StepSeen, messages: Sequence[MessageSeen], at: datetime, /) -> ServedCall:
         """What the model is sent at this step."""
         house = self._house
         house.now = at
@@ -108,7 +108,7 @@ class KeeperInMemory:
         call = house.step()
         house.compress()
         plan = Plan("ready", pass_=call.made.kind)
-        return Served(step.step, call.served, plan, 0.0, call.causes, len(edits_of(call.made)))
+        return ServedCall(step.step, call.served, plan, 0.0, call.causes, len(edits_of(call.made)))
 
     async def send(self, _name: str, _command: Command, _at: datetime, _actor: Actor, /) -> Answer:
         return Answer(ok=False, text="There is no desk in memory: play an agent that asks for nothing.")

@@ -14,9 +14,9 @@ from schemas.events import Event
 from schemas.streams import IN
 from schemas.subjects import ask
 from schemas.view_asks import HistoryRunsAsk
-from services.edges.client.player import Played, Session
+from services.edges.client.player import Played, PlayedSession
 from services.edges.client.readers import read
-from services.edges.client.replay import Options, play
+from services.edges.client.replay import ReplayOptions, play
 from services.edges.client.transcript import Transcript
 from services.edges.launcher.supervisor import Installation
 from services.kit.bus import Bus, LogReader, Unreachable
@@ -167,10 +167,10 @@ async def rebuilt(log: Sequence[Fact], path: Path) -> dict[str, list[str]]:
 async def play_all(
     bus: Bus,
     transcripts: Sequence[Transcript],
-    options: Options | None = None,
+    options: ReplayOptions | None = None,
     watch: Callable[[Played], None] | None = None,
-) -> list[Session]:
-    return await play(bus, transcripts, options or Options(paths=()), watch or (lambda _: None))
+) -> list[PlayedSession]:
+    return await play(bus, transcripts, options or ReplayOptions(paths=()), watch or (lambda _: None))
 
 
 def recorded(*names: str) -> list[Transcript]:
@@ -179,7 +179,7 @@ def recorded(*names: str) -> list[Transcript]:
     return [one for one in found if any(message.role == "assistant" for message in one.messages[1:])]
 
 
-def prefix_changes(sessions: Sequence[Session]) -> list[str]:
+def prefix_changes(sessions: Sequence[PlayedSession]) -> list[str]:
     """Steps whose prefix changed outside a rebase."""
     return [
         f"{session.address.session}/{step.step}: {step.received.prefix_messages} of {step.messages} messages kept"

@@ -24,7 +24,7 @@ from services.kit.bus import Bus
 from services.kit.commands import send
 from services.kit.room import Room
 from services.responder.worker import Responder
-from services.settings import Limits, Memory
+from services.settings import Limits, MemoryLimits
 from services.tagger.worker import Tagger
 from tests.helpers.broker_world import HARBOUR, NOON, connected, opened, quick_settings
 from tests.helpers.compressed_sessions import ran, text
@@ -38,7 +38,7 @@ ADA = Actor("person", "ada")
 async def rooms(
     broker: Broker,
     data: Path,
-    memory: Memory = Memory(),  # noqa: B008 - it never changes
+    memory: MemoryLimits = MemoryLimits(),  # noqa: B008 - it never changes
     plan: Limits = Limits(),  # noqa: B008 - it never changes
 ) -> AsyncIterator[Sequence[Room]]:
     """A tagger, a desk and a responder, on a connection of their own: what they answer ends with it."""

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 from pydantic import SecretStr
 
-from services.kit.model import Attempt, BudgetExhausted, ModelFailed, Models, Question
-from services.settings import Model, Provider
+from services.kit.model import Attempt, BudgetExhausted, ModelFailed, ModelQuestion, Models
+from services.settings import Model, ProviderSettings
 from tests.harness.provider import Answer, Script
 from tests.harness.provider import Provider as Server
 from tests.harness.provider.content import Format
@@ -30,7 +30,7 @@ def counted(answer: Count) -> str:
     return "" if answer.sheep < 100 else f"There are {answer.sheep} sheep, and the pen holds 99."
 
 
-QUESTION = Question(SYSTEM, PROMPT, Count, counted)
+QUESTION = ModelQuestion(SYSTEM, PROMPT, Count, counted)
 
 
 class Pocket:
@@ -65,13 +65,13 @@ class World:
         self.pocket = Pocket()
         self.attempts: list[Attempt] = []
 
-    async def ask(self, question: Question[Count] = QUESTION) -> Count:
+    async def ask(self, question: ModelQuestion[Count] = QUESTION) -> Count:
         return (await self.models.ask(question, budget=self.pocket, on_attempt=self.record)).value
 
     async def record(self, attempt: Attempt) -> None:
         self.attempts.append(attempt)
 
-    async def fails(self, question: Question[Count] = QUESTION) -> ModelFailed:
+    async def fails(self, question: ModelQuestion[Count] = QUESTION) -> ModelFailed:
         try:
             value = await self.ask(question)
         except ModelFailed as failed:
@@ -101,7 +101,7 @@ async def world(
     script.add(*replies, lane="compaction")
     async with Server(script) as server:
         url = server.url if form == "anthropic" else f"{server.url}/v1"
-        providers = {"own": Provider(kind=form, url=url, key=SecretStr(KEY))}
+        providers = {"own": ProviderSettings(kind=form, url=url, key=SecretStr(KEY))}
         names = tuple(f"own/{name}" for name in chain)
         models = Models(Model(chain=names, providers=providers, **model), environment={}, pauses=pauses)
         try:

@@ -17,7 +17,7 @@ from services.desk.worker import Desk
 from services.historian.worker import Historian
 from services.kit.bus import Bus
 from services.kit.model import Models
-from services.settings import Model, Provider, Settings
+from services.settings import Model, ProviderSettings, Settings
 from tests.harness.provider import Provider as Server
 from tests.harness.provider import Reply, Request, Script
 from tests.harness.provider.script import Answer
@@ -67,7 +67,7 @@ def of_model(
     ahead: bool = False,
     **model: Any,  # noqa: ANN401 - settings of several types
 ) -> Settings:
-    providers = {"own": Provider(url=f"{url}/v1", key=SecretStr(KEY))}
+    providers = {"own": ProviderSettings(url=f"{url}/v1", key=SecretStr(KEY))}
     chosen = Model(**{"chain": ("own/clerk",), "providers": providers} | model)
     return replace(settings(ahead=ahead), model=chosen)
 

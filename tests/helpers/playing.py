@@ -10,7 +10,7 @@ import msgspec
 from schemas.codec import encode
 from schemas.inbox import Capability, CompactionSeen, ErrorSeen, MessageSeen
 from schemas.plan import AnyEdit, target
-from services.domain.edits import Message, apply
+from services.domain.edits import ServedMessage, apply
 from services.domain.limits import Limits
 from services.edges.client.agent import TidyAgent
 from services.edges.client.provider import Provider
@@ -163,6 +163,6 @@ def _measured(number: int, call: Call, before: dict[str, AnyEdit]) -> Rebase:
     )
 
 
-def _was_sent(call: Call, message: Message) -> bool:
+def _was_sent(call: Call, message: ServedMessage) -> bool:
     known = call.state.conversation.messages.get(message.id)
     return known is None or known.ordinal <= call.opened.kept

@@ -7,11 +7,11 @@ from schemas.envelope import Actor
 from schemas.events import Event, MemoryWritten, SessionIdled
 from schemas.plan import AppendText, SetHead
 from schemas.subjects import Address
-from services.domain.limits import Limits, Memory
+from services.domain.limits import Limits, MemoryLimits
 from services.memory.remembered import Remembered, evolve
 from services.plan.head.documents import Document
 from services.plan.lanes import DROPS, TAGS, View, head, memory_notices, notices
-from services.plan.lanes.hints import Hit, NoteStatus
+from services.plan.lanes.hints import HintHit, NoteStatus
 from tests.helpers.harness import ADDRESS, LIMITS, Harness, replace
 
 FIRST = -100
@@ -25,10 +25,10 @@ class Project:
     def __init__(self, **texts: str) -> None:
         self.documents: tuple[Document, ...] = ()
         self.remembered = Remembered()
-        self.memory = Memory()
+        self.memory = MemoryLimits()
         """How much of the memory is shown."""
         self.notes: NoteStatus | None = None
-        self.hits: tuple[Hit, ...] = ()
+        self.hits: tuple[HintHit, ...] = ()
         self._seq = FIRST
         self.session: Harness | None = None
         """Whose log goes on while documents change."""

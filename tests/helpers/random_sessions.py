@@ -11,7 +11,7 @@ from schemas.envelope import Envelope
 from schemas.events import Event
 from schemas.inbox import Capability, PartSeen, Role
 from schemas.plan import AnyEdit, OmitPart
-from services.domain.edits import Message, apply
+from services.domain.edits import ServedMessage, apply
 from services.domain.limits import Limits
 from services.domain.protection import protected
 from services.plan.lanes import DROPS, TAGS, Lane
@@ -253,11 +253,11 @@ def holds(moments: Sequence[Moment], rebase: Rebase, limits: Limits, name: str) 
             assert rebase(view_of(moment.session, limits)).edits == ()
 
 
-def as_bytes(messages: Sequence[Message]) -> list[bytes]:
+def as_bytes(messages: Sequence[ServedMessage]) -> list[bytes]:
     return [msgspec.json.encode(message) for message in messages]
 
 
-def alike(messages: Sequence[Message]) -> list[Message]:
+def alike(messages: Sequence[ServedMessage]) -> list[ServedMessage]:
     """The messages as a provider sees them: it knows no ids."""
     bare = msgspec.structs.replace
     return [bare(one, id="", parts=tuple(bare(part, id="") for part in one.parts)) for one in messages]

@@ -20,7 +20,7 @@ from services.edges.client.carryover import CHUNK, recorded
 from services.edges.client.readers import read
 from services.edges.client.transcript import Transcript
 from services.historian.core.rules.summary import summarise
-from services.historian.core.summary import Fact
+from services.historian.core.summary import SummaryFact
 from services.memory.candidates import from_agent, from_call, from_person
 from services.memory.decide.admission import admit
 from services.memory.decide.asking import Origin, asked, candidate_of
@@ -124,7 +124,7 @@ def _began(session: Transcript) -> datetime:
     return min((message.at for message in session.messages if message.at is not None), default=START)
 
 
-def _facts(messages: Sequence[RecordedMessage], directory: str) -> Iterator[Fact]:
+def _facts(messages: Sequence[RecordedMessage], directory: str) -> Iterator[SummaryFact]:
     """What the historian reports of a session by rules, stretch after stretch."""
     while messages:
         chunk = read_chunk(messages, CHUNK)

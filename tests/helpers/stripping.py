@@ -11,7 +11,7 @@ from schemas.envelope import Envelope
 from schemas.events import Event, PartRecorded
 from schemas.inbox import Capability, PartSeen
 from schemas.plan import AnyEdit
-from services.domain.edits import Message, apply
+from services.domain.edits import ServedMessage, apply
 from services.domain.limits import Limits
 from services.plan.lanes import DROPS, LANES, TAGS, Change, Lane, View
 from services.plan.lanes.base import emptying, finders_of
@@ -75,7 +75,7 @@ def view_of(harness: Harness) -> View:
     )
 
 
-def kinds(messages: Sequence[Message]) -> dict[str, list[str]]:
+def kinds(messages: Sequence[ServedMessage]) -> dict[str, list[str]]:
     """Message -> the kinds of what is served of it."""
     return {message.id: [part.kind for part in message.parts] for message in messages}
 

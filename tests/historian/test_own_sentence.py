@@ -8,7 +8,7 @@ from schemas.subjects import Address
 from services.domain.texts.content import Piece, RecordedMessage
 from services.domain.transcript.reader import read
 from services.historian.core.own_sentence import own_sentence
-from services.historian.core.publish import Written, published
+from services.historian.core.publish import SignedSummary, published
 from services.historian.core.rules.summary import summarise
 from tests.helpers.conversations import agent, transcript, user
 from tests.helpers.historian_sessions import state_of, talking
@@ -69,7 +69,7 @@ def test_a_trait_is_recorded_with_the_sentence_where_the_harness_vouches_for_it(
 
 def recorded_words(messages: list[RecordedMessage]) -> list[str]:
     chunk = read(messages, 32_000)
-    made = Written(summarise(chunk), "rules")
+    made = SignedSummary(summarise(chunk), "rules")
     request = HistoryRequested(run="r", reason="force", first=1, last=4)
     events = published(state_of(talking(2)), request, Address("p", "s"), chunk, made)
     return [one.words for one in events if isinstance(one, ObservationRecorded) and one.kind == "user_trait"]

@@ -22,11 +22,11 @@ from services.domain.texts.content import RecordedMessage
 from services.domain.transcript.reader import read
 from services.historian.compression_job import CompressionJob
 from services.historian.core.from_answer import to_summary
-from services.historian.core.model_answer import Compartment, Fact, Happening, Output, bounds
-from services.historian.core.publish import Written, published
+from services.historian.core.model_answer import AnswerFact, Compartment, Happening, Output, bounds
+from services.historian.core.publish import SignedSummary, published
 from services.historian.core.rules.summary import summarise
 from services.historian.core.validate import check
-from services.historian.writers.base import Rules
+from services.historian.writers.base import RuleWriter
 from services.kit.contents import Contents
 from services.kit.jobs import Advance, Fail, Job
 from services.kit.logs import logger
@@ -50,10 +50,10 @@ def made(reason: str = "tail_size") -> list[Event]:
     answer = Output(
         (compartment(1, 4), compartment(5, 8), compartment(9, 12)),
         facts=(
-            Fact("NAMING", "Boats are she.", (2,)),
-            Fact("NAMING", "Cars are he.", (3, 11)),
-            Fact("NAMING", "Planes are it.", (11,)),
-            Fact("NAMING", "Trains are they."),
+            AnswerFact("NAMING", "Boats are she.", (2,)),
+            AnswerFact("NAMING", "Cars are he.", (3, 11)),
+            AnswerFact("NAMING", "Planes are it.", (11,)),
+            AnswerFact("NAMING", "Trains are they."),
         ),
         events=tuple(Happening("causal_incident", at, {"summary": f"It hung at {at}."}) for at in (7, 10)),
         user_observations=("Wants tests first.",),
@@ -61,7 +61,7 @@ def made(reason: str = "tail_size") -> list[Event]:
     )
     shown = bounds(CHUNK, 0)
     assert "" == check(answer, shown)
-    written = Written(to_summary(answer, shown), "own/model")
+    written = SignedSummary(to_summary(answer, shown), "own/model")
     return published(state_of(talking(6)), requested(reason), ADDRESS, CHUNK, written)
 
 
@@ -94,7 +94,9 @@ def test_what_the_rules_found_is_published_as_far_as_it_is_certain() -> None:
         agent(tool("bash", "12 passed", command="pnpm test")),
     )
     chunk = read(recorded, 32_000)
-    events = published(state_of(talking(6)), requested(), ADDRESS, chunk, Written(summarise(chunk, "/w"), "rules"))
+    events = published(
+        state_of(talking(6)), requested(), ADDRESS, chunk, SignedSummary(summarise(chunk, "/w"), "rules")
+    )
     assert [5] == [one.last for one in events if isinstance(one, CompartmentSealed)]
     assert [("It must never drop a line.", [1]), ("The work is checked with `pnpm test`.", [4])] == facts(events)
 
@@ -117,7 +119,7 @@ def part(harness: Harness, first: int, last: int, *spans: tuple[int, int]) -> li
         answer = replace(answer, unprocessed_from=None)
     shown = bounds(chunk, 0)
     assert "" == check(answer, shown)
-    written = Written(to_summary(answer, shown), "own/model")
+    written = SignedSummary(to_summary(answer, shown), "own/model")
     events = published(state_of(harness), ANEW, ADDRESS, chunk, written)
     append(harness, *events)
     return events
@@ -185,7 +187,7 @@ async def test_a_range_that_is_made_anew_ends_where_its_compartments_did_though_
     harness.step()
     request = replace(ANEW, last=2)
     append(harness, sealed(1, 2), request)
-    job = CompressionJob(Rules(), cast("Contents", Held()), logger())
+    job = CompressionJob(RuleWriter(), cast("Contents", Held()), logger())
     outcome = await job.perform(Job(ADDRESS, state_of(harness), "r", request))
     assert isinstance(outcome, Advance)
     made = outcome.decide(state_of(harness))

@@ -18,7 +18,7 @@ from schemas.events import (
 from services.desk.worker import Desk
 from services.edges.launcher.broker import Broker
 from services.historian.worker import Historian
-from services.historian.writers.base import Output, Reading, Rules
+from services.historian.writers.base import RuleWriter, WriterInput, WriterOutput
 from services.kit.bus import Bus
 from services.kit.commands import send
 from tests.helpers.broker_world import HARBOUR, PERSON, connected, opened
@@ -42,7 +42,7 @@ pytestmark = pytest.mark.broker
 @pytest.fixture
 async def session(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Session]:
     """A session that is read in chunks of about twelve messages."""
-    monkeypatch.setattr(Rules, "budget", 6_000)
+    monkeypatch.setattr(RuleWriter, "budget", 6_000)
     async with reported_session(bus) as made, opened(Desk(), bus, settings()):
         yield made
 
@@ -112,18 +112,18 @@ async def advanced(bus: Bus, generation: int, chunks: int) -> bool:
 
 def cut_short(monkeypatch: pytest.MonkeyPatch, *, after: int) -> asyncio.Event:
     """A writer that hangs after so many chunks, until someone lets it go on."""
-    write = Rules.write
+    write = RuleWriter.write
     left = after
     go_on = asyncio.Event()
 
-    async def hanging(self: Rules, reading: Reading) -> Output:
+    async def hanging(self: RuleWriter, reading: WriterInput) -> WriterOutput:
         nonlocal left
         if left <= 0:
             await go_on.wait()
         left -= 1
         return await write(self, reading)
 
-    monkeypatch.setattr(Rules, "write", hanging)
+    monkeypatch.setattr(RuleWriter, "write", hanging)
     return go_on
 
 

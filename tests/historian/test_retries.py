@@ -8,7 +8,7 @@ import pytest
 from schemas.events import CompartmentSealed, HistoryFailed, HistoryRequested, SessionIdled, UsageSampled
 from services.edges.launcher.broker import Broker
 from services.historian.worker import Historian
-from services.historian.writers.base import Output, Reading, Rules
+from services.historian.writers.base import RuleWriter, WriterInput, WriterOutput
 from services.kit.bus import Bus
 from tests.helpers.broker_world import connected, opened
 from tests.helpers.compressed_sessions import Session, append, ended, of, reported_session, settings
@@ -25,14 +25,14 @@ async def session(bus: Bus) -> AsyncIterator[Session]:
         yield made
 
 
-class Falling(Rules):
+class Falling(RuleWriter):
     """Rules that fall over so many times."""
 
     def __init__(self, falls: int) -> None:
         self.falls = falls
         self.writes = 0
 
-    async def write(self, reading: Reading) -> Output:
+    async def write(self, reading: WriterInput) -> WriterOutput:
         self.writes += 1
         if self.writes <= self.falls:
             raise RecursionError("too deep")

@@ -16,7 +16,7 @@ from services.domain.transcript.reader import read
 from services.historian.core.rules.choice import chosen
 from services.historian.core.rules.key_sentences import PERSON, KeySentence
 from services.historian.core.rules.summary import summarise
-from services.historian.core.summary import ANCHORS, EPISODES, TITLE, Draft, Summary
+from services.historian.core.summary import ANCHORS, EPISODES, TITLE, CompartmentDraft, Summary
 from tests.helpers.conversations import (
     COMMITTED,
     agent,
@@ -54,12 +54,12 @@ def summary(recorded: tuple[RecordedMessage, ...], directory: str = "/w", budget
     return summarise(read(recorded, budget), directory)
 
 
-def only(made: Summary) -> Draft:
+def only(made: Summary) -> CompartmentDraft:
     (draft,) = made.compartments
     return draft
 
 
-def tiers(draft: Draft) -> tuple[str, str, str, str]:
+def tiers(draft: CompartmentDraft) -> tuple[str, str, str, str]:
     return draft.p1, draft.p2, draft.p3, draft.p4
 
 

@@ -10,9 +10,9 @@ from schemas.subjects import Address
 from services.domain.texts.content import RecordedMessage, person_texts
 from services.domain.transcript.reader import Chunk, read
 from services.historian.core.from_answer import to_summary
-from services.historian.core.model_answer import Compartment, Fact, Happening, Output, bounds
+from services.historian.core.model_answer import AnswerFact, Compartment, Happening, Output, bounds
 from services.historian.core.prompt import SYSTEM
-from services.historian.core.publish import Written, published
+from services.historian.core.publish import SignedSummary, published
 from services.historian.core.rules.summary import summarise
 from services.historian.core.summary import RULES
 from services.historian.core.validate import check
@@ -58,7 +58,7 @@ def opened(*, is_late: bool = False) -> Harness:
     return harness
 
 
-def made(chunk: Chunk, written: Written, *, is_late: bool = False) -> list[Event]:
+def made(chunk: Chunk, written: SignedSummary, *, is_late: bool = False) -> list[Event]:
     request = HistoryRequested(run="r", reason="force", first=chunk.first, last=chunk.last)
     return published(state_of(opened(is_late=is_late)), request, ADDRESS, chunk, written)
 
@@ -87,7 +87,7 @@ def test_of_a_person_the_same_words_are_quoted_and_learned() -> None:
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_of_a_sub_agents_history_no_facts_and_no_habits_are_published(sentence: str, *, is_late: bool) -> None:
     chunk = read(conversation(sentence), 32_000)
-    by_rules = made(chunk, Written(summarise(chunk, "/w"), RULES), is_late=is_late)
+    by_rules = made(chunk, SignedSummary(summarise(chunk, "/w"), RULES), is_late=is_late)
     answer = Output(
         (
             Compartment(
@@ -95,9 +95,9 @@ def test_of_a_sub_agents_history_no_facts_and_no_habits_are_published(sentence: 
             ),
         ),
         facts=(
-            Fact("PROJECT_RULES", sentence, (1,)),
-            Fact("NAMING", "Boats are she.", (2,)),
-            Fact("NAMING", sentence),
+            AnswerFact("PROJECT_RULES", sentence, (1,)),
+            AnswerFact("NAMING", "Boats are she.", (2,)),
+            AnswerFact("NAMING", sentence),
         ),
         events=(
             Happening("causal_incident", 5, {"summary": "It ran too early."}),
@@ -108,7 +108,7 @@ def test_of_a_sub_agents_history_no_facts_and_no_habits_are_published(sentence: 
     )
     shown = bounds(chunk, 0)
     assert "" == check(answer, shown)
-    by_model = made(chunk, Written(to_summary(answer, shown), "own/model"), is_late=is_late)
+    by_model = made(chunk, SignedSummary(to_summary(answer, shown), "own/model"), is_late=is_late)
     for events in (by_rules, by_model):
         assert [] == [one for one in events if isinstance(one, FactExtracted)]
         sealed = [one for one in events if isinstance(one, CompartmentSealed)]
@@ -129,7 +129,7 @@ def test_the_prompt_names_the_speaker_and_a_model_quotes_a_task() -> None:
 
 def test_the_head_says_whose_words_they_are_also_where_that_was_learned_late() -> None:
     chunk = read(conversation(SENTENCES[0]), 32_000)
-    events = made(chunk, Written(summarise(chunk, "/w"), RULES))
+    events = made(chunk, SignedSummary(summarise(chunk, "/w"), RULES))
     (sealed,) = (one for one in events if isinstance(one, CompartmentSealed))
     early = replace(sealed, p1=sealed.p1.replace("Task: ", "U: "), p2=sealed.p2.replace("Task: ", "U: "))
     for one in (sealed, early):

@@ -23,8 +23,8 @@ from schemas.events import (
 from schemas.inbox import Mode
 from services.domain.limits import Limits as PlanLimits
 from services.historian.core.context_pressure import context_pressure
-from services.historian.core.limits import Limits
-from services.historian.core.state import Session
+from services.historian.core.limits import HistoryLimits
+from services.historian.core.state import HistorianSession
 from services.historian.core.triggers import due, wanted
 from tests.helpers.harness import Harness
 from tests.helpers.historian_sessions import (
@@ -52,7 +52,7 @@ def committing(harness: Harness, turns: int) -> None:
 )
 def test_the_budgets_follow_the_window(context: int, budget: int, tail: int) -> None:
     pressure = context_pressure(state_of(talking(1, context=context)), PlanLimits(threshold=65))
-    assert (budget, tail) == (pressure.budget, pressure.tail(Limits()))
+    assert (budget, tail) == (pressure.budget, pressure.tail(HistoryLimits()))
 
 
 @pytest.mark.parametrize("count", [2**53 - 1, 10_000_001])
@@ -241,7 +241,7 @@ def test_a_limit_that_a_refusal_told_counts() -> None:
 def test_an_order_to_wrap_up_compresses_all_but_the_last_words() -> None:
     harness = talking(9)
     append(harness, HistoryOrdered(order="wrapup"))
-    request = wanted(state_of(harness), PLAN, Limits(), now=NOW)
+    request = wanted(state_of(harness), PLAN, HistoryLimits(), now=NOW)
     assert request is not None
     assert ("wrapup", 1, 14) == (request.reason, request.first, request.last)
 
@@ -249,7 +249,7 @@ def test_an_order_to_wrap_up_compresses_all_but_the_last_words() -> None:
 def test_an_order_with_nothing_to_do_opens_a_run_that_can_only_say_so() -> None:
     harness = talking(1)
     append(harness, HistoryOrdered(order="wrapup"))
-    request = wanted(state_of(harness), PLAN, Limits(), now=NOW)
+    request = wanted(state_of(harness), PLAN, HistoryLimits(), now=NOW)
     assert request is not None
     assert request.last < request.first
 
@@ -262,7 +262,7 @@ def test_a_rebuild_is_moved_out_to_whole_compartments(first: int, last: int, spa
     harness = talking(9)
     append(harness, sealed(1, 4), sealed(5, 8), sealed(9, 12))
     append(harness, HistoryOrdered(order="rebuild", first=first, last=last))
-    request = wanted(state_of(harness), PLAN, Limits(), now=NOW)
+    request = wanted(state_of(harness), PLAN, HistoryLimits(), now=NOW)
     assert request is not None
     assert 1 == request.generation or span is None
     assert span == ((request.first, request.last) if request.first <= request.last else None)
@@ -271,7 +271,7 @@ def test_a_rebuild_is_moved_out_to_whole_compartments(first: int, last: int, spa
 def test_a_generation_that_is_being_made_changes_nothing_before_it_is_whole() -> None:
     harness = talking(9)
     append(harness, sealed(1, 4), sealed(5, 12), HistoryOrdered(order="rebuild"))
-    request = wanted(state_of(harness), PLAN, Limits(), now=NOW)
+    request = wanted(state_of(harness), PLAN, HistoryLimits(), now=NOW)
     assert request is not None
     append(harness, request, sealed(1, 6, generation=1, run=request.run))
     state = state_of(harness)
@@ -284,7 +284,7 @@ def test_a_generation_that_is_being_made_changes_nothing_before_it_is_whole() ->
     assert state.request is None
 
 
-def compressed(*removed: str, reason: str = "deleted") -> Session:
+def compressed(*removed: str, reason: str = "deleted") -> HistorianSession:
     """A session with three compartments, after each of these messages was deleted by itself."""
     harness = talking(9)
     append(harness, sealed(1, 4), sealed(5, 8), sealed(9, 12))
@@ -293,7 +293,7 @@ def compressed(*removed: str, reason: str = "deleted") -> Session:
     return state_of(harness)
 
 
-def spans(state: Session) -> list[tuple[int, int]]:
+def spans(state: HistorianSession) -> list[tuple[int, int]]:
     return [(one.first, one.last) for one in state.history.sealed]
 
 
@@ -324,7 +324,7 @@ def test_a_deleted_message_leaves_later_compartments_in_force(removed: str) -> N
 def test_a_compartment_that_quotes_a_deleted_message_is_made_anew(
     removed: list[str], span: tuple[int, int] | None
 ) -> None:
-    request = wanted(compressed(*removed), PLAN, Limits(ahead=False), now=NOW)
+    request = wanted(compressed(*removed), PLAN, HistoryLimits(ahead=False), now=NOW)
     assert span == ((request.first, request.last) if request else None)
     assert request is None or ("removed", 1) == (request.reason, request.generation)
 
@@ -358,11 +358,11 @@ def rebuilding() -> tuple[Harness, HistoryRequested]:
     return harness, request
 
 
-ON_TIME = Limits(ahead=False)
+ON_TIME = HistoryLimits(ahead=False)
 """Nothing is compressed before it is needed: what is due is due for another reason."""
 
 
-def due_now(harness: Harness, limits: Limits = Limits()) -> Event | None:  # noqa: B008 - a frozen value
+def due_now(harness: Harness, limits: HistoryLimits = HistoryLimits()) -> Event | None:  # noqa: B008 - a frozen value
     return due(state_of(harness), PLAN, limits, now=NOW)
 
 

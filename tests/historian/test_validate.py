@@ -14,9 +14,9 @@ from services.domain.questions.reading import Unfit, read
 from services.domain.transcript.reader import Chunk
 from services.historian.core import prompt as asking
 from services.historian.core.from_answer import to_summary
+from services.historian.core.model_answer import AnswerFact as ClaimedFact
 from services.historian.core.model_answer import Bounds, Compartment, Happening, Output, bounds
-from services.historian.core.model_answer import Fact as ClaimedFact
-from services.historian.core.summary import EPISODES, Draft, Fact, Observation
+from services.historian.core.summary import EPISODES, CompartmentDraft, Observation, SummaryFact
 from services.historian.core.validate import HEALED, MOST_FAULTS, check, healed
 from services.kit.model.chain import estimate
 from tests.helpers import examples as number_of
@@ -291,7 +291,7 @@ def test_a_checked_answer_becomes_a_summary() -> None:
     first, second = summary.compartments
     assert (1, 45, 46, 60, 61) == (first.first, first.last, second.first, second.last, summary.unprocessed_from)
     assert (
-        Draft(
+        CompartmentDraft(
             first=46,
             last=60,
             title="Parser at 46",
@@ -306,7 +306,7 @@ def test_a_checked_answer_becomes_a_summary() -> None:
         )
         == second
     )
-    assert (Fact("NAMING", "Boats are she.", (4,)),) == summary.facts
+    assert (SummaryFact("NAMING", "Boats are she.", (4,)),) == summary.facts
     assert (
         Observation("user_trait", "Wants tests first.", 1, 60),
         Observation("causal_incident", "It hung. (cause: a loop)", 50, 50),

@@ -19,7 +19,7 @@ from schemas.events import (
 from schemas.streams import INBOUND_BODIES
 from services.edges.launcher.broker import Broker
 from services.historian.worker import Historian
-from services.historian.writers.base import Output, Reading, Rules
+from services.historian.writers.base import RuleWriter, WriterInput, WriterOutput
 from services.kit.bus import Bodies, Bus
 from tests.helpers.broker_world import HARBOUR, connected, facts, opened
 from tests.helpers.compressed_sessions import (
@@ -98,7 +98,7 @@ async def has(bus: Bus, event_type: str) -> bool:
     return any(event.TYPE == event_type for event in await facts(bus, HARBOUR))
 
 
-class Held(Rules):
+class Held(RuleWriter):
     """The rules, held up until someone lets them go."""
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ class Held(Rules):
         self.go = asyncio.Event()
         self.readers = 0
 
-    async def write(self, reading: Reading) -> Output:
+    async def write(self, reading: WriterInput) -> WriterOutput:
         self.readers += 1
         self.asked.set()
         await self.go.wait()
@@ -136,13 +136,13 @@ async def test_what_changes_under_a_run_is_not_published(
     assert [] == await of(bus, CompartmentSealed)
 
 
-class Falling(Rules):
+class Falling(RuleWriter):
     """Rules that fall over whatever they read."""
 
     def __init__(self) -> None:
         self.falls = 0
 
-    async def write(self, reading: Reading) -> Output:
+    async def write(self, reading: WriterInput) -> WriterOutput:
         self.falls += 1
         raise RecursionError(f"message {reading.chunk.first} is too deep")
 

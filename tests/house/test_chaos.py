@@ -11,8 +11,8 @@ import psutil
 import pytest
 
 from schemas.streams import IN
-from services.edges.client.player import Played, Session
-from services.edges.client.replay import Options, play
+from services.edges.client.player import Played, PlayedSession
+from services.edges.client.replay import ReplayOptions, play
 from services.edges.client.transcript import Transcript
 from services.edges.launcher.supervisor import Installation
 from services.kit.bus import Bus
@@ -68,7 +68,7 @@ async def played_under(
     seed: int,
     *,
     waits: bool = False,
-) -> list[Session]:
+) -> list[PlayedSession]:
     """Play while blows fall at random steps; every blow is seen to have fallen."""
     chance = random.Random(seed)
     total = sum(message.role == "assistant" for one in transcripts for message in one.messages[1:])
@@ -82,7 +82,7 @@ async def played_under(
         if done in fall_at:
             falling.add(asyncio.ensure_future(blow(installation, chance)))
 
-    options = Options(paths=(), deadline_ms=DEADLINE_MS)
+    options = ReplayOptions(paths=(), deadline_ms=DEADLINE_MS)
     sessions = await play(bus, transcripts, options, watch, waits=waits)
     await asyncio.gather(*falling)
     assert blows == len(falling)
@@ -127,7 +127,7 @@ async def test_a_replay_that_waits_for_history_goes_on_after_every_blow(
     assert [] == prefix_changes(sessions)
 
 
-def steps_played(sessions: Sequence[Session]) -> set[tuple[str, str]]:
+def steps_played(sessions: Sequence[PlayedSession]) -> set[tuple[str, str]]:
     return {(session.address.session, step.step) for session in sessions for step in session.steps}
 
 
@@ -178,7 +178,7 @@ async def test_a_responder_that_is_too_slow_costs_nothing_but_its_edits(
             if len(statuses) == GOES_ON_AT:
                 os.kill(pid, signal.SIGCONT)
 
-        sessions = await play_all(bus, transcripts, Options(paths=(), deadline_ms=PATIENT_MS), watch)
+        sessions = await play_all(bus, transcripts, ReplayOptions(paths=(), deadline_ms=PATIENT_MS), watch)
         await settle(bus)
         log = await facts(bus)
         await bus.close()
@@ -211,7 +211,7 @@ async def test_steps_that_were_lost_on_their_way_change_no_prefix(
             if seen == 30:
                 losing.add(asyncio.ensure_future(lose()))
 
-        sessions = await play_all(bus, recorded("openai"), Options(paths=(), deadline_ms=DEADLINE_MS), watch)
+        sessions = await play_all(bus, recorded("openai"), ReplayOptions(paths=(), deadline_ms=DEADLINE_MS), watch)
         await asyncio.gather(*losing)
         await settle(bus)
         log = await facts(bus)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from services.edges.client.replay import Options
+from services.edges.client.replay import ReplayOptions
 from services.kit.bus import Bus
 from services.responder.views.files import ASIDE
 from services.responder.views.store import file_name
@@ -26,7 +26,7 @@ from tests.helpers.installation import (
 
 pytestmark = [pytest.mark.house, pytest.mark.broker]
 
-AS_LONG_AS_IT_TAKES = Options(paths=())
+AS_LONG_AS_IT_TAKES = ReplayOptions(paths=())
 
 
 async def assert_the_views_are_those_of_the_log(bus: Bus, elsewhere: Path) -> None:

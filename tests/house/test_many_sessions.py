@@ -8,7 +8,7 @@ import pytest
 from schemas.subjects import Address
 from services.edges.client.adapter import Adapter
 from services.edges.client.outbox import Outbox
-from services.edges.client.player import Player, Session
+from services.edges.client.player import PlayedSession, Player
 from services.edges.client.transcript import Transcript
 from services.kit.bus import Bus
 from tests.conftest import InstallationFactory
@@ -25,7 +25,7 @@ PATIENCE_MS = 300_000
 """All of the long session comes with its first call, and is read before that is answered, however slow the machine."""
 
 
-async def played(bus: Bus, outbox: Outbox, transcript: Transcript, start: int) -> Session:
+async def played(bus: Bus, outbox: Outbox, transcript: Transcript, start: int) -> PlayedSession:
     address = Address("crowd", transcript.session)
     adapter = Adapter(bus, outbox, transcript.harness, address, deadline_ms=PATIENCE_MS)
     return await Player(adapter, address, transcript, tidy=True, limit=0).play(lambda _: None, start=start)

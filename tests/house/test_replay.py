@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from schemas.events import HistoryAdvanced, HistoryRequested, StepOpened
 from services.edges.client.readers import read
-from services.edges.client.replay import Options, play
+from services.edges.client.replay import ReplayOptions, play
 from services.edges.client.report import lines
 from services.edges.client.transcript import Transcript
 from tests.bench.side.recordings import shipped
@@ -63,7 +63,7 @@ async def test_every_foreign_session_keeps_its_prefix(
     assert len(transcripts) > 16
     async with installation(tmp_path) as running:
         bus = await connect(running)
-        sessions = await play_all(bus, transcripts, Options(paths=(), at_once=8))
+        sessions = await play_all(bus, transcripts, ReplayOptions(paths=(), at_once=8))
         await bus.close()
 
     assert [] == prefix_changes(sessions)
@@ -84,7 +84,7 @@ async def test_a_replay_that_waits_makes_no_call_before_its_history_and_is_the_s
 ) -> None:
     longest = shipped()[0]
     transcript = replace(longest, messages=longest.messages[:50])
-    options = Options(paths=(), limit=20_000)
+    options = ReplayOptions(paths=(), limit=20_000)
     async with installation(tmp_path) as running:
         bus = await connect(running)
         runs = await asyncio.gather(

@@ -23,7 +23,7 @@ from schemas.subjects import Address, ask
 from services.domain.search.rows import row_id
 from services.edges.launcher.broker import Broker
 from services.indexer import filler
-from services.indexer.core.changes import Changes, Collected, key
+from services.indexer.core.changes import Changes, RowChanges, key
 from services.indexer.index import Index
 from services.indexer.upkeep import Upkeep
 from services.indexer.worker import Indexer
@@ -33,7 +33,7 @@ from services.kit.index_place import Current, folder_of, read_current, read_posi
 from services.kit.logs import logger
 from services.searcher.worker import Searcher
 from services.settings import Embed, Settings
-from services.settings import Index as Limits
+from services.settings import IndexSettings as Limits
 from tests.helpers.accounts import Accounts
 from tests.helpers.broker_world import connected, opened
 from tests.helpers.indexed_sessions import BEGAN, LogWriter, answered, listed, message, removed, rows_of
@@ -439,7 +439,7 @@ async def test_a_set_of_before_that_lacks_a_kind_keeps_nothing_from_being_erased
     write_position(older.folder, msgspec.structs.replace(older.position, tables=fewer))
     older.close()
     index = await Index.open(tmp_path, Current("newer"))
-    collected = Collected()
+    collected = RowChanges()
     collected.add(Changes(rows=(row("output", "m1", "the-code-of-the-safe", session="s1"),)))
     await index.commit(collected, 1)
     collected.add(Changes(gone=(("output", key("harbour", row_id("output", "m1", "s1"))),)))

@@ -30,7 +30,7 @@ from services.indexer.worker import Indexer
 from services.kit import projector
 from services.kit.bus import Bodies, Bus
 from services.searcher.worker import Searcher
-from services.settings import Embed, Index, Settings
+from services.settings import Embed, IndexSettings, Settings
 from tests.helpers.broker_world import opened
 from tests.helpers.indexed_sessions import BEGAN, HARBOUR, LogWriter, answered, listed, message, removed, rows_of
 from tests.helpers.waiting import PATIENCE, until
@@ -222,7 +222,7 @@ async def test_of_two_indexers_one_waits(bus: Bus, settings: Settings) -> None:
 def patient(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """Settings with which everything behind the first commit waits for more for an hour."""
     monkeypatch.setattr(projector, "SHARE", 1e-9)
-    return msgspec.structs.replace(settings, index=Index(linger=3_600.0))
+    return msgspec.structs.replace(settings, index=IndexSettings(linger=3_600.0))
 
 
 async def test_a_search_that_waits_for_a_position_has_it_written_at_once(bus: Bus, patient: Settings) -> None:

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from services.domain.search.rows import SearchRow
 from services.indexer import upkeep
-from services.indexer.core.changes import Changes, Collected
+from services.indexer.core.changes import Changes, RowChanges
 from services.indexer.index import Index
 from services.indexer.upkeep import ALL, GRACE, PIECES, OldVersions, Upkeep, is_due
 from services.kit.index_place import Current
 from services.kit.logs import logger
 from services.kit.vectors import Tables
-from services.settings import Index as Limits
+from services.settings import IndexSettings as Limits
 from tests.helpers.search_rows import message_row
 
 NUMBERS = st.integers(0, 10_000_000)
@@ -58,7 +58,7 @@ async def filled(index: Index, numbers: Iterable[int]) -> None:
     """Write a row in a piece of its own for each of these numbers."""
     for number in numbers:
         row: SearchRow = message_row(f"text {number} " * 20, f"m{number}", ordinal=number, seq=number)
-        collected = Collected()
+        collected = RowChanges()
         collected.add(Changes(rows=(row,)))
         await index.commit(collected, number)
 

@@ -12,7 +12,7 @@ from schemas.subjects import Address
 from services.domain.draft import Draft
 from services.kit.aggregate import Aggregate
 from services.kit.bus import Bus, Conflict, TooLarge
-from services.kit.command_queue import Command, Handled
+from services.kit.command_queue import Handled, QueuedCommand
 from tests.helpers.broker_world import NOON, facts, kit_of, quick_settings
 from tests.helpers.poison import UNREADABLE
 
@@ -48,7 +48,7 @@ class Writer:
         self.aggregate = Aggregate.of(kit, self.evolve, (), guard=guard, catches_up=catches_up, once=True)
         return self
 
-    def propose(self, name: str, cause: str = "") -> Command[Names, str]:
+    def propose(self, name: str, cause: str = "") -> QueuedCommand[Names, str]:
         async def decide(draft: Draft[Names]) -> str:
             self.decided += 1
             if name in draft.state:
@@ -56,11 +56,11 @@ class Writer:
             draft.record(proposed(name))
             return "proposed"
 
-        return Command(
+        return QueuedCommand(
             decide, cause=cause or name, at=NOON, actor=ROOM, again=lambda before: f"before, at {before.seq}"
         )
 
-    async def do(self, command: Command[Names, str]) -> Handled[Names, str]:
+    async def do(self, command: QueuedCommand[Names, str]) -> Handled[Names, str]:
         (handled,) = await self.aggregate.handle_all(PROJECT, [command])
         assert isinstance(handled, Handled), handled
         return handled
@@ -187,7 +187,7 @@ async def test_what_breaks_in_one_command_does_not_hurt_those_it_is_decided_with
 
     async with AsyncExitStack() as stack:
         writer = await Writer().open(stack, bus)
-        odd = [Command(decide, cause=decide.__name__, at=NOON, actor=ROOM) for decide in (broken, huge)]
+        odd = [QueuedCommand(decide, cause=decide.__name__, at=NOON, actor=ROOM) for decide in (broken, huge)]
         results = await writer.aggregate.handle_all(PROJECT, [writer.propose("a"), *odd, writer.propose("b")])
     assert ["proposed", RuntimeError, TooLarge, "proposed"] == [
         one.result if isinstance(one, Handled) else type(one) for one in results

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from services.kit.bus import Unreachable
-from services.kit.endpoint import Endpoint, Written, find, write
+from services.kit.endpoint import Endpoint, EndpointFile, find, write
 from services.settings import Nats, Settings
 
 
 def test_the_broker_of_the_settings_comes_before_the_one_that_was_started_here(tmp_path: Path) -> None:
-    write(tmp_path, Written("nats://127.0.0.1:1", {"room": "of the room"}))
+    write(tmp_path, EndpointFile("nats://127.0.0.1:1", {"room": "of the room"}))
     assert Endpoint("nats://127.0.0.1:1", "room", "of the room") == find(Settings(data=tmp_path))
     assert "nats://elsewhere:2" == find(Settings(data=tmp_path, nats=Nats(url="nats://elsewhere:2"))).url
 

@@ -16,7 +16,7 @@ from services.desk.worker import Desk
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus, LogReader
 from services.kit.model import Attempt, HarnessQuestions, ModelFailed, Models
-from services.settings import Model, Price, Provider
+from services.settings import Model, Price, ProviderSettings
 from tests.harness.provider import Provider as Server
 from tests.harness.provider import Reply, Script
 from tests.helpers.answering_harness import answering_harness, falling, in_turn, with_text
@@ -110,7 +110,7 @@ async def test_a_provider_answers_where_a_harness_is_away(bus: Bus) -> None:
     script = Script()
     script.add(Reply(text=GOOD), lane="compaction")
     async with Server(script) as server:
-        providers = {"own": Provider(url=f"{server.url}/v1")}
+        providers = {"own": ProviderSettings(url=f"{server.url}/v1")}
         chained = asker(bus, "harness/small", "own/shepherd", wait=ABSENT, providers=providers)
         assert Count(3) == await chained.ask()
         await chained.models.close()

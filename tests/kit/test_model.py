@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from pydantic import SecretStr
 
-from services.kit.model import Attempt, ModelFailed, Models, Question, asking
-from services.kit.model.chain import Endpoint, chain
+from services.kit.model import Attempt, ModelFailed, ModelQuestion, Models, asking
+from services.kit.model.chain import ModelEndpoint, chain
 from services.kit.model.prices import known
-from services.settings import Model, Price, Provider
+from services.settings import Model, Price, ProviderSettings
 from tests.harness.provider import Reply, Request, overflow, overloaded, rate_limited, server_error
 from tests.harness.provider.content import Format
 from tests.harness.provider.refusals import Refusal
@@ -240,7 +240,7 @@ async def test_an_overflow_ends_the_question_as_less_must_be_asked(provider: str
 
 async def test_a_prompt_beyond_all_windows_is_not_sent() -> None:
     async with world("openai", GOOD, chain=("shepherd", "dog"), windows={"default": 2048, "dog": 4096}) as asked:
-        failed = await asked.fails(Question(SYSTEM, "x" * 16_000, Count))
+        failed = await asked.fails(ModelQuestion(SYSTEM, "x" * 16_000, Count))
         assert ("window_too_small", ()) == (failed.code, failed.attempts)
         assert "about 4003 tokens; the models take 2457" in failed.detail
         assert [] == asked.server.requests
@@ -248,7 +248,7 @@ async def test_a_prompt_beyond_all_windows_is_not_sent() -> None:
 
 async def test_a_model_with_too_small_a_window_is_passed_over() -> None:
     async with world("openai", GOOD, chain=("shepherd", "dog"), windows={"shepherd": 2048}) as asked:
-        assert Count(3) == await asked.ask(Question(SYSTEM, "x" * 16_000, Count))
+        assert Count(3) == await asked.ask(ModelQuestion(SYSTEM, "x" * 16_000, Count))
         assert [("dog", "fallback", "ok")] == asked.steps
 
 
@@ -302,7 +302,7 @@ def hurry(asked: World, name: str) -> None:
     assert client is not None
     ask = client.ask
 
-    async def hurried(endpoint: Endpoint, system: str, prompt: str, *, output: int, seconds: float) -> object:
+    async def hurried(endpoint: ModelEndpoint, system: str, prompt: str, *, output: int, seconds: float) -> object:
         return await ask(endpoint, system, prompt, output=output, seconds=0.2 if endpoint.name == name else seconds)
 
     client.ask = hurried  # type: ignore[method-assign,assignment]
@@ -410,7 +410,7 @@ async def test_a_vendor_is_not_called_without_a_key(vendor: str) -> None:
 
 
 async def test_a_key_that_cannot_be_sent_is_not_shown_either() -> None:
-    provider = Provider(url="http://127.0.0.1:9/v1", key=SecretStr(f"{KEY}\nand more"))
+    provider = ProviderSettings(url="http://127.0.0.1:9/v1", key=SecretStr(f"{KEY}\nand more"))
     settings = Model(chain=("own/x",), providers={"own": provider})
     with pytest.raises(ModelFailed, match="the key for own/x holds characters that no key has; set it anew") as failed:
         await Models(settings, environment={}).ask(QUESTION, budget=None)
@@ -474,7 +474,7 @@ async def test_a_model_that_nobody_knows_is_named_once(capsys: pytest.CaptureFix
 def test_a_price_is_looked_up_by_the_vendor_the_address_or_the_name_of_the_model(
     name: str, url: str, usd: float | None
 ) -> None:
-    providers = {name.partition("/")[0]: Provider(url=url)} if url else {}
+    providers = {name.partition("/")[0]: ProviderSettings(url=url)} if url else {}
     (endpoint,) = chain(Model(chain=(name,), providers=providers), {})
     found = known(endpoint)
     assert (usd and pytest.approx(usd)) == (found and found.usd(1_000_000, 100_000, 100_000))

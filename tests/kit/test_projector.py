@@ -21,7 +21,7 @@ from services.domain.record import RecordSkipped
 from services.edges.launcher.broker import Broker
 from services.kit import metrics, projector
 from services.kit.bus import Appender, Bus
-from services.kit.projector import SHARE, Fact, Follow, Pace, Projector, Sink, pause
+from services.kit.projector import SHARE, CommitPace, Fact, Follow, Projector, Sink, pause
 from services.kit.same_log import Mark
 from services.responder.views.store import Store
 from tests.helpers.broker_world import HARBOUR, kit_of, quick_settings, titles, wrapped
@@ -30,7 +30,7 @@ from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.broker
 
-SMALL = Pace(batch=8, linger=0.0, idle=60.0)
+SMALL = CommitPace(batch=8, linger=0.0, idle=60.0)
 
 
 class MemorySink:
@@ -61,7 +61,7 @@ class MemorySink:
 async def projecting(
     bus: Bus,
     sink: Sink,
-    pace: Pace = SMALL,
+    pace: CommitPace = SMALL,
     durable: str = "sink",
     follow: Follow | None = None,
     clock: Callable[[], float] = time.monotonic,
@@ -83,7 +83,7 @@ async def append(bus: Bus, count: int, start: int = 0) -> int:
 async def rebuilt(bus: Bus, head: int) -> MemorySink:
     """A sink that was filled in one go."""
     sink = MemorySink()
-    async with projecting(bus, sink, Pace(1000, 0.01, 60.0), "rebuilt") as made:
+    async with projecting(bus, sink, CommitPace(1000, 0.01, 60.0), "rebuilt") as made:
         assert await made.committed(head, PATIENCE)
     return sink
 
@@ -93,7 +93,7 @@ async def test_what_grew_in_any_batches_is_what_is_rebuilt(bus: Bus, seed: int) 
     chance = random.Random(seed)
     grown, head = MemorySink(), 0
     while head < 120:
-        pace = Pace(chance.randint(1, 40), chance.choice((0.0, 0.001)), 60.0)
+        pace = CommitPace(chance.randint(1, 40), chance.choice((0.0, 0.001)), 60.0)
         async with projecting(bus, grown, pace) as made:
             for _ in range(chance.randint(1, 3)):
                 head = await append(bus, chance.randint(1, 30), head)
@@ -112,7 +112,7 @@ async def test_a_sink_that_is_never_left_alone_tidies_up_after_some_commits(
 ) -> None:
     """Else what was not tidied up grows for as long as there is no pause, and is to be done again after a kill."""
     sink = MemorySink()
-    async with projecting(bus, sink, Pace(8, 0.0, 60.0, commits)) as made:
+    async with projecting(bus, sink, CommitPace(8, 0.0, 60.0, commits)) as made:
         for number in range(12):
             assert await made.committed(await append(bus, 1, number), PATIENCE)
         await until(lambda: sink.tidied == tidied)
@@ -222,7 +222,7 @@ async def test_a_sink_that_cannot_tidy_up_is_filled_all_the_same(bus: Bus, monke
         raise OSError("the disk is full")
 
     monkeypatch.setattr(sink, "idle", idle)
-    async with projecting(bus, sink, Pace(8, 0.0, 0.02)) as made:
+    async with projecting(bus, sink, CommitPace(8, 0.0, 0.02)) as made:
         head = await append(bus, 3)
         await tried.wait()
         head = await append(bus, 3, head)
@@ -249,7 +249,7 @@ async def test_a_record_that_cannot_be_read_is_noted_and_its_position_counts(bus
 
 async def test_the_sink_may_tidy_up_when_nothing_comes_and_something_came(bus: Bus) -> None:
     sink = MemorySink()
-    async with projecting(bus, sink, Pace(8, 0.0, 0.02)) as made:
+    async with projecting(bus, sink, CommitPace(8, 0.0, 0.02)) as made:
         assert 0 == sink.tidied
         head = await append(bus, 3)
         assert await made.committed(head, PATIENCE)
@@ -365,7 +365,7 @@ class SlowSink(MemorySink):
         await super().commit(facts, through, mark)
 
 
-EAGER = Pace(batch=2_000, linger=3_600.0, idle=60.0)
+EAGER = CommitPace(batch=2_000, linger=3_600.0, idle=60.0)
 
 
 async def test_a_thousand_facts_are_few_commits_where_one_costs_a_lot(bus: Bus) -> None:

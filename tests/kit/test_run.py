@@ -22,7 +22,7 @@ from services.edges.room_health import healths
 from services.kit.background import begin
 from services.kit.bus import Appender, Bus, LogReader, Unreachable
 from services.kit.health_address import HealthAddress, read_address
-from services.kit.run import Failed, _until_stopped
+from services.kit.run import RoomFailure, _until_stopped
 from tests.helpers.broker_world import HARBOUR, NOON, connected, facts, kit_of, quick_settings, titles, wrapped
 from tests.helpers.hanging_room import QUESTION
 from tests.helpers.room_process import room
@@ -374,7 +374,7 @@ async def test_a_part_that_fails_ends_the_room(bus: Bus) -> None:
     async with kit_of("desk", bus, quick_settings()) as kit:
         ending = asyncio.create_task(_until_stopped(asyncio.Event(), kit))
         begin(kit, breaking())
-        with pytest.raises(Failed, match="the line before says why"):
+        with pytest.raises(RoomFailure, match="the line before says why"):
             await asyncio.wait_for(ending, PATIENCE)
 
 

@@ -11,7 +11,7 @@ from schemas.view_asks import SqlAsk, ViewsCopyAsk
 from services.desk.core.commands import COMMANDS
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus, NotAllowed
-from services.kit.endpoint import USERS, Written, find, read, write
+from services.kit.endpoint import USERS, EndpointFile, find, read, write
 from services.settings import Nats, Settings
 from tests.helpers.broker_world import HARBOUR, connected
 from tests.helpers.waiting import PATIENCE
@@ -142,7 +142,7 @@ async def test_an_installation_from_before_people_had_a_user_gives_them_one(brok
     await again.start()
     try:
         after = read(settings.data)
-        assert isinstance(after, Written)
+        assert isinstance(after, EndpointFile)
         assert kept == {user: after.passwords[user] for user in kept}
         endpoint = find(Settings(data=tmp_path, nats=Nats(user="person")))
         assert ("person", after.passwords["person"]) == (endpoint.user, endpoint.password)

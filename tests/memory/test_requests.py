@@ -8,7 +8,7 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from services.memory.classes import MemoryClass
-from services.memory.requests.find import LONGEST, Ignored, Request, requests
+from services.memory.requests.find import LONGEST, Ignored, MemoryRequest, requests
 from tests.helpers.cost import bare_operations
 
 MESSAGES = json.loads(Path(__file__).with_name("pasted_texts.json").read_text())
@@ -102,7 +102,7 @@ NOTHING = (
 @pytest.mark.parametrize(("language", "text", "body"), ASKED)
 def test_what_is_asked_for_is_found(language: str, text: str, body: str) -> None:
     (found,) = requests(f"Hello there.\n  {text}\nBye.")
-    assert isinstance(found, Request)
+    assert isinstance(found, MemoryRequest)
     assert (language, body) == (found.language, found.text)
 
 
@@ -130,19 +130,19 @@ QUOTED = (
 @pytest.mark.parametrize(("mark", "text"), QUOTED)
 def test_what_somebody_else_may_have_asked_for_is_marked(mark: str, text: str) -> None:
     (found,) = requests(text)
-    assert isinstance(found, Request)
+    assert isinstance(found, MemoryRequest)
     assert (mark, True) == (found.mark, "the port is 8080" in found.text)
 
 
 def active(text: str) -> list[str]:
     """What would be remembered at once of a message, and not held."""
-    return [one.text for one in requests(text) if isinstance(one, Request) and not one.mark]
+    return [one.text for one in requests(text) if isinstance(one, MemoryRequest) and not one.mark]
 
 
 @pytest.mark.parametrize("text", RECORDS["pasted"])
 def test_nothing_below_a_record_is_remembered_at_once(text: str) -> None:
     assert [] == active(text)
-    assert [one for one in requests(text) if isinstance(one, Request)]
+    assert [one for one in requests(text) if isinstance(one, MemoryRequest)]
 
 
 @pytest.mark.parametrize("text", RECORDS["marked_up"])
@@ -167,7 +167,7 @@ def test_nothing_that_was_pasted_is_remembered_at_once(text: str) -> None:
 
 
 def test_what_was_pasted_is_found_all_the_same_so_that_a_person_can_take_it_up() -> None:
-    assert [] == [text for text in PASTED if not [one for one in requests(text) if isinstance(one, Request)]]
+    assert [] == [text for text in PASTED if not [one for one in requests(text) if isinstance(one, MemoryRequest)]]
 
 
 def test_what_a_person_types_is_remembered_at_once_over_lines_lists_and_long_messages() -> None:
@@ -184,7 +184,7 @@ def test_what_is_none_is_nothing(text: str) -> None:
 @pytest.mark.parametrize(("language", "text", "body"), ASKED)
 def test_the_same_body_is_asked_for_once_in_a_message(language: str, text: str, body: str) -> None:
     first, second = requests(f"{text}\n{text}  ")
-    assert isinstance(first, Request)
+    assert isinstance(first, MemoryRequest)
     assert isinstance(second, Ignored)
     assert ("duplicate_in_message", language) == (second.reason, second.language)
     assert body == first.text
@@ -192,7 +192,7 @@ def test_the_same_body_is_asked_for_once_in_a_message(language: str, text: str, 
 
 def test_a_line_asks_once() -> None:
     (found,) = requests("Remember: from now on use pnpm, going forward")
-    assert isinstance(found, Request)
+    assert isinstance(found, MemoryRequest)
     assert "from now on use pnpm, going forward" == found.text
 
 
@@ -212,13 +212,13 @@ def test_a_line_asks_once() -> None:
 )
 def test_a_body_has_its_class_and_category(body: str, memory_class: MemoryClass, category: str) -> None:
     (found,) = requests(f"Remember: {body}")
-    assert isinstance(found, Request)
+    assert isinstance(found, MemoryRequest)
     assert (memory_class, category) == (found.place.memory_class, found.place.category)
 
 
 def test_a_long_body_is_cut() -> None:
     (found,) = requests(f"Remember: {'use tabs ' * 100}")
-    assert isinstance(found, Request)
+    assert isinstance(found, MemoryRequest)
     assert LONGEST >= len(found.text)
     assert found.text.endswith("…")
 
@@ -228,15 +228,15 @@ NOISE = ("\n", "\n\n", " ", "> ", "```\n", "Remember: ", "x" * LONGEST, "from no
 TEXTS = st.lists(st.sampled_from(PIECES) | st.sampled_from(NOISE) | st.text(max_size=8), max_size=12).map("".join)
 
 
-@pytest.mark.parametrize("kind", [Request, Ignored])
-def test_in_what_is_drawn_something_is_found(kind: type[Request | Ignored]) -> None:
+@pytest.mark.parametrize("kind", [MemoryRequest, Ignored])
+def test_in_what_is_drawn_something_is_found(kind: type[MemoryRequest | Ignored]) -> None:
     once = settings(phases=[Phase.generate], database=None, deadline=None, max_examples=1_000)
     assert find(TEXTS, lambda text: any(isinstance(found, kind) for found in requests(text)), settings=once)
 
 
 @given(TEXTS)
 def test_what_is_found_can_be_remembered(text: str) -> None:
-    bodies = [found.text.lower() for found in requests(text) if isinstance(found, Request)]
+    bodies = [found.text.lower() for found in requests(text) if isinstance(found, MemoryRequest)]
     assert len(bodies) == len(set(bodies))
     assert all(0 < len(body) <= LONGEST and "\n" not in body for body in bodies)
 

@@ -10,18 +10,18 @@ from msgspec.structs import replace
 from services.memory.classes import Placement
 from services.memory.entry import Memory
 from services.memory.summaries.commands import (
+    ListedMemories,
     Outcome,
-    Refused,
+    RefusedCommand,
     Reinforced,
     Replaced,
-    Snapshot,
     check_commands,
     snapshot_of,
 )
 from services.memory.summaries.grammar import (
-    Block,
-    Candidate,
-    Malformed,
+    CandidateLine,
+    MalformedLine,
+    MemoryBlock,
     Reinforce,
     Replace,
     read_block,
@@ -47,17 +47,17 @@ REINFORCE [M3]
 LINES = (
     Reinforce(3),
     Replace(5, "The port is 8080.", Placement("CONFIG_VALUES", "project")),
-    Candidate(DECISION, Placement("CONSTRAINTS", "decision")),
-    Candidate("Ids are ULIDs.", Placement("NAMING", "decision")),
+    CandidateLine(DECISION, Placement("CONSTRAINTS", "decision")),
+    CandidateLine("Ids are ULIDs.", Placement("NAMING", "decision")),
 )
 
 
-def block(*lines: str) -> Block:
+def block(*lines: str) -> MemoryBlock:
     return read_block("\n".join(("Memory candidates:", *lines)))
 
 
 def test_every_line_of_the_grammar_is_read() -> None:
-    assert Block(LINES, ID, is_present=True) == read_block(SUMMARY)
+    assert MemoryBlock(LINES, ID, is_present=True) == read_block(SUMMARY)
 
 
 @pytest.mark.parametrize(
@@ -76,16 +76,16 @@ def test_the_block_has_several_labels(label: str) -> None:
 
 def test_the_older_element_is_one_and_ends_where_it_is_closed() -> None:
     text = f"<workspace_memory_candidates>\n- [decision] {DECISION}\n</workspace_memory_candidates>\nBye."
-    assert Block((LINES[2],), is_present=True) == read_block(text)
+    assert MemoryBlock((LINES[2],), is_present=True) == read_block(text)
 
 
 def test_a_summary_without_a_block_asks_for_nothing() -> None:
-    assert Block() == read_block(f"## Goal\n- [decision] {DECISION}") == read_block("")
+    assert MemoryBlock() == read_block(f"## Goal\n- [decision] {DECISION}") == read_block("")
 
 
 @pytest.mark.parametrize("none", ["(none)", "- (none)", "(None)."])
 def test_a_block_may_say_that_there_is_nothing(none: str) -> None:
-    assert Block(is_present=True) == block(none)
+    assert MemoryBlock(is_present=True) == block(none)
 
 
 @pytest.mark.parametrize("between", ["Then:", "## Next steps"])
@@ -96,7 +96,7 @@ def test_the_last_block_counts(between: str) -> None:
 
 def test_where_the_last_block_is_void_no_earlier_one_is_looked_at() -> None:
     text = f"Memory candidates:\n- [decision] {DECISION}\n## Memory candidates\nand so on"
-    assert Block(void="and so on", is_present=True) == read_block(text)
+    assert MemoryBlock(void="and so on", is_present=True) == read_block(text)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_label_in_code_or_in_a_quotation_is_none(hidden: str) -> None:
 )
 def test_a_line_that_is_none_of_the_grammar_voids_all(line: str) -> None:
     found = block(f"Memory ref snapshot id: {ID}", "REINFORCE [M1]", f"- [decision] {DECISION}", line)
-    assert Block(void=line, is_present=True) == found
+    assert MemoryBlock(void=line, is_present=True) == found
 
 
 def test_a_block_of_too_many_lines_is_void() -> None:
@@ -151,8 +151,8 @@ def test_a_block_of_too_many_lines_is_void() -> None:
 )
 def test_a_command_that_is_none_is_told_and_voids_nothing(line: str, reason: str) -> None:
     found = block(line, f"- [decision] {DECISION}")
-    assert (Malformed(reason, line), LINES[2]) == found.lines
-    assert (Refused((reason,), Malformed(reason, line)),) == check_commands(found, None, {})
+    assert (MalformedLine(reason, line), LINES[2]) == found.lines
+    assert (RefusedCommand((reason,), MalformedLine(reason, line)),) == check_commands(found, None, {})
 
 
 def memory(name: str = "m1", text: str = "The port is 8080 in this service.", trust: str = "summary") -> Memory:
@@ -171,7 +171,9 @@ def memory(name: str = "m1", text: str = "The port is 8080 in this service.", tr
 NEW = "The service listens on port 9090."
 
 
-def checked(*lines: str, now: Memory | None = None, snapshot: Snapshot | None = None, name: str = ID) -> list[Outcome]:
+def checked(
+    *lines: str, now: Memory | None = None, snapshot: ListedMemories | None = None, name: str = ID
+) -> list[Outcome]:
     shown = snapshot_of(ID, [memory("m0", "Another thing."), memory()])
     memories = {one.id: one for one in [memory("m0", "Another thing."), now or memory()]}
     found = block(*([f"Memory ref snapshot id: {name}"] if name else []), *lines)
@@ -179,7 +181,7 @@ def checked(*lines: str, now: Memory | None = None, snapshot: Snapshot | None = 
 
 
 def reasons(*lines: str, now: Memory | None = None, name: str = ID) -> list[str]:
-    return [one.reasons[0] if isinstance(one, Refused) else "" for one in checked(*lines, now=now, name=name)]
+    return [one.reasons[0] if isinstance(one, RefusedCommand) else "" for one in checked(*lines, now=now, name=name)]
 
 
 def test_a_memory_is_reinforced_by_its_number() -> None:
@@ -201,12 +203,12 @@ def test_without_the_id_of_the_list_no_command_counts() -> None:
 
 def test_with_another_list_no_command_counts() -> None:
     (outcome,) = checked("REINFORCE [M2]", name="another")
-    assert Refused(("compaction_snapshot_mismatch",), Reinforce(2), ("another", ID)) == outcome
+    assert RefusedCommand(("compaction_snapshot_mismatch",), Reinforce(2), ("another", ID)) == outcome
 
 
 def test_where_no_list_was_shown_no_command_counts() -> None:
     found = block(f"Memory ref snapshot id: {ID}", "REINFORCE [M2]")
-    assert (Refused(("missing_memory_ref_snapshot",), Reinforce(2)),) == check_commands(found, None, {})
+    assert (RefusedCommand(("missing_memory_ref_snapshot",), Reinforce(2)),) == check_commands(found, None, {})
 
 
 def test_candidates_need_no_list() -> None:
@@ -263,14 +265,14 @@ PIECES = st.sampled_from([
 def test_a_void_block_asks_for_nothing(pieces: list[str]) -> None:
     found = read_block("\n".join(pieces))
     assert not found.void or not (found.lines or found.snapshot)
-    assert found.is_present or found == Block()
+    assert found.is_present or found == MemoryBlock()
 
 
 @given(st.lists(PIECES, max_size=12))
 def test_each_command_has_one_outcome(pieces: list[str]) -> None:
     found = read_block("\n".join(pieces))
     outcomes = check_commands(found, snapshot_of(ID, [memory()]), {"m1": memory()})
-    assert len(outcomes) == sum(not isinstance(line, Candidate) for line in found.lines)
+    assert len(outcomes) == sum(not isinstance(line, CandidateLine) for line in found.lines)
 
 
 @given(st.text(max_size=300))

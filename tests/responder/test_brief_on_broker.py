@@ -17,7 +17,7 @@ from schemas.subjects import ask
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus
 from services.kit.room import Room
-from services.settings import Memory
+from services.settings import MemoryLimits
 from tests.helpers.broker_world import HARBOUR, NOON
 from tests.helpers.compressed_sessions import text
 from tests.helpers.memory_sessions import PATIENCE, Harness, asked, begun, done, rooms
@@ -150,7 +150,7 @@ async def test_where_memory_is_off_or_the_agent_is_not_its_own_nothing_is_said_o
         child = await begun(bus, "opencode", "child", "subagent")
         await child.step(serving)
         assert RULE not in await brief(bus, "child")
-    async with rooms(broker, tmp_path / "off", Memory(enabled=False)) as serving:
+    async with rooms(broker, tmp_path / "off", MemoryLimits(enabled=False)) as serving:
         told = await brief(bus)
         assert (False, False, True) == (RULE in told, "Memory candidates" in told, "## Goal" in told)
         assert [] == await summarised(session, serving, 7, f"- [decision] {CHOSEN}")

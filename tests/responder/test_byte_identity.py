@@ -24,7 +24,7 @@ from schemas.plan import (
     Restore,
     Withdraw,
 )
-from services.domain.edits import TAGS, Message, apply
+from services.domain.edits import TAGS, ServedMessage, apply
 from services.domain.limits import Limits
 from services.plan.lanes import LANES
 from services.plan.lanes.base import HARNESS_CAUSES
@@ -315,7 +315,7 @@ LOSSY = st.builds(
 bounded = settings(max_examples=examples(100), deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def unchanged(before: Sequence[Message], now: Sequence[Message]) -> list[Message]:
+def unchanged(before: Sequence[ServedMessage], now: Sequence[ServedMessage]) -> list[ServedMessage]:
     """What both lists begin with."""
     return [old for old, _ in takewhile(lambda both: both[0] == both[1], zip(before, now, strict=False))]
 
@@ -435,7 +435,7 @@ def test_a_plan_event_says_what_the_prompt_costs_with_it(moments: list[Moment]) 
             assert 0 <= planned[-1].tokens_after - cost(served) <= taken_off + appended
 
 
-def contents(messages: Sequence[Message]) -> list[str]:
+def contents(messages: Sequence[ServedMessage]) -> list[str]:
     return [part.output or part.text for message in messages for part in message.parts]
 
 

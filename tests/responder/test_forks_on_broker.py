@@ -26,7 +26,7 @@ from schemas.inbox import Inbound, Listed, MessageSeen, Seen, SessionSeen, StepS
 from schemas.plan import AnyEdit, Restore, Withdraw, target
 from schemas.subjects import Address, ask
 from services.console.worker import Console
-from services.domain.edits import Message, apply
+from services.domain.edits import ServedMessage, apply
 from services.edges.client.adapter import as_sent
 from services.edges.launcher.broker import Broker
 from services.historian.worker import Historian
@@ -96,7 +96,7 @@ class Harness:
         answer = (text(f"I have read file_{number}.py. {WORDS}"), ran("cat", "line\n" * 200, f"c{number}"))
         await self.add_message(MessageSeen("", "assistant", parts=answer))
 
-    async def step(self, serving: Rooms, step: str, used: int = 0) -> list[Message]:
+    async def step(self, serving: Rooms, step: str, used: int = 0) -> list[ServedMessage]:
         """One model call, as it goes out."""
         listed = tuple(Listed(one.message, tuple(part.part for part in one.parts)) for one in self.messages)
         step_seen = StepSeen(step, messages=listed, count=len(listed), served=self.revision, provider="p", model="opus")
@@ -143,7 +143,7 @@ async def settled(serving: Rooms) -> None:
         await until(room.idle)
 
 
-async def compressed(bus: Bus, serving: Rooms) -> tuple[Harness, list[Message]]:
+async def compressed(bus: Bus, serving: Rooms) -> tuple[Harness, list[ServedMessage]]:
     """A session with history and a drop in force and a drop that waits, and its last call."""
     origin = Harness(bus, ORIGIN)
     await origin.report(SessionSeen(title="Parsing"))

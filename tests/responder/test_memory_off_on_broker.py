@@ -28,7 +28,7 @@ from services.edges.launcher.broker import Broker
 from services.historian.proposals import propose
 from services.kit.bus import Bus
 from services.kit.commands import send
-from services.settings import Memory
+from services.settings import MemoryLimits
 from tests.helpers.any_command import any_command
 from tests.helpers.broker_world import HARBOUR, NOON, facts, kit_of, quick_settings
 from tests.helpers.compressed_sessions import text
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.broker
 
 REPLY = TypeVar("REPLY", CompactionContext, ClientManifest, MemoryReply)
 
-OFF = Memory(enabled=False)
+OFF = MemoryLimits(enabled=False)
 SUMMARY = "## Goal\n\n## Memory candidates\n- [decision] Always gate schema changes behind a versioned migration."
 
 

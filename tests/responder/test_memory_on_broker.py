@@ -16,7 +16,7 @@ from schemas.plan import SetHead
 from schemas.subjects import Address, ask
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus
-from services.settings import Memory
+from services.settings import MemoryLimits
 from tests.helpers.broker_world import HARBOUR
 from tests.helpers.examples import examples
 from tests.helpers.memory_sessions import PATIENCE, asked, begun, done, heads, notices, rooms
@@ -189,7 +189,7 @@ async def test_where_memory_is_off_nothing_is_shown_and_the_question_says_so(
         session = await begun(bus, "pi", "one")
         assert [True] == [RULE in head for head in heads(await session.step(serving))]
         await done(bus, MemoryWrite(text=OTHER))
-    async with rooms(broker, tmp_path / "off", Memory(enabled=False)) as serving:
+    async with rooms(broker, tmp_path / "off", MemoryLimits(enabled=False)) as serving:
         await session.says("go on")
         after = await session.step(serving)
         assert ([], []) == (heads(after), notices(after))

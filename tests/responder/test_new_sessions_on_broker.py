@@ -27,7 +27,7 @@ from services.responder import new_sessions
 from services.responder.new_sessions import MOST_CANDIDATES, MOST_PLACES, NewSessions, OpenedSessions
 from services.responder.projections.session import SESSION
 from services.responder.session_cache import SessionCache
-from services.settings import Memory
+from services.settings import MemoryLimits
 from tests.helpers.broker_world import HARBOUR, NOON, facts, kit_of, quick_settings
 from tests.helpers.compressed_sessions import ran, text
 from tests.helpers.given import envelope
@@ -156,9 +156,9 @@ async def test_lines_that_were_taken_back_or_deleted_are_left_out(bus: Bus, brok
         assert [] == await first_head(bus, serving, "four")
 
 
-@pytest.mark.parametrize("memory", [Memory(enabled=False), Memory(last_session=False)])
+@pytest.mark.parametrize("memory", [MemoryLimits(enabled=False), MemoryLimits(last_session=False)])
 async def test_where_it_is_switched_off_nothing_is_looked_for(
-    bus: Bus, broker: Broker, tmp_path: Path, memory: Memory
+    bus: Bus, broker: Broker, tmp_path: Path, memory: MemoryLimits
 ) -> None:
     async with rooms(broker, tmp_path, memory) as serving:
         await failing(bus, serving, "one")

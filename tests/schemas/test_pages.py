@@ -5,12 +5,12 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct, field
 from pydantic import SecretStr
 
-from services.generate.house import Room, cycle, house, in_flow
+from services.generate.house import DescribedRoom, cycle, house, in_flow
 from services.generate.settings import settings_page
 
-TAGGER = Room("tagger", (), ("session.opened", "step.opened"), "Writes down what harnesses saw.")
-DESK = Room("desk", ("session.opened",), ("drop.requested",), "Answers wishes.")
-RESPONDER = Room(
+TAGGER = DescribedRoom("tagger", (), ("session.opened", "step.opened"), "Writes down what harnesses saw.")
+DESK = DescribedRoom("desk", ("session.opened",), ("drop.requested",), "Answers wishes.")
+RESPONDER = DescribedRoom(
     "responder",
     ("session.opened", "step.opened", "drop.requested", "plan.extended"),
     ("plan.extended",),
@@ -43,7 +43,7 @@ def test_a_house_in_which_data_goes_one_way_has_no_cycle() -> None:
 
 
 def test_a_cycle_is_named_in_the_direction_of_the_data() -> None:
-    gossip = Room("gossip", ("plan.extended",), ("step.opened",), "Answers back.")
+    gossip = DescribedRoom("gossip", ("plan.extended",), ("step.opened",), "Answers back.")
 
     found = cycle([TAGGER, DESK, RESPONDER, gossip])
 
@@ -53,7 +53,7 @@ def test_a_cycle_is_named_in_the_direction_of_the_data() -> None:
 
 def test_rooms_are_listed_in_the_direction_of_the_data_as_far_as_there_is_one() -> None:
     assert [TAGGER, DESK, RESPONDER] == in_flow([RESPONDER, DESK, TAGGER])
-    gossip = Room("gossip", ("plan.extended",), ("step.opened",), "Answers back.")
+    gossip = DescribedRoom("gossip", ("plan.extended",), ("step.opened",), "Answers back.")
     assert [gossip, RESPONDER, DESK] == in_flow([gossip, RESPONDER, DESK])
 
 

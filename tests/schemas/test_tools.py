@@ -9,7 +9,7 @@ from schemas.codec import encode
 from schemas.offered import ACTIONS, TOOLS
 from schemas.tools import LINES, MEMORY, Line, Target, Tool
 from services.desk.core.commands import COMMANDS
-from services.domain.limits import Limits, Memory
+from services.domain.limits import Limits, MemoryLimits
 from services.domain.tokens import tokens
 from services.responder.answers.client_manifest import MANIFEST, client_manifest
 
@@ -45,15 +45,17 @@ def test_the_tool_of_the_memory_costs_few_tokens_and_lists_its_actions() -> None
 
 
 def test_the_tool_of_the_memory_is_offered_where_memory_is_on() -> None:
-    offered = {on: [tool.name for tool in client_manifest(Limits(), Memory(enabled=on)).tools] for on in (True, False)}
+    offered = {
+        on: [tool.name for tool in client_manifest(Limits(), MemoryLimits(enabled=on)).tools] for on in (True, False)
+    }
     assert MEMORY in offered[True]
     assert offered[False] == [name for name in offered[True] if name != MEMORY]
 
 
 def test_an_adapter_that_does_not_know_commands_is_sent_the_verb_of_older_releases() -> None:
     older, newer = (
-        client_manifest(Limits(), Memory(), ()),
-        client_manifest(Limits(), Memory(), ("command", "ask")),
+        client_manifest(Limits(), MemoryLimits(), ()),
+        client_manifest(Limits(), MemoryLimits(), ("command", "ask")),
     )
     assert encode(newer).replace(b'"verb":"command"', b'"verb":"wish"').replace(
         newer.digest.encode(), older.digest.encode()

@@ -27,7 +27,7 @@ from services.searcher import augmenting
 from services.searcher.augmenting import PURPOSE, SPARE
 from services.searcher.core.quoting import BEST, OFFERED
 from services.searcher.worker import Searcher
-from services.settings import Model, Provider, Settings
+from services.settings import Model, ProviderSettings, Settings
 from tests.harness.provider import Provider as Server
 from tests.harness.provider import Reply, Request, Script, overloaded
 from tests.harness.provider.refusals import refused
@@ -121,7 +121,7 @@ async def world(
     script.add(*replies, lane="compaction")  # a call without tools that is no title
     await MadeIndex(data).write(ROWS)
     async with Server(script) as server:
-        providers = {"own": Provider(url=f"{server.url}/v1", key=SecretStr(KEY))}
+        providers = {"own": ProviderSettings(url=f"{server.url}/v1", key=SecretStr(KEY))}
         settings = Settings(data=data, model=Model(**{"chain": ("own/clerk",), "providers": providers} | model))
         async with opened(searcher or Searcher(), bus, settings):
             if has_desk:

@@ -16,7 +16,7 @@ from schemas.subjects import ask
 from services.edges.launcher.broker import Broker
 from services.embedder.worker import Embedder
 from services.kit.bus import Bus
-from services.searcher.copies import FACTS, PARTS, TEXT, TOKENS, VECTORS, Copies
+from services.searcher.copies import FACTS, PARTS, TEXT, TOKENS, VECTORS, ShelfCopies
 from services.searcher.worker import Searcher
 from services.settings import Settings
 from tests.helpers.broker_world import connected, opened
@@ -102,7 +102,7 @@ def record(letter: bytes) -> tuple[bytes, ...]:
 
 
 def test_parts_are_read_as_they_were_written_and_what_is_forgotten_is_overwritten(tmp_path: Path) -> None:
-    copies = Copies(tmp_path)
+    copies = ShelfCopies(tmp_path)
     copies.know(np.array([4, 1]), copies.write([record(b"a"), record(b"b")]))
     copies.know(np.array([7]), copies.write([record(b"c")]))
     assert [True, False, True, True, False] == copies.has(np.array([4, 0, 1, 7, 9])).tolist()
@@ -117,7 +117,7 @@ def test_parts_are_read_as_they_were_written_and_what_is_forgotten_is_overwritte
 
 
 def test_a_file_that_would_fill_the_disk_is_not_written(tmp_path: Path) -> None:
-    copies = Copies(tmp_path, room=1 << 62)
+    copies = ShelfCopies(tmp_path, room=1 << 62)
     with pytest.raises(OSError, match="make room there"):
         copies.write([record(b"a")])
     assert b"" == copies.written()

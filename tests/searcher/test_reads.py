@@ -11,12 +11,12 @@ import pytest
 from services.embedder.convert import DIMENSIONS
 from services.kit.logs import logger
 from services.kit.vectors import Table
-from services.searcher.copies import Copies
+from services.searcher.copies import ShelfCopies
 from services.searcher.core.query import query_of
 from services.searcher.core.ranking import CANDIDATES
 from services.searcher.core.shelf import Scope
-from services.searcher.finding import Asked, find
-from services.searcher.store import Store
+from services.searcher.finding import ShelfQuery, find
+from services.searcher.store import SearchStore
 from tests.bench.search.made import PROJECT, Texts, make
 
 SEARCHES = 5
@@ -26,7 +26,7 @@ async def reads(data: Path, rows: int, monkeypatch: pytest.MonkeyPatch) -> Count
     """What some searches ask of the tables, and how many rows they read of the copies."""
     await asyncio.to_thread(data.mkdir)
     await make(data, rows)
-    store = Store(data, 1, logger())
+    store = SearchStore(data, 1, logger())
     shelves = list((await store.shelves(PROJECT)).kinds.values())
     while store.is_busy:  # noqa: ASYNC110 - rows are copied by a task of its own
         await asyncio.sleep(0)
@@ -43,12 +43,12 @@ async def reads(data: Path, rows: int, monkeypatch: pytest.MonkeyPatch) -> Count
 
     for name in ("nearest", "arrow", "at", "count"):
         counted(Table, name)
-    counted(Copies, "read")
+    counted(ShelfCopies, "read")
     texts, numbers = Texts(5), np.random.default_rng(5)
     for _ in range(SEARCHES):
         text, vector = texts.text(8), numbers.normal(size=DIMENSIONS).astype(np.float32)
         query = query_of(text, (vector / np.linalg.norm(vector)).tobytes())
-        await find(shelves, Asked(query=query, literals=(), scope=Scope(), project=PROJECT, narrowed=""), 10)
+        await find(shelves, ShelfQuery(query=query, literals=(), scope=Scope(), project=PROJECT, narrowed=""), 10)
     monkeypatch.undo()
     store.close()
     return counts

@@ -8,7 +8,7 @@ import pytest
 from services.kit.logs import logger
 from services.kit.vectors import Tables
 from services.searcher import store as stores
-from services.searcher.store import BEARABLE, Store
+from services.searcher.store import BEARABLE, SearchStore
 from tests.helpers.search_index import MadeIndex
 from tests.helpers.search_rows import message_row
 from tests.helpers.waiting import until
@@ -20,7 +20,7 @@ async def test_a_search_at_the_start_waits_until_the_tables_are_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await MadeIndex(tmp_path).write(ROWS)
-    store = Store(tmp_path, 4, logger())
+    store = SearchStore(tmp_path, 4, logger())
     opens, goes_on = asyncio.Event(), asyncio.Event()
     opening = Tables.open
 
@@ -43,7 +43,7 @@ async def test_a_search_at_the_start_waits_until_the_tables_are_open(
 
 async def test_an_older_index_is_searched_until_another_has_replaced_it(tmp_path: Path) -> None:
     await MadeIndex(tmp_path, lacks="written").write(ROWS)
-    store = Store(tmp_path, 4, logger())
+    store = SearchStore(tmp_path, 4, logger())
     shelf = (await store.shelves("harbour")).kinds["message"].shelf
     assert 1 == len(shelf)
     assert 0 == len(shelf.vocabulary)
@@ -53,7 +53,7 @@ async def test_an_older_index_is_searched_until_another_has_replaced_it(tmp_path
 async def test_a_search_while_another_set_takes_the_place_of_the_old_one_is_of_one_of_them(tmp_path: Path) -> None:
     made = MadeIndex(tmp_path)
     await made.write(ROWS)
-    store = Store(tmp_path, 4, logger())
+    store = SearchStore(tmp_path, 4, logger())
     assert 1 == len((await store.shelves("harbour")).kinds["message"].shelf)
     made.move("another")
     await made.write([*ROWS, message_row("Gulls sit on the crane", "m2", ordinal=2, seq=2)])
@@ -65,7 +65,7 @@ async def test_a_search_while_another_set_takes_the_place_of_the_old_one_is_of_o
 MORE = message_row("Gulls sit on the crane", "m2", ordinal=2, seq=2)
 
 
-def messages(project: stores.Project) -> int:
+def messages(project: stores.ProjectShelves) -> int:
     return len(project.kinds["message"].shelf)
 
 
@@ -75,7 +75,7 @@ async def test_a_search_that_cannot_wait_uses_what_was_read_before_and_has_the_r
     monkeypatch.setattr(stores, "OLD", 0.0)
     made = MadeIndex(tmp_path)
     await made.write(ROWS)
-    store = Store(tmp_path, 4, logger())
+    store = SearchStore(tmp_path, 4, logger())
     known = await store.shelves("harbour")
     await made.write([MORE])
     with store.searched():
@@ -99,7 +99,7 @@ async def test_what_is_indexed_is_read_before_anybody_searches_again(
     monkeypatch.setattr(stores, "REST", 0.0)
     made = MadeIndex(tmp_path)
     await made.write(ROWS)
-    store = Store(tmp_path, 4, logger())
+    store = SearchStore(tmp_path, 4, logger())
     await store.shelves("harbour")
     following = asyncio.create_task(store.follow())
     await made.write([MORE])

@@ -17,17 +17,17 @@ from services.kit.model.chain import chain
 from services.settings import (
     History,
     Limits,
-    Memory,
+    MemoryLimits,
     Model,
     Nats,
     Price,
     Prices,
-    Provider,
+    ProviderSettings,
     Settings,
     environment,
     load,
 )
-from services.settings.entries import Entry, groups_of, value_of
+from services.settings.entries import SettingEntry, groups_of, value_of
 from services.settings.sources import ENTRIES, VARIABLES
 from tests.helpers.sourced_settings import Loading, lines, loading
 
@@ -49,10 +49,10 @@ def test_a_process_reads_the_very_settings_that_started_it(tmp_path: Path) -> No
             key_files=("src/core.py", "docs/map.md"),
         ),
         history=History(ahead=False),
-        memory=Memory(enabled=False, mode="full"),
+        memory=MemoryLimits(enabled=False, mode="full"),
         model=Model(
             chain=("local/small", "openai/large"),
-            providers={"local": Provider(url="http://127.0.0.1:1/v1", key=SecretStr(KEY))},
+            providers={"local": ProviderSettings(url="http://127.0.0.1:1/v1", key=SecretStr(KEY))},
             prices={"openai/*": Price(input=1.0, cached=0.1)},
             windows={"small": 8192},
         ),
@@ -118,7 +118,7 @@ WITH: dict[str, dict[str, object]] = {
 """What else must be set for these."""
 
 
-def samples(entry: Entry) -> list[object]:
+def samples(entry: SettingEntry) -> list[object]:
     """Valid values of a setting, none of them its default."""
     default = value_of(Settings(), entry)
     if entry.key in SAMPLES:
@@ -265,7 +265,7 @@ def test_what_stands_in_for_a_wrong_value_is_the_next_source_that_has_one(loadin
 def test_a_mapping_is_never_mixed_of_two_sources(loading: Loading) -> None:
     user = '[model.providers.own]\nurl = "http://models.local/v1"\n'
     loaded = loading({"ANNALS_MODEL__PROVIDERS": '{"Barn": {"url": "http://barn/v1"}}'}, user=user)
-    assert ({"Barn": Provider(url="http://barn/v1")}, ()) == (loaded.settings.model.providers, loaded.problems)
+    assert ({"Barn": ProviderSettings(url="http://barn/v1")}, ()) == (loaded.settings.model.providers, loaded.problems)
 
 
 def test_a_value_may_rest_on_one_of_another_source(loading: Loading) -> None:
@@ -325,7 +325,9 @@ def test_an_empty_variable_says_nothing(loading: Loading) -> None:
 
 
 def test_a_key_is_handed_on_and_never_shown(loading: Loading) -> None:
-    given = Settings(model=Model(providers={"local": Provider(url="http://127.0.0.1:1/v1", key=SecretStr(KEY))}))
+    given = Settings(
+        model=Model(providers={"local": ProviderSettings(url="http://127.0.0.1:1/v1", key=SecretStr(KEY))})
+    )
     assert KEY in environment(given)["ANNALS_MODEL__PROVIDERS"]
     assert KEY not in f"{given!r} {given}"
 
@@ -396,7 +398,7 @@ def test_a_path_is_spelled_in_one_way() -> None:
 
 def test_a_model_of_a_harness_needs_neither_address_nor_key() -> None:
     chosen = ("harness/small", "harness/anthropic/claude/x", "mine/small")
-    settings = Model(chain=chosen, providers={"mine": Provider(kind="harness")}, windows={"small": 32_000})
+    settings = Model(chain=chosen, providers={"mine": ProviderSettings(kind="harness")}, windows={"small": 32_000})
     assert [("harness", "", "small", "", 32_000), ("harness", "", "anthropic/claude/x", "", 128_000)] == [
         (one.kind, one.url, one.model, one.key.get_secret_value(), one.window) for one in chain(settings, {})
     ][:2]
@@ -407,9 +409,9 @@ def test_each_model_is_reached_as_it_was_told() -> None:
     settings = Model(
         chain=("openai/gpt", "anthropic/claude/x", "own/small", "hidden/b", "barn/c"),
         providers={
-            "own": Provider(url="http://meadow/v1"),
-            "hidden": Provider(url="http://hidden/v1", key_variable="HIDDEN"),
-            "barn": Provider(kind="anthropic", url="http://barn", key=SecretStr("b"), key_variable="HIDDEN"),
+            "own": ProviderSettings(url="http://meadow/v1"),
+            "hidden": ProviderSettings(url="http://hidden/v1", key_variable="HIDDEN"),
+            "barn": ProviderSettings(kind="anthropic", url="http://barn", key=SecretStr("b"), key_variable="HIDDEN"),
         },
         windows={"small": 8000},
         max_output=4000,

@@ -61,24 +61,24 @@ from schemas.inbox import (
 from services.tagger.core.decide import InboundContext, decide
 from services.tagger.core.numbering import MAX_NAMES_PER_EVENT
 from services.tagger.core.parts import content_digest
-from services.tagger.core.state import Session, evolve, identity
+from services.tagger.core.state import TaggedSession, evolve, identity
 from tests.helpers.examples import examples
 from tests.helpers.given import Given, drafted, given
 
 replace = msgspec.structs.replace
 AT = datetime(2026, 1, 1, tzinfo=UTC)
-START = given(evolve, Session())
+START = given(evolve, TaggedSession())
 
 
 def inbound(
-    *items: Seen, origin: Session | None = None, sizes: dict[str, int] | None = None
-) -> Callable[[Session], list[Event]]:
+    *items: Seen, origin: TaggedSession | None = None, sizes: dict[str, int] | None = None
+) -> Callable[[TaggedSession], list[Event]]:
     """What the tagger decides on one inbound message of these items."""
     context = InboundContext("opencode", Inbound("i", AT, items), origin, sizes or {})
     return lambda session: decided(session, context)
 
 
-def decided(session: Session, context: InboundContext) -> list[Event]:
+def decided(session: TaggedSession, context: InboundContext) -> list[Event]:
     return drafted(evolve, session, lambda draft: decide(draft, context))
 
 
@@ -129,12 +129,12 @@ def opened(name: str, kept: int, last: int, count: int, previous: str = "", *, a
     return StepOpened(step=name, previous=previous, aligned=aligned, kept=kept, last=last, count=count)
 
 
-def numbers(now: Given[Session]) -> dict[str, int]:
+def numbers(now: Given[TaggedSession]) -> dict[str, int]:
     """The parts that have a number."""
     return {name: part.number for name, part in sorted(now.state.conversation.parts.items()) if part.number}
 
 
-def order(now: Given[Session]) -> str:
+def order(now: Given[TaggedSession]) -> str:
     return "".join(one.recorded.message for one in now.state.conversation.after(0))
 
 
@@ -265,7 +265,9 @@ def test_what_becomes_blank_or_ignored_before_it_is_sent_has_no_number(part: Par
 
 
 def test_a_number_whose_part_is_not_known_is_spent_all_the_same() -> None:
-    now = given(evolve, Session(), tags(1, "message", x0="x")).when(inbound(message("a", text("a0")), step("s1", "a")))
+    now = given(evolve, TaggedSession(), tags(1, "message", x0="x")).when(
+        inbound(message("a", text("a0")), step("s1", "a"))
+    )
     now.then_only(TagAssigned, tags(2, "message", a0="a"))
 
 
@@ -277,7 +279,7 @@ def test_a_message_carries_its_id_its_time_and_its_actor() -> None:
 def test_each_fact_is_folded_into_the_state_once() -> None:
     folded: list[Event] = []
 
-    def counting(session: Session, event: Event, envelope: Envelope) -> Session:
+    def counting(session: TaggedSession, event: Event, envelope: Envelope) -> TaggedSession:
         folded.append(event)
         return evolve(session, event, envelope)
 
@@ -285,7 +287,7 @@ def test_each_fact_is_folded_into_the_state_once() -> None:
     context = InboundContext(
         "opencode", Inbound("i", AT, (message("u", text("u0"), role="user"), shown, step("s", "ua")))
     )
-    facts = drafted(counting, Session(), lambda draft: decide(draft, context))
+    facts = drafted(counting, TaggedSession(), lambda draft: decide(draft, context))
     assert 8 <= len(facts)
     assert facts == folded
 
@@ -323,7 +325,7 @@ def test_a_step_lists_an_ephemeral_part_in_vain() -> None:
 PICTURE = Attachment("image/png", "shot.png", bytes=50_000, width=1500, height=1000, digest="d1")
 
 
-def parts_of(now: Given[Session]) -> dict[str, PartRecorded]:
+def parts_of(now: Given[TaggedSession]) -> dict[str, PartRecorded]:
     return {event.part: event for event in now.log if isinstance(event, PartRecorded)}
 
 
@@ -423,7 +425,7 @@ def test_calls_of_other_ids_do_not_stand_in_the_way() -> None:
     now.then_only(TagAssigned, tags(1, "tool", r0="a", r1="a"))
 
 
-def owner_of(now: Given[Session], part: str) -> str:
+def owner_of(now: Given[TaggedSession], part: str) -> str:
     return now.state.conversation.parts[part].recorded.owner
 
 
@@ -1019,7 +1021,7 @@ def test_a_session_without_a_known_origin_is_no_fork() -> None:
 
 
 def test_a_fork_of_an_empty_session_takes_over_nothing() -> None:
-    now = START.when(inbound(SessionSeen(forked_from="o"), origin=Session()))
+    now = START.when(inbound(SessionSeen(forked_from="o"), origin=TaggedSession()))
     now.then_only(SessionForked, SessionForked(origin="o"))
 
 
@@ -1175,7 +1177,7 @@ def _tale(moves: list[tuple[str, int, int]]) -> Tale:
     return tale
 
 
-def folded(messages: Sequence[Sequence[Seen]]) -> Given[Session]:
+def folded(messages: Sequence[Sequence[Seen]]) -> Given[TaggedSession]:
     now = START
     for items in messages:
         now = now.when(inbound(*items))
@@ -1228,7 +1230,7 @@ def test_a_session_that_only_grows_may_be_delivered_again_at_any_later_time(
 def test_the_facts_alone_give_the_state_that_they_were_decided_on(tale: Tale) -> None:
     now = folded([[item] for item in tale.items])
     log = [msgspec.json.decode(msgspec.json.encode(event), type=type(event)) for event in now.log]
-    assert now.state == given(evolve, Session(), *log).state
+    assert now.state == given(evolve, TaggedSession(), *log).state
 
 
 @quick
@@ -1261,7 +1263,7 @@ def test_the_books_balance_after_everything_that_is_seen(tale: Tale) -> None:
         _check_books(now.state)
 
 
-def _check_numbers(session: Session, assigned: list[TagAssigned], highest: int) -> None:
+def _check_numbers(session: TaggedSession, assigned: list[TagAssigned], highest: int) -> None:
     """New numbers go on from the highest, in the order of the conversation; one use has one number and no other."""
     given_now = [(event.first + at, name) for event in assigned for at, name in enumerate(event.parts)]
     fresh = list(dict.fromkeys(number for number, _ in given_now if number > highest))
@@ -1274,7 +1276,7 @@ def _check_numbers(session: Session, assigned: list[TagAssigned], highest: int) 
         assert part.number in (0, session.numbers.get(identity(part.recorded)), own)
 
 
-def _check_books(session: Session) -> None:
+def _check_books(session: TaggedSession) -> None:
     turns = session.conversation
     present = {name: message for name, message in turns.messages.items() if message.present}
     assert {message.ordinal: name for name, message in present.items()} == dict(turns.order)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from schemas.events import StepOpened
 from schemas.inbox import Mode, Seen, SessionSeen, StepSeen
 from services.plan.lanes import LANES
-from services.tagger.core.state import Session
+from services.tagger.core.state import TaggedSession
 from tests.helpers.examples import examples
 from tests.helpers.given import Given
 from tests.helpers.harness import Harness, text_part
@@ -26,7 +26,7 @@ def in_mode(name: str, mode: Mode, messages: str = "u") -> StepSeen:
     return StepSeen(name, messages=listing(messages), count=len(messages), mode=mode)
 
 
-def stepped(*modes: Mode, first: Sequence[Seen] = ()) -> Given[Session]:
+def stepped(*modes: Mode, first: Sequence[Seen] = ()) -> Given[TaggedSession]:
     """A session with a step in each of these modes."""
     now = START.when(inbound(*first, message("u", text("u0"), role="user")))
     for number, mode in enumerate(modes, 1):
@@ -34,7 +34,7 @@ def stepped(*modes: Mode, first: Sequence[Seen] = ()) -> Given[Session]:
     return now
 
 
-def modes(now: Given[Session]) -> list[str]:
+def modes(now: Given[TaggedSession]) -> list[str]:
     return [event.mode for event in now.log if isinstance(event, StepOpened)]
 
 

@@ -6,7 +6,7 @@ import pytest
 from schemas.events import PartRecorded
 from schemas.inbox import MessageGone, PartGone, PartSeen, Role
 from services.domain.texts.content import person_texts, piece_of, recorded_message
-from services.tagger.core.state import Session
+from services.tagger.core.state import TaggedSession
 from tests.helpers.given import Given
 from tests.tagger.test_decide import START, inbound, message, of, step, text
 
@@ -15,15 +15,15 @@ TYPED = replace(text("p", "we deploy on Tuesdays"), typed=True)
 FORGED = replace(text("p", "push with --force"), typed=True)
 
 
-def provenances(now: Given[Session]) -> list[tuple[str, str]]:
+def provenances(now: Given[TaggedSession]) -> list[tuple[str, str]]:
     return [(one.text, one.provenance) for one in now.log if isinstance(one, PartRecorded)]
 
 
-def typed_by(part: PartSeen = TYPED, role: Role = "user") -> Given[Session]:
+def typed_by(part: PartSeen = TYPED, role: Role = "user") -> Given[TaggedSession]:
     return START.when(inbound(message("u", part, role=role)))
 
 
-def quoted(now: Given[Session]) -> list[str]:
+def quoted(now: Given[TaggedSession]) -> list[str]:
     """What is taken for the person's words, now."""
     recorded = {one.part: one for one in now.log if isinstance(one, PartRecorded)}
     conversation = now.state.conversation

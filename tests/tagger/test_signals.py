@@ -50,7 +50,7 @@ from services.domain.tools.request import MAX_TARGET_CHARACTERS, Request, Touch,
 from services.tagger.core import project
 from services.tagger.core.decide import InboundContext, decide
 from services.tagger.core.project import Project
-from services.tagger.core.state import Session, evolve
+from services.tagger.core.state import TaggedSession, evolve
 from services.tagger.core.tool_runs import tool_seen
 from services.tagger.masking import masked
 from tests.helpers.examples import examples
@@ -58,11 +58,11 @@ from tests.helpers.given import Given, drafted, envelope, given
 from tests.helpers.told_secrets import SECRET
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
-START = given(evolve, Session())
+START = given(evolve, TaggedSession())
 quick = settings(max_examples=examples(60), deadline=None)
 
 
-def inbound(*items: Seen) -> Callable[[Session], list[Event]]:
+def inbound(*items: Seen) -> Callable[[TaggedSession], list[Event]]:
     context = InboundContext("opencode", Inbound("i", AT, items))
     return lambda session: drafted(evolve, session, lambda draft: decide(draft, context))
 
@@ -140,7 +140,7 @@ def test_a_result_without_a_known_call_is_about_nothing() -> None:
 def test_a_call_whose_arguments_are_kept_aside_is_about_what_was_found_in_them() -> None:
     seen = msgspec.structs.replace(ran("write", ""), input_ref="r1")
     about = Request("write", "edit", "/x", ("/x",), (Touch("/x", "written"),))
-    run, touched = tool_seen(Session(), seen, {"r1": about}, None)
+    run, touched = tool_seen(TaggedSession(), seen, {"r1": about}, None)
     assert ToolRan(message="a", part="p1", tool="write", call="c-p1", target="/x") == run
     assert FileTouched(path="/x", action="written", message="a", part="p1", tool="write") == touched
 
@@ -313,7 +313,7 @@ def test_a_set_of_tools_is_told_when_it_is_another_one() -> None:
 def test_definitions_that_are_kept_aside_are_told_by_reference() -> None:
     inbound = Inbound("i", AT, (ToolsSeen("d1", (ToolSeen("read"),)),))
     context = InboundContext("pi", inbound, definitions={"d1": "r1"})
-    (changed,) = drafted(evolve, Session(), lambda draft: decide(draft, context))
+    (changed,) = drafted(evolve, TaggedSession(), lambda draft: decide(draft, context))
     assert ToolsetChanged(digest="d1", names=["read"], tokens=[1], definitions_ref="r1") == changed
 
 
@@ -350,14 +350,14 @@ def test_one_refusal_told_of_the_session_and_of_the_answer_is_one_until_the_next
     )
 
 
-def at(seconds: float, *items: Seen) -> Callable[[Given[Session]], Given[Session]]:
+def at(seconds: float, *items: Seen) -> Callable[[Given[TaggedSession]], Given[TaggedSession]]:
     """What a harness says so many seconds after the beginning, by its clock."""
     context = InboundContext("opencode", Inbound("i", AT + timedelta(seconds=seconds), items))
 
-    def told(now: Given[Session]) -> Given[Session]:
+    def told(now: Given[TaggedSession]) -> Given[TaggedSession]:
         state = now.state
 
-        def evolved(before: Session, event: Event, envelope: Envelope) -> Session:
+        def evolved(before: TaggedSession, event: Event, envelope: Envelope) -> TaggedSession:
             return evolve(before, event, msgspec.structs.replace(envelope, at=context.at))
 
         made = drafted(evolved, state, lambda draft: decide(draft, context))
@@ -549,7 +549,7 @@ def test_a_copy_of_any_item_right_behind_it_says_nothing_and_the_facts_alone_giv
         now = now.when(inbound(item))
         now.when(inbound(item)).then()
     log = [msgspec.json.decode(msgspec.json.encode(event), type=type(event)) for event in now.log]
-    assert now.state == given(evolve, Session(), *log).state
+    assert now.state == given(evolve, TaggedSession(), *log).state
 
 
 @quick

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from schemas.events import CommitsAdvanced, CommitSeen
-from services.commit_indexer.core.state import Bounds, Head, History, Kept
+from services.commit_indexer.core.state import CommitBounds, CommitHistory, CountedCommit, Head
 
 DAY = 86_400
 MOST_REMOVED = 5_000
@@ -15,14 +15,14 @@ Listed = tuple[int, str]
 """When a commit was made, and its name."""
 
 
-def within(listed: Sequence[Listed], bounds: Bounds, now: float) -> list[Listed]:
+def within(listed: Sequence[Listed], bounds: CommitBounds, now: float) -> list[Listed]:
     """Those that are young enough to be read for the first time."""
     if not bounds.since_days:
         return list(listed)
     return [one for one in listed if one[0] >= now - bounds.since_days * DAY]
 
 
-def wanted(history: History, listed: Sequence[Listed], bounds: Bounds, ends: Collection[str]) -> list[str]:
+def wanted(history: CommitHistory, listed: Sequence[Listed], bounds: CommitBounds, ends: Collection[str]) -> list[str]:
     """The commits to be read: not known, and among the newest that count; or known in part only.
 
     `listed` has children before their parents, and what is returned the other way round.
@@ -57,16 +57,18 @@ def batches(shas: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]
         yield batch
 
 
-def news(history: History, commits: Sequence[CommitSeen]) -> list[CommitSeen]:
+def news(history: CommitHistory, commits: Sequence[CommitSeen]) -> list[CommitSeen]:
     """What is not known of these."""
     return [one for one in commits if _is_news(history.commits.get(one.sha), one)]
 
 
-def _is_news(known: Kept | None, told: CommitSeen) -> bool:
+def _is_news(known: CountedCommit | None, told: CommitSeen) -> bool:
     return known is None or (known.partial and not told.partial)
 
 
-def advanced(history: History, source: str, head: str, bounds: Bounds, lost: Collection[str]) -> list[CommitsAdvanced]:
+def advanced(
+    history: CommitHistory, source: str, head: str, bounds: CommitBounds, lost: Collection[str]
+) -> list[CommitsAdvanced]:
     """That a repository has been read up to this commit, and what counts no longer; nothing where that is known."""
     gone = [sha for sha in lost if sha in history.commits]
     left = sorted(((one.committed, sha) for sha, one in history.commits.items() if sha not in lost), reverse=True)

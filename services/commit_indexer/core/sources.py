@@ -14,7 +14,7 @@ from services.domain.limits import Commits
 replace = msgspec.structs.replace
 
 
-class Source(msgspec.Struct, frozen=True):
+class RepositorySource(msgspec.Struct, frozen=True):
     """A repository of a project."""
 
     project: str
@@ -25,7 +25,7 @@ class Source(msgspec.Struct, frozen=True):
     """Whether the directory is known to be the root of a work tree."""
 
 
-class Places(msgspec.Struct, frozen=True):
+class ProjectPlaces(msgspec.Struct, frozen=True):
     """What harnesses have told of where projects are."""
 
     directories: Map[tuple[str, str], ProjectIdentified] = Map()
@@ -34,7 +34,7 @@ class Places(msgspec.Struct, frozen=True):
     """Names that projects had before: what lies there is read for their new ones."""
 
 
-def evolve(places: Places, event: Event, project: str) -> Places:
+def evolve(places: ProjectPlaces, event: Event, project: str) -> ProjectPlaces:
     match event:
         case ProjectIdentified(directory=directory):
             return replace(places, directories=places.directories.insert((project, directory), event))
@@ -44,7 +44,7 @@ def evolve(places: Places, event: Event, project: str) -> Places:
             return places
 
 
-def sources(places: Places, settings: Commits, aliases: Aliases) -> list[Source]:
+def sources(places: ProjectPlaces, settings: Commits, aliases: Aliases) -> list[RepositorySource]:
     """The repositories to be read, each once, and for the name that its project goes by where it was reported so."""
     if not settings.enabled:
         return []
@@ -54,13 +54,14 @@ def sources(places: Places, settings: Commits, aliases: Aliases) -> list[Source]
         one for one in found if (head := aliases.project(one.project)) == one.project or (head, one.place) not in named
     )
     remotes = (
-        Source(aliases.project(project), address, is_remote=True) for project, address in settings.remotes.items()
+        RepositorySource(aliases.project(project), address, is_remote=True)
+        for project, address in settings.remotes.items()
     )
     return list({(one.project, one.place): one for one in (*checkouts, *remotes)}.values())
 
 
-def _checkouts(places: Places) -> Iterator[Source]:
+def _checkouts(places: ProjectPlaces) -> Iterator[RepositorySource]:
     for (project, directory), told in sorted(places.directories.items()):
         place = told.root or directory
         if not told.home and project not in places.former and place.startswith("/") and (told.vcs or not told.root):
-            yield Source(project, place, is_root=bool(told.root))
+            yield RepositorySource(project, place, is_root=bool(told.root))

@@ -14,7 +14,7 @@ NOUNS = ("commit", "commits")
 """What a project's commits are folded from, beside all else that is told of a project."""
 
 
-class Kept(msgspec.Struct, frozen=True):
+class CountedCommit(msgspec.Struct, frozen=True):
     """A commit that counts."""
 
     committed: int
@@ -22,7 +22,7 @@ class Kept(msgspec.Struct, frozen=True):
     partial: bool = False
 
 
-class Bounds(msgspec.Struct, frozen=True):
+class CommitBounds(msgspec.Struct, frozen=True):
     """What is read where there is nothing to go on from, and the most that count."""
 
     since_days: int
@@ -33,27 +33,29 @@ class Head(msgspec.Struct, frozen=True):
     """How far a repository was read, and within which bounds that began."""
 
     sha: str
-    bounds: Bounds
+    bounds: CommitBounds
 
 
-class History(msgspec.Struct, frozen=True):
+class CommitHistory(msgspec.Struct, frozen=True):
     """A project's commits, and the repositories that they were read from."""
 
-    commits: Map[str, Kept] = Map()
+    commits: Map[str, CountedCommit] = Map()
     heads: Map[str, Head] = Map()
 
 
-def evolve(history: History, event: Event, _: Envelope) -> History:
+def evolve(history: CommitHistory, event: Event, _: Envelope) -> CommitHistory:
     match event:
         case CommitSeen(sha=sha, committed=committed, partial=partial):
-            return replace(history, commits=history.commits.insert(sha, Kept(int(committed.timestamp()), partial)))
+            return replace(
+                history, commits=history.commits.insert(sha, CountedCommit(int(committed.timestamp()), partial))
+            )
         case CommitsAdvanced():
             return _advanced(history, event)
         case _:
             return history
 
 
-def _advanced(history: History, event: CommitsAdvanced) -> History:
+def _advanced(history: CommitHistory, event: CommitsAdvanced) -> CommitHistory:
     """A head that counts no longer is nothing to go on from: it may come back with all behind it."""
     commits, heads = history.commits, history.heads
     for sha in event.removed:
@@ -61,5 +63,5 @@ def _advanced(history: History, event: CommitsAdvanced) -> History:
     removed = set(event.removed)
     for source in [source for source, head in heads.items() if head.sha in removed]:
         heads = heads.discard(source)
-    head = Head(event.head, Bounds(event.since_days, event.max_commits))
+    head = Head(event.head, CommitBounds(event.since_days, event.max_commits))
     return replace(history, commits=commits, heads=heads.insert(event.source, head))

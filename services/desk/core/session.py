@@ -18,7 +18,7 @@ NOTHING_WAITS = (
 )
 
 
-class Session(msgspec.Struct, frozen=True):
+class DeskSession(msgspec.Struct, frozen=True):
     """A session at one position of the log, as far as commands about it are concerned."""
 
     tags: Tags = Tags()
@@ -28,7 +28,7 @@ class Session(msgspec.Struct, frozen=True):
     """The highest number of a message; 0: none is listed."""
 
 
-def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
+def evolve(session: DeskSession, event: Event, envelope: Envelope) -> DeskSession:
     match event:
         case StepOpened():
             return session if session.has_begun else replace(session, has_begun=True)
@@ -39,14 +39,14 @@ def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
             return session if queued is session.tags else replace(session, tags=queued)
 
 
-@command(DropQueue, on=Session, writes=(DropRequested,))
-def drop(session: Session, command: DropQueue, context: CommandContext) -> Decision:
+@command(DropQueue, on=DeskSession, writes=(DropRequested,))
+def drop(session: DeskSession, command: DropQueue, context: CommandContext) -> Decision:
     """Queue the tags that an agent names."""
     return tags.drop(session.tags, command.drop, context.protected)
 
 
-@command(FlushRequest, on=Session, writes=(FlushRequested,))
-def flush(session: Session, command: FlushRequest, _: CommandContext) -> Decision:
+@command(FlushRequest, on=DeskSession, writes=(FlushRequested,))
+def flush(session: DeskSession, command: FlushRequest, _: CommandContext) -> Decision:
     """Have everything that waits applied at the next model call. What that came to, the plan of that call says."""
     if not session.has_begun and not session.tags.last:
         return Decision(ok=False, text=NOTHING_WAITS)
@@ -54,27 +54,27 @@ def flush(session: Session, command: FlushRequest, _: CommandContext) -> Decisio
     return Decision(ok=True, text=text, events=(FlushRequested(reason=command.reason),))
 
 
-@command(HistoryOrder, on=Session, writes=(HistoryOrdered,), address=AddressKind.SESSION)
-def order(session: Session, command: HistoryOrder, context: CommandContext) -> Decision:
+@command(HistoryOrder, on=DeskSession, writes=(HistoryOrdered,), address=AddressKind.SESSION)
+def order(session: DeskSession, command: HistoryOrder, context: CommandContext) -> Decision:
     """Have all history compressed that can be."""
     return history.order(command, _history_state(session, context), session.newest)
 
 
-@command(HistoryRebuild, on=Session, writes=(HistoryOrdered,), address=AddressKind.SESSION)
-def rebuild(session: Session, command: HistoryRebuild, context: CommandContext) -> Decision:
+@command(HistoryRebuild, on=DeskSession, writes=(HistoryOrdered,), address=AddressKind.SESSION)
+def rebuild(session: DeskSession, command: HistoryRebuild, context: CommandContext) -> Decision:
     """Have compressed history made anew, or give that up."""
     return history.order(command, _history_state(session, context), session.newest)
 
 
-@command(HistoryRescore, on=Session, writes=(HistoryOrdered,), address=AddressKind.SESSION)
-def rescore(session: Session, command: HistoryRescore, context: CommandContext) -> Decision:
+@command(HistoryRescore, on=DeskSession, writes=(HistoryOrdered,), address=AddressKind.SESSION)
+def rescore(session: DeskSession, command: HistoryRescore, context: CommandContext) -> Decision:
     """Have a model judge anew how long each part of the history is worth keeping."""
     state = _history_state(session, context)
     has_none = not context.has_models and state not in history.REFUSED
     return history.order(command, history.HistoryState.NO_MODEL if has_none else state)
 
 
-def _history_state(session: Session, context: CommandContext) -> history.HistoryState:
+def _history_state(session: DeskSession, context: CommandContext) -> history.HistoryState:
     if not context.history:
         return history.HistoryState.OFF if not context.is_history_own else history.HistoryState.OFF_HERE
     return history.HistoryState.READY if session.has_begun else history.HistoryState.BEFORE

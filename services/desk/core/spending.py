@@ -29,7 +29,7 @@ SHARES = {"dreamer": 0.5}
 """Of a day's budget, how much a room may take at most that works while nobody waits for it."""
 
 
-class Call(msgspec.Struct, frozen=True):
+class Reservation(msgspec.Struct, frozen=True):
     """A reservation and what became of it."""
 
     tokens: int
@@ -48,7 +48,7 @@ class Day(msgspec.Struct, frozen=True):
 
     tokens: int = 0
     micros: int = 0
-    calls: Map[str, Call] = Map()
+    calls: Map[str, Reservation] = Map()
     of_purpose: Map[str, tuple[int, int]] = Map()
     """The same by what calls were for: tokens and millionths of a USD."""
 
@@ -63,7 +63,7 @@ class Ledger(msgspec.Struct, frozen=True):
         days = [day for one, day in self.days.items() if one.startswith(f"{name}-")]
         return sum(day.tokens for day in days), sum(day.micros for day in days)
 
-    def find(self, reservation: str) -> tuple[str, Call] | None:
+    def find(self, reservation: str) -> tuple[str, Reservation] | None:
         """A call of the newest days, with its day."""
         for name in _newest(self):
             call = self.days[name].calls.get(reservation)
@@ -79,23 +79,23 @@ def evolve(ledger: Ledger, event: Event, envelope: Envelope) -> Ledger:
             known = ledger.find(name)
             if known is not None and not known[1].refused:
                 return ledger
-            return _entered(ledger, day, name, Call(tokens, _micros(usd), seq, purpose=purpose))
+            return _entered(ledger, day, name, Reservation(tokens, _micros(usd), seq, purpose=purpose))
         case SpendRefused(reservation=name, day=day):
-            return ledger if ledger.find(name) else _entered(ledger, day, name, Call(0, 0, seq, refused=True))
+            return ledger if ledger.find(name) else _entered(ledger, day, name, Reservation(0, 0, seq, refused=True))
         case SpendSettled(reservation=name, tokens=tokens, usd=usd):
             known = ledger.find(name)
             if known is None or known[1].settled or known[1].refused:
                 return ledger
-            call = Call(tokens, _micros(usd), seq, settled=True, purpose=known[1].purpose)
+            call = Reservation(tokens, _micros(usd), seq, settled=True, purpose=known[1].purpose)
             return _entered(ledger, known[0], name, call)
         case _:
             return ledger
 
 
-def _entered(ledger: Ledger, name: str, reservation: str, call: Call) -> Ledger:
+def _entered(ledger: Ledger, name: str, reservation: str, call: Reservation) -> Ledger:
     """With this call in the place of what was known of it."""
     day = ledger.days.get(name) or Day()
-    before = day.calls.get(reservation) or Call(0, 0, 0)
+    before = day.calls.get(reservation) or Reservation(0, 0, 0)
     tokens, micros = call.tokens - before.tokens, call.micros - before.micros
     used = day.of_purpose.get(call.purpose) or (0, 0)
     day = Day(

@@ -29,7 +29,7 @@ def _anything(_: object) -> str:
     return ""
 
 
-class Question(msgspec.Struct, Generic[T], frozen=True):
+class ModelQuestion(msgspec.Struct, Generic[T], frozen=True):
     """A prompt that is to be answered with one JSON object."""
 
     system: str
@@ -67,7 +67,7 @@ class Attempt(msgspec.Struct, frozen=True):
     seconds: float = 0.0
 
 
-class Answer(msgspec.Struct, Generic[T], frozen=True):
+class ModelAnswer(msgspec.Struct, Generic[T], frozen=True):
     """The value that was asked for, who gave it, and all attempts up to there."""
 
     value: T

@@ -50,7 +50,7 @@ from services.domain.texts.placeholders import MASKED
 __all__ = ["ALL", "PRIVATE_KEY", "mask", "token_pattern"]
 
 
-class Finding(NamedTuple):
+class SecretFinding(NamedTuple):
     """Where a secret stands in a text, and what kind it is."""
 
     start: int
@@ -58,7 +58,7 @@ class Finding(NamedTuple):
     kind: str
 
 
-class Usage(Enum):
+class ValueUsage(Enum):
     """What the value after a key is, as far as its surroundings tell."""
 
     PROSE = auto()
@@ -76,7 +76,7 @@ def mask(text: str) -> str:
     return text
 
 
-def _replaced(text: str, findings: list[Finding]) -> str:
+def _replaced(text: str, findings: list[SecretFinding]) -> str:
     pieces: list[str] = []
     position = 0
     for start, end, kind in _merged(findings):
@@ -85,7 +85,7 @@ def _replaced(text: str, findings: list[Finding]) -> str:
     return "".join((*pieces, text[position:]))
 
 
-def _merged(findings: list[Finding]) -> Iterator[Finding]:
+def _merged(findings: list[SecretFinding]) -> Iterator[SecretFinding]:
     current, *rest = sorted(findings, key=lambda finding: finding.start)
     for finding in rest:
         if finding.start < current.end:
@@ -96,7 +96,7 @@ def _merged(findings: list[Finding]) -> Iterator[Finding]:
     yield current
 
 
-def _findings(text: str) -> list[Finding]:
+def _findings(text: str) -> list[SecretFinding]:
     written = text.encode("ascii", "replace")
     folded = written.lower()
     return [
@@ -114,26 +114,26 @@ def _findings(text: str) -> list[Finding]:
     ]
 
 
-def _private_keys(text: str) -> Iterator[Finding]:
+def _private_keys(text: str) -> Iterator[SecretFinding]:
     if "PRIVATE KEY" in text:
         for match in PRIVATE_KEY.finditer(text):
-            yield Finding(*match.span(), "private-key")
+            yield SecretFinding(*match.span(), "private-key")
 
 
-def _issued_tokens(text: str, folded: bytes) -> Iterator[Finding]:
+def _issued_tokens(text: str, folded: bytes) -> Iterator[SecretFinding]:
     for issuer in _possible_issuers(text, folded):
         covered = 0
         for match in token_pattern(issuer).finditer(text):
             if match.lastgroup != "no_token" and match.start() >= covered:
                 covered = _end(REST_OF_RUN, text, match.end())
-                yield Finding(match.start(), covered, issuer.kind)
+                yield SecretFinding(match.start(), covered, issuer.kind)
 
 
-def _ruled_tokens(text: str, searched: Searched) -> Iterator[Finding]:
+def _ruled_tokens(text: str, searched: Searched) -> Iterator[SecretFinding]:
     for start, end, rule in ruled_secrets(searched):
         value = text[start:end]
         if not (_is_stand_in(value) or METAVARIABLE.fullmatch(value) or text.endswith("[masked:", 0, start)):
-            yield Finding(start, end, rule)
+            yield SecretFinding(start, end, rule)
 
 
 def _possible_issuers(text: str, folded: bytes) -> list[Issuer]:
@@ -159,21 +159,21 @@ def _long_runs(folded: bytes) -> Iterator[tuple[int, int]]:
         start = shape.find(LONG_RUN, end)
 
 
-def _url_passwords(text: str) -> Iterator[Finding]:
+def _url_passwords(text: str) -> Iterator[SecretFinding]:
     if "@" in text:
         for match in URL_PASSWORD.finditer(text):
             if not _is_stand_in(match[1]):
-                yield Finding(*match.span(1), "password")
+                yield SecretFinding(*match.span(1), "password")
 
 
-def _assigned_secrets(text: str, folded: bytes) -> Iterator[Finding]:
+def _assigned_secrets(text: str, folded: bytes) -> Iterator[SecretFinding]:
     for kind, key in KEYS:
         covered = 0
         for match in key.finditer(folded):
             value = VALUE.match(folded, match.end()) if match.start() >= covered else None
             if value and _is_assigned_secret(kind, _value_text(text, value), _usage(text, match, value)):
                 start, covered = _value_span(folded, value)
-                yield Finding(start, covered, kind)
+                yield SecretFinding(start, covered, kind)
 
 
 def _value_text(text: str, value: re.Match[bytes]) -> str:
@@ -187,37 +187,41 @@ def _value_span(folded: bytes, value: re.Match[bytes]) -> tuple[int, int]:
     return start, start + len(folded[start:end].rstrip(b".:"))
 
 
-def _usage(text: str, key: re.Match[bytes], value: re.Match[bytes]) -> Usage:
+def _usage(text: str, key: re.Match[bytes], value: re.Match[bytes]) -> ValueUsage:
     before = text[max(0, key.start() - LONGEST_NAME) : key.start()]
     name = before[len(before.rstrip(TOKEN_CHARACTERS)) :]
     before = before.removesuffix(name)
     written = text[slice(*key.span())]
     if before.endswith("[masked:"):
-        return Usage.PROSE
+        return ValueUsage.PROSE
     if name.startswith("--"):
-        return Usage.FLAG
+        return ValueUsage.FLAG
     if not key["sign"]:  # only SQL writes PASSWORD 'value'
-        return Usage.CONSTANT if value["quote"] == b"'" and written.isupper() else Usage.PROSE
+        return ValueUsage.CONSTANT if value["quote"] == b"'" and written.isupper() else ValueUsage.PROSE
     if value["scheme"]:
-        return Usage.HEADER
+        return ValueUsage.HEADER
     is_tight = key["sign"] == b"=" and " " not in written
     is_variable = (name + written).isupper()
     is_parameter = before.endswith(("?", "&", ";"))
-    return Usage.CONSTANT if value["quote"] or (is_tight and (is_variable or is_parameter)) else Usage.EXPRESSION
+    return (
+        ValueUsage.CONSTANT if value["quote"] or (is_tight and (is_variable or is_parameter)) else ValueUsage.EXPRESSION
+    )
 
 
-def _is_assigned_secret(kind: str, value: str, usage: Usage) -> bool:
-    if usage is Usage.PROSE or _is_stand_in(value) or WORD.fullmatch(value):
+def _is_assigned_secret(kind: str, value: str, usage: ValueUsage) -> bool:
+    if usage is ValueUsage.PROSE or _is_stand_in(value) or WORD.fullmatch(value):
         return False
-    if usage is Usage.FLAG:
+    if usage is ValueUsage.FLAG:
         return len(value) >= SHORTEST_CHOSEN and not METAVARIABLE.fullmatch(value)
-    if usage is Usage.HEADER:
+    if usage is ValueUsage.HEADER:
         return _is_header_token(value)
-    if usage is Usage.EXPRESSION and CODE.fullmatch(value):
+    if usage is ValueUsage.EXPRESSION and CODE.fullmatch(value):
         return False
     if kind in CHOSEN_KINDS:
-        return len(value) >= SHORTEST_CHOSEN and (usage is Usage.CONSTANT or UNLIKE_A_NAME.search(value) is not None)
-    return _is_issued(value) or (usage is Usage.CONSTANT and _is_long(value))
+        return len(value) >= SHORTEST_CHOSEN and (
+            usage is ValueUsage.CONSTANT or UNLIKE_A_NAME.search(value) is not None
+        )
+    return _is_issued(value) or (usage is ValueUsage.CONSTANT and _is_long(value))
 
 
 def _is_issued(value: str) -> bool:
@@ -237,54 +241,54 @@ def _is_stand_in(value: str) -> bool:
     return TEMPLATE.search(value) is not None or STAND_IN.fullmatch(value) is not None
 
 
-def _bearer_tokens(text: str, folded: bytes) -> Iterator[Finding]:
+def _bearer_tokens(text: str, folded: bytes) -> Iterator[SecretFinding]:
     for match in BEARER_TOKEN.finditer(folded):
         start, end = match.span(1)
         if not _is_stand_in(text[start:end]) and _is_header_token(text[start:end]):
-            yield Finding(start, end, "token")
+            yield SecretFinding(start, end, "token")
 
 
-def _curl_passwords(text: str, folded: bytes) -> Iterator[Finding]:
+def _curl_passwords(text: str, folded: bytes) -> Iterator[SecretFinding]:
     if b"curl" in folded:
         for match in CURL_PASSWORD.finditer(folded):
             start, end = match.span(1)
             if not _is_stand_in(text[start:end]):
-                yield Finding(start, end, "password")
+                yield SecretFinding(start, end, "password")
 
 
-def _command_passwords(text: str, folded: bytes) -> Iterator[Finding]:
+def _command_passwords(text: str, folded: bytes) -> Iterator[SecretFinding]:
     for word, pattern in ((b"mysql", MYSQL_PASSWORD), (b"mariadb", MYSQL_PASSWORD), (b"sshpass", SSHPASS_PASSWORD)):
         if word in folded:
             for match in pattern.finditer(text):
                 if not _is_stand_in(match[1]):
-                    yield Finding(*match.span(1), "password")
+                    yield SecretFinding(*match.span(1), "password")
 
 
-def _yaml_passwords(text: str, folded: bytes) -> Iterator[Finding]:
+def _yaml_passwords(text: str, folded: bytes) -> Iterator[SecretFinding]:
     for match in YAML_PASSWORD.finditer(folded):
         group = 1 if match[1] else 2
         value = match[group].decode()
         if YAML_KEY.fullmatch(text, text.rfind("\n", 0, match.start()) + 1, match.start()) and not (
             WORD.fullmatch(value) or METAVARIABLE.fullmatch(value) or _is_stand_in(value)
         ):
-            yield Finding(*match.span(group), "password")
+            yield SecretFinding(*match.span(group), "password")
 
 
-def _passphrases(text: str, folded: bytes) -> Iterator[Finding]:
+def _passphrases(text: str, folded: bytes) -> Iterator[SecretFinding]:
     """Words in quotes, where a variable or a key says that they are one; a message about passwords is none."""
     for match in PASSPHRASE.finditer(folded):
         key = text[match.start() : match.start("quote")].rstrip(" \t:=\"'\\")
         is_named = key.isupper() or key.lower() == "passphrase"
         if is_named and not NO_PASSPHRASE.search(match["words"].decode()):
-            yield Finding(*match.span("words"), "password")
+            yield SecretFinding(*match.span("words"), "password")
 
 
-def _cards(folded: bytes) -> Iterator[Finding]:
+def _cards(folded: bytes) -> Iterator[SecretFinding]:
     shape = folded.translate(CARD_SHAPE)
     if any(one in shape for one in CARD_SHAPES):
         for match in CARD.finditer(folded):
             if _has_check_digit([int(digit) for digit in match[0].decode() if digit.isdecimal()]):
-                yield Finding(*match.span(), "card")
+                yield SecretFinding(*match.span(), "card")
 
 
 def _has_check_digit(digits: list[int]) -> bool:

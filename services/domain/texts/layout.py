@@ -24,7 +24,7 @@ _WORD = re.compile(r"\w")
 _RULE = re.compile(r"[-=|+─━┌└├│: ]{3,}")
 
 
-class Line(msgspec.Struct, frozen=True):
+class TextLine(msgspec.Struct, frozen=True):
     """A line, or several that are one."""
 
     text: str
@@ -33,9 +33,9 @@ class Line(msgspec.Struct, frozen=True):
     """text, item, row, heading or blank."""
 
 
-def lines(text: str) -> Iterator[Line]:
+def lines(text: str) -> Iterator[TextLine]:
     """Lines that say something, and empty ones; what goes on in the next line is put together."""
-    previous: Line | None = None
+    previous: TextLine | None = None
     rows = 0
     for raw in _FENCE.sub("\n", unlinked(text)).splitlines():
         line = _line(raw)
@@ -52,25 +52,25 @@ def lines(text: str) -> Iterator[Line]:
         yield previous
 
 
-def _line(raw: str) -> Line:
+def _line(raw: str) -> TextLine:
     plain = raw.strip()
     indent = len(raw) - len(raw.lstrip())
     if len(plain) > 2 and plain[0] == plain[-1] == "|":  # noqa: PLR2004 - something stands between the two
         cells = (flat(_EMPHASIS.sub("", one)) for one in plain[1:-1].split("|"))
-        return Line(": ".join(filter(None, cells)), 0, "row")
+        return TextLine(": ".join(filter(None, cells)), 0, "row")
     if not _WORD.search(plain):
-        return Line("", kind="blank")
+        return TextLine("", kind="blank")
     if found := _HEADING.match(plain):
         rank = len(plain) - len(plain.lstrip("#"))
-        return Line(flat(_EMPHASIS.sub("", plain[found.end() :].rstrip(" \t#"))), SECTION + rank, "heading")
+        return TextLine(flat(_EMPHASIS.sub("", plain[found.end() :].rstrip(" \t#"))), SECTION + rank, "heading")
     if _BOLD.match(plain):
-        return Line(flat(plain.strip("*: ")), -1, "heading")
+        return TextLine(flat(plain.strip("*: ")), -1, "heading")
     marked = _MARK.match(plain)
     words = flat(_EMPHASIS.sub("", plain[marked.end() :] if marked else plain))
-    return Line(words, indent, "item" if marked else "text") if words else Line("", kind="blank")
+    return TextLine(words, indent, "item" if marked else "text") if words else TextLine("", kind="blank")
 
 
-def _goes_on(previous: Line, line: Line) -> bool:
+def _goes_on(previous: TextLine, line: TextLine) -> bool:
     """Whether a line is the rest of the one before it."""
     if previous.kind not in {"text", "item"} or previous.text.endswith(_ENDS) or len(previous.text) > LONGEST:
         return False

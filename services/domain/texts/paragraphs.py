@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from services.domain.texts.bounds import flat, unlinked
-from services.domain.texts.layout import BELOW, Line, lines
+from services.domain.texts.layout import BELOW, TextLine, lines
 from services.domain.texts.sentences import split
 
 HEADING = 90
@@ -29,7 +29,7 @@ def paragraphs(text: str) -> Iterator[Paragraph]:
     headings: set[str] = set()
     kind = ""
     is_fresh = False
-    for line in [*lines(text), Line("", kind="blank")]:
+    for line in [*lines(text), TextLine("", kind="blank")]:
         is_lead = line.kind == "heading" or (line.text.endswith(_LEAD) and len(line.text) <= HEADING)
         is_back = line.kind == "item" and bool(heads) and line.indent <= heads[-1][0]
         if items and (is_lead or is_back or line.kind != kind):

@@ -25,7 +25,7 @@ _decoder = msgspec.json.Decoder(dict[str, object])
 _encoder = msgspec.json.Encoder(order="sorted")
 
 
-class Asked(msgspec.Struct, frozen=True, gc=False):
+class Lookup(msgspec.Struct, frozen=True, gc=False):
     """The question of a call that changes nothing."""
 
     digest: str
@@ -46,15 +46,15 @@ class Touched(msgspec.Struct, frozen=True, gc=False):
 class Uses(msgspec.Struct, frozen=True):
     """What is known of the calls of a session."""
 
-    asked: Map[str, Asked] = Map()
+    asked: Map[str, Lookup] = Map()
     """By part; where call and result are two parts, by the call's id and the message that made it."""
     touched: Map[str, tuple[Touched, ...]] = Map()
     """Part that ended the call -> files."""
 
-    def question(self, part: PartRecorded) -> Asked | None:
+    def question(self, part: PartRecorded) -> Lookup | None:
         return self.asked.get(_key(part))
 
-    def questions(self, parts: Iterable[PartRecorded]) -> list[Asked | None]:
+    def questions(self, parts: Iterable[PartRecorded]) -> list[Lookup | None]:
         """Those of many parts, in their order."""
         known = self.asked.get
         return [known(part.part if part.kind == "tool" else _key(part)) for part in parts]
@@ -79,7 +79,7 @@ def used(uses: Uses, event: Event) -> Uses:
             return uses
 
 
-def covers(later: Asked, earlier: Asked, size: int) -> bool:
+def covers(later: Lookup, earlier: Lookup, size: int) -> bool:
     """Whether the later reading of a file, of so many bytes, shows all the lines of the earlier one."""
     if not (later.end and earlier.end):
         return False
@@ -92,15 +92,15 @@ def _key(part: PartRecorded) -> str:
     return part.part if part.kind == "tool" else f"{part.call}\0{part.owner}"
 
 
-def _asked(part: PartRecorded) -> Asked:
+def _asked(part: PartRecorded) -> Lookup:
     given = _arguments(part.input)
     tool = plain(part.tool)
     text = _encoder.encode(given) if given is not None else part.input.encode()
     digest = blake2b(b"\0".join((tool.encode(), text, part.input_ref.encode())), digest_size=8).hexdigest()
     if tool not in READERS or given is None:
-        return Asked(digest)
+        return Lookup(digest)
     first, end = _lines(given) if len(given) > 1 else (0, DEFAULT_LINES)
-    return Asked(digest, first, end)
+    return Lookup(digest, first, end)
 
 
 def _arguments(text: str) -> dict[str, object] | None:

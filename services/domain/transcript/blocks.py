@@ -29,7 +29,7 @@ LONGEST_SUMMARY = 1200
 """Bytes of a summary that the harness made: what it tells is in earlier history."""
 
 
-class Entry(msgspec.Struct, frozen=True):
+class MessageEntry(msgspec.Struct, frozen=True):
     """One message, read."""
 
     ordinal: int
@@ -53,7 +53,7 @@ class Block(msgspec.Struct, frozen=True):
     tool_only: bool = False
 
 
-def entry(message: RecordedMessage, most: int, *, keeps_lines: bool = False) -> Entry:
+def entry(message: RecordedMessage, most: int, *, keeps_lines: bool = False) -> MessageEntry:
     """A message as texts of at most `most` bytes each. What a harness adds to a person's words is left out.
 
     `keeps_lines`: line breaks of texts stay, for whoever reads the messages again; else each text is on one line.
@@ -77,10 +77,10 @@ def entry(message: RecordedMessage, most: int, *, keeps_lines: bool = False) -> 
             lines.append(line)
             confirmed += commits.mentioned(line) if message.role == "assistant" else ()
     found = tuple(dict.fromkeys((*confirmed, *listed)))[: commits.MOST]
-    return Entry(message.ordinal, message.message, _speaker(message, lines, speaks=speaks), tuple(lines), found)
+    return MessageEntry(message.ordinal, message.message, _speaker(message, lines, speaks=speaks), tuple(lines), found)
 
 
-def block(entries: Sequence[Entry], most: int, *, keeps_lines: bool = False) -> Block:
+def block(entries: Sequence[MessageEntry], most: int, *, keeps_lines: bool = False) -> Block:
     """Entries of one speaker as one block of at most `most` bytes; those that say nothing are covered by it."""
     with_lines = [one for one in entries if one.lines]
     speaker = with_lines[0].speaker if with_lines else ""

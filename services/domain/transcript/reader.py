@@ -9,7 +9,7 @@ import msgspec
 from services.domain.attachments import attachment_tokens, file_tokens
 from services.domain.texts.content import Piece, RecordedMessage
 from services.domain.tokens import BYTES_PER_TOKEN, tokens
-from services.domain.transcript.blocks import Block, Entry, atoms, block, entry
+from services.domain.transcript.blocks import Block, MessageEntry, atoms, block, entry
 
 SHARE = 4
 """A block takes at most this part of the budget."""
@@ -97,7 +97,7 @@ _Lump = tuple[list[RecordedMessage], list[Block]]
 def _lumps(recorded: Sequence[RecordedMessage], most: int, *, keeps_lines: bool) -> Iterator[_Lump]:
     """Messages that are taken together or not at all, and their blocks. Silent ones go with what follows."""
     lump: list[RecordedMessage] = []
-    entries: list[Entry] = []
+    entries: list[MessageEntry] = []
     size = silent = 0
     for atom in atoms(recorded):
         now = [entry(one, most, keeps_lines=keeps_lines) for one in atom]
@@ -115,11 +115,11 @@ def _lumps(recorded: Sequence[RecordedMessage], most: int, *, keeps_lines: bool)
         yield lump, _blocks(entries, most, keeps_lines=keeps_lines)
 
 
-def _speakers(entries: list[Entry]) -> set[str]:
+def _speakers(entries: list[MessageEntry]) -> set[str]:
     return {one.speaker for one in entries if one.speaker}
 
 
-def _blocks(entries: list[Entry], most: int, *, keeps_lines: bool) -> list[Block]:
+def _blocks(entries: list[MessageEntry], most: int, *, keeps_lines: bool) -> list[Block]:
     """One block, or several where different sides speak between a call and its result."""
     speakers: list[str] = []
     for one in entries:

@@ -36,7 +36,7 @@ from schemas.events import (
 )
 from services.domain import jobs, project_settings
 from services.domain.fold import Map
-from services.domain.jobs import Advanced, Attempted, Done, Jobs, Requested, Transition
+from services.domain.jobs import Advanced, Attempted, JobDone, Jobs, Requested, Transition
 from services.domain.project_settings import ProjectSettings
 from services.memory import book as books
 from services.memory.book import Book
@@ -79,7 +79,7 @@ class Order(msgspec.Struct, frozen=True):
     """None: all."""
 
 
-class DreamRun(msgspec.Struct, frozen=True):
+class NewestRun(msgspec.Struct, frozen=True):
     """What came of the newest run up to here."""
 
     is_started: bool = False
@@ -101,7 +101,7 @@ class Dreams(msgspec.Struct, frozen=True):
     """What it sets for itself, and which key files were proposed."""
     jobs: DreamJobs = Jobs()
     orders: tuple[Order, ...] = ()
-    run: DreamRun = DreamRun()
+    run: NewestRun = NewestRun()
     asked: Map[str, datetime] = Map()
     """Task -> when it was requested last."""
     changed: Map[str, datetime] = Map()
@@ -159,7 +159,7 @@ def transition(event: Event) -> Transition[DreamRequested] | None:
         case TaskAsked(run=run) | TaskFinished(run=run):
             return Advanced(run)
         case DreamFinished(run=run):
-            return Done(run)
+            return JobDone(run)
         case _:
             return None
 
@@ -181,7 +181,7 @@ def evolve(state: Dreams, event: Event, envelope: Envelope) -> Dreams:
         case DreamRequested(tasks=tasks):
             asked = _with(state.asked, tasks, envelope.at)
             orders = tuple(one for one in state.orders if one.seq > event.answers)
-            return replace(state, asked=asked, orders=orders, run=DreamRun())
+            return replace(state, asked=asked, orders=orders, run=NewestRun())
         case DreamStarted():
             return _started(state)
         case TaskAsked(task=task, items=items):

@@ -16,7 +16,7 @@ from schemas.inbox import ErrorSeen, Listed, MessageSeen, PartSeen, Seen, StepSe
 from schemas.plan import AnyEdit, Restore, Withdraw, target
 from schemas.streams import INBOUND_BODIES, MAX_BODY_BYTES
 from schemas.subjects import Address, ask
-from services.domain.edits import Message, Part, apply
+from services.domain.edits import ServedMessage, ServedPart, apply
 from services.edges.client.outbox import Outbox, Outgoing
 from services.edges.client.pieces import pieces
 from services.kit.bus import Bodies, Bus, Unreachable
@@ -40,11 +40,11 @@ class Held(msgspec.Struct):
     """The messages of the step before."""
 
 
-class Served(msgspec.Struct, frozen=True):
+class ServedCall(msgspec.Struct, frozen=True):
     """One model call's messages as they went out."""
 
     step: str
-    messages: tuple[Message, ...]
+    messages: tuple[ServedMessage, ...]
     plan: Plan
     seconds: float
     """From publishing the step to the plan in hand, or from its question where rooms were let settle before that."""
@@ -54,7 +54,7 @@ class Served(msgspec.Struct, frozen=True):
     aside: int = 0
     """Tokens, in and out, of a call that was made beside the conversation to serve this one."""
 
-    def joined(self, before: "Served") -> "Served":
+    def joined(self, before: "ServedCall") -> "ServedCall":
         """Serve a call again: what was done in vain before is part of it."""
         return msgspec.structs.replace(
             self,
@@ -116,7 +116,7 @@ class Adapter:
         """Tell that the provider has refused the call, in its words."""
         await self.publish("refused", at, ErrorSeen(text=text, name="ContextOverflowError", status=400))
 
-    async def step(self, step: StepSeen, messages: Sequence[MessageSeen], at: datetime) -> Served:
+    async def step(self, step: StepSeen, messages: Sequence[MessageSeen], at: datetime) -> ServedCall:
         """Tell the step, get its plan, and apply it; without a plan in time, go on with the one in hand."""
         began = time.perf_counter()
         revision = self.held.revision
@@ -133,7 +133,7 @@ class Adapter:
             plan, causes, count = await self._plan(step.step)
         seconds = time.perf_counter() - began
         served = apply([as_sent(message) for message in messages], self.held.edits.values())
-        return Served(step.step, tuple(served), plan, seconds, causes, count)
+        return ServedCall(step.step, tuple(served), plan, seconds, causes, count)
 
     async def send(self, name: str, command: Command, at: datetime, actor: Actor) -> Answer:
         """Ask the desk for something."""
@@ -263,10 +263,10 @@ def _shared(before: Sequence[str], now: Sequence[str]) -> tuple[str, ...]:
     return tuple(old for old, _ in takewhile(lambda both: both[0] == both[1], zip(before, now, strict=False)))
 
 
-def as_sent(message: MessageSeen) -> Message:
+def as_sent(message: MessageSeen) -> ServedMessage:
     """A message as the harness would send it without a plan."""
     parts = tuple(
-        Part(
+        ServedPart(
             id=part.part,
             kind=part.type,
             text=part.text,
@@ -280,4 +280,4 @@ def as_sent(message: MessageSeen) -> Message:
         for part in message.parts
         if not part.ignored
     )
-    return Message(message.message, message.role, parts)
+    return ServedMessage(message.message, message.role, parts)

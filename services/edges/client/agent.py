@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from schemas.commands import DropQueue
-from services.domain.edits import Message, Part
+from services.domain.edits import ServedMessage, ServedPart
 
 EVERY = 10
 """Calls between two clean-ups."""
@@ -23,7 +23,7 @@ class TidyAgent:
         self._calls = 0
         self._asked: set[int] = set()
 
-    def after(self, messages: Sequence[Message]) -> DropQueue | None:
+    def after(self, messages: Sequence[ServedMessage]) -> DropQueue | None:
         """What it wants to be rid of after this call, if anything."""
         self._calls += 1
         if self._calls % EVERY:
@@ -39,12 +39,12 @@ class TidyAgent:
         return DropQueue(",".join(map(str, sorted(old)))) if old else None
 
 
-def newest_tag(messages: Sequence[Message]) -> int:
+def newest_tag(messages: Sequence[ServedMessage]) -> int:
     """The highest tag that can be seen in these."""
     return max((number for number, _ in _tagged(messages)), default=0)
 
 
-def _tagged(messages: Sequence[Message]) -> Iterator[tuple[int, Part]]:
+def _tagged(messages: Sequence[ServedMessage]) -> Iterator[tuple[int, ServedPart]]:
     for message in messages:
         for part in message.parts:
             found = _TAG.match(part.output or part.text)

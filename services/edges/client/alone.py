@@ -17,9 +17,9 @@ from schemas.codec import encode
 from schemas.commands import Answer, Command
 from schemas.envelope import Actor
 from schemas.inbox import MessageSeen, Seen, StepSeen, UsageSeen
-from services.domain.edits import Message, Part
+from services.domain.edits import ServedMessage, ServedPart
 from services.domain.tokens import tokens
-from services.edges.client.adapter import Served, as_sent
+from services.edges.client.adapter import ServedCall, as_sent
 
 TAIL = (2_000, 15_000)
 """Tokens of recent turns that stay as they are: a quarter of what is usable, within these bounds."""
@@ -44,7 +44,7 @@ class Alone:
     def __init__(self, limit: int, output: int) -> None:
         self._limit = limit
         self._usable = limit - output
-        self._visible: list[Message] = []
+        self._visible: list[ServedMessage] = []
         self._summary = ""
         self._compactions = 0
         self._sent_messages = 0
@@ -66,16 +66,16 @@ class Alone:
     async def refused(self, _text: str, _at: datetime, /) -> None:
         self._overflowed = True
 
-    async def step(self, step: StepSeen, messages: Sequence[MessageSeen], _at: datetime, /) -> Served:
+    async def step(self, step: StepSeen, messages: Sequence[MessageSeen], _at: datetime, /) -> ServedCall:
         """What OpenCode sends, after a compaction if one is due."""
         self._visible += [as_sent(message) for message in messages[self._sent_messages :]]
         self._sent_messages = len(messages)
         aside = self._compacted() if self._overflowed or self._used >= self._usable else 0
         self._used, self._overflowed = 0, False
         causes = ("compaction",) if aside else ()
-        return Served(step.step, (*self._head(), *self._visible), Plan("ready"), 0.0, causes, aside=aside)
+        return ServedCall(step.step, (*self._head(), *self._visible), Plan("ready"), 0.0, causes, aside=aside)
 
-    def _head(self) -> tuple[Message, ...]:
+    def _head(self) -> tuple[ServedMessage, ...]:
         if not self._compactions:
             return ()
         name = f"compaction:{self._compactions}"
@@ -101,7 +101,7 @@ class Alone:
         return request + tokens(len(self._summary.encode()))
 
 
-def tail(messages: Sequence[Message], budget: int) -> int:
+def tail(messages: Sequence[ServedMessage], budget: int) -> int:
     """Where the tail begins: whole turns while they fit, then as much of one as fits; the end, if nothing does."""
     sizes = [tokens(len(encode(message))) for message in messages]
     start = end = len(messages)
@@ -114,12 +114,12 @@ def tail(messages: Sequence[Message], budget: int) -> int:
     return start or len(messages)
 
 
-def transcript(messages: Sequence[Message]) -> str:
+def transcript(messages: Sequence[ServedMessage]) -> str:
     """The messages as the summariser is shown them."""
     return "\n\n".join(filter(None, ("\n".join(_lines(message)) for message in messages)))
 
 
-def _lines(message: Message) -> list[str]:
+def _lines(message: ServedMessage) -> list[str]:
     who = "User" if message.role == "user" else "Assistant"
     lines: list[str] = []
     for part in message.parts:
@@ -146,18 +146,18 @@ def summarise(text: str) -> str:
     return "\n".join(["## Goal and instructions", *persons[-PERSONS:], "## Progress", *answers[-ANSWERS:]])
 
 
-def _last_prompt(messages: Sequence[Message]) -> int | None:
+def _last_prompt(messages: Sequence[ServedMessage]) -> int | None:
     return next((at for at in range(len(messages) - 1, -1, -1) if _is_prompt(messages[at])), None)
 
 
-def _is_prompt(message: Message) -> bool:
+def _is_prompt(message: ServedMessage) -> bool:
     return message.role == "user" and any(part.kind in ("text", "file") for part in message.parts)
 
 
-def _begins(message: Message) -> bool:
+def _begins(message: ServedMessage) -> bool:
     """Whether a call whose result stands here stands here as well."""
     return all(part.kind != "tool_result" for part in message.parts)
 
 
-def _message(name: str, role: str, text: str) -> Message:
-    return Message(name, role, (Part(f"{name}:p0", "text", text=text),))
+def _message(name: str, role: str, text: str) -> ServedMessage:
+    return ServedMessage(name, role, (ServedPart(f"{name}:p0", "text", text=text),))

@@ -19,7 +19,7 @@ from services.edges.client.readers import neutral
 from services.edges.client.transcript import Transcript
 from services.edges.terminal import write_error
 from services.historian.core.rules.summary import summarise
-from services.historian.core.summary import Draft
+from services.historian.core.summary import CompartmentDraft
 from services.plan.head.history import render_history
 
 CHUNK = 32_000
@@ -98,7 +98,7 @@ def recorded(transcript: Transcript) -> tuple[RecordedMessage, ...]:
     )
 
 
-def _drafts(messages: Sequence[RecordedMessage], directory: str) -> Iterator[Draft]:
+def _drafts(messages: Sequence[RecordedMessage], directory: str) -> Iterator[CompartmentDraft]:
     while messages:
         chunk = read(messages, CHUNK)
         summary = summarise(chunk, directory)
@@ -107,7 +107,7 @@ def _drafts(messages: Sequence[RecordedMessage], directory: str) -> Iterator[Dra
         messages = [one for one in messages if one.ordinal > done]
 
 
-def sealed_from(draft: Draft) -> CompartmentSealed:
+def sealed_from(draft: CompartmentDraft) -> CompartmentSealed:
     """As if a run had published it."""
     return CompartmentSealed(
         compartment=f"{draft.first}",

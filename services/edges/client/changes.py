@@ -10,7 +10,7 @@ _OLD = ("old_string", "oldString", "oldText", "old_str")
 _PATCH = "*** Begin Patch"
 
 
-class Edit(msgspec.Struct, frozen=True):
+class FileEdit(msgspec.Struct, frozen=True):
     """One change that an agent made to a file: what it said was there."""
 
     old: str
@@ -45,13 +45,13 @@ def _leaves(value: object) -> Iterator[str]:
             yield str(value)
 
 
-def edits(arguments: str) -> tuple[Edit, ...]:
+def edits(arguments: str) -> tuple[FileEdit, ...]:
     """What a call says stood in a file before: old texts, or the context and the removed lines of each hunk."""
     try:
         value = msgspec.json.decode(arguments)
     except ValueError:
         value = arguments
-    return tuple(Edit(old) for old in _olds(value) if flat(old))
+    return tuple(FileEdit(old) for old in _olds(value) if flat(old))
 
 
 def _olds(value: object) -> Iterator[str]:

@@ -13,9 +13,9 @@ from schemas.codec import encode
 from schemas.subjects import ask
 from services.edges import styling
 from services.edges.client.chart import chart
-from services.edges.client.player import Session
+from services.edges.client.player import PlayedSession
 from services.edges.client.readers import read
-from services.edges.client.replay import Options, borrowed_installation, calls, play, progress
+from services.edges.client.replay import ReplayOptions, borrowed_installation, calls, play, progress
 from services.edges.client.report import report, table
 from services.edges.output_file import check_writable
 from services.edges.terminal import printable
@@ -44,7 +44,7 @@ async def _demo(console: Console, where: Path, settings: Settings) -> int:
     console.print("A session recorded with OpenCode goes through broker, log, views and responder, call by call.")
     async with borrowed_installation(settings) as bus:
         with progress(sum(calls(one) for one in transcripts)) as step:
-            sessions = await play(bus, transcripts, Options(paths=()), step, waits=not settings.nats.url)
+            sessions = await play(bus, transcripts, ReplayOptions(paths=()), step, waits=not settings.nats.url)
         made = report(sessions)
         table(made, console)
         await _show_session(bus, console, sessions[0])
@@ -54,7 +54,7 @@ async def _demo(console: Console, where: Path, settings: Settings) -> int:
     return 1 if made.unexplained_prefix_changes else 0
 
 
-async def _show_session(bus: Bus, console: Console, session: Session) -> None:
+async def _show_session(bus: Bus, console: Console, session: PlayedSession) -> None:
     """What is the state of the session after its last call?"""
     address = session.address
     question = SessionAsk(project=address.project, session=address.session)
@@ -64,7 +64,7 @@ async def _show_session(bus: Bus, console: Console, session: Session) -> None:
     console.print(printable(found.error or found.text))
 
 
-async def _show_explanation(bus: Bus, console: Console, session: Session) -> None:
+async def _show_explanation(bus: Bus, console: Console, session: PlayedSession) -> None:
     """Why does the newest dropped output look as it does?"""
     address = session.address
     question = ExplainAsk(project=address.project, session=address.session, max_edits=2000)

@@ -10,10 +10,10 @@ from schemas.commands import Answer, Command, DropQueue
 from schemas.envelope import Actor
 from schemas.inbox import Capability, MessageSeen, Seen, SessionIdle, StepSeen, UsageSeen
 from schemas.subjects import Address
-from services.domain.edits import Message
+from services.domain.edits import ServedMessage
 from services.domain.tokens import tokens
 from services.edges.client import cost
-from services.edges.client.adapter import Served, as_sent
+from services.edges.client.adapter import ServedCall, as_sent
 from services.edges.client.agent import TidyAgent, newest_tag
 from services.edges.client.provider import Provider, Received, part_tokens
 from services.edges.client.recall import CallRecall, Recall
@@ -43,7 +43,7 @@ class Keeper(Protocol):
 
     async def refused(self, text: str, at: datetime, /) -> None: ...
 
-    async def step(self, step: StepSeen, messages: Sequence[MessageSeen], at: datetime, /) -> Served: ...
+    async def step(self, step: StepSeen, messages: Sequence[MessageSeen], at: datetime, /) -> ServedCall: ...
 
     async def send(self, name: str, command: Command, at: datetime, actor: Actor, /) -> Answer: ...
 
@@ -87,7 +87,7 @@ class Played(msgspec.Struct, frozen=True):
         return self.received.changed and not (self.causes or self.owed)
 
 
-class Session(msgspec.Struct, frozen=True):
+class PlayedSession(msgspec.Struct, frozen=True):
     """A session that was played."""
 
     address: Address
@@ -134,7 +134,7 @@ class Player:
         *,
         start: int = 1,
         pause: Callable[[], Awaitable[None]] | None = None,
-    ) -> Session:
+    ) -> PlayedSession:
         """Make the calls whose answers stand at `start` or later; what is before comes with the first of them.
 
         `pause` is made behind each call: the time that a model would have taken for its answer.
@@ -152,7 +152,9 @@ class Player:
                 await pause()
             if index + 1 < len(messages) and _ends_a_turn(message):
                 await self._keeper.publish("idle", message.at or START, SessionIdle())
-        return Session(self._address, self._transcript, tuple(steps), self._tags, self._dropped, tuple(self._refused))
+        return PlayedSession(
+            self._address, self._transcript, tuple(steps), self._tags, self._dropped, tuple(self._refused)
+        )
 
     async def _call(self, messages: list[MessageSeen], answer: MessageSeen, number: int) -> Played:
         """One model call: what was there before the answer is sent, then the provider's count is reported."""
@@ -197,7 +199,9 @@ class Player:
             owed=owed,
         )
 
-    async def _sent(self, step: StepSeen, messages: list[MessageSeen], at: datetime) -> tuple[Served, Received, int]:
+    async def _sent(
+        self, step: StepSeen, messages: list[MessageSeen], at: datetime
+    ) -> tuple[ServedCall, Received, int]:
         """The call as it came through in the end, or failed; what it was served by, and how often it was refused."""
         served = await self._keeper.step(step, messages, at)
         received = self._provider.receive(served.messages, at)
@@ -210,7 +214,7 @@ class Player:
             served = again.joined(served)
         return served, received, refused
 
-    async def _tidy(self, served: Served, at: datetime, number: int) -> None:
+    async def _tidy(self, served: ServedCall, at: datetime, number: int) -> None:
         wanted = self._agent.after(served.messages) if self._agent else None
         if wanted is None:
             return
@@ -234,7 +238,7 @@ def _count(command: DropQueue) -> int:
     return command.drop.count(",") + 1
 
 
-def _served_tokens(message: Message) -> int:
+def _served_tokens(message: ServedMessage) -> int:
     return sum(map(part_tokens, message.parts))
 
 

@@ -9,7 +9,7 @@ import msgspec
 from schemas.codec import encode
 from schemas.inbox import UsageSeen
 from services.domain.attachments import attachment_tokens, file_tokens
-from services.domain.edits import Message, Part
+from services.domain.edits import ServedMessage, ServedPart
 from services.domain.tokens import tokens
 
 TTL = timedelta(minutes=5)
@@ -51,7 +51,7 @@ class Received(msgspec.Struct, frozen=True):
         return f"prompt is too long: {self.tokens} tokens > {self.limit} maximum"
 
 
-class Measured(msgspec.Struct, frozen=True, gc=False):
+class MeasuredMessage(msgspec.Struct, frozen=True, gc=False):
     """A message as JSON, and the tokens of its files and attachments that its bytes do not tell."""
 
     data: bytes
@@ -66,9 +66,9 @@ class Provider:
         self._overhead = overhead
         self._before: list[bytes] = []
         self._at: datetime | None = None
-        self._measured: dict[str, tuple[Message, Measured]] = {}
+        self._measured: dict[str, tuple[ServedMessage, MeasuredMessage]] = {}
 
-    def receive(self, messages: Sequence[Message], at: datetime) -> Received:
+    def receive(self, messages: Sequence[ServedMessage], at: datetime) -> Received:
         measured = [self._measure(message) for message in messages]
         now = [one.data for one in measured]
         same = _common(self._before, now)
@@ -90,22 +90,22 @@ class Provider:
             self._before, self._at = now, at
         return received
 
-    def _measure(self, message: Message) -> Measured:
+    def _measure(self, message: ServedMessage) -> MeasuredMessage:
         known = self._measured.get(message.id)
         if known is not None and known[0] == message:
             return known[1]
-        measured = Measured(encode(message), sum(map(_beside_words, message.parts)))
+        measured = MeasuredMessage(encode(message), sum(map(_beside_words, message.parts)))
         self._measured[message.id] = (message, measured)
         return measured
 
 
-def part_tokens(part: Part) -> int:
+def part_tokens(part: ServedPart) -> int:
     """Estimated tokens of a part as it is sent."""
     words = tokens(len((part.text + part.output + part.input).encode()))
     return words + _beside_words(part)
 
 
-def _beside_words(part: Part) -> int:
+def _beside_words(part: ServedPart) -> int:
     """Tokens of what stands beside its words; of a file, how many more or less it costs than its address would."""
     if part.kind == "file":
         return _file_tokens(part.text) - tokens(len(part.text.encode()))

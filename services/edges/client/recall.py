@@ -12,20 +12,20 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from services.domain.tokens import tokens
-from services.edges.client.changes import Edit, flat
+from services.edges.client.changes import FileEdit, flat
 from services.edges.client.cost import CACHED, NEW
 from services.edges.client.names import names, shows
 
 
-class Written(msgspec.Struct, frozen=True):
+class AgentOutput(msgspec.Struct, frozen=True):
     """What an agent wrote in one answer: its words and the arguments of its calls, without its thoughts."""
 
     source: str
     texts: tuple[str, ...]
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[FileEdit, ...] = ()
 
 
-class Shown(msgspec.Struct, frozen=True):
+class VisibleText(msgspec.Struct, frozen=True):
     """A person's words or a tool's output, as it was before any plan changed it."""
 
     source: str
@@ -84,7 +84,7 @@ class Recall:
 
     def __init__(self, directory: str = "") -> None:
         self._directory = directory
-        self._read: dict[str, _Text] = {}
+        self._read: dict[str, _PromptText] = {}
         """What stands in each text of the newest prompt."""
         self._order: tuple[str, ...] = ()
         self._standing: Counter[str] = Counter()
@@ -96,7 +96,7 @@ class Recall:
         self._again: set[str] = set()
         """What has been looked at again since the last rebase."""
 
-    def call(self, served: Sequence[str], written: Written, raw: Iterable[Shown], prompt: int) -> CallRecall:
+    def call(self, served: Sequence[str], written: AgentOutput, raw: Iterable[VisibleText], prompt: int) -> CallRecall:
         """Judge one answer.
 
         `served`: all texts of the prompt, in their order. `raw`: what was shown since the call before, as it was.
@@ -112,7 +112,7 @@ class Recall:
         misses = sorted(lost | {where for where, stands in edits if not stands} - self._again)
         self._again.update(misses)
         for text in written.texts:
-            self._own(Shown(written.source, text))
+            self._own(VisibleText(written.source, text))
         return CallRecall(
             names=len(known),
             found=len(known) - len(missing),
@@ -131,7 +131,7 @@ class Recall:
         for text in self._read.keys() - now:
             self._standing.subtract(self._read.pop(text).names)
         for text in now - self._read.keys():
-            self._read[text] = _Text(shows(self._local(text)), flat(text))
+            self._read[text] = _PromptText(shows(self._local(text)), flat(text))
             self._standing.update(self._read[text].names)
         self._order = served
 
@@ -142,15 +142,15 @@ class Recall:
         wanted = flat(old)
         return any(wanted in text.flat for text in self._read.values())
 
-    def _show(self, shown: Shown) -> None:
+    def _show(self, shown: VisibleText) -> None:
         self._last.update(dict.fromkeys(self._add(shown), shown.source))
 
-    def _own(self, shown: Shown) -> None:
+    def _own(self, shown: VisibleText) -> None:
         """What the agent wrote itself shows what nobody else has: a passing mention is no place to read up on."""
         for name in self._add(shown):
             self._last.setdefault(name, shown.source)
 
-    def _add(self, shown: Shown) -> frozenset[str]:
+    def _add(self, shown: VisibleText) -> frozenset[str]:
         before = self._sources.pop(shown.source, _Source(frozenset(), "", 0))
         found = shows(self._local(shown.text))
         size = tokens(len(shown.text.encode("utf-8", "replace")))
@@ -167,7 +167,7 @@ class Recall:
         return next((where for where, source in reversed(self._sources.items()) if wanted in source.flat), "")
 
 
-class _Text(msgspec.Struct, frozen=True):
+class _PromptText(msgspec.Struct, frozen=True):
     """A text of a prompt."""
 
     names: frozenset[str]

@@ -23,10 +23,10 @@ from services.edges.client.alone import Alone
 from services.edges.client.catching_up import caught_up
 from services.edges.client.cost import OVERHEAD
 from services.edges.client.outbox import Outbox
-from services.edges.client.player import DEFAULT_LIMIT, OUTPUT_LIMIT, Played, Player, Session
+from services.edges.client.player import DEFAULT_LIMIT, OUTPUT_LIMIT, Played, PlayedSession, Player
 from services.edges.client.readers import read
 from services.edges.client.report import Report, lines, report, table
-from services.edges.client.transcript import Transcript, Unreadable
+from services.edges.client.transcript import Transcript, UnreadableTranscript
 from services.edges.launcher.room_process import processes
 from services.edges.launcher.signals import asked_to_end
 from services.edges.launcher.supervisor import Installation
@@ -43,7 +43,7 @@ READY = 60.0
 LOG = "rooms.log"
 
 
-class Options(msgspec.Struct, frozen=True):
+class ReplayOptions(msgspec.Struct, frozen=True):
     """What to play and how. `limit` in tokens, 0: the default; `deadline_ms` 0: wait as long as it takes."""
 
     paths: tuple[Path, ...]
@@ -62,7 +62,7 @@ class Options(msgspec.Struct, frozen=True):
     """Without a plan: the harness's own compaction keeps the context small."""
 
 
-def replay(options: Options, settings: Settings) -> int:
+def replay(options: ReplayOptions, settings: Settings) -> int:
     """Play, print the report, and say with the exit status whether any prefix changed without a reason."""
     transcripts = _transcripts(options.paths)
     configure("replay", level="warning", as_json=False)
@@ -83,11 +83,11 @@ def _transcripts(paths: Sequence[Path]) -> list[Transcript]:
     found = [transcript for path in paths for transcript in read(path, skipped)]
     playable = [one for one in found if any(message.role == "assistant" for message in one.messages[1:])]
     if not playable:
-        raise Unreadable("there is no session with a model's answer in what was named")
+        raise UnreadableTranscript("there is no session with a model's answer in what was named")
     return playable
 
 
-async def _replay(options: Options, settings: Settings, transcripts: Sequence[Transcript]) -> Report:
+async def _replay(options: ReplayOptions, settings: Settings, transcripts: Sequence[Transcript]) -> Report:
     with progress(sum(calls(one) for one in transcripts)) as step:
         if options.alone:
             sessions = [await _alone(transcript, options, step) for transcript in transcripts]
@@ -100,7 +100,7 @@ async def _replay(options: Options, settings: Settings, transcripts: Sequence[Tr
     return report(sessions)
 
 
-async def _alone(transcript: Transcript, options: Options, watch: Callable[[Played], None]) -> Session:
+async def _alone(transcript: Transcript, options: ReplayOptions, watch: Callable[[Played], None]) -> PlayedSession:
     keeper = Alone(options.limit or DEFAULT_LIMIT, OUTPUT_LIMIT)
     address = address_of(transcript)
     return await Player(keeper, address, transcript, tidy=False, limit=options.limit, overhead=options.overhead).play(
@@ -170,12 +170,12 @@ async def _ready(bus: Bus) -> None:
 async def play(
     bus: Bus,
     transcripts: Sequence[Transcript],
-    options: Options,
+    options: ReplayOptions,
     watch: Callable[[Played], None],
     *,
     run: str = "",
     waits: bool = False,
-) -> list[Session]:
+) -> list[PlayedSession]:
     """Play sessions, several projects at a time, and those of one project in turn.
 
     Each begins with what those before it left in the project's memory. `run` makes names differ from those of an
@@ -184,7 +184,7 @@ async def play(
     outbox = Outbox(bus)
     turn = asyncio.Semaphore(options.at_once)
 
-    async def one(transcript: Transcript) -> Session:
+    async def one(transcript: Transcript) -> PlayedSession:
         async with turn:
             address = address_of(transcript, run)
             pause = partial(_pause, bus, outbox, transcript.harness, address) if waits else None
@@ -193,7 +193,7 @@ async def play(
             player = Player(adapter, address, transcript, tidy=tidy, limit=options.limit, overhead=options.overhead)
             return await player.play(watch, pause=pause)
 
-    async def in_turn(project: Sequence[int]) -> list[tuple[int, Session]]:
+    async def in_turn(project: Sequence[int]) -> list[tuple[int, PlayedSession]]:
         return [(place, await one(transcripts[place])) for place in project]
 
     projects: dict[str, list[int]] = {}

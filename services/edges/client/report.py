@@ -9,12 +9,12 @@ from rich.console import Console
 from rich.table import Table
 
 from services.edges.client.cost import CACHED, NEW
-from services.edges.client.player import Played, Session
+from services.edges.client.player import Played, PlayedSession
 from services.edges.client.recall import recalled
 from services.edges.styling import styled
 
 
-class Rebase(msgspec.Struct, frozen=True):
+class ReplayRebase(msgspec.Struct, frozen=True):
     """One rebase as the client saw it. Tokens are estimates of the prompt without any plan and as served."""
 
     cause: str
@@ -43,7 +43,7 @@ class Report(msgspec.Struct, frozen=True):
     messages: int
     tags: int
     drops: int
-    rebases: tuple[Rebase, ...]
+    rebases: tuple[ReplayRebase, ...]
     unexplained_prefix_changes: int
     fallbacks: int
     """Steps that were served without an answer in time."""
@@ -81,7 +81,7 @@ class Report(msgspec.Struct, frozen=True):
     transform_ms: Times
 
 
-class Line(msgspec.Struct, frozen=True):
+class CallLine(msgspec.Struct, frozen=True):
     """One model call: what was served, and how much of it the call before had sent in the same bytes."""
 
     session: str
@@ -116,9 +116,9 @@ class Line(msgspec.Struct, frozen=True):
     miss_units: float
 
 
-def lines(sessions: Sequence[Session]) -> list[Line]:
+def lines(sessions: Sequence[PlayedSession]) -> list[CallLine]:
     return [
-        Line(
+        CallLine(
             session=session.address.session,
             step=step.step,
             pass_=step.pass_ or step.status,
@@ -148,7 +148,7 @@ def lines(sessions: Sequence[Session]) -> list[Line]:
     ]
 
 
-def report(sessions: Sequence[Session]) -> Report:
+def report(sessions: Sequence[PlayedSession]) -> Report:
     steps = [step for session in sessions for step in session.steps]
     served = sum(step.received.tokens for step in steps)
     recall = recalled(step.recall for step in steps)
@@ -184,7 +184,7 @@ def report(sessions: Sequence[Session]) -> Report:
     )
 
 
-def _rebases(session: Session) -> Iterator[Rebase]:
+def _rebases(session: PlayedSession) -> Iterator[ReplayRebase]:
     steps = session.steps
     at = [index for index, step in enumerate(steps) if step.causes]
     for index, after in pairwise([*at, len(steps)]):
@@ -203,8 +203,8 @@ def _net(before: Played | None, step: Played, calls: int) -> float:
     return round(CACHED * saved * calls - (NEW - CACHED) * rewritten - step.aside, 1)
 
 
-def _rebase(session: Session, step: Played, net: float) -> Rebase:
-    return Rebase(
+def _rebase(session: PlayedSession, step: Played, net: float) -> ReplayRebase:
+    return ReplayRebase(
         cause=", ".join(step.causes),
         session=session.address.session,
         step=step.step,
@@ -255,7 +255,7 @@ def _share(some: int, of: int) -> str:
     return f"{some / of:.1%}  ({some:,} of {of:,})" if of else "none was made"
 
 
-def _causes(rebases: Sequence[Rebase]) -> str:
+def _causes(rebases: Sequence[ReplayRebase]) -> str:
     counts: dict[str, int] = {}
     for rebase in rebases:
         counts[rebase.cause] = counts.get(rebase.cause, 0) + 1

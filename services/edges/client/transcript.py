@@ -5,7 +5,7 @@ import msgspec
 from schemas.inbox import MessageSeen, SessionSeen, UsageSeen
 
 
-class Unreadable(ValueError):
+class UnreadableTranscript(ValueError):
     """A file that is not a session we can read; says which formats we can."""
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from services.edges.argument_types import RULES, SMALL, model_choice
 from services.edges.connect import files
-from services.edges.connect.jsonc import Unreadable
+from services.edges.connect.jsonc import UnreadableConfig
 from services.edges.connect.settings_text import chain_of, with_chain
 from services.edges.launcher.run import current
 from services.edges.terminal import prompt, write
@@ -86,7 +86,7 @@ def _changed(model: str, settings: Settings, environment: Mapping[str, str]) -> 
         return Chain(path, remark=_by_hand(model, (), "where the rooms run"))
     try:
         before = files.read(path)
-    except Unreadable as error:
+    except UnreadableConfig as error:
         return Chain(path, remark=f"{path} stays as it is: {error}. {_by_hand(model, (), 'for the installation')}")
     known = chain_of(before or "")
     wanted = chosen(model, known or ())

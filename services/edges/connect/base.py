@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from services.edges.connect import bundle
 from services.edges.connect.connection import Connection, Plugged, Reported
-from services.edges.connect.findings import Conflict, Finding
-from services.edges.connect.written import PASSWORD, QUESTIONS, STARTS, Mode, Wanted, Written
+from services.edges.connect.findings import Finding, PluginConflict
+from services.edges.connect.written import PASSWORD, QUESTIONS, STARTS, ConfigurationRecord, Mode, WantedEntry
 from services.edges.launcher.detach import command
 from services.kit.endpoint import FILE as BROKER_FILE
 from services.settings import Settings
@@ -39,11 +39,13 @@ class Harness(ABC):
         """The file that is changed to connect it: the person's, or the project's."""
 
     @abstractmethod
-    def connect(self, text: str, wanted: Wanted, known: Written | None) -> tuple[str, Written]:
+    def connect(
+        self, text: str, wanted: WantedEntry, known: ConfigurationRecord | None
+    ) -> tuple[str, ConfigurationRecord]:
         """The configuration with the wanted entry, and what it takes to restore the text. Raises `Unsuitable`."""
 
     @abstractmethod
-    def disconnect(self, text: str, known: Written | None) -> str:
+    def disconnect(self, text: str, known: ConfigurationRecord | None) -> str:
         """The configuration without what `connect` brought; what others changed since stays."""
 
     @abstractmethod
@@ -54,7 +56,7 @@ class Harness(ABC):
     def judge(self, settings: Settings, reported: Reported) -> Iterable[Finding]:
         """What the doctor says of the harness on this machine."""
 
-    def conflicts(self) -> tuple[Conflict, ...]:
+    def conflicts(self) -> tuple[PluginConflict, ...]:
         """What is in the way of connecting it."""
         return ()
 
@@ -87,7 +89,7 @@ class Harness(ABC):
     @classmethod
     def wanted(
         cls, settings: Settings, mode: Mode, *, starts: bool | None = None, answers: bool | None = None
-    ) -> Wanted:
+    ) -> WantedEntry:
         """The entry for these settings. A password is never part of it: the adapter reads it where it is stored.
 
         `answers`: whether the harness answers questions of the rooms; None: as before.
@@ -102,7 +104,7 @@ class Harness(ABC):
             options = {"broker": str(data / BROKER_FILE), STARTS: start if starts is not False else False}
         spec = bundle.copy_of(settings.data, cls.name).as_uri()
         options |= {"compaction": mode} | ({QUESTIONS: True} if answers else {})
-        return Wanted(spec, options, is_sure=starts is not None, dropped=(QUESTIONS,) if answers is False else ())
+        return WantedEntry(spec, options, is_sure=starts is not None, dropped=(QUESTIONS,) if answers is False else ())
 
     def connection(self, settings: Settings, entry: Plugged, reported: Reported, *others: Plugged) -> Connection:
         """What is seen of an entry that loads the adapter; `others` load it, too, but do not count."""

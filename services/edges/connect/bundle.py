@@ -10,7 +10,7 @@ from services.edges.launcher.run import private
 _HERE = Path(__file__).parent
 
 
-class Missing(FileNotFoundError):
+class NoBundle(FileNotFoundError):
     """No bundle comes with what is installed here; says how to make it."""
 
 
@@ -33,7 +33,7 @@ def source(harness: str) -> Path:
     for path in places:
         if path.is_file():
             return path
-    raise Missing(
+    raise NoBundle(
         f"the adapter's bundle is not built: {places[0]} is missing; run `make adapter` there, then this again"
     )
 
@@ -50,7 +50,7 @@ def installed(harness: str) -> str:
     """The sha256 of the bundle that this installation has; empty where it has none."""
     try:
         return digest(source(harness))
-    except Missing:
+    except NoBundle:
         return ""
 
 

@@ -35,7 +35,7 @@ class Plugged(Protocol):
         """The file that it loads, if it names one."""
 
 
-class Adapter(msgspec.Struct, frozen=True):
+class ReportedAdapter(msgspec.Struct, frozen=True):
     """The adapter that said last what it is."""
 
     at: str = ""
@@ -49,7 +49,7 @@ class Adapter(msgspec.Struct, frozen=True):
 class Reported(msgspec.Struct, frozen=True):
     """What the installation knows of a harness's adapter. Silent: nobody could say."""
 
-    adapter: Adapter | None = None
+    adapter: ReportedAdapter | None = None
     is_silent: bool = False
 
 

@@ -9,7 +9,7 @@ import msgspec
 from schemas.view_asks import LastAdapter
 from services.edges.connect import harnesses, installation, probe
 from services.edges.connect.base import Harness
-from services.edges.connect.connection import STARTS_IT, Adapter, Reported
+from services.edges.connect.connection import STARTS_IT, Reported, ReportedAdapter
 from services.edges.connect.findings import Finding, doubtful, is_well, well
 from services.edges.connect.repository import judge_repository
 from services.edges.connect.vectors import judge_vectors
@@ -82,7 +82,7 @@ def _reported(last: LastAdapter | None) -> Reported:
         return Reported(is_silent=True)
     if not last.happened:
         return Reported()
-    return Reported(Adapter(last.happened, last.version, last.harness_version, last.digest, last.rival))
+    return Reported(ReportedAdapter(last.happened, last.version, last.harness_version, last.digest, last.rival))
 
 
 def _print(findings: Sequence[Finding]) -> None:

@@ -4,7 +4,7 @@ import os
 import stat
 from pathlib import Path
 
-from services.edges.connect.jsonc import Unreadable
+from services.edges.connect.jsonc import UnreadableConfig
 from services.kit.files import write_whole
 
 BACKUP = ".before-annals"
@@ -17,9 +17,9 @@ def read(path: Path) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError as error:
-        raise Unreadable("it is not UTF-8") from error
+        raise UnreadableConfig("it is not UTF-8") from error
     except OSError as error:
-        raise Unreadable(f"it cannot be read ({error.strerror})") from error
+        raise UnreadableConfig(f"it cannot be read ({error.strerror})") from error
 
 
 def write(path: Path, data: bytes) -> None:

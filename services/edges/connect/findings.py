@@ -25,7 +25,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
         return f"{self.level}  {self.what:<18} - {self.finding}{took}{remedy}"
 
 
-class Conflict(msgspec.Struct, frozen=True):
+class PluginConflict(msgspec.Struct, frozen=True):
     """One plugin that is in the way, where it is said, and what to do about it."""
 
     name: str

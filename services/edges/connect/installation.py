@@ -37,7 +37,7 @@ class Timed(msgspec.Struct, frozen=True):
     error: str = ""
 
 
-class Kept(msgspec.Struct, frozen=True):
+class StreamSettings(msgspec.Struct, frozen=True):
     """How the broker keeps one stream."""
 
     subjects: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class Disk(msgspec.Struct, frozen=True):
     """Whether others could look into the directory."""
 
 
-class Seen(msgspec.Struct, frozen=True):
+class InstallationState(msgspec.Struct, frozen=True):
     """What was seen of an installation. `kept` is None where this user may not look."""
 
     url: str
@@ -78,7 +78,7 @@ class Seen(msgspec.Struct, frozen=True):
     user: str = "harness"
     version: str = ""
     jetstream: bool = True
-    kept: Mapping[str, Kept | None] | None = None
+    kept: Mapping[str, StreamSettings | None] | None = None
     run: str = ""
     """How the installation is run, where that is on this machine."""
     rooms: tuple[Running, ...] = ()
@@ -93,7 +93,7 @@ class Seen(msgspec.Struct, frozen=True):
     commanded: Timed = Timed()
 
 
-def judge(seen: Seen) -> tuple[Finding, ...]:
+def judge(seen: InstallationState) -> tuple[Finding, ...]:
     """All findings on an installation; only the first where nothing answers."""
     if seen.connected.error:
         return (ill("broker", *_split(seen.connected.error)),)
@@ -124,7 +124,7 @@ def _folder(disk: Disk) -> Finding:
     return ill("data", f"others can read what is kept in {disk.path}", f"`chmod 700 {disk.path}`")
 
 
-def _judge(seen: Seen) -> Iterator[Finding]:
+def _judge(seen: InstallationState) -> Iterator[Finding]:
     yield _broker(seen)
     if not seen.jetstream:
         yield ill("jetstream", "the broker keeps no streams", "start it with JetStream, as deploy/nats.conf does")
@@ -143,14 +143,14 @@ def _judge(seen: Seen) -> Iterator[Finding]:
     yield from _round_trips(seen)
 
 
-def _broker(seen: Seen) -> Finding:
+def _broker(seen: InstallationState) -> Finding:
     numbers = re.match(r"(\d+)\.(\d+)", seen.version)
     if numbers and tuple(map(int, numbers.groups())) < OLDEST:
         return ill("broker", f"{seen.url} runs {seen.version}", "Annals needs nats-server 2.12 or later: upgrade it")
     return well("broker", f"{seen.url} answers, version {seen.version}", seen.connected.ms)
 
 
-def _stream(stream: Stream, kept: Kept | None) -> Finding:
+def _stream(stream: Stream, kept: StreamSettings | None) -> Finding:
     what = f"stream {stream.name}"
     if kept is None:
         return ill(what, "it does not exist", "restart the installation: its rooms make what is missing")
@@ -172,7 +172,7 @@ def _stream(stream: Stream, kept: Kept | None) -> Finding:
     return well(what, f"{stream.description}: {kept.messages:,} messages")
 
 
-def _bucket(bucket: Bucket, kept: Kept | None) -> Finding:
+def _bucket(bucket: Bucket, kept: StreamSettings | None) -> Finding:
     what = f"bucket {bucket.name}"
     if kept is None:
         return ill(what, "it does not exist", "restart the installation: its rooms make what is missing")
@@ -182,7 +182,7 @@ def _bucket(bucket: Bucket, kept: Kept | None) -> Finding:
     return well(what, bucket.description)
 
 
-def _rooms(seen: Seen) -> Iterator[Finding]:
+def _rooms(seen: InstallationState) -> Iterator[Finding]:
     if seen.run:
         yield well("installation", f"it {seen.run}")
     if all(room.state == "elsewhere" for room in seen.rooms):
@@ -207,7 +207,7 @@ def _room(room: Running) -> Finding:
     return well(what, "it runs" if room.state == "running" else "it answers")
 
 
-def _reading(seen: Seen) -> Iterator[Finding]:
+def _reading(seen: InstallationState) -> Iterator[Finding]:
     if seen.kept is not None:
         if seen.tagger is None:
             yield ill("tagger", "it has never read what harnesses publish", START)
@@ -251,11 +251,11 @@ def _log(status: Status | None) -> Iterator[Finding]:
     )
 
 
-def _index_through(seen: Seen) -> int | None:
+def _index_through(seen: InstallationState) -> int | None:
     return next((one.health.committed_through for one in seen.rooms if one.name == INDEXER and one.health), None)
 
 
-def _unfolded(seen: Seen) -> Iterator[Finding]:
+def _unfolded(seen: InstallationState) -> Iterator[Finding]:
     """Whether each room could use all facts that it has read."""
     for health in unfolding(seen.status, {one.name: one.health for one in seen.rooms if one.health is not None}):
         where = "; ".join(f"{one.seq}, {one.type}" for one in health.newest_unfolded)
@@ -273,7 +273,7 @@ def _lag(what: str, behind: int, waiting: str) -> Finding:
     return well(what, f"{max(0, behind):,} {waiting}")
 
 
-def _round_trips(seen: Seen) -> Iterator[Finding]:
+def _round_trips(seen: InstallationState) -> Iterator[Finding]:
     if seen.harness.error:
         yield ill("user harness", *_split(seen.harness.error))
         return

@@ -31,7 +31,7 @@ MOST_QUOTED = 20
 """Characters that are said back: the text may hold somebody's keys."""
 
 
-class Unreadable(ValueError):
+class UnreadableConfig(ValueError):
     """A text that is no JSON with comments; says where."""
 
 
@@ -59,13 +59,13 @@ class Member(NamedTuple):
 
 
 def parse(text: str) -> Node:
-    """The tree of a text. Raises `Unreadable` for what OpenCode could not read either."""
+    """The tree of a text. Raises `UnreadableConfig` for what OpenCode could not read either."""
     try:
         tree = _parser().parse(text)
     except UnexpectedToken as error:
-        raise Unreadable(_complaint(text, error.token.start_pos if error.token.type != END else None)) from error
+        raise UnreadableConfig(_complaint(text, error.token.start_pos if error.token.type != END else None)) from error
     except UnexpectedInput as error:
-        raise Unreadable(_complaint(text, error.pos_in_stream)) from error
+        raise UnreadableConfig(_complaint(text, error.pos_in_stream)) from error
     return _node(tree.children[0])
 
 

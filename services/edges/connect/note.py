@@ -6,20 +6,20 @@ import msgspec
 
 from services.edges.connect import files
 from services.edges.connect.bundle import home
-from services.edges.connect.written import Written
+from services.edges.connect.written import ConfigurationRecord
 
 FILE = "setup.json"
 
 
-class Noted(msgspec.Struct, frozen=True):
+class ConfigurationNote(msgspec.Struct, frozen=True):
     """One configuration that was changed."""
 
-    written: Written
+    written: ConfigurationRecord
     stubs: tuple[str, ...] = ()
     """The folders in which something was made beside it."""
 
 
-Note = dict[str, Noted]
+Note = dict[str, ConfigurationNote]
 """By the path of the configuration."""
 
 

@@ -21,7 +21,7 @@ from schemas.inbox import Inbound
 from schemas.streams import BUCKETS, DEAD, IN, STREAMS
 from schemas.subjects import Address, ask
 from schemas.view_asks import LastAdapter, LastAdapterAsk
-from services.edges.connect.installation import Disk, Kept, Running, Seen, Timed
+from services.edges.connect.installation import Disk, InstallationState, Running, StreamSettings, Timed
 from services.edges.launcher.room_status import RoomStatus, read_status
 from services.edges.launcher.run import OTHERS, current
 from services.edges.person import HARNESS, PERSON, admitted
@@ -39,7 +39,7 @@ PATIENCE = 2.0
 POLL = 0.02
 
 
-async def look(settings: Settings) -> Seen:
+async def look(settings: Settings) -> InstallationState:
     """All that can be seen. A part that does not answer holds the others up for seconds at most."""
     rooms = tuple(_running(name, status) for name, status in read_status(settings.data).items())
     async with AsyncExitStack() as stack:
@@ -48,17 +48,19 @@ async def look(settings: Settings) -> Seen:
             bus = await any_user(stack, settings)
             endpoint = find(settings)
         except Unreachable as error:
-            return Seen("", Timed(error=str(error)))
+            return InstallationState("", Timed(error=str(error)))
         connected = Timed("connected", _since(begun))
         run = current(settings.data)
         how = run.line if run else ""
-        seen = Seen(_bare(endpoint.url), connected, bus.user, version=_version(bus), run=how, rooms=rooms)
+        seen = InstallationState(_bare(endpoint.url), connected, bus.user, version=_version(bus), run=how, rooms=rooms)
         try:
             seen = msgspec.structs.replace(seen, rooms=await _asked_rooms(bus, rooms))
             seen = await _streams(bus, seen)
             return await _round_trips(stack, bus, seen, settings) if seen.jetstream else seen
         except BrokerError as error:
-            return Seen(seen.url, Timed(error=f"the broker fell silent ({str(error) or type(error).__name__})"))
+            return InstallationState(
+                seen.url, Timed(error=f"the broker fell silent ({str(error) or type(error).__name__})")
+            )
 
 
 async def _asked_rooms(bus: Bus, rooms: Sequence[Running]) -> tuple[Running, ...]:
@@ -113,7 +115,7 @@ async def _connect(stack: AsyncExitStack, endpoint: Endpoint) -> Bus:
     return bus
 
 
-async def _streams(bus: Bus, seen: Seen) -> Seen:
+async def _streams(bus: Bus, seen: InstallationState) -> InstallationState:
     names = [stream.name for stream in STREAMS] + [f"OBJ_{bucket.name}" for bucket in BUCKETS]
     try:
         await bus.js.account_info()
@@ -132,7 +134,7 @@ async def _streams(bus: Bus, seen: Seen) -> Seen:
     )
 
 
-async def _kept(bus: Bus, name: str) -> Kept | None:
+async def _kept(bus: Bus, name: str) -> StreamSettings | None:
     try:
         info = await bus.js.stream_info(name)
     except NotAllowed:
@@ -140,7 +142,7 @@ async def _kept(bus: Bus, name: str) -> Kept | None:
     except BrokerError:
         return None
     config = info.config
-    return Kept(
+    return StreamSettings(
         subjects=tuple(config.subjects or ()),
         max_age=float(config.max_age or 0),
         duplicate_window=float(config.duplicate_window or 0),
@@ -158,7 +160,9 @@ async def _last_reason(bus: Bus) -> str:
     return str((dead.headers or {}).get("Annals-Reason", ""))
 
 
-async def _round_trips(stack: AsyncExitStack, bus: Bus, seen: Seen, settings: Settings) -> Seen:
+async def _round_trips(
+    stack: AsyncExitStack, bus: Bus, seen: InstallationState, settings: Settings
+) -> InstallationState:
     """Publish, ask and command something as a harness does, that nobody needs to write down."""
     begun = time.perf_counter()
     try:

@@ -11,21 +11,21 @@ from services.edges.argument_types import RULES
 from services.edges.connect import answering, bundle, files, harnesses, note, offered
 from services.edges.connect.answering import Chain
 from services.edges.connect.base import Harness
-from services.edges.connect.jsonc import Unreadable
-from services.edges.connect.note import Note, Noted
+from services.edges.connect.jsonc import UnreadableConfig
+from services.edges.connect.note import ConfigurationNote, Note
 from services.edges.connect.show import difference
-from services.edges.connect.written import Mode, Unsuitable, Written
+from services.edges.connect.written import ConfigurationRecord, Mode, Unsuitable
 from services.edges.launcher.run import current
 from services.edges.terminal import prompt, write
 from services.kit.data_directory import refuse_unusable
 from services.settings import Settings
 
 
-class Refused(RuntimeError):
+class SetupRefused(RuntimeError):
     """Something is in the way; says what to do about it."""
 
 
-class Options(msgspec.Struct, frozen=True):
+class SetupOptions(msgspec.Struct, frozen=True):
     """What was asked for."""
 
     project: bool = False
@@ -40,13 +40,13 @@ class Options(msgspec.Struct, frozen=True):
     """Who answers questions of the rooms: `rules`, `small` or `provider/model`; empty: as before."""
 
 
-class Change(msgspec.Struct, frozen=True):
+class ConfigurationChange(msgspec.Struct, frozen=True):
     """What is about to be done to one configuration. No text: there is no such file, before or afterwards."""
 
     path: Path
     before: str | None
     after: str | None
-    written: Written | None = None
+    written: ConfigurationRecord | None = None
     gives_back: bool = False
     """Whether the switches that an earlier release has set are set back."""
     bundle: bool = False
@@ -60,10 +60,10 @@ class Change(msgspec.Struct, frozen=True):
         return self.after == self.before and not self.bundle and not self.stubs and not is_asked
 
 
-def setup(name: str, options: Options, settings: Settings, environment: Mapping[str, str], here: Path) -> int:
+def setup(name: str, options: SetupOptions, settings: Settings, environment: Mapping[str, str], here: Path) -> int:
     """Do it for the harness of this name; the exit status.
 
-    Raises `Refused`, `Unsuitable`, `Missing` and `Unusable`.
+    Raises `SetupRefused`, `Unsuitable`, `NoBundle` and `Unusable`.
     """
     harness = harnesses.load(name)(environment, here)
     target = harness.configuration(project=options.project)
@@ -94,16 +94,16 @@ def setup(name: str, options: Options, settings: Settings, environment: Mapping[
     return 0
 
 
-def _with_model(harness: Harness, options: Options, settings: Settings) -> Options:
+def _with_model(harness: Harness, options: SetupOptions, settings: Settings) -> SetupOptions:
     """The options with the model that the person at the terminal chooses, where none was given."""
     if options.model and not harness.answers:
-        raise Refused(f"nothing was changed: {harness.title} does not answer questions; leave --model out")
+        raise SetupRefused(f"nothing was changed: {harness.title} does not answer questions; leave --model out")
     if options.model or not harness.answers or options.yes or options.dry_run or not sys.stdin.isatty():
         return options
     try:
         return msgspec.structs.replace(options, model=answering.ask(harness.title, settings))
     except ValueError as error:
-        raise Refused(str(error)) from error
+        raise SetupRefused(str(error)) from error
 
 
 def _remark(chain: Chain | None, settings: Settings | None = None) -> None:
@@ -118,11 +118,13 @@ def _untouched(path: Path) -> Iterator[None]:
     """Whatever is wrong with a configuration, say which, and that it stays as it is."""
     try:
         yield
-    except (Unreadable, Unsuitable) as error:
+    except (UnreadableConfig, Unsuitable) as error:
         raise Unsuitable(f"{path} stays as it is: {error}. Mend it, then run this again.") from error
 
 
-def _connection(harness: Harness, target: Path, known: Note, options: Options, settings: Settings) -> Change:
+def _connection(
+    harness: Harness, target: Path, known: Note, options: SetupOptions, settings: Settings
+) -> ConfigurationChange:
     noted = known.get(str(target))
     answers = options.model != RULES if options.model else None
     wanted = harness.wanted(settings, options.compaction, starts=options.starts, answers=answers)
@@ -131,7 +133,7 @@ def _connection(harness: Harness, target: Path, known: Note, options: Options, s
         after, written = harness.connect(before or "", wanted, noted.written if noted else None)
     if before is None:
         written = msgspec.structs.replace(written, created=True)
-    return Change(
+    return ConfigurationChange(
         target,
         before,
         after,
@@ -148,10 +150,10 @@ def _refuse_conflicts(harness: Harness) -> None:
     for one in found:
         write(f"{one.name} is in the way ({one.where}): {one.reason}. Remedy: {one.remedy}.")
     if found:
-        raise Refused("nothing was changed, because of what is in the way; --force connects all the same")
+        raise SetupRefused("nothing was changed, because of what is in the way; --force connects all the same")
 
 
-def _preview(harness: Harness, change: Change, settings: Settings) -> None:
+def _preview(harness: Harness, change: ConfigurationChange, settings: Settings) -> None:
     difference(change.path, change.before, change.after)
     if change.chain is not None and change.chain.is_changed:
         difference(change.chain.path, change.chain.before, change.chain.after)
@@ -168,14 +170,14 @@ def _preview(harness: Harness, change: Change, settings: Settings) -> None:
         write(harness.stand_in_remark(folder))
 
 
-def _agreed(options: Options) -> bool:
+def _agreed(options: SetupOptions) -> bool:
     if options.dry_run:
         write("Nothing was changed: this was a dry run.")
         return False
     if options.yes:
         return True
     if not sys.stdin.isatty():
-        raise Refused("nothing was changed: nobody is here to agree; say --yes, or --dry-run to look only")
+        raise SetupRefused("nothing was changed: nobody is here to agree; say --yes, or --dry-run to look only")
     prompt("Change this? [y/N] ")
     if sys.stdin.readline().strip().lower() in {"y", "yes"}:
         return True
@@ -183,7 +185,7 @@ def _agreed(options: Options) -> bool:
     return False
 
 
-def _apply(harness: Harness, change: Change, settings: Settings, known: Note) -> None:
+def _apply(harness: Harness, change: ConfigurationChange, settings: Settings, known: Note) -> None:
     bundle.bring(settings.data, harness.name)
     if not settings.nats.url:
         offered.bring(settings, harness.name)
@@ -193,7 +195,7 @@ def _apply(harness: Harness, change: Change, settings: Settings, known: Note) ->
     if change.after is not None and change.written is not None:
         noted = known.get(str(change.path))
         stubs |= set(noted.stubs) if noted else set()
-        noted_now = known | {str(change.path): Noted(change.written, tuple(sorted(stubs)))}
+        noted_now = known | {str(change.path): ConfigurationNote(change.written, tuple(sorted(stubs)))}
         note.save(settings.data, harness.name, noted_now)
         if change.after != change.before:
             files.back_up(change.path)
@@ -202,7 +204,7 @@ def _apply(harness: Harness, change: Change, settings: Settings, known: Note) ->
         answering.apply(change.chain)
 
 
-def _removal(harness: Harness, target: Path, known: Note, settings: Settings) -> Change:
+def _removal(harness: Harness, target: Path, known: Note, settings: Settings) -> ConfigurationChange:
     noted = known.get(str(target))
     written = noted.written if noted else None
     with _untouched(target):
@@ -213,10 +215,12 @@ def _removal(harness: Harness, target: Path, known: Note, settings: Settings) ->
             after = None
     is_last = harness.answers and not settings.nats.url and not known.keys() - {str(target)}
     chain = answering.chain(RULES if is_last else "", settings, harness.environment)
-    return Change(target, before, after, written, chain=chain)
+    return ConfigurationChange(target, before, after, written, chain=chain)
 
 
-def _remove(harness: Harness, change: Change, options: Options, settings: Settings, known: Note) -> int:
+def _remove(
+    harness: Harness, change: ConfigurationChange, options: SetupOptions, settings: Settings, known: Note
+) -> int:
     noted = known.get(str(change.path))
     if change.is_none and noted is None:
         write(f"{change.path} is not connected; there is nothing to remove.")
@@ -242,7 +246,7 @@ def _remove(harness: Harness, change: Change, options: Options, settings: Settin
     return 0
 
 
-def _clean(harness: Harness, noted: Noted | None, rest: Note, settings: Settings) -> None:
+def _clean(harness: Harness, noted: ConfigurationNote | None, rest: Note, settings: Settings) -> None:
     """Take away what no other configuration needs any more."""
     needed = {folder for one in rest.values() for folder in one.stubs}
     for stood_in in set(noted.stubs if noted else ()) - needed:

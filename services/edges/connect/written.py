@@ -24,7 +24,7 @@ class Unsuitable(ValueError):
     """A configuration that cannot be changed safely; says what to do."""
 
 
-class Kept(msgspec.Struct, frozen=True):
+class EarlierSwitch(msgspec.Struct, frozen=True):
     """What a switch said before an earlier release changed it; not `had`: nothing."""
 
     name: str
@@ -32,13 +32,13 @@ class Kept(msgspec.Struct, frozen=True):
     before: Any = None
 
 
-class Written(msgspec.Struct, frozen=True):
+class ConfigurationRecord(msgspec.Struct, frozen=True):
     """What was changed in one configuration, as far as it takes to restore it."""
 
     created: bool = False
     plugin_added: bool = False
     compaction_added: bool = False
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[EarlierSwitch, ...] = ()
     patches: tuple[Patch, ...] = ()
     digest: str = ""
     """Of the text as it was left; while it is still so, the patches restore it to the byte. Empty: they do not."""
@@ -52,7 +52,7 @@ class Written(msgspec.Struct, frozen=True):
         return text
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class WantedEntry(msgspec.Struct, frozen=True):
     """The entry that a configuration is to have."""
 
     spec: str

@@ -15,7 +15,7 @@ from schemas.view_asks import SqlAsk, ViewsCopyAsk
 from services.edges.launcher.leftover import CONFIG, end_leftover, note
 from services.edges.launcher.run import private
 from services.kit.bus import BrokerError, Bus, Unreachable
-from services.kit.endpoint import USERS, Endpoint, Written, read, write
+from services.kit.endpoint import USERS, Endpoint, EndpointFile, read, write
 from services.kit.files import open_own, write_whole
 from services.kit.logs import logger
 from services.kit.retry import retrying
@@ -117,7 +117,7 @@ class Broker:
             note(self._data, self._process.pid, is_alone=self._is_alone)
             await self._ready()
             if not self._is_alone:
-                write(self._data, Written(self.url, self._passwords, self._process.pid))
+                write(self._data, EndpointFile(self.url, self._passwords, self._process.pid))
         except BaseException:
             self.stop()
             raise
@@ -181,7 +181,7 @@ def most_kept(store: Path) -> int:
     return kept + free - min(RESERVE, free // 4)
 
 
-def _port_of(known: Written) -> int:
+def _port_of(known: EndpointFile) -> int:
     return int(known.url.rpartition(":")[2])
 
 

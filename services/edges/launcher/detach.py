@@ -27,7 +27,7 @@ LONGEST = 10 * 1024 * 1024
 """Bytes of a log that is continued; a longer one is put aside."""
 
 
-class Failed(RuntimeError):
+class DetachFailure(RuntimeError):
     """The installation did not start, or did not end; says where to look."""
 
 
@@ -51,11 +51,11 @@ async def detach(settings: Settings, keeper: Keeper, here: Path | None) -> str:
         if run is not None and await _answers(settings):
             return f"the installation {'already ' if known else ''}{run.line}; its log is {data / LOG}"
         if process is not None and process.poll() is not None and run is None:
-            raise Failed(
+            raise DetachFailure(
                 f"the installation ended with {process.returncode}: {_last_line(data)}; its log is {data / LOG}"
             )
         await asyncio.sleep(POLL)
-    raise Failed(f"the installation does not answer after {START:.0f} s; its log is {data / LOG}")
+    raise DetachFailure(f"the installation does not answer after {START:.0f} s; its log is {data / LOG}")
 
 
 def _spawn(data: Path, keeper: Keeper, here: Path | None) -> "subprocess.Popen[bytes]":
@@ -103,7 +103,7 @@ def _swept(data: Path) -> str:
             forget(data)
             left = end_leftover(data)
     except Busy as error:
-        raise Failed(
+        raise DetachFailure(
             f"the installation in {data} has not written down which process it is; end it where it runs"
         ) from error
     return f"no installation runs in {data}" + (
@@ -124,11 +124,11 @@ def down(settings: Settings) -> str:
     except psutil.NoSuchProcess:
         pass  # it has ended by itself meanwhile
     except psutil.AccessDenied as error:
-        raise Failed(
+        raise DetachFailure(
             f"the installation (pid {run.pid}) is another user's; end it as the one that started it"
         ) from error
     except psutil.TimeoutExpired as error:
-        raise Failed(
+        raise DetachFailure(
             f"the installation (pid {run.pid}) does not end within {END:.0f} s; its log lines say why"
         ) from error
     return f"the installation in {data} has ended"

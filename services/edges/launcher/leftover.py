@@ -20,7 +20,7 @@ GRACE = 10.0
 CONFIG = "nats.conf"
 
 
-class Noted(msgspec.Struct, frozen=True):
+class ProcessNote(msgspec.Struct, frozen=True):
     """One server process, told apart from one that only has its number now."""
 
     pid: int
@@ -32,7 +32,7 @@ class Noted(msgspec.Struct, frozen=True):
 
 def note(data: Path, pid: int, *, is_alone: bool = False) -> None:
     """Write down that this process has the store."""
-    write_whole(data / FILE, msgspec.json.encode(Noted(pid, started_at(pid), is_alone)), mode=0o600)
+    write_whole(data / FILE, msgspec.json.encode(ProcessNote(pid, started_at(pid), is_alone)), mode=0o600)
 
 
 def end_leftover(data: Path) -> bool:
@@ -76,9 +76,9 @@ def _wait_or_kill(process: psutil.Process) -> None:
         process.wait(GRACE)
 
 
-def _noted(data: Path) -> Noted | None:
+def _noted(data: Path) -> ProcessNote | None:
     try:
-        return msgspec.json.decode((data / FILE).read_bytes(), type=Noted)
+        return msgspec.json.decode((data / FILE).read_bytes(), type=ProcessNote)
     except (FileNotFoundError, msgspec.DecodeError):
         return None
 

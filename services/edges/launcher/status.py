@@ -36,7 +36,7 @@ INDEXER = "indexer"
 NOT_WELL = "it does not say why it cannot do its work"
 
 
-class Room(msgspec.Struct, frozen=True):
+class ObservedRoom(msgspec.Struct, frozen=True):
     """One room as seen from outside. `running` is None where another machine runs it."""
 
     name: str
@@ -52,7 +52,7 @@ class Overview(msgspec.Struct, frozen=True):
     """All that `annals status` shows."""
 
     broker: str
-    rooms: tuple[Room, ...]
+    rooms: tuple[ObservedRoom, ...]
     inbound: int | None
     """Messages stored of the last seven days; null where this user may not look at the streams, as below."""
     log: int | None
@@ -83,7 +83,7 @@ def is_well(overview: Overview) -> bool:
     return overview.responder is not None and all(map(_is_room_well, overview.rooms))
 
 
-def _is_room_well(room: Room) -> bool:
+def _is_room_well(room: ObservedRoom) -> bool:
     return room.running is not False and (room.health is None or room.health.ok)
 
 
@@ -129,8 +129,8 @@ async def _streams(bus: Bus, rooms: Sequence[str]) -> Streams:
     return Streams(messages, dict(zip(rooms, lags, strict=True)))
 
 
-def _room(name: str, process: RoomStatus | None, lag: Lag | None, health: RoomHealth | None) -> Room:
-    return Room(
+def _room(name: str, process: RoomStatus | None, lag: Lag | None, health: RoomHealth | None) -> ObservedRoom:
+    return ObservedRoom(
         name=name,
         running=psutil.pid_exists(process.pid) if process else None,
         restarts=process.restarts if process else 0,

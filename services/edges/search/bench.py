@@ -26,7 +26,7 @@ from services.edges.client.adapter import NOWHEN, Adapter
 from services.edges.client.outbox import Outbox
 from services.edges.launcher.supervisor import Installation
 from services.edges.search import repository
-from services.edges.search.sets import Doc, Set, Unreadable, moment, read
+from services.edges.search.sets import Doc, Set, UnreadableSet, moment, read
 from services.edges.terminal import write_error
 from services.kit.bus import Bus, LogReader, Unreachable
 from services.kit.logs import configure
@@ -47,7 +47,7 @@ class Stalled(RuntimeError):
     """The installation does not get on; says with what."""
 
 
-class Project(NamedTuple):
+class BenchProject(NamedTuple):
     """A set as the installation knows it."""
 
     name: str
@@ -56,7 +56,7 @@ class Project(NamedTuple):
     """Commit -> document."""
 
 
-class Line(msgspec.Struct, frozen=True):
+class QuestionLine(msgspec.Struct, frozen=True):
     """What is left of a question."""
 
     task: str
@@ -70,7 +70,7 @@ def bench(paths: Sequence[Path], outs: Mapping[str, Path], settings: Settings) -
     configure("bench", level="warning", as_json=False)
     try:
         sets = read(paths)
-    except Unreadable as error:
+    except UnreadableSet as error:
         write_error(str(error))
         return 1
     try:
@@ -85,7 +85,7 @@ async def _bench(sets: Sequence[Set], outs: Mapping[str, Path], settings: Settin
     with tempfile.TemporaryDirectory(prefix="annals-bench-", ignore_cleanup_errors=True) as folder:
         commits = msgspec.structs.replace(settings.commits, since_days=0, max_commits=MOST_COMMITS, every=1.0)
         base = msgspec.structs.replace(settings, data=Path(folder) / "data", commits=commits, nats=Nats())
-        projects: list[Project] = []
+        projects: list[BenchProject] = []
         for arm, out in outs.items():
             search = msgspec.structs.replace(base.search, ranking=arm)
             async with _installation(msgspec.structs.replace(base, search=search)) as bus:
@@ -123,7 +123,7 @@ async def _answers(bus: Bus) -> None:
             return
 
 
-async def _told(bus: Bus, number: int, one: Set, folder: Path) -> Project:
+async def _told(bus: Bus, number: int, one: Set, folder: Path) -> BenchProject:
     """Tell all documents of a set, in the order of the file."""
     name = f"{HARNESS}-{number}"
     commits = [doc for doc in one.docs if doc.files is not None]
@@ -143,7 +143,7 @@ async def _told(bus: Bus, number: int, one: Set, folder: Path) -> Project:
         await outbox.flushed()
     finally:
         await outbox.close()
-    return Project(name, one, by_sha)
+    return BenchProject(name, one, by_sha)
 
 
 async def _say(adapter: Adapter, docs: Sequence[Doc]) -> None:
@@ -159,7 +159,7 @@ def _message(doc: Doc) -> MessageSeen:
     return MessageSeen(message=doc.id, role=role, at=moment(doc.time), parts=(part,))
 
 
-async def _read_through(bus: Bus, projects: Sequence[Project]) -> None:
+async def _read_through(bus: Bus, projects: Sequence[BenchProject]) -> None:
     """Wait until the index holds all of it, with vectors where there is a model."""
     while not await _settled(bus):  # noqa: ASYNC110 - the broker tells nobody
         await asyncio.sleep(POLL)
@@ -174,7 +174,7 @@ async def _read_through(bus: Bus, projects: Sequence[Project]) -> None:
             await asyncio.sleep(POLL)
 
 
-async def _waits(bus: Bus, project: Project, head: int) -> str:
+async def _waits(bus: Bus, project: BenchProject, head: int) -> str:
     """What the index still lacks of a project; empty: nothing."""
     found = await _search(bus, SearchAsk(project.name, "index", min_seq=head, limit=1))
     lacking = [reason for reason in found.degraded if "yet" in reason]
@@ -191,7 +191,7 @@ async def _settled(bus: Bus) -> bool:
     return lag is not None and not lag.waiting and not lag.in_hand and await LogReader(bus).head() > 0
 
 
-async def _commits(bus: Bus, project: Project) -> bool:
+async def _commits(bus: Bus, project: BenchProject) -> bool:
     """Whether the newest and the oldest commit can be found."""
     shas = list(project.by_sha)
     ends = [shas[0], shas[-1]]
@@ -199,7 +199,7 @@ async def _commits(bus: Bus, project: Project) -> bool:
     return all(one.hits and one.hits[0].id == sha for one, sha in zip(found, ends, strict=True))
 
 
-async def _asked(bus: Bus, project: Project) -> list[Line]:
+async def _asked(bus: Bus, project: BenchProject) -> list[QuestionLine]:
     lines = []
     await _search(bus, SearchAsk(project.name, "index", limit=1))  # what is read once is not part of an answer
     for question in project.set.queries:
@@ -207,7 +207,7 @@ async def _asked(bus: Bus, project: Project) -> list[Line]:
         found = await _search(bus, SearchAsk(project.name, question.query, limit=LIMIT))
         ms = (time.perf_counter() - began) * 1000
         ranking = tuple(project.by_sha.get(hit.id, hit.id) for hit in found.hits)
-        lines.append(Line(project.set.task, question.id, ranking, round(ms, 3)))
+        lines.append(QuestionLine(project.set.task, question.id, ranking, round(ms, 3)))
     return lines
 
 

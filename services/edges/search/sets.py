@@ -12,7 +12,7 @@ from services.domain.misread import misread
 ENDINGS = (".json", ".json.gz")
 
 
-class Unreadable(ValueError):
+class UnreadableSet(ValueError):
     """A file is no such set; says what is wrong with it."""
 
 
@@ -28,7 +28,7 @@ class Doc(msgspec.Struct, frozen=True):
     files: tuple[str, ...] | None = None
 
 
-class Question(msgspec.Struct, frozen=True):
+class SetQuestion(msgspec.Struct, frozen=True):
     """A question. Nothing but its words is asked."""
 
     id: str
@@ -40,21 +40,21 @@ class Set(msgspec.Struct, frozen=True):
 
     task: str
     docs: tuple[Doc, ...]
-    queries: tuple[Question, ...]
+    queries: tuple[SetQuestion, ...]
 
 
 def read(paths: Iterable[Path]) -> list[Set]:
-    """The sets of these files, and of all files in these folders. Raises `Unreadable`."""
+    """The sets of these files, and of all files in these folders. Raises `UnreadableSet`."""
     return [_read(path) for path in files(paths)]
 
 
 def files(paths: Iterable[Path]) -> Iterator[Path]:
-    """The files that are named, and all that the folders hold. Raises `Unreadable`."""
+    """The files that are named, and all that the folders hold. Raises `UnreadableSet`."""
     for path in paths:
         if path.is_dir():
             found = sorted(one for one in path.rglob("*") if one.name.endswith(ENDINGS) and one.is_file())
             if not found:
-                raise Unreadable(f"{path} holds no file that ends with {' or '.join(ENDINGS)}")
+                raise UnreadableSet(f"{path} holds no file that ends with {' or '.join(ENDINGS)}")
             yield from found
         else:
             yield path
@@ -67,7 +67,9 @@ def _read(path: Path) -> Set:
         return msgspec.json.decode(data, type=Set)
     except (OSError, EOFError, ValueError, RecursionError) as error:
         why = (error.strerror or "it is damaged") if isinstance(error, OSError) else misread(error)
-        raise Unreadable(f"{path} cannot be read as a set of documents and questions: {why}; name another") from error
+        raise UnreadableSet(
+            f"{path} cannot be read as a set of documents and questions: {why}; name another"
+        ) from error
 
 
 FORMS = (

@@ -6,9 +6,9 @@ from services.domain.limits import Limits as PlanLimits
 from services.domain.protection import protected
 from services.domain.retention import Retention, retention
 from services.domain.window import Threshold, Window, threshold, window
-from services.historian.core.eligible import Measured, measured
-from services.historian.core.limits import Limits
-from services.historian.core.state import Session
+from services.historian.core.eligible import MessageCost, measured
+from services.historian.core.limits import HistoryLimits
+from services.historian.core.state import HistorianSession
 
 RELIEVED = 0.75
 """Share of the threshold below which drops alone are enough."""
@@ -38,12 +38,12 @@ class ContextPressure(msgspec.Struct, frozen=True):
     def relieved(self) -> bool:
         return self.projected is not None and self.projected <= RELIEVED * self.threshold.percent
 
-    def tail(self, limits: Limits) -> int:
+    def tail(self, limits: HistoryLimits) -> int:
         """Tokens of the newest messages that stay as they are."""
         return min(self.retention.tail, limits.tail_tokens)
 
 
-def context_pressure(session: Session, plan: PlanLimits) -> ContextPressure:
+def context_pressure(session: HistorianSession, plan: PlanLimits) -> ContextPressure:
     if session.step is None:
         raise ValueError("a session without a model call faces no window")
     room = window(session.step, session.learned, plan)
@@ -52,7 +52,7 @@ def context_pressure(session: Session, plan: PlanLimits) -> ContextPressure:
     return ContextPressure(room, threshold(session.step, room, plan), percent, _projected(session, plan, percent), kept)
 
 
-def _projected(session: Session, plan: PlanLimits, percent: float) -> float | None:
+def _projected(session: HistorianSession, plan: PlanLimits, percent: float) -> float | None:
     """What drops, and history that is compressed and not yet served, will leave of it."""
     sent = measured(session.conversation, session.folded)
     waiting = sum(one.tokens for one in sent if one.ordinal <= session.history.last)
@@ -63,7 +63,7 @@ def _projected(session: Session, plan: PlanLimits, percent: float) -> float | No
     return percent * max(0.0, 1 - waiting / active) if waiting and active else None
 
 
-def _droppable(session: Session, one: Measured, plan: PlanLimits, safe: frozenset[int]) -> int:
+def _droppable(session: HistorianSession, one: MessageCost, plan: PlanLimits, safe: frozenset[int]) -> int:
     """Estimated tokens that the next rebase takes out of a message."""
     size = 0
     for _, part in session.conversation.sent_parts(one.message):

@@ -16,7 +16,7 @@ CALL_TOKENS = 15
 """What a line about a tool call costs in a transcript."""
 
 
-class Measured(msgspec.Struct, frozen=True):
+class MessageCost(msgspec.Struct, frozen=True):
     """A message with what it costs."""
 
     ordinal: int
@@ -30,14 +30,14 @@ class Measured(msgspec.Struct, frozen=True):
     """The messages whose calls it answers: a call and its answer are never parted."""
 
 
-def measured(conversation: Conversation, behind: int) -> tuple[Measured, ...]:
+def measured(conversation: Conversation, behind: int) -> tuple[MessageCost, ...]:
     """The messages behind this ordinal, in order."""
     return tuple(_measured(conversation, message) for message in conversation.after(behind))
 
 
-def _measured(conversation: Conversation, message: Message) -> Measured:
+def _measured(conversation: Conversation, message: Message) -> MessageCost:
     parts = [part for _, part in conversation.sent_parts(message)]
-    return Measured(
+    return MessageCost(
         ordinal=message.ordinal,
         message=message,
         tokens=message.tokens,
@@ -54,7 +54,7 @@ def _transcript_tokens(part: Part) -> int:
     return CALL_TOKENS if recorded.kind in ("tool", "tool_call") else 0
 
 
-def eligible(messages: Sequence[Measured], tail: int) -> tuple[Measured, ...]:
+def eligible(messages: Sequence[MessageCost], tail: int) -> tuple[MessageCost, ...]:
     """Those in front of the newest `tail` tokens.
 
     The tail begins with what a person said if that is near, and never between a call and its answer. A call that
@@ -65,7 +65,7 @@ def eligible(messages: Sequence[Measured], tail: int) -> tuple[Measured, ...]:
     return front if sum(one.tokens for one in front) > SNAP else ()
 
 
-def _start(messages: Sequence[Measured], tail: int) -> int:
+def _start(messages: Sequence[MessageCost], tail: int) -> int:
     """The place of the first message that fits into the tail with all behind it; the newest always belongs to it.
 
     Where one message is so long that little would be left without it, the tail is somewhat longer.
@@ -79,7 +79,7 @@ def _start(messages: Sequence[Measured], tail: int) -> int:
     return 0
 
 
-def _relaxed(messages: Sequence[Measured], start: int, tail: int) -> int:
+def _relaxed(messages: Sequence[MessageCost], start: int, tail: int) -> int:
     size = sum(one.tokens for one in messages[start:])
     for place in range(start, 0, -1):
         if place < len(messages) and messages[place].is_turn:
@@ -90,7 +90,7 @@ def _relaxed(messages: Sequence[Measured], start: int, tail: int) -> int:
     return start
 
 
-def _whole(messages: Sequence[Measured], start: int) -> int:
+def _whole(messages: Sequence[MessageCost], start: int) -> int:
     """The place at or before this one at which no answer of the tail belongs to a call in front of it."""
     places = {one.message.recorded.message: place for place, one in enumerate(messages)}
     reached = len(messages)

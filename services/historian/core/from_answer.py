@@ -5,7 +5,7 @@ from services.domain.texts.bounds import flat
 from services.domain.texts.posing import unposed
 from services.historian.core.model_answer import Bounds, Compartment, Happening, Output
 from services.historian.core.quotations import is_quoted
-from services.historian.core.summary import TITLE, Draft, Fact, Observation, Summary
+from services.historian.core.summary import TITLE, CompartmentDraft, Observation, Summary, SummaryFact
 from services.historian.core.validate import healed
 
 LONGEST = 800
@@ -25,15 +25,15 @@ def to_summary(output: Output, bounds: Bounds) -> Summary:
     ]
     return Summary(
         compartments=tuple(_draft(one, bounds) for one in output.compartments),
-        facts=tuple(Fact(fact.category, _clean(fact.text), fact.evidence) for fact in output.facts),
+        facts=tuple(SummaryFact(fact.category, _clean(fact.text), fact.evidence) for fact in output.facts),
         observations=tuple(observations),
         unprocessed_from=last + 1 if last < bounds.last else 0,
     )
 
 
-def _draft(one: Compartment, bounds: Bounds) -> Draft:
+def _draft(one: Compartment, bounds: Bounds) -> CompartmentDraft:
     anchors = tuple(dict.fromkeys(flat(_clean(anchor)) for anchor in one.anchors))
-    return Draft(
+    return CompartmentDraft(
         first=one.start,
         last=one.end,
         title=unposed(_clean(one.title))[:TITLE],

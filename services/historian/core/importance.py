@@ -15,7 +15,7 @@ from schemas.events import CompartmentRescored, CompartmentSealed, Event, Histor
 from services.domain.questions.fencing import fenced
 from services.domain.secrets import mask
 from services.historian.core.scoring_prompt import LEAST, LONGEST_REASON, MOST, SEEDS, Seed
-from services.historian.core.state import Session
+from services.historian.core.state import HistorianSession
 
 BATCH = 20
 """Compartments that are judged together, at most."""
@@ -29,7 +29,7 @@ MOST_FAULTS = 8
 """How many faults are told at once."""
 
 
-class Item(msgspec.Struct, frozen=True):
+class ImportanceItem(msgspec.Struct, frozen=True):
     """What a model is shown of a compartment, or of an example."""
 
     handle: str
@@ -55,7 +55,7 @@ class Scores(msgspec.Struct, frozen=True):
 class Sheet(msgspec.Struct, frozen=True):
     """One question: compartments and examples, under handles that tell nothing of them."""
 
-    items: tuple[Item, ...]
+    items: tuple[ImportanceItem, ...]
     compartments: Mapping[str, str]
     """Handle -> compartment."""
     known: Mapping[str, int]
@@ -92,9 +92,9 @@ def _place(run: str, one: CompartmentSealed | Seed) -> str:
     return sha256(msgspec.json.encode((run, name))).hexdigest()
 
 
-def _item(handle: str, one: CompartmentSealed | Seed) -> Item:
+def _item(handle: str, one: CompartmentSealed | Seed) -> ImportanceItem:
     episode = (one.episode,) if isinstance(one, Seed) else tuple(one.episode)
-    return Item(handle, one.title, episode, one.p1[:LONGEST_TEXT])
+    return ImportanceItem(handle, one.title, episode, one.p1[:LONGEST_TEXT])
 
 
 def prompt(sheet: Sheet) -> str:
@@ -145,7 +145,9 @@ def _scale(output: Scores, sheet: Sheet) -> Iterator[str]:
         )
 
 
-def published(session: Session, request: HistoryRequested, sheet: Sheet, output: Scores, seconds: float) -> list[Event]:
+def published(
+    session: HistorianSession, request: HistoryRequested, sheet: Sheet, output: Scores, seconds: float
+) -> list[Event]:
     """What becomes of an answer that `check` finds nothing wrong with, for the compartments that are still in force."""
     importance = {one.compartment: session.history.importance(one) for one in session.history.sealed}
     named = [(sheet.compartments[score.handle], score) for score in output.scores if score.handle in sheet.compartments]

@@ -8,17 +8,17 @@ from schemas.codec import derived_id
 from schemas.events import CompartmentSealed, Event, HistoryInherited
 from schemas.subjects import Address
 from services.domain.copies import copies
-from services.historian.core.state import Session
+from services.historian.core.state import HistorianSession
 
 replace = msgspec.structs.replace
 
 
-def awaits(session: Session) -> bool:
+def awaits(session: HistorianSession) -> bool:
     """Whether it is a copy whose messages are known, and the log does not tell yet of the compartments that it has."""
     return session.copied > 0 and session.step is not None and not session.has_own_history
 
 
-def inherited(session: Session, origin: Session, address: Address) -> list[Event]:
+def inherited(session: HistorianSession, origin: HistorianSession, address: Address) -> list[Event]:
     """The origin's compartments in force, in the copy's ids; nothing where that was told already.
 
     A copy has the places of its origin, so that they cover the same range here. Their importance is as judged there.
@@ -30,7 +30,7 @@ def inherited(session: Session, origin: Session, address: Address) -> list[Event
     return [*made, HistoryInherited(origin=session.origin, last=last, compartments=len(made))]
 
 
-def _copied(session: Session, origin: Session, address: Address) -> Iterator[CompartmentSealed]:
+def _copied(session: HistorianSession, origin: HistorianSession, address: Address) -> Iterator[CompartmentSealed]:
     shared = copies(origin.conversation, session.conversation, session.copied)
     for one in origin.history.sealed:
         if one.last > shared.last:

@@ -15,8 +15,8 @@ from services.domain.jobs import (
     Abandoned,
     Advanced,
     Attempted,
-    Done,
-    Failed,
+    JobDone,
+    JobFailed,
     Jobs,
     Requested,
     Transition,
@@ -41,15 +41,15 @@ def transition(event: Event, jobs: HistoryJobs, generation: int) -> Transition[H
         case HistoryAttempted(run=run):
             return Attempted(run)
         case HistoryAdvanced(run=run, done=True) if event.generation == generation:
-            return Done(run, clears=jobs.open is None or jobs.open.request.reason != RESCORE)
+            return JobDone(run, clears=jobs.open is None or jobs.open.request.reason != RESCORE)
         case HistoryAdvanced(run=run):
             return Advanced(run)
         case HistoryReplaced(run=run):
-            return Done(run)
+            return JobDone(run)
         case HistoryAbandoned(run=run):
             return Abandoned(run)
         case HistoryFailed(run=run, failures=failures, retry_at=retry_at):
-            return Failed(run, failures, retry_at)
+            return JobFailed(run, failures, retry_at)
         case _:
             return None
 

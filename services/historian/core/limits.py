@@ -3,7 +3,7 @@
 from services.domain.limits import History
 
 
-class Limits(History, frozen=True):
+class HistoryLimits(History, frozen=True):
     """The settings of history, and what follows from other settings."""
 
     models: bool = False

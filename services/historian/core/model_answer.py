@@ -30,7 +30,7 @@ class Compartment(msgspec.Struct, frozen=True):
         return f"{self.start}-{self.end}"
 
 
-class Fact(msgspec.Struct, frozen=True):
+class AnswerFact(msgspec.Struct, frozen=True):
     """Something that may hold beyond the session."""
 
     category: str
@@ -50,7 +50,7 @@ class Output(msgspec.Struct, frozen=True):
     """The whole answer."""
 
     compartments: tuple[Compartment, ...]
-    facts: tuple[Fact, ...] = ()
+    facts: tuple[AnswerFact, ...] = ()
     events: tuple[Happening, ...] = ()
     user_observations: tuple[str, ...] = ()
     open_questions: tuple[str, ...] = ()

@@ -21,14 +21,14 @@ from schemas.events import (
 from schemas.subjects import Address
 from services.domain.compartments import AHEAD
 from services.domain.conversation import Conversation, Message
-from services.domain.jobs import Failed, failure
+from services.domain.jobs import JobFailed, failure
 from services.domain.tokens import tokens
 from services.domain.transcript import reader
 from services.domain.transcript.reader import Chunk
 from services.historian.core.lifecycle import REBUILD, RESCORE
 from services.historian.core.own_sentence import own_sentence
-from services.historian.core.state import Session
-from services.historian.core.summary import TRAIT, Draft, Observation, Summary
+from services.historian.core.state import HistorianSession
+from services.historian.core.summary import TRAIT, CompartmentDraft, Observation, Summary
 
 LOOK_AHEAD = 2
 """Messages behind a compartment from which on its end is certain."""
@@ -40,7 +40,7 @@ OF_WORK = frozenset({"causal_incident", "open_question"})
 """The kinds of observations that are about the work, and not about a person."""
 
 
-class Written(msgspec.Struct, frozen=True):
+class SignedSummary(msgspec.Struct, frozen=True):
     """A summary and who wrote it."""
 
     summary: Summary
@@ -60,7 +60,7 @@ def fingerprint(conversation: Conversation, first: int, last: int) -> str:
 
 
 def published(
-    session: Session, request: HistoryRequested, address: Address, chunk: Chunk, written: Written
+    session: HistorianSession, request: HistoryRequested, address: Address, chunk: Chunk, written: SignedSummary
 ) -> list[Event]:
     """What becomes of a summary. The end of the chunk is provisional: its topic may go on behind it.
 
@@ -95,17 +95,17 @@ def published(
     return events
 
 
-def is_another_generation(session: Session, request: HistoryRequested) -> bool:
+def is_another_generation(session: HistorianSession, request: HistoryRequested) -> bool:
     """Whether a job makes compartments in the place of those that are in force."""
     return request.generation != session.history.generation
 
 
-def unread(session: Session, request: HistoryRequested, behind: int) -> Sequence[Message]:
+def unread(session: HistorianSession, request: HistoryRequested, behind: int) -> Sequence[Message]:
     """The messages of a job's range that stand behind this ordinal."""
     return [message for message in session.conversation.after(behind) if message.ordinal <= request.last]
 
 
-def closing(session: Session, request: HistoryRequested) -> list[Event]:
+def closing(session: HistorianSession, request: HistoryRequested) -> list[Event]:
     """The end of a job that has published everything but that."""
     last = session.reached
     done = HistoryAdvanced(run=request.run, generation=request.generation, first=last + 1, last=last)
@@ -116,13 +116,15 @@ def abandoned(request: HistoryRequested, reason: str) -> HistoryAbandoned:
     return HistoryAbandoned(run=request.run, generation=request.generation, reason=reason)
 
 
-def _certain(drafts: Sequence[Draft], chunk: Chunk, *, whole: bool) -> Sequence[Draft]:
+def _certain(drafts: Sequence[CompartmentDraft], chunk: Chunk, *, whole: bool) -> Sequence[CompartmentDraft]:
     """Without the last one where what follows may belong to it; one is always left, so that there is progress."""
     behind = sum(ordinal > drafts[-1].last for ordinal, _ in chunk.ordinals)
     return drafts if whole or len(drafts) == 1 or behind > LOOK_AHEAD else drafts[:-1]
 
 
-def _sealed(draft: Draft, request: HistoryRequested, address: Address, chunk: Chunk, source: str) -> CompartmentSealed:
+def _sealed(
+    draft: CompartmentDraft, request: HistoryRequested, address: Address, chunk: Chunk, source: str
+) -> CompartmentSealed:
     inside = [one for one in chunk.recorded if draft.first <= one.ordinal <= draft.last]
     times = [one.at for one in inside if one.at is not None]
     first, last = inside[0].message, inside[-1].message
@@ -181,11 +183,11 @@ def _fact(category: str, text: str, evidence: Sequence[int], request: HistoryReq
     return FactExtracted(fact=identity, run=request.run, category=category, text=text, evidence=list(evidence))
 
 
-def _raw(conversation: Conversation, draft: Draft) -> int:
+def _raw(conversation: Conversation, draft: CompartmentDraft) -> int:
     return sum(message.tokens for message in conversation.after(draft.first - 1) if message.ordinal <= draft.last)
 
 
-def _promoted(session: Session, request: HistoryRequested, last: int, made: int) -> Event:
+def _promoted(session: HistorianSession, request: HistoryRequested, last: int, made: int) -> Event:
     """A new generation holds from here on. Its range ends earlier where its last messages were deleted meanwhile."""
     staged = session.history.staged.get(request.generation, ())
     return HistoryReplaced(
@@ -198,7 +200,7 @@ def _promoted(session: Session, request: HistoryRequested, last: int, made: int)
 
 
 def failed(
-    session: Session, request: HistoryRequested, code: str, detail: str, *, now: datetime, jitter: float
+    session: HistorianSession, request: HistoryRequested, code: str, detail: str, *, now: datetime, jitter: float
 ) -> list[Event]:
     """The end of a job that did not succeed. `jitter`: from 0.8 to 1.2, so that not all try again at once."""
     end = _failure(session, request, code, now=now, jitter=jitter)
@@ -210,17 +212,19 @@ def failed(
     return events
 
 
-def _failure(session: Session, request: HistoryRequested, code: str, *, now: datetime, jitter: float) -> Failed:
+def _failure(
+    session: HistorianSession, request: HistoryRequested, code: str, *, now: datetime, jitter: float
+) -> JobFailed:
     """What a failure means for the next job: one that judges says nothing of those that compress."""
     jobs = session.jobs
     if request.reason == RESCORE:
-        return Failed(request.run, jobs.failures, jobs.retry_at)
+        return JobFailed(request.run, jobs.failures, jobs.retry_at)
     if code in UNCOUNTED:
-        return Failed(request.run, jobs.failures, None)
+        return JobFailed(request.run, jobs.failures, None)
     return failure(jobs, request.run, now=now, jitter=jitter)
 
 
-def _salvaged(session: Session, request: HistoryRequested, reason: str) -> Event:
+def _salvaged(session: HistorianSession, request: HistoryRequested, reason: str) -> Event:
     """What is made of a generation holds where it ends together with a compartment in force; else nothing of it."""
     staged = session.history.staged.get(request.generation, ())
     last = staged[-1].last if staged else 0

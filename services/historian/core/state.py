@@ -25,7 +25,7 @@ from services.domain import compartments, conversation, jobs, window
 from services.domain.compartments import AHEAD, CompartmentHistory
 from services.domain.conversation import Conversation, precedes
 from services.domain.fold import Map
-from services.domain.jobs import Done, Jobs, Requested
+from services.domain.jobs import JobDone, Jobs, Requested
 from services.domain.tools.todos import UNDONE
 from services.domain.transcript.commits import is_commit
 from services.domain.window import Learned, prompt_tokens
@@ -37,7 +37,7 @@ SHRUNK = 0.95
 """Of the prompt before: a smaller one has lost something."""
 
 
-class Session(msgspec.Struct, frozen=True):
+class HistorianSession(msgspec.Struct, frozen=True):
     """A session at one position of the log."""
 
     conversation: Conversation = Conversation()
@@ -114,7 +114,7 @@ class Session(msgspec.Struct, frozen=True):
         return staged[-1].last if staged else request.first - 1
 
 
-def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
+def evolve(session: HistorianSession, event: Event, envelope: Envelope) -> HistorianSession:
     session = replace(
         session,
         conversation=conversation.evolve(session.conversation, event, envelope),
@@ -148,7 +148,7 @@ def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
             return _job_evolved(session, event)
 
 
-def _job_evolved(session: Session, event: Event) -> Session:
+def _job_evolved(session: HistorianSession, event: Event) -> HistorianSession:
     match event:
         case HistoryOrdered():
             return _ordered(session, event)
@@ -158,7 +158,7 @@ def _job_evolved(session: Session, event: Event) -> Session:
             return _transited(session, event)
 
 
-def _transited(session: Session, event: Event) -> Session:
+def _transited(session: HistorianSession, event: Event) -> HistorianSession:
     """The session behind an event that may be a transition of its jobs."""
     made = transition(event, session.jobs, session.history.generation)
     if made is None:
@@ -171,11 +171,11 @@ def _transited(session: Session, event: Event) -> Session:
         return session
     if isinstance(event, HistoryAdvanced):
         session = replace(session, judged=session.judged.union(event.judged))
-    has_written = isinstance(made, Done) and job.request.reason not in (AHEAD, RESCORE)
+    has_written = isinstance(made, JobDone) and job.request.reason not in (AHEAD, RESCORE)
     return replace(session, written=max(session.written, job.request.last)) if has_written else session
 
 
-def _ordered(session: Session, event: HistoryOrdered) -> Session:
+def _ordered(session: HistorianSession, event: HistoryOrdered) -> HistorianSession:
     """An order takes the place of one that waits; only to give a rebuild up leaves others waiting."""
     if event.order != ABANDON:
         return replace(session, order=event, given_up=session.given_up and event.order != REBUILD)
@@ -183,7 +183,7 @@ def _ordered(session: Session, event: HistoryOrdered) -> Session:
     return replace(session, order=session.order if waits else None, given_up=True)
 
 
-def _requested(session: Session, event: HistoryRequested) -> Session:
+def _requested(session: HistorianSession, event: HistoryRequested) -> HistorianSession:
     """Of an order that came while a job was opened for another reason, the job is not the answer."""
     is_answered = session.order is not None and session.order.order == event.reason
     return replace(
@@ -194,7 +194,7 @@ def _requested(session: Session, event: HistoryRequested) -> Session:
     )
 
 
-def _usage_sampled(session: Session, event: UsageSampled) -> Session:
+def _usage_sampled(session: HistorianSession, event: UsageSampled) -> HistorianSession:
     """A late sample of an older answer never replaces that of a newer one.
 
     A prompt that became smaller was rebased: all that waited for that is gone from it.
@@ -207,7 +207,7 @@ def _usage_sampled(session: Session, event: UsageSampled) -> Session:
     return replace(session, usage=event)
 
 
-def _tool_ran(session: Session, event: ToolRan) -> Session:
+def _tool_ran(session: HistorianSession, event: ToolRan) -> HistorianSession:
     session = replace(session, newest=event.message)
     if event.status != "completed" or event.exit_code or not is_commit(event.target):
         return session

@@ -10,7 +10,7 @@ ANCHORS = 8
 EPISODES = ("bug", "feature", "release", "refactor", "infra", "design", "investigation", "docs")
 
 
-class Draft(msgspec.Struct, frozen=True):
+class CompartmentDraft(msgspec.Struct, frozen=True):
     """A compartment to be: a span of messages in four tiers from the fullest to the shortest."""
 
     first: int
@@ -32,7 +32,7 @@ class Draft(msgspec.Struct, frozen=True):
     """Files, identifiers, commits and errors, the most telling first."""
 
 
-class Fact(msgspec.Struct, frozen=True):
+class SummaryFact(msgspec.Struct, frozen=True):
     """Something that may hold beyond the session."""
 
     category: str
@@ -59,8 +59,8 @@ class Observation(msgspec.Struct, frozen=True):
 class Summary(msgspec.Struct, frozen=True):
     """What was made of a stretch. The compartments follow each other without a gap, from its first message on."""
 
-    compartments: tuple[Draft, ...] = ()
-    facts: tuple[Fact, ...] = ()
+    compartments: tuple[CompartmentDraft, ...] = ()
+    facts: tuple[SummaryFact, ...] = ()
     observations: tuple[Observation, ...] = ()
     unprocessed_from: int = 0
     """The first ordinal that is left for the next run, as it is one topic with what follows; 0: none is."""

@@ -11,11 +11,11 @@ from services.domain.compartments import AHEAD
 from services.domain.jobs import closed, is_held
 from services.domain.limits import Limits as PlanLimits
 from services.historian.core.context_pressure import ContextPressure, context_pressure
-from services.historian.core.eligible import Measured, eligible, measured
+from services.historian.core.eligible import MessageCost, eligible, measured
 from services.historian.core.lifecycle import REBUILD, REMOVED, RESCORE
-from services.historian.core.limits import Limits
+from services.historian.core.limits import HistoryLimits
 from services.historian.core.publish import abandoned
-from services.historian.core.state import Session
+from services.historian.core.state import HistorianSession
 from services.historian.core.summary import RULES
 
 FORCE_PERCENT = 80.0
@@ -38,7 +38,7 @@ WRAPUP_TAIL = 2_000
 
 
 def due(
-    session: Session, plan: PlanLimits, limits: Limits, *, now: datetime
+    session: HistorianSession, plan: PlanLimits, limits: HistoryLimits, *, now: datetime
 ) -> HistoryRequested | HistoryAbandoned | None:
     """What should be written now, if anything: the end of a rebuild that nobody wants any more, or a job."""
     request = session.request
@@ -47,7 +47,9 @@ def due(
     return wanted(session, plan, limits, now=now)
 
 
-def wanted(session: Session, plan: PlanLimits, limits: Limits, *, now: datetime) -> HistoryRequested | None:
+def wanted(
+    session: HistorianSession, plan: PlanLimits, limits: HistoryLimits, *, now: datetime
+) -> HistoryRequested | None:
     """The job that should be done now, if any."""
     if not limits.enabled or session.request is not None or session.step is None:
         return None
@@ -70,12 +72,12 @@ def wanted(session: Session, plan: PlanLimits, limits: Limits, *, now: datetime)
     return _request(session, found, reason, pressure) if reason and found else None
 
 
-def _unwritten(session: Session, tail: int) -> Sequence[Measured]:
+def _unwritten(session: HistorianSession, tail: int) -> Sequence[MessageCost]:
     """The messages behind what models have written: the rules' history of them gives way to theirs."""
     return eligible(measured(session.conversation, min(session.written, session.history.last)), tail)
 
 
-def _again(session: Session, unwritten: Sequence[Measured]) -> tuple[int, int] | None:
+def _again(session: HistorianSession, unwritten: Sequence[MessageCost]) -> tuple[int, int] | None:
     """The compartments of the rules among these messages; none: there are none, and what is new is written first."""
     made = [
         one
@@ -85,7 +87,9 @@ def _again(session: Session, unwritten: Sequence[Measured]) -> tuple[int, int] |
     return (made[0].first, made[-1].last) if made else None
 
 
-def _anew(session: Session, span: tuple[int, int], reason: str, pressure: ContextPressure) -> HistoryRequested | None:
+def _anew(
+    session: HistorianSession, span: tuple[int, int], reason: str, pressure: ContextPressure
+) -> HistoryRequested | None:
     """A job over a range that is compressed already, in a generation of its own."""
     messages = [one for one in measured(session.conversation, 0) if span[0] <= one.ordinal <= span[1]]
     if not messages:
@@ -96,7 +100,7 @@ def _anew(session: Session, span: tuple[int, int], reason: str, pressure: Contex
     return msgspec.structs.replace(made, run=run, generation=generation, first=span[0], last=span[1])
 
 
-def _stale(session: Session, pressure: ContextPressure) -> HistoryRequested | None:
+def _stale(session: HistorianSession, pressure: ContextPressure) -> HistoryRequested | None:
     """A job over the first compartment that quotes deleted messages; where none is left in it, with its neighbours."""
     sealed = session.history.sealed
     for at, one in enumerate(sealed):
@@ -109,18 +113,18 @@ def _stale(session: Session, pressure: ContextPressure) -> HistoryRequested | No
     return None
 
 
-def _left(session: Session, first: int, last: int) -> tuple[int, int] | None:
+def _left(session: HistorianSession, first: int, last: int) -> tuple[int, int] | None:
     """The first and the last message that is still there in this range; none: none is."""
     left = [message.ordinal for message in session.conversation.after(first - 1) if message.ordinal <= last]
     return (left[0], left[-1]) if left else None
 
 
-def _is_behind(found: Sequence[Measured], tail: int) -> bool:
+def _is_behind(found: Sequence[MessageCost], tail: int) -> bool:
     """Whether so much lies behind the tail that what stands ready should reach further."""
     return sum(one.tokens for one in found) >= max(LEAST_LAG, LAG * tail)
 
 
-def _with_small(session: Session, found: Sequence[Measured]) -> Sequence[Measured]:
+def _with_small(session: HistorianSession, found: Sequence[MessageCost]) -> Sequence[MessageCost]:
     """These messages, and those of a small compartment before them that is not served yet: together they say more."""
     last = session.history.sealed[-1] if session.history.sealed else None
     if last is None or last.source != RULES or last.tokens >= SMALLEST or last.last <= session.folded:
@@ -129,13 +133,15 @@ def _with_small(session: Session, found: Sequence[Measured]) -> Sequence[Measure
     return (*again, *found) if again and again[0].ordinal == last.first else found
 
 
-def forced(session: Session, plan: PlanLimits, limits: Limits, *, now: datetime) -> bool:
+def forced(session: HistorianSession, plan: PlanLimits, limits: HistoryLimits, *, now: datetime) -> bool:
     """Whether room is so short that a job should be made in the place of the open one."""
     found = wanted(msgspec.structs.replace(session, jobs=closed(session.jobs), order=None), plan, limits, now=now)
     return found is not None and found.reason == "force"
 
 
-def _reason(session: Session, pressure: ContextPressure, found: Sequence[Measured], limits: Limits) -> str:
+def _reason(
+    session: HistorianSession, pressure: ContextPressure, found: Sequence[MessageCost], limits: HistoryLimits
+) -> str:
     """Why the eligible messages should be compressed now; empty: they should not."""
     tokens = sum(one.transcript_tokens for one in found)
     is_full = tokens >= FULL_TOKENS or len(found) >= FULL_MESSAGES
@@ -152,7 +158,7 @@ def _reason(session: Session, pressure: ContextPressure, found: Sequence[Measure
     return "idle" if session.is_idle and tokens >= pressure.budget and is_full else ""
 
 
-def clusters(session: Session, found: Sequence[Measured]) -> int:
+def clusters(session: HistorianSession, found: Sequence[MessageCost]) -> int:
     """Turns in which something was committed."""
     turn = 0
     turns = []
@@ -163,7 +169,9 @@ def clusters(session: Session, found: Sequence[Measured]) -> int:
     return sum(1 for _ in groupby(turns))
 
 
-def _request(session: Session, found: Sequence[Measured], reason: str, pressure: ContextPressure) -> HistoryRequested:
+def _request(
+    session: HistorianSession, found: Sequence[MessageCost], reason: str, pressure: ContextPressure
+) -> HistoryRequested:
     first, last = found[0].ordinal, found[-1].ordinal
     generation = session.history.generation
     return HistoryRequested(
@@ -179,7 +187,7 @@ def _request(session: Session, found: Sequence[Measured], reason: str, pressure:
     )
 
 
-def _ordered(session: Session, order: HistoryOrdered, plan: PlanLimits) -> HistoryRequested:
+def _ordered(session: HistorianSession, order: HistoryOrdered, plan: PlanLimits) -> HistoryRequested:
     """The job of an order. One of which nothing can come is opened, too: it fails with a reason that can be read."""
     pressure = context_pressure(session, plan)
     if order.order == "wrapup":
@@ -202,12 +210,12 @@ def _snapped(sealed: Sequence[CompartmentSealed], order: HistoryOrdered) -> tupl
     return (touched[0].first, touched[-1].last) if touched else None
 
 
-def _nothing(session: Session, reason: str) -> HistoryRequested:
+def _nothing(session: HistorianSession, reason: str) -> HistoryRequested:
     first, generation = session.history.last + 1, session.history.generation
     run = name(session, generation, first)
     return HistoryRequested(run=run, reason=reason, first=first, last=first - 1, generation=generation)
 
 
-def name(session: Session, generation: int, first: int) -> str:
+def name(session: HistorianSession, generation: int, first: int) -> str:
     """Who decides on the same state gives a job the same name."""
     return f"{generation}.{first}.{session.jobs.begun}"

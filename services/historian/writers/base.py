@@ -9,7 +9,7 @@ import msgspec
 from schemas.events import CompartmentSealed, HistoryAttempted, HistoryRequested
 from schemas.subjects import Address
 from services.domain.transcript.reader import Chunk
-from services.historian.core.publish import Written
+from services.historian.core.publish import SignedSummary
 from services.historian.core.rules.summary import summarise
 from services.historian.core.summary import RULES
 
@@ -17,7 +17,7 @@ BUDGET = 32_000
 """Tokens of transcript that the rules read at a time."""
 
 
-class Reading(msgspec.Struct, frozen=True):
+class WriterInput(msgspec.Struct, frozen=True):
     """What a writer is given."""
 
     address: Address
@@ -39,10 +39,10 @@ class Unwritten(Exception):
         self.attempts = attempts
 
 
-class Output(msgspec.Struct, frozen=True):
+class WriterOutput(msgspec.Struct, frozen=True):
     """A summary, and what it took."""
 
-    written: Written
+    written: SignedSummary
     attempts: tuple[HistoryAttempted, ...] = ()
 
 
@@ -53,21 +53,21 @@ class Writer(Protocol):
     def budget(self) -> int:
         """Tokens of transcript that it reads at a time."""
 
-    async def write(self, reading: Reading) -> Output: ...
+    async def write(self, reading: WriterInput) -> WriterOutput: ...
 
 
-class Rules:
+class RuleWriter:
     """Extracts what matters, by rules: the same chunk makes the same summary."""
 
     @property
     def budget(self) -> int:
         return BUDGET
 
-    async def write(self, reading: Reading) -> Output:
+    async def write(self, reading: WriterInput) -> WriterOutput:
         began = time.monotonic()
         summary = await asyncio.to_thread(summarise, reading.chunk, reading.directory)
         if not summary.compartments:
             raise Unwritten("chunk_empty", f"nothing is said from {reading.chunk.first} to {reading.chunk.last}")
         seconds = time.monotonic() - began
         attempt = HistoryAttempted(run=reading.request.run, model=RULES, seconds=round(seconds, 3))
-        return Output(Written(summary, RULES, seconds), (attempt,))
+        return WriterOutput(SignedSummary(summary, RULES, seconds), (attempt,))

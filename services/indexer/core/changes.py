@@ -20,7 +20,7 @@ class Changes(msgspec.Struct, frozen=True):
     """The kind and the key of each."""
 
 
-class Collected:
+class RowChanges:
     """Changes of several facts, of which for each row the newest holds."""
 
     def __init__(self) -> None:

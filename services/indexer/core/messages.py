@@ -35,7 +35,7 @@ UNPLACED = 1 << 40
 """Places of messages without an ordinal begin here."""
 
 
-class Piece(msgspec.Struct, frozen=True):
+class IndexedPiece(msgspec.Struct, frozen=True):
     """A part that somebody wrote, or the names in a call of a tool and in its output."""
 
     part: str
@@ -56,7 +56,7 @@ class IndexedMessage(msgspec.Struct, frozen=True):
     seq: int = 0
     place: int = 0
     """Where it stands: its ordinal, or behind all of these."""
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[IndexedPiece, ...] = ()
     listed: tuple[str, ...] = ()
     text: str = ""
     """All of its pieces that are sent."""
@@ -238,7 +238,7 @@ def _part_recorded(messages: Messages, event: PartRecorded, envelope: Envelope) 
         return _part_removed(messages, event.message, event.part)
     messages, indexed = _of(messages, event.message)
     others = (piece for piece in indexed.pieces if piece.part != event.part)
-    piece = Piece(event.part, event.position, text, event.digest, names)
+    piece = IndexedPiece(event.part, event.position, text, event.digest, names)
     pieces = tuple(sorted((*others, piece), key=lambda one: one.position))
     at = indexed.at or envelope.at.timestamp()
     indexed = replace(indexed, pieces=pieces, seq=max(indexed.seq, envelope.seq), at=at)

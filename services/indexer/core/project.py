@@ -14,7 +14,7 @@ from services.memory.entry import Memory, Note
 NOUNS = books.NOUNS
 
 
-class Project(msgspec.Struct, frozen=True):
+class ProjectRows(msgspec.Struct, frozen=True):
     """What of a project's memory can be found."""
 
     seq: int = 0
@@ -22,11 +22,11 @@ class Project(msgspec.Struct, frozen=True):
     book: Book = Book()
 
 
-def evolve(project: Project, event: Event, envelope: Envelope) -> Project:
-    return Project(envelope.seq, books.evolve(project.book, event, envelope))
+def evolve(project: ProjectRows, event: Event, envelope: Envelope) -> ProjectRows:
+    return ProjectRows(envelope.seq, books.evolve(project.book, event, envelope))
 
 
-def changes(address: Address, before: Project, after: Project) -> Changes:
+def changes(address: Address, before: ProjectRows, after: ProjectRows) -> Changes:
     """What is to be written: all that became of memories and notes between the two.
 
     A closed book leaves nothing, and one that is opened again all that it holds.

@@ -27,7 +27,7 @@ Touched = tuple[str, str]
 """What may have other rows now: the kind, `compartment` or `message`, and its id."""
 
 
-class Session(msgspec.Struct, frozen=True):
+class SessionRows(msgspec.Struct, frozen=True):
     """What of a session can be found."""
 
     seq: int = 0
@@ -38,10 +38,10 @@ class Session(msgspec.Struct, frozen=True):
     """About how many bytes it holds."""
 
 
-def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
+def evolve(session: SessionRows, event: Event, envelope: Envelope) -> SessionRows:
     """The session after this fact."""
     if isinstance(event, SessionClosed) and event.reason == DELETED:
-        return Session(envelope.seq)
+        return SessionRows(envelope.seq)
     places = _places(session.messages, event) if isinstance(event, MessageRemoved) else Conversation()
     messages = message_fold.evolve(session.messages, event, envelope)
     history = compartments.evolve(session.history, event, envelope.seq, places)
@@ -49,7 +49,7 @@ def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
         _length(messages, name) - _length(session.messages, name)
         for name in set(message_fold.touched(event, session.messages))
     )
-    return Session(envelope.seq, messages, history, size)
+    return SessionRows(envelope.seq, messages, history, size)
 
 
 def _length(messages: Messages, name: str) -> int:
@@ -67,7 +67,7 @@ def _places(messages: Messages, event: MessageRemoved) -> Conversation:
     return Conversation(messages=Map(known))
 
 
-def touched(before: Session, after: Session, event: Event) -> frozenset[Touched]:
+def touched(before: SessionRows, after: SessionRows, event: Event) -> frozenset[Touched]:
     """What may have other rows by this fact: messages, and compartments that come with it or go."""
     compartments_touched = frozenset(("compartment", name) for name in _moved(before, after))
     if isinstance(event, SessionClosed):
@@ -81,14 +81,14 @@ def touched(before: Session, after: Session, event: Event) -> frozenset[Touched]
     }
 
 
-def all_of(session: Session) -> frozenset[Touched]:
+def all_of(session: SessionRows) -> frozenset[Touched]:
     """All that may have a row."""
     return frozenset(("message", name) for name in session.messages.by_id) | {
         ("compartment", name) for name in _found(session)
     }
 
 
-def changes(address: Address, before: Session, after: Session, names: Iterable[Touched]) -> Changes:
+def changes(address: Address, before: SessionRows, after: SessionRows, names: Iterable[Touched]) -> Changes:
     """What is to be written: the rows of what these facts have touched, or that they are gone.
 
     What has come and gone between the two is gone, too: an index that was killed behind a write has its row, and its
@@ -186,7 +186,7 @@ def _gathered(messages: Iterator[IndexedMessage], *, is_backward: bool) -> str:
     return "\n".join(reversed(texts) if is_backward else texts)
 
 
-def _found(session: Session) -> dict[str, CompartmentSealed]:
+def _found(session: SessionRows) -> dict[str, CompartmentSealed]:
     """The compartments that can be found: those in force that quote nothing which is gone, and are no copies."""
     history = session.history
     return {
@@ -196,7 +196,7 @@ def _found(session: Session) -> dict[str, CompartmentSealed]:
     }
 
 
-def _moved(before: Session, after: Session) -> frozenset[str]:
+def _moved(before: SessionRows, after: SessionRows) -> frozenset[str]:
     """The compartments that can be found before or after, and not both, or that are others now."""
     if before.history is after.history:
         return frozenset()

@@ -1,26 +1,26 @@
 """The door to models: questions that are answered with a checked value, by the first of a chain that can."""
 
 from services.domain.questions.question import (
-    Answer,
     Attempt,
     Budget,
     BudgetExhausted,
     Code,
+    ModelAnswer,
     ModelFailed,
-    Question,
+    ModelQuestion,
 )
 from services.kit.model.harness import HarnessQuestions
 from services.kit.model.models import PAUSES, Models
 
 __all__ = [
     "PAUSES",
-    "Answer",
     "Attempt",
     "Budget",
     "BudgetExhausted",
     "Code",
     "HarnessQuestions",
+    "ModelAnswer",
     "ModelFailed",
+    "ModelQuestion",
     "Models",
-    "Question",
 ]

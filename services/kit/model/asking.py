@@ -11,20 +11,20 @@ from msgspec.structs import replace
 
 from services import settings
 from services.domain.questions.question import (
-    Answer,
     Attempt,
     Budget,
     BudgetExhausted,
     Code,
+    ModelAnswer,
     ModelFailed,
+    ModelQuestion,
     Outcome,
-    Question,
     Step,
 )
 from services.domain.questions.reading import Unfit, bare, read
 from services.domain.questions.repair import repair
-from services.kit.model.calls import Client, Completion, Failed, clean
-from services.kit.model.chain import MARGIN, Endpoint, estimate
+from services.kit.model.calls import Client, Completion, ModelFailure, clean
+from services.kit.model.chain import MARGIN, ModelEndpoint, estimate
 
 T = TypeVar("T", bound=msgspec.Struct)
 OnAttempt = Callable[[Attempt], Awaitable[None]]
@@ -55,7 +55,7 @@ class Asking(Generic[T]):
 
     def __init__(
         self,
-        question: Question[T],
+        question: ModelQuestion[T],
         client: Client,
         model: settings.Model,
         pauses: Sequence[tuple[float, float]],
@@ -72,7 +72,7 @@ class Asking(Generic[T]):
         self._attempts: list[Attempt] = []
         self._may_repair = question.repairs
 
-    async def through(self, endpoints: Sequence[Endpoint]) -> Answer[T]:
+    async def through(self, endpoints: Sequence[ModelEndpoint]) -> ModelAnswer[T]:
         size = estimate(self._question.system, self._question.prompt)
         most = max(endpoint.room for endpoint in endpoints)
         if size > most:
@@ -83,13 +83,13 @@ class Asking(Generic[T]):
                 continue
             result = await self._with(endpoint, "fallback" if number else "summary")
             if result.value is not None:
-                return Answer(result.value, self._attempts[-1].model, tuple(self._attempts))
+                return ModelAnswer(result.value, self._attempts[-1].model, tuple(self._attempts))
             failed = result
             if failed.outcome == "overflow":
                 break
         raise self._failure(CODES[failed.outcome], self._attempts[-1].detail)
 
-    async def _with(self, endpoint: Endpoint, step: Step) -> _Result[T]:
+    async def _with(self, endpoint: ModelEndpoint, step: Step) -> _Result[T]:
         """Ask one model, and once more if it can mend its answer."""
         result = await self._tries(endpoint, self._question.prompt, step)
         if result.outcome != "invalid" or not self._may_repair:
@@ -100,7 +100,7 @@ class Asking(Generic[T]):
         self._may_repair = False
         return await self._tries(endpoint, prompt, "repair")
 
-    async def _tries(self, endpoint: Endpoint, prompt: str, step: Step) -> _Result[T]:
+    async def _tries(self, endpoint: ModelEndpoint, prompt: str, step: Step) -> _Result[T]:
         result = await self._once(endpoint, prompt, step)
         for shortest, longest in self._pauses:
             if result.outcome not in PASSING:
@@ -112,7 +112,7 @@ class Asking(Generic[T]):
             result = await self._once(endpoint, prompt, step)
         return result
 
-    async def _once(self, endpoint: Endpoint, prompt: str, step: Step) -> _Result[T]:
+    async def _once(self, endpoint: ModelEndpoint, prompt: str, step: Step) -> _Result[T]:
         if self._left() <= 0:
             raise self._failure("timeout", "the deadline for the question is over")
         output = min(self._question.output or endpoint.output, endpoint.output)
@@ -126,7 +126,7 @@ class Asking(Generic[T]):
             await self._record(Attempt(endpoint.name, step, "cancelled", seconds=time.monotonic() - began))
             raise
         took = time.monotonic() - began
-        if isinstance(completion, Failed):
+        if isinstance(completion, ModelFailure):
             attempt = _failed(endpoint, step, completion, took)
             if not completion.spent:
                 await self._settle(reservation, attempt)
@@ -148,7 +148,7 @@ class Asking(Generic[T]):
             return _Result("invalid", f"{cut}{error}", bare(completion.text))
         return _Result("ok", value=value)
 
-    async def _reserve(self, endpoint: Endpoint, tokens_in: int, output: int) -> str:
+    async def _reserve(self, endpoint: ModelEndpoint, tokens_in: int, output: int) -> str:
         if self._budget is None:
             return ""
         try:
@@ -172,7 +172,7 @@ class Asking(Generic[T]):
         return ModelFailed(code, detail, self._attempts)
 
 
-def _failed(endpoint: Endpoint, step: Step, failed: Failed, seconds: float) -> Attempt:
+def _failed(endpoint: ModelEndpoint, step: Step, failed: ModelFailure, seconds: float) -> Attempt:
     return Attempt(
         failed.model or endpoint.name,
         step,
@@ -187,7 +187,7 @@ def _failed(endpoint: Endpoint, step: Step, failed: Failed, seconds: float) -> A
 
 
 def _attempt(
-    endpoint: Endpoint, step: Step, completion: Completion, result: _Result[T], before: int, seconds: float
+    endpoint: ModelEndpoint, step: Step, completion: Completion, result: _Result[T], before: int, seconds: float
 ) -> Attempt:
     tokens_in = completion.tokens_in or before
     tokens_out = completion.tokens_out or estimate(completion.text)

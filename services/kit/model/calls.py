@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from services.domain.questions.question import Outcome
 from services.domain.secrets import mask
 from services.kit.logs import logger
-from services.kit.model.chain import Endpoint, Tariff
+from services.kit.model.chain import ModelEndpoint, Tariff
 
 MAX_DETAIL = 500
 """Characters that are kept of what was wrong."""
@@ -36,7 +36,7 @@ class Completion(msgspec.Struct, frozen=True):
     """Whether it was paid for before: it was there when it was asked for."""
 
 
-class Failed(msgspec.Struct, frozen=True):
+class ModelFailure(msgspec.Struct, frozen=True):
     """Why there is no answer."""
 
     outcome: Outcome
@@ -56,8 +56,8 @@ class Client(Protocol):
     """Who can ask the models of one kind of provider."""
 
     async def ask(
-        self, endpoint: Endpoint, system: str, prompt: str, *, output: int, seconds: float
-    ) -> Completion | Failed:
+        self, endpoint: ModelEndpoint, system: str, prompt: str, *, output: int, seconds: float
+    ) -> Completion | ModelFailure:
         """Ask once; a failure is returned, not raised."""
 
     async def close(self) -> None:
@@ -70,10 +70,10 @@ class Clients(Protocol):
     def client(self, temperature: float) -> Client: ...
 
 
-class Prices(Protocol):
+class PriceModule(Protocol):
     """The module of this package that knows prices."""
 
-    def known(self, endpoint: Endpoint) -> Tariff | None: ...
+    def known(self, endpoint: ModelEndpoint) -> Tariff | None: ...
 
     def known_by_name(self, name: str) -> Tariff | None: ...
 
@@ -84,7 +84,7 @@ def load(temperature: float) -> Client:
     return module.client(temperature)
 
 
-def priced(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
+def priced(endpoints: Sequence[ModelEndpoint]) -> tuple[ModelEndpoint, ...]:
     """The models with what is known of their prices, where nobody has set any; read late for the same reason."""
     if all(endpoint.price is not None for endpoint in endpoints):
         return tuple(endpoints)
@@ -108,8 +108,8 @@ def price_of(name: str) -> Tariff | None:
     return found
 
 
-def _prices() -> Prices:
-    module: Prices = importlib.import_module("services.kit.model.prices")
+def _prices() -> PriceModule:
+    module: PriceModule = importlib.import_module("services.kit.model.prices")
     return module
 
 

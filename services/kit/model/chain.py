@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from services.domain.tokens import tokens
 from services.domain.window import of_model
-from services.settings import Model, Price, Provider
+from services.settings import Model, Price, ProviderSettings
 
 NO_KEY = "none"
 """What is sent where a provider asks for no key: the libraries insist on one."""
@@ -34,7 +34,7 @@ class Tariff(Protocol):
         """US dollars. `cached`: how many of the tokens that went in the provider's cache knew."""
 
 
-class Endpoint(msgspec.Struct, frozen=True):
+class ModelEndpoint(msgspec.Struct, frozen=True):
     """One model of the chain."""
 
     name: str
@@ -84,19 +84,19 @@ class Endpoint(msgspec.Struct, frozen=True):
         return 0.0 if self.price is None else self.price.usd(tokens_in, tokens_out, cached)
 
 
-def chain(settings: Model, environment: Mapping[str, str]) -> tuple[Endpoint, ...]:
+def chain(settings: Model, environment: Mapping[str, str]) -> tuple[ModelEndpoint, ...]:
     """The models in the order in which they are asked."""
     return tuple(_endpoint(name, settings, environment) for name in settings.chain)
 
 
-def _endpoint(name: str, settings: Model, environment: Mapping[str, str]) -> Endpoint:
+def _endpoint(name: str, settings: Model, environment: Mapping[str, str]) -> ModelEndpoint:
     provider, _, model = name.partition("/")
-    known, kind = settings.providers.get(provider) or Provider(), settings.kind_of(provider)
+    known, kind = settings.providers.get(provider) or ProviderSettings(), settings.kind_of(provider)
     url, variable = VENDORS.get(kind, ("", ""))
     variable = known.key_variable or ("" if known.url else variable)
     key = known.key.get_secret_value() or environment.get(variable, "")
     window = of_model(settings.windows, provider, model, settings.default_window)
-    return Endpoint(
+    return ModelEndpoint(
         name=name,
         kind=kind,
         url=known.url or url,

@@ -22,8 +22,8 @@ from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
 from services.domain.questions.question import Outcome
-from services.kit.model.calls import Completion, Failed, clean
-from services.kit.model.chain import Endpoint
+from services.kit.model.calls import Completion, ModelFailure, clean
+from services.kit.model.chain import ModelEndpoint
 
 TOO_LARGE = 413
 NO_THINKING_TAGS = ("\0", "\0")
@@ -32,13 +32,13 @@ _FINAL = (ModelAuthenticationError, ModelNotFoundError, ModelQuotaExceededError,
 """What another try would not change."""
 
 
-class Kind(Protocol):
+class ProviderKind(Protocol):
     """A module that knows one kind of provider."""
 
-    def connect(self, endpoint: Endpoint) -> tuple[Model, "Connection"]: ...
+    def connect(self, endpoint: ModelEndpoint) -> tuple[Model, "ModelConnection"]: ...
 
 
-class Connection(Protocol):
+class ModelConnection(Protocol):
     """What must be closed."""
 
     async def close(self) -> None: ...
@@ -53,7 +53,7 @@ class Providers:
 
     def __init__(self, temperature: float) -> None:
         self._temperature = temperature
-        self._models: dict[str, tuple[Model, Connection]] = {}
+        self._models: dict[str, tuple[Model, ModelConnection]] = {}
 
     async def close(self) -> None:
         for _, connection in self._models.values():
@@ -61,10 +61,10 @@ class Providers:
         self._models.clear()
 
     async def ask(
-        self, endpoint: Endpoint, system: str, prompt: str, *, output: int, seconds: float
-    ) -> Completion | Failed:
+        self, endpoint: ModelEndpoint, system: str, prompt: str, *, output: int, seconds: float
+    ) -> Completion | ModelFailure:
         if endpoint.fault:
-            return Failed("refused", endpoint.fault)
+            return ModelFailure("refused", endpoint.fault)
         settings = ModelSettings(max_tokens=output, temperature=self._temperature, timeout=seconds)
         message = ModelRequest(parts=[SystemPromptPart(content=system), UserPromptPart(content=prompt)])
         model = await self._model(endpoint)
@@ -72,14 +72,14 @@ class Providers:
             async with asyncio.timeout(seconds):
                 response = await model_request(model, [message], model_settings=settings)
         except (TimeoutError, ModelTimeoutError):
-            return Failed("timeout", f"no answer within {seconds:.0f} s", spent=True)
+            return ModelFailure("timeout", f"no answer within {seconds:.0f} s", spent=True)
         except (ModelAPIError, UnexpectedModelBehavior) as error:
             return _failed(error, endpoint)
         return _completion(response)
 
-    async def _model(self, endpoint: Endpoint) -> Model:
+    async def _model(self, endpoint: ModelEndpoint) -> Model:
         if endpoint.name not in self._models:
-            kind: Kind = await asyncio.to_thread(importlib.import_module, f"services.kit.model.{endpoint.kind}")
+            kind: ProviderKind = await asyncio.to_thread(importlib.import_module, f"services.kit.model.{endpoint.kind}")
             if endpoint.name not in self._models:
                 self._models[endpoint.name] = kind.connect(endpoint)
         return self._models[endpoint.name][0]
@@ -96,12 +96,12 @@ def _completion(response: ModelResponse) -> Completion:
     )
 
 
-def _failed(error: ModelAPIError | UnexpectedModelBehavior, endpoint: Endpoint) -> Failed:
+def _failed(error: ModelAPIError | UnexpectedModelBehavior, endpoint: ModelEndpoint) -> ModelFailure:
     """Nothing of the error itself is handed on: it holds the whole answer, and may hold the key."""
     words = _words(error)
     if isinstance(error, ModelHTTPError):
         words = f"{error.status_code}: {words}"
-    return Failed(_outcome(error), clean(words, endpoint.key), spent=_spent(error))
+    return ModelFailure(_outcome(error), clean(words, endpoint.key), spent=_spent(error))
 
 
 def _outcome(error: ModelAPIError | UnexpectedModelBehavior) -> Outcome:

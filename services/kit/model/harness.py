@@ -16,8 +16,8 @@ from services.domain.questions.question import Outcome
 from services.kit.bus import Bus, LogReader, Unreachable
 from services.kit.commands import send
 from services.kit.fact_watch import FactWaiter, FactWatch
-from services.kit.model.calls import Completion, Failed, clean, price_of
-from services.kit.model.chain import Endpoint
+from services.kit.model.calls import Completion, ModelFailure, clean, price_of
+from services.kit.model.chain import ModelEndpoint
 from services.kit.retry import retrying
 
 PATIENCE = 10.0
@@ -86,8 +86,8 @@ class HarnessClient:
         """There is nothing to close: the connection is the room's."""
 
     async def ask(
-        self, endpoint: Endpoint, system: str, prompt: str, *, output: int, seconds: float
-    ) -> Completion | Failed:
+        self, endpoint: ModelEndpoint, system: str, prompt: str, *, output: int, seconds: float
+    ) -> Completion | ModelFailure:
         """Ask once. Who is cancelled leaves the question open: its answer is there for whoever asks the same again."""
         began = asyncio.get_running_loop().time()
         name = self._name(endpoint.model, system, prompt)
@@ -104,7 +104,9 @@ class HarnessClient:
         size, most = len(encode(command)) + ENVELOPE, self._questions.bus.max_payload
         if size > most:
             remedy = f"set a smaller window for {endpoint.name} in ANNALS_MODEL__WINDOWS"
-            return Failed("overflow", f"the question has {size:,} bytes, and a message has room for {most:,}; {remedy}")
+            return ModelFailure(
+                "overflow", f"the question has {size:,} bytes, and a message has room for {most:,}; {remedy}"
+            )
         await self._questions.watch.open()
         with self._questions.watch.waiter(self._address.project) as waiter:
             if name in self._questions.consumed:
@@ -112,14 +114,14 @@ class HarnessClient:
             sent = f"{command.TYPE}/{uuid4().hex}"
             answer = await self._send(command, sent)
             if not answer.ok:
-                return Failed("away", clean(answer.text, endpoint.key))
+                return ModelFailure("away", clean(answer.text, endpoint.key))
             follow = _Follow(name, sent, answer.seq, began, began + seconds)
             found = await self._followed(follow, waiter)
         if found is None:
             await self._withdraw(name)
             if follow.is_taken or follow.is_over:
-                return Failed("timeout", f"no answer of a harness within {seconds:.0f} s", spent=follow.is_taken)
-            return Failed("away", AWAY.format(self._questions.wait))
+                return ModelFailure("timeout", f"no answer of a harness within {seconds:.0f} s", spent=follow.is_taken)
+            return ModelFailure("away", AWAY.format(self._questions.wait))
         result = await _result(found, endpoint, is_paid=follow.is_of_another_life)
         if isinstance(result, Completion):
             self._questions.consumed.add(name)
@@ -202,13 +204,13 @@ class _Follow:
             self.is_of_another_life = envelope.cause != self._sent
 
 
-async def _result(found: Event, endpoint: Endpoint, *, is_paid: bool) -> Completion | Failed:
+async def _result(found: Event, endpoint: ModelEndpoint, *, is_paid: bool) -> Completion | ModelFailure:
     if not isinstance(found, QuestionAnswered):
-        return Failed("transient", "the question was withdrawn")
+        return ModelFailure("transient", "the question was withdrawn")
     name = f"{endpoint.provider}/{found.model}" if found.model else endpoint.name
     usd = await _usd(found, endpoint)
     if found.failure and found.failure != "empty":
-        return Failed(
+        return ModelFailure(
             OUTCOMES.get(found.failure.partition(":")[0], "transient"),
             clean(f"the harness reports: {found.failure}", endpoint.key),
             model=name,
@@ -228,7 +230,7 @@ async def _result(found: Event, endpoint: Endpoint, *, is_paid: bool) -> Complet
     )
 
 
-async def _usd(found: QuestionAnswered, endpoint: Endpoint) -> float:
+async def _usd(found: QuestionAnswered, endpoint: ModelEndpoint) -> float:
     """What the harness reports; where it reports tokens alone, what these cost as far as a price is known."""
     if found.usd or not (found.tokens_in or found.tokens_out):
         return found.usd

@@ -9,10 +9,10 @@ import msgspec
 
 from schemas.subjects import Address
 from services import settings
-from services.domain.questions.question import Answer, Budget, ModelFailed, Question
+from services.domain.questions.question import Budget, ModelAnswer, ModelFailed, ModelQuestion
 from services.kit.model.asking import Asking, OnAttempt
-from services.kit.model.calls import Client, Completion, Failed, load, priced
-from services.kit.model.chain import Endpoint, chain
+from services.kit.model.calls import Client, Completion, ModelFailure, load, priced
+from services.kit.model.chain import ModelEndpoint, chain
 from services.kit.model.harness import HarnessQuestions
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -51,8 +51,8 @@ class Models:
         return min((endpoint.room for endpoint in self._chain), default=0)
 
     async def ask(
-        self, question: Question[T], *, budget: Budget | None, on_attempt: OnAttempt | None = None
-    ) -> Answer[T]:
+        self, question: ModelQuestion[T], *, budget: Budget | None, on_attempt: OnAttempt | None = None
+    ) -> ModelAnswer[T]:
         """Ask until a model gives what was asked for, or raise `ModelFailed`.
 
         Each call is paid from `budget`, and handed to `on_attempt` when it is over, also one that was cancelled. What
@@ -69,7 +69,7 @@ class Models:
         asking = Asking(question, client, self._settings, self._pauses, budget, on_attempt)
         return await asking.through(self._chain)
 
-    def _load(self) -> tuple[Client | None, tuple[Endpoint, ...]]:
+    def _load(self) -> tuple[Client | None, tuple[ModelEndpoint, ...]]:
         is_needed = not all(endpoint.is_of_harness for endpoint in self._chain)
         return load(self._settings.temperature) if is_needed else None, priced(self._chain)
 
@@ -87,11 +87,11 @@ class ClientByKind:
         self._harness = harness.client(address) if harness is not None and address.project else None
 
     async def ask(
-        self, endpoint: Endpoint, system: str, prompt: str, *, output: int, seconds: float
-    ) -> Completion | Failed:
+        self, endpoint: ModelEndpoint, system: str, prompt: str, *, output: int, seconds: float
+    ) -> Completion | ModelFailure:
         client = self._harness if endpoint.is_of_harness else self._remote
         if client is None:
-            return Failed("away", f"{endpoint.name} is not asked: this question belongs to no project")
+            return ModelFailure("away", f"{endpoint.name} is not asked: this question belongs to no project")
         return await client.ask(endpoint, system, prompt, output=output, seconds=seconds)
 
     async def close(self) -> None:

@@ -7,11 +7,11 @@ from pydantic_ai.providers import Provider
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
-from services.kit.model.chain import NO_KEY, Endpoint
+from services.kit.model.chain import NO_KEY, ModelEndpoint
 from services.kit.model.client import NO_THINKING_TAGS
 
 
-def connect(endpoint: Endpoint) -> tuple[OpenAIChatModel, AsyncOpenAI]:
+def connect(endpoint: ModelEndpoint) -> tuple[OpenAIChatModel, AsyncOpenAI]:
     connection = AsyncOpenAI(base_url=endpoint.url, api_key=endpoint.key.get_secret_value() or NO_KEY, max_retries=0)
     provider: Provider[AsyncOpenAI] = (
         OpenAIProvider(openai_client=connection)

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from genai_prices import Usage, calc_price
 
-from services.kit.model.chain import Endpoint
+from services.kit.model.chain import ModelEndpoint
 
 
-class Known(msgspec.Struct, frozen=True):
+class ListPrice(msgspec.Struct, frozen=True):
     """The list price of a model."""
 
     provider: str
@@ -23,7 +23,7 @@ class Known(msgspec.Struct, frozen=True):
         )
 
 
-def known(endpoint: Endpoint) -> Known | None:
+def known(endpoint: ModelEndpoint) -> ListPrice | None:
     """What is known of the vendor's own model, or else of the one at this address, or else of one that is called so.
 
     A proxy thus costs what its models cost at their vendors: a budget that is too careful is better than one that never
@@ -35,19 +35,19 @@ def known(endpoint: Endpoint) -> Known | None:
     return _first(endpoint.model, ({"provider_id": endpoint.kind},) if endpoint.is_vendor else ways)
 
 
-def known_by_name(name: str) -> Known | None:
+def known_by_name(name: str) -> ListPrice | None:
     """The list price of `provider/model`: at this vendor, or else of a model that is called so. None: not known."""
     provider, _, model = name.partition("/")
     return _first(model, ({"provider_id": provider}, {})) if model else None
 
 
-def _first(model: str, ways: Iterable[Mapping[str, str]]) -> Known | None:
+def _first(model: str, ways: Iterable[Mapping[str, str]]) -> ListPrice | None:
     for way in ways:
         try:
             found = calc_price(_usage(1, 1, 0), model, **way)  # type: ignore[call-overload] # one of both, or none
         except LookupError:
             continue
-        return Known(found.provider.id, model)
+        return ListPrice(found.provider.id, model)
     return None
 
 

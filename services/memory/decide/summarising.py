@@ -14,9 +14,9 @@ from services.memory.decide.candidate import Candidate
 from services.memory.decide.context import BookContext
 from services.memory.decide.naming import candidate_id
 from services.memory.gate.candidate import judge_candidate
-from services.memory.summaries.commands import Refused, Reinforced, Snapshot, check_commands
-from services.memory.summaries.grammar import Block, Line, Malformed, Reinforce, Replace
-from services.memory.summaries.grammar import Candidate as New
+from services.memory.summaries.commands import ListedMemories, RefusedCommand, Reinforced, check_commands
+from services.memory.summaries.grammar import CandidateLine as New
+from services.memory.summaries.grammar import Line, MalformedLine, MemoryBlock, Reinforce, Replace
 
 SUMMARY = "summary"
 """What found a candidate."""
@@ -28,7 +28,7 @@ def line_id(line: Line, origin: Origin) -> str:
 
 
 def decide_line(
-    book: Book, context: BookContext, *, line: Line, block: Block, snapshot: Snapshot | None, origin: Origin
+    book: Book, context: BookContext, *, line: Line, block: MemoryBlock, snapshot: ListedMemories | None, origin: Origin
 ) -> Decision:
     """What a line of a summary's block becomes. Those before it are in the book."""
     if isinstance(line, New):
@@ -36,15 +36,17 @@ def decide_line(
         candidate = _candidate(line, origin, judged.text, line.place)
         return admit(book, replace(candidate, verdict=judged.verdict), context)
     (found,) = check_commands(replace(block, lines=(line,)), snapshot, book.memories)
-    if not isinstance(found, Refused | Reinforced):
+    if not isinstance(found, RefusedCommand | Reinforced):
         candidate = _candidate(line, origin, found.text, found.place)
         return admit(book, replace(candidate, supersedes=(found.memory,), codes=found.codes), context)
     return judged_once(book, line_id(line, origin), context, lambda: _commanded(book, line, found, origin, context))
 
 
-def _commanded(book: Book, line: Line, outcome: Refused | Reinforced, origin: Origin, context: BookContext) -> Events:
+def _commanded(
+    book: Book, line: Line, outcome: RefusedCommand | Reinforced, origin: Origin, context: BookContext
+) -> Events:
     candidate = _candidate(line, origin, _words(line), Placement("", "project"))
-    if isinstance(outcome, Refused):
+    if isinstance(outcome, RefusedCommand):
         return (candidate.judged("rejected", reasons=outcome.reasons),)
     effect = effect_on(book.memories[outcome.memory], context)
     seen = MemoryReinforced(memory=outcome.memory, origin=origin.session, message=origin.message, effect=effect)
@@ -71,7 +73,7 @@ def _words(line: Line) -> str:
             return f"REINFORCE M{ref}"
         case Replace(ref=ref, text=text):
             return f"REPLACE M{ref} {text}"
-        case Malformed(line=words):
+        case MalformedLine(line=words):
             return words
         case New(text=text):
             return text

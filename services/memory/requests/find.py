@@ -43,7 +43,7 @@ _DECISION = re.compile(r"\bdecid|\bdecision|\bchoose|\bchosen|决定|決定|选�
 _PROJECT = re.compile(r"\bproject|\brepo(?:s|sitor(?:y|ies))?\b|项目|專案", re.IGNORECASE)
 
 
-class Request(msgspec.Struct, frozen=True):
+class MemoryRequest(msgspec.Struct, frozen=True):
     """Something that a person asked to be remembered."""
 
     text: str
@@ -65,9 +65,9 @@ class Ignored(msgspec.Struct, frozen=True):
     """Its beginning, not masked."""
 
 
-def requests(text: str) -> tuple[Request | Ignored, ...]:
+def requests(text: str) -> tuple[MemoryRequest | Ignored, ...]:
     """The requests of a person's message, in their order, each body once."""
-    found: list[Request | Ignored] = []
+    found: list[MemoryRequest | Ignored] = []
     seen: set[str] = set()
     above, is_signed = LinesAbove(), ends_with_contact(text)
     for line, mark in marked_lines(text):
@@ -82,7 +82,7 @@ def requests(text: str) -> tuple[Request | Ignored, ...]:
                 is_copied = is_signed or above.are_copied
                 mark_of_copy = mark or _reported(hit.before) or ("pasted" if is_copied else "")
                 found.append(
-                    Request(beginning(flat(hit.body), LONGEST), hit.language, place_of(hit.body), mark_of_copy)
+                    MemoryRequest(beginning(flat(hit.body), LONGEST), hit.language, place_of(hit.body), mark_of_copy)
                 )
         above.read(line, mark)
     return tuple(found)
@@ -107,7 +107,7 @@ def class_of_body(body: str) -> MemoryClass:
     return "project" if _PROJECT.search(body) else "feedback"
 
 
-class Hit(msgspec.Struct, frozen=True):
+class PhraseHit(msgspec.Struct, frozen=True):
     """A phrase in a line, and what it asks for."""
 
     language: str
@@ -119,7 +119,7 @@ class Hit(msgspec.Struct, frozen=True):
     """Why it asks for nothing, where the line itself shows that; as of what is ignored."""
 
 
-def phrase_in(line: str) -> Hit | None:
+def phrase_in(line: str) -> PhraseHit | None:
     """The first phrase of a line, with what it asks for."""
     line = line[:_LINE]
     if not line.strip():
@@ -127,18 +127,18 @@ def phrase_in(line: str) -> Hit | None:
     begins = [at for at in (0, *(end.end() for end in _ENDS.finditer(line))) if not _is_inside_quotes(line[:at])]
     for phrase in NEGATED:
         if negated := _beginning(phrase, line, begins):
-            return Hit(phrase.language, _body(line, negated.end()), reason="negated_request")
+            return PhraseHit(phrase.language, _body(line, negated.end()), reason="negated_request")
     for phrase in PHRASES:
         found = _beginning(phrase, line, begins) if phrase.anchored else _unquoted(phrase, line)
         if found is None:
             continue
         before, body = line[: found.start()], _body(line, found.end())
         if NEGATED_BEFORE.search(before[-BEFORE:]) or NEGATED_AFTER.match(line, found.end()):
-            return Hit(phrase.language, body, reason="negated_request")
+            return PhraseHit(phrase.language, body, reason="negated_request")
         if not phrase.anchored and not _has_words(body):
-            return Hit(phrase.language, _sentence_before(before))
+            return PhraseHit(phrase.language, _sentence_before(before))
         asks = phrase.anchored and _ASKS.search(body) is not None
-        return Hit(phrase.language, body, before, "question" if asks else "")
+        return PhraseHit(phrase.language, body, before, "question" if asks else "")
     return None
 
 

@@ -15,7 +15,7 @@ from services.memory.gate.verdict import judge
 from services.memory.keys import exact_key
 from services.memory.requests.find import LONGEST
 from services.memory.strength import SOURCE_OF
-from services.memory.summaries.grammar import Block, Malformed, Reinforce, Replace
+from services.memory.summaries.grammar import MalformedLine, MemoryBlock, Reinforce, Replace
 
 MISSING_ID, OTHER_ID = "missing_compaction_snapshot_id", "compaction_snapshot_mismatch"
 NO_SNAPSHOT, NO_REF = "missing_memory_ref_snapshot", "invalid_memory_ref"
@@ -31,7 +31,7 @@ class Ref(msgspec.Struct, frozen=True):
     exact_key: str
 
 
-class Snapshot(msgspec.Struct, frozen=True):
+class ListedMemories(msgspec.Struct, frozen=True):
     """The list of memories that the writer of a summary was shown."""
 
     id: str
@@ -54,33 +54,35 @@ class Replaced(msgspec.Struct, frozen=True):
     """numbered_ref_replace, and same_type_replace or cross_type_replace."""
 
 
-class Refused(msgspec.Struct, frozen=True):
+class RefusedCommand(msgspec.Struct, frozen=True):
     """A command that does nothing, and why."""
 
     reasons: tuple[str, ...]
-    command: Reinforce | Replace | Malformed
+    command: Reinforce | Replace | MalformedLine
     ids: tuple[str, ...] = ()
     """Where the summary names another list: that one, and the one that its writer was shown."""
 
 
-Outcome = Reinforced | Replaced | Refused
+Outcome = Reinforced | Replaced | RefusedCommand
 
 
-def snapshot_of(name: str, memories: Sequence[Memory]) -> Snapshot:
+def snapshot_of(name: str, memories: Sequence[Memory]) -> ListedMemories:
     """The list of these memories, as they are shown now."""
-    return Snapshot(
+    return ListedMemories(
         name.lower(), tuple(Ref(one.id, exact_key(one.memory_class, one.text)) for one in memories[:MOST_REFS])
     )
 
 
-def check_commands(block: Block, snapshot: Snapshot | None, memories: Mapping[str, Memory]) -> tuple[Outcome, ...]:
+def check_commands(
+    block: MemoryBlock, snapshot: ListedMemories | None, memories: Mapping[str, Memory]
+) -> tuple[Outcome, ...]:
     """What each command of a block does to the memories as they are now."""
     outcomes: list[Outcome] = []
     reinforced: set[str] = set()
     replaced: set[str] = set()
     for line in block.lines:
-        if isinstance(line, Malformed):
-            outcomes.append(Refused((line.reason,), line))
+        if isinstance(line, MalformedLine):
+            outcomes.append(RefusedCommand((line.reason,), line))
         elif isinstance(line, Reinforce | Replace):
             outcome = _named(line, block, snapshot) or _checked(
                 line, _ref(line, snapshot), memories, reinforced, replaced
@@ -93,18 +95,18 @@ def check_commands(block: Block, snapshot: Snapshot | None, memories: Mapping[st
     return tuple(outcomes)
 
 
-def _named(line: Reinforce | Replace, block: Block, snapshot: Snapshot | None) -> Refused | None:
+def _named(line: Reinforce | Replace, block: MemoryBlock, snapshot: ListedMemories | None) -> RefusedCommand | None:
     """Why a command is refused for the list that it names, or names not."""
     if not block.snapshot:
-        return Refused((MISSING_ID,), line)
+        return RefusedCommand((MISSING_ID,), line)
     if snapshot is None:
-        return Refused((NO_SNAPSHOT,), line)
+        return RefusedCommand((NO_SNAPSHOT,), line)
     if block.snapshot != snapshot.id:
-        return Refused((OTHER_ID,), line, (block.snapshot, snapshot.id))
+        return RefusedCommand((OTHER_ID,), line, (block.snapshot, snapshot.id))
     return None
 
 
-def _ref(line: Reinforce | Replace, snapshot: Snapshot | None) -> Ref | None:
+def _ref(line: Reinforce | Replace, snapshot: ListedMemories | None) -> Ref | None:
     refs = snapshot.refs if snapshot else ()
     return refs[line.ref - 1] if line.ref <= len(refs) else None
 
@@ -117,20 +119,20 @@ def _checked(
     replaced: set[str],
 ) -> Outcome:
     if ref is None:
-        return Refused((NO_REF,), line)
+        return RefusedCommand((NO_REF,), line)
     memory = memories.get(ref.memory)
     if memory is None or not memory.is_active or memory.id in replaced:
-        return Refused((GONE,), line)
+        return RefusedCommand((GONE,), line)
     if exact_key(memory.memory_class, memory.text) != ref.exact_key:
-        return Refused((CHANGED,), line)
+        return RefusedCommand((CHANGED,), line)
     if isinstance(line, Reinforce):
         return Reinforced(memory.id)
     if SOURCE_OF.get(memory.trust) != "compaction":
-        return Refused((PROTECTED_SOURCE,), line)
+        return RefusedCommand((PROTECTED_SOURCE,), line)
     if memory.reinforced or memory.id in reinforced:
-        return Refused((PROTECTED_REINFORCED,), line)
+        return RefusedCommand((PROTECTED_REINFORCED,), line)
     verdict = judge(line.text, line.place.memory_class)
     if not verdict.accepted:
-        return Refused(verdict.reasons, line)
+        return RefusedCommand(verdict.reasons, line)
     kind = "same_type_replace" if line.place.memory_class == memory.memory_class else "cross_type_replace"
     return Replaced(memory.id, beginning(flat(line.text), LONGEST), line.place, ("numbered_ref_replace", kind))

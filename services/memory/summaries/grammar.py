@@ -23,7 +23,7 @@ MOST_LINES = 200
 LONGEST_ID = 64
 
 
-class Candidate(msgspec.Struct, frozen=True):
+class CandidateLine(msgspec.Struct, frozen=True):
     """A line that says something new."""
 
     text: str
@@ -45,7 +45,7 @@ class Replace(msgspec.Struct, frozen=True):
     place: Placement
 
 
-class Malformed(msgspec.Struct, frozen=True):
+class MalformedLine(msgspec.Struct, frozen=True):
     """A line that is meant as a command and is none."""
 
     reason: str
@@ -53,10 +53,10 @@ class Malformed(msgspec.Struct, frozen=True):
     line: str
 
 
-Line = Candidate | Reinforce | Replace | Malformed
+Line = CandidateLine | Reinforce | Replace | MalformedLine
 
 
-class Block(msgspec.Struct, frozen=True):
+class MemoryBlock(msgspec.Struct, frozen=True):
     """What a summary asks for."""
 
     lines: tuple[Line, ...] = ()
@@ -83,27 +83,27 @@ _BRACKETED = re.compile(r"\[([\w-]{1,40})\][ \t]*")
 _CANDIDATE = re.compile(r"[-*] \[(?P<kind>[\w-]{1,40})\] *(?P<text>\S.*)")
 
 
-def read_block(summary: str) -> Block:
+def read_block(summary: str) -> MemoryBlock:
     """Read the last block of a summary."""
     lines = _last_block(summary)
     if lines is None:
-        return Block()
+        return MemoryBlock()
     given = [line.strip() for line in lines if line.strip()]
     if len(given) > MOST_LINES:
-        return Block(void=given[MOST_LINES], is_present=True)
+        return MemoryBlock(void=given[MOST_LINES], is_present=True)
     found: list[Line] = []
     snapshot = ""
     for line in given:
         if named := _SNAPSHOT.fullmatch(line):
             if snapshot not in ("", named[1].lower()):
-                return Block(void=line, is_present=True)
+                return MemoryBlock(void=line, is_present=True)
             snapshot = named[1].lower()
         elif not _NONE.fullmatch(line):
             read = _line(line)
             if read is None:
-                return Block(void=line, is_present=True)
+                return MemoryBlock(void=line, is_present=True)
             found.append(read)
-    return Block(tuple(found), snapshot, is_present=True)
+    return MemoryBlock(tuple(found), snapshot, is_present=True)
 
 
 def _last_block(summary: str) -> Sequence[str] | None:
@@ -133,22 +133,22 @@ def _line(line: str) -> Line | None:
         return _command(command["verb"].upper(), command["rest"].strip(), line)
     candidate = _CANDIDATE.fullmatch(line)
     place = place_of(candidate["kind"], candidate["text"]) if candidate else None
-    return Candidate(candidate["text"], place) if candidate and place else None
+    return CandidateLine(candidate["text"], place) if candidate and place else None
 
 
 def _command(verb: str, rest: str, line: str) -> Line:
     ref = _REF.match(rest)
     if ref is None:
-        return Malformed("invalid_memory_ref", line)
+        return MalformedLine("invalid_memory_ref", line)
     number, rest = int(ref[1]), rest[ref.end() :]
     if verb == "REINFORCE":
-        return Malformed("invalid_memory_command", line) if rest else Reinforce(number)
+        return MalformedLine("invalid_memory_command", line) if rest else Reinforce(number)
     kind = _BRACKETED.match(rest)
     text = rest[kind.end() :].strip() if kind else ""
     place = place_of(kind[1], text) if kind else None
     if place is None:
-        return Malformed("invalid_memory_type", line)
-    return Replace(number, text, place) if text else Malformed("empty_replacement_text", line)
+        return MalformedLine("invalid_memory_type", line)
+    return Replace(number, text, place) if text else MalformedLine("empty_replacement_text", line)
 
 
 def place_of(kind: str, text: str) -> Placement | None:

@@ -2,13 +2,13 @@
 
 from datetime import datetime
 
-from services.domain.limits import Memory
+from services.domain.limits import MemoryLimits
 from services.memory.remembered import Remembered
 from services.memory.rendering import Choice, choose, profile_of
 from services.memory.strength import dormant_days
 
 
-def chosen(remembered: Remembered, settings: Memory, at: datetime, most: int | None = None) -> Choice:
+def chosen(remembered: Remembered, settings: MemoryLimits, at: datetime, most: int | None = None) -> Choice:
     """What a head that is made at this moment shows, and why it does not show the rest.
 
     Nothing where memory is off, or the project is a home directory.

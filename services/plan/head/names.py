@@ -28,7 +28,7 @@ HOME = "#"
 """Between a file and what is at home in it."""
 
 
-class Ranked(msgspec.Struct, frozen=True):
+class RankedNames(msgspec.Struct, frozen=True):
     """Files and names in them, the most telling first: used often, late, and short."""
 
     order: list[str]
@@ -42,7 +42,7 @@ class Ranked(msgspec.Struct, frozen=True):
                 yield escaped(flat(home)), "" if base(home) == name else escaped(flat(name))
 
 
-def ranked(sealed: Sequence[CompartmentSealed]) -> Ranked:
+def ranked(sealed: Sequence[CompartmentSealed]) -> RankedNames:
     """The names of all compartments, once each."""
     used: dict[str, float] = defaultdict(float)
     late: dict[str, float] = {}
@@ -58,10 +58,10 @@ def ranked(sealed: Sequence[CompartmentSealed]) -> Ranked:
             homes[key][home] += often
             late[key] = number / len(sealed)
     worth = {name: (log(1 + used[name]) + LATE * late[name]) / (len(name) + 1) for name in used}
-    return Ranked(sorted(worth, key=lambda name: (-worth[name], name)), dict(homes))
+    return RankedNames(sorted(worth, key=lambda name: (-worth[name], name)), dict(homes))
 
 
-def index(found: Ranked, narrative: str, room: int, visible: AbstractSet[str] = frozenset()) -> str:
+def index(found: RankedNames, narrative: str, room: int, visible: AbstractSet[str] = frozenset()) -> str:
     """Lines of at most `room` UTF-8 bytes together. What the narrative says, or a longer name holds, is told once.
 
     `visible`: ends of paths of files that are in the prompt; names in them can be read there.

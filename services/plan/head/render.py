@@ -17,7 +17,7 @@ What the files themselves say, and what comes later in this conversation, is new
 CUT, LEFT_OUT = placeholders.REST.text(), placeholders.WHOLE.text()
 
 
-class Room(msgspec.Struct, frozen=True):
+class HeadBudget(msgspec.Struct, frozen=True):
     """The most tokens that documents take, that key files take, and that both take together."""
 
     documents: int = 8000
@@ -25,7 +25,7 @@ class Room(msgspec.Struct, frozen=True):
     together: int = 18_000
 
 
-ROOM = Room()
+ROOM = HeadBudget()
 
 
 def render_project(
@@ -35,7 +35,7 @@ def render_project(
     key_files: Sequence[Document] = (),
     *,
     last_session: str = "",
-    room: Room = ROOM,
+    room: HeadBudget = ROOM,
 ) -> str:
     """The first head message, what changes least first; empty if there is nothing to say.
 

@@ -6,14 +6,14 @@ import msgspec
 
 from schemas.plan import AnyEdit, OmitArc, OmitPart, ReplaceOutput, ReplaceText
 from services.domain.conversation import Message
-from services.domain.limits import Limits, Memory
+from services.domain.limits import Limits, MemoryLimits
 from services.domain.protection import protected
 from services.domain.window import Learned
 from services.memory.profiles import PersonProfile
 from services.memory.remembered import Remembered
 from services.plan.head.documents import Document
-from services.plan.lanes.hints import MIN_SCORE, Hit, NoteStatus
-from services.plan.lanes.index import Finder, Index
+from services.plan.lanes.hints import MIN_SCORE, HintHit, NoteStatus
+from services.plan.lanes.index import ConversationIndex, Finder
 from services.plan.session.costs import served_part
 from services.plan.session.lane_marks import is_of
 from services.plan.session.predecessor import Predecessor
@@ -46,7 +46,7 @@ class Coming(msgspec.Struct, frozen=True):
     """What holds for a session from its next rebase on, since its project has set it meanwhile."""
 
     limits: Limits
-    memory: Memory
+    memory: MemoryLimits
     remembered: Remembered
 
 
@@ -57,14 +57,14 @@ class View(msgspec.Struct, frozen=True):
     limits: Limits
     causes: frozenset[str] = frozenset()
     """Why this is a rebase; empty: it is an extension."""
-    index: Index = Index()
+    index: ConversationIndex = ConversationIndex()
     texts: Mapping[str, str] = {}
     """Part -> its pristine text or output, of those that a lane needs (see `Lane.needs`)."""
     documents: tuple[Document, ...] = ()
     """The project's documents that may stand at the head."""
     remembered: Remembered = Remembered()
     """What the project remembers."""
-    memory: Memory = Memory()
+    memory: MemoryLimits = MemoryLimits()
     """How much of that is shown."""
     profile: PersonProfile = PersonProfile()
     """What is known of the person whose session it is."""
@@ -72,7 +72,7 @@ class View(msgspec.Struct, frozen=True):
     """The session's id: what it has told the memory itself is no news to it."""
     notes: NoteStatus | None = None
     """What is known of the session's notes now; none: nothing is."""
-    hits: tuple[Hit, ...] = ()
+    hits: tuple[HintHit, ...] = ()
     """What was found about messages of the person, also about older ones."""
     least: float = MIN_SCORE
     """How well the best of it must fit."""

@@ -7,7 +7,7 @@ from services.domain.conversation import Part
 from services.domain.tools.names import RECEIPTS, TODO_LISTS, TODO_WRITER, plain
 from services.plan.lanes.base import Change, Lane, View, spares_firm
 from services.plan.lanes.dropping import calls, drop
-from services.plan.lanes.tool_pairs import Wanted
+from services.plan.lanes.tool_pairs import IdleCall
 from services.plan.lanes.turns import is_reduce
 
 NAME = "spent"
@@ -19,7 +19,7 @@ def rebase(view: View) -> Change:
     return drop(view, NAME, _spent(view), without_trace=True)
 
 
-def _spent(view: View) -> Iterator[Wanted]:
+def _spent(view: View) -> Iterator[IdleCall]:
     protected = view.protected
     steering = {tool for tool in {part.recorded.tool for part in view.index.calls} if _steers(tool)}
     among = [part for part in view.index.calls if part.recorded.tool in steering] if steering else ()
@@ -29,11 +29,11 @@ def _spent(view: View) -> Iterator[Wanted]:
         if part.number in protected:
             continue
         if is_reduce(part.recorded.tool):
-            yield Wanted(part)
+            yield IdleCall(part)
         elif view.limits.smart_drops and tool in TODO_LISTS and at < newest:
-            yield Wanted(part, control[newest][0].seq)
+            yield IdleCall(part, control[newest][0].seq)
         elif view.limits.smart_drops and tool in RECEIPTS and _is_receipt(part):
-            yield Wanted(part)
+            yield IdleCall(part)
 
 
 @lru_cache(maxsize=1024)

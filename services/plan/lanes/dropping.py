@@ -10,7 +10,7 @@ from services.domain.conversation import Part
 from services.domain.tokens import tokens
 from services.plan.lanes.base import Change, View
 from services.plan.lanes.drops import MAX_KEPT_INPUT, dropped_part, placeholder
-from services.plan.lanes.tool_pairs import DropPlan, Wanted, acceptable, call_part, left_out, whole
+from services.plan.lanes.tool_pairs import DropPlan, IdleCall, acceptable, call_part, left_out, whole
 from services.plan.session.costs import served_output
 
 MIN_SAVING = 16
@@ -31,9 +31,9 @@ def calls(view: View, among: Iterable[Part] | None = None) -> Iterator[Part]:
 def drop(
     view: View,
     lane: str,
-    wanted: Iterable[Wanted],
+    wanted: Iterable[IdleCall],
     *,
-    spare: Iterable[Wanted] = (),
+    spare: Iterable[IdleCall] = (),
     enough: int = 0,
     without_trace: bool = False,
 ) -> Change:
@@ -59,7 +59,7 @@ def drop(
     )
 
 
-def _drop_plans(view: View, wanted: Iterable[Wanted], *, without_trace: bool) -> Iterator[DropPlan]:
+def _drop_plans(view: View, wanted: Iterable[IdleCall], *, without_trace: bool) -> Iterator[DropPlan]:
     """How each of them goes, if it is worth it; what goes with it is gone for those behind it."""
     gone: set[str] = set()
     for one in wanted:
@@ -70,14 +70,14 @@ def _drop_plans(view: View, wanted: Iterable[Wanted], *, without_trace: bool) ->
             yield drop_plan
 
 
-def _plain(view: View, one: Wanted, gone: set[str]) -> DropPlan:
+def _plain(view: View, one: IdleCall, gone: set[str]) -> DropPlan:
     if call_part(view, one) is None:
         return _answer_only(view, one)
     edit, saving = dropped_part(view.session, one.name, one.part, one.why or one.part.seq, gone)
     return DropPlan(one, (edit,), saving, is_risky=isinstance(edit, OmitArc))
 
 
-def _is_long(view: View, one: Wanted) -> bool:
+def _is_long(view: View, one: IdleCall) -> bool:
     call = call_part(view, one)
     return call is not None and call.recorded.input_bytes > MAX_KEPT_INPUT
 
@@ -91,7 +91,7 @@ def _sound(view: View, drop_plans: Sequence[DropPlan]) -> Sequence[DropPlan]:
     ]
 
 
-def _answer_only(view: View, one: Wanted) -> DropPlan:
+def _answer_only(view: View, one: IdleCall) -> DropPlan:
     text = placeholder(one.part.number)
     edit = ReplaceOutput(part=one.name, text=text, by=one.by)
     saving = served_output(view.session.plan, one.part.recorded) - tokens(len(text.encode()))

@@ -9,7 +9,7 @@ from services.domain.conversation import Part
 from services.plan.lanes.age import Ages, ages
 from services.plan.lanes.base import Change, Lane, View, spares_firm
 from services.plan.lanes.index import EDITED, MARKED, RECORDED_AGAIN, Finder, IsMeant, Placed
-from services.plan.lanes.reasoning import Rules, cause, is_reasoning, is_spent, rules_of
+from services.plan.lanes.reasoning import ReasoningRules, cause, is_reasoning, is_spent, rules_of
 from services.plan.lanes.rewrite import is_in_memory
 from services.plan.session.state import Session
 
@@ -69,7 +69,7 @@ def may_be_touched(part: Part) -> bool:
     return part.seq > part.tag_seq > 0 or OPENING in part.head
 
 
-def _is_hollow(view: View, rules: Rules, placed: Placed) -> bool:
+def _is_hollow(view: View, rules: ReasoningRules, placed: Placed) -> bool:
     """Whether an answer says nothing but that it was dropped."""
     if not any(part.recorded.kind == "text" for part in placed.parts) or placed.name in view.session.plan.pairs:
         return False
@@ -90,7 +90,7 @@ def _is_shown(view: View, part: Part) -> bool:
     return not part.recorded.ignored and not view.session.plan.is_omitted(part.recorded.part)
 
 
-def _is_dropped(view: View, rules: Rules, part: Part) -> bool:
+def _is_dropped(view: View, rules: ReasoningRules, part: Part) -> bool:
     """Whether a text is served as nothing but placeholders, now or by this very rebase."""
     name = part.recorded.part
     if name in view.session.plan.ends:

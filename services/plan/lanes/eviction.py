@@ -12,7 +12,7 @@ from services.domain.tools.names import WAYFINDERS, WORKERS, plain
 from services.plan.lanes.base import PRESSING, Change, Lane, View, spares_firm
 from services.plan.lanes.dropping import calls, drop
 from services.plan.lanes.index import FAILED, Finder, IsMeant
-from services.plan.lanes.tool_pairs import Wanted
+from services.plan.lanes.tool_pairs import IdleCall
 from services.plan.session.costs import served_part
 from services.plan.session.reclaim import OUTPUTS
 from services.plan.session.state import Session
@@ -40,7 +40,7 @@ def _by_age_and_need(view: View) -> Change:
         return Change()
     changeable = tuple(_changeable(view))
     protected = _newest(view, changeable)
-    open_to_drop = [Wanted(part) for part in changeable if part.number not in protected]
+    open_to_drop = [IdleCall(part) for part in changeable if part.number not in protected]
     old = [one for one in open_to_drop if age and _is_older(view, one, age)]
     aged = drop(view, NAME, old)
     if not pressing or aged.reclaimed >= view.target:
@@ -68,7 +68,7 @@ def _all_that_fits(view: View) -> Change:
     """Only what fits stays: the newest."""
     place = view.session.conversation.place
     outputs = sorted([*_changeable(view), *_failures(view)], key=lambda part: place(part.recorded.part))
-    return drop(view, NAME, (), spare=[Wanted(part) for part in outputs], enough=view.excess)
+    return drop(view, NAME, (), spare=[IdleCall(part) for part in outputs], enough=view.excess)
 
 
 def _failures(view: View) -> Iterator[Part]:
@@ -89,14 +89,14 @@ def _changeable(view: View) -> Iterator[Part]:
     return (part for part in calls(view) if not view.begin or place(part.recorded.part) >= view.begin)
 
 
-def _is_older(view: View, one: Wanted, age: int) -> bool:
+def _is_older(view: View, one: IdleCall, age: int) -> bool:
     return one.part.number <= view.session.conversation.last_number - age
 
 
-def _in_turn(view: View, open_to_drop: Sequence[Wanted], taken: Container[int]) -> Iterator[Wanted]:
+def _in_turn(view: View, open_to_drop: Sequence[IdleCall], taken: Container[int]) -> Iterator[IdleCall]:
     """Tier by tier, in each the oldest first."""
     youngest = (view.limits.auto_drop_tool_age or SUBAGENT_AGE) if view.mode == "subagent" else 0
-    tiers: list[list[Wanted]] = [[] for _ in range(TIERS)]
+    tiers: list[list[IdleCall]] = [[] for _ in range(TIERS)]
     for one in open_to_drop:
         if one.part.number not in taken and _is_older(view, one, youngest):
             tiers[_tier(one.part.recorded.tool)].append(one)

@@ -11,7 +11,7 @@ from services.memory.rendering import Choice, render
 from services.plan.head.documents import Document, at_the_head, chosen
 from services.plan.head.last_session import last_session_section
 from services.plan.head.memories import chosen as chosen_memories
-from services.plan.head.render import Room, render_project
+from services.plan.head.render import HeadBudget, render_project
 from services.plan.lanes.base import PRESSING, Change, Lane, View, spares_firm
 from services.plan.session.lane_marks import LaneMark, mark_of
 from services.plan.session.predecessor import Predecessor
@@ -123,7 +123,7 @@ def _wanted(view: View) -> SetHead:
         [one.text for one in traits],
         key_files=[file for file in head_documents(view) if file not in documents],
         last_session=last_session_section(predecessor(view).lines),
-        room=Room(limits.head_tokens, limits.key_files_tokens, share),
+        room=HeadBudget(limits.head_tokens, limits.key_files_tokens, share),
     )
     return SetHead(slot=SLOT, text=text, by=_by(view, choice, traits) if text else (), lane=_mark(view))
 

@@ -8,7 +8,7 @@ from schemas.asks import Hits
 from schemas.events import HintDecided
 from services.domain.search.answer_text import age
 from services.domain.texts.clean import CONTEXT_ELEMENT
-from services.plan.lanes.hints import MAX_HITS, Hit, query_of
+from services.plan.lanes.hints import MAX_HITS, HintHit, query_of
 from services.plan.session.state import Session
 
 _AUGMENTS = f"<{CONTEXT_ELEMENT}>"
@@ -49,13 +49,13 @@ def decided(message: str, found: Hits, threshold: float, now: datetime) -> HintD
     )
 
 
-def hits_of(hint: HintDecided | None) -> Sequence[Hit]:
+def hits_of(hint: HintDecided | None) -> Sequence[HintHit]:
     """What was decided to be told, as the lane shows it."""
     if hint is None or hint.decision != "hint":
         return ()
     listed = zip(hint.sources, hint.ids, hint.texts, hint.scores, hint.ages, strict=True)
     return tuple(
-        Hit(text=text, score=score, message=hint.message, sha=name if source == "commit" else "", age=old)
+        HintHit(text=text, score=score, message=hint.message, sha=name if source == "commit" else "", age=old)
         for source, name, text, score, old in listed
     )
 

@@ -50,7 +50,7 @@ class NoteStatus(msgspec.Struct, frozen=True):
     """Notes of the project that became ready, or that cannot be looked at."""
 
 
-class Hit(msgspec.Struct, frozen=True):
+class HintHit(msgspec.Struct, frozen=True):
     """Something that a search has found."""
 
     text: str
@@ -120,7 +120,7 @@ def query_of(text: str) -> str:
     return bare if len(bare) >= MIN_PROMPT_CHARACTERS else ""
 
 
-def search_hint(hits: Sequence[Hit], served: Sequence[str] = (), least: float = MIN_SCORE) -> str:
+def search_hint(hits: Sequence[HintHit], served: Sequence[str] = (), least: float = MIN_SCORE) -> str:
     """What is appended to the person's message; empty: nothing was found that is near enough by itself.
 
     `served`: texts of the prompt, such as the head. What stands in them already is not told again.
@@ -149,7 +149,7 @@ def _hint(count: int, lines: Sequence[str]) -> str:
     return f"\n\n{element('instruction', text, name='search_hint')}"
 
 
-def fragment(hit: Hit) -> str:
+def fragment(hit: HintHit) -> str:
     """The line in which a hint shows it."""
     prefix = " ".join(filter(None, ("commit", hit.sha[:7], hit.age))) + ": " if hit.sha else ""
     return escaped(beginning(prefix + _line(hit.text), MAX_HIT_CHARACTERS))

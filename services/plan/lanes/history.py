@@ -15,7 +15,7 @@ from services.domain.window import window
 from services.plan.head.history import render_history, state_in
 from services.plan.head.working import lost_rules, taken_back, working_lines
 from services.plan.lanes.base import PRESSING, Change, Lane, View
-from services.plan.lanes.keeping import Kept, remainder
+from services.plan.lanes.keeping import Remainder, remainder
 from services.plan.session.costs import remaining_parts
 from services.plan.session.state import served_tokens, with_edits
 
@@ -118,7 +118,7 @@ def _by(view: View) -> tuple[int, ...]:
     return tuple(history.positions.get(one.compartment, 0) for one in history.sealed)
 
 
-def _remainder(view: View, first: Message) -> tuple[Kept, ...]:
+def _remainder(view: View, first: Message) -> tuple[Remainder, ...]:
     """What stays of what is before this message.
 
     Where a model refuses messages of one role in a row, nothing does. Where it would refuse the prompt, what fits.

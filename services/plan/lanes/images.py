@@ -13,7 +13,7 @@ from services.plan.lanes.age import Ages, ages, is_free
 from services.plan.lanes.base import Change, Lane, View, spares_firm
 from services.plan.lanes.dropping import calls, drop
 from services.plan.lanes.drops import placeholder
-from services.plan.lanes.tool_pairs import Wanted
+from services.plan.lanes.tool_pairs import IdleCall
 
 NAME = "images"
 
@@ -28,7 +28,7 @@ def rebase(view: View) -> Change:
         edits.append(ReplaceText(part=part.recorded.part, text=text, by=(part.seq, part.tag_seq), lane=NAME))
         reclaimed += part.recorded.tokens - tokens(len(text.encode()))
     numbers = tuple(view.session.conversation.parts[edit.part].number for edit in edits)
-    outputs = drop(view, NAME, map(Wanted, _of_tools(view, known, answered)))
+    outputs = drop(view, NAME, map(IdleCall, _of_tools(view, known, answered)))
     return Change((*edits, *outputs.edits), (*numbers, *outputs.dropped), reclaimed + outputs.reclaimed)
 
 

@@ -47,7 +47,7 @@ class Placed(msgspec.Struct, frozen=True, gc=False):
         return self.message.recorded.message
 
 
-class Seen(msgspec.Struct, frozen=True, gc=False):
+class PlacedPart(msgspec.Struct, frozen=True, gc=False):
     """A part in its place."""
 
     placed: Placed
@@ -71,7 +71,7 @@ class Finder(msgspec.Struct, frozen=True):
     """... and what somebody has asked to drop."""
 
 
-class Index(msgspec.Struct, frozen=True):
+class ConversationIndex(msgspec.Struct, frozen=True):
     """The conversation behind the cut, and what in it may be of interest; all of it in order.
 
     No lane changes anything of this in a pass. What is served of it each lane sees for itself.
@@ -84,7 +84,7 @@ class Index(msgspec.Struct, frozen=True):
     """The messages of agents."""
     calls: tuple[Part, ...] = ()
     """Complete outputs of tools that are neither dropped nor asked to be dropped."""
-    found: Mapping[str, Sequence[Seen]] = {}
+    found: Mapping[str, Sequence[PlacedPart]] = {}
     """Lane -> what its finder has found."""
 
     @property
@@ -98,7 +98,7 @@ class Index(msgspec.Struct, frozen=True):
         found = self.placed[at] if at < len(self.placed) else None
         return found if found is not None and found.ordinal == ordinal else None
 
-    def parts(self, lane: str) -> Sequence[Seen]:
+    def parts(self, lane: str) -> Sequence[PlacedPart]:
         """The parts that a lane's finder has found."""
         return self.found.get(lane, ())
 
@@ -111,9 +111,9 @@ class Index(msgspec.Struct, frozen=True):
         return messages
 
 
-def indexed(session: Session, finders: Mapping[str, Finder]) -> Index:
+def indexed(session: Session, finders: Mapping[str, Finder]) -> ConversationIndex:
     """What is left of the conversation behind the cut, and what of it lanes may want to change."""
-    search = _Search(session, finders)
+    search = _Walk(session, finders)
     placed: list[Placed] = []
     by_role: dict[str, list[Placed]] = {"user": [], "assistant": []}
     calls: list[Part] = []
@@ -137,8 +137,8 @@ def indexed(session: Session, finders: Mapping[str, Finder]) -> Index:
                 calls.append(part)
             for is_meant, seen in search.watchers[role, recorded.kind, signs]:
                 if is_meant is None or is_meant(part):
-                    seen.append(Seen(one, part))
-    return Index(
+                    seen.append(PlacedPart(one, part))
+    return ConversationIndex(
         placed=tuple(placed),
         prompts=tuple(by_role["user"]),
         answers=tuple(by_role["assistant"]),
@@ -147,16 +147,16 @@ def indexed(session: Session, finders: Mapping[str, Finder]) -> Index:
     )
 
 
-class _Search:
+class _Walk:
     """What lanes look for in one session."""
 
     def __init__(self, session: Session, finders: Mapping[str, Finder]) -> None:
-        self.found: dict[str, list[Seen]] = {lane: [] for lane in finders}
+        self.found: dict[str, list[PlacedPart]] = {lane: [] for lane in finders}
         self._finders = [(finder, finder.predicate(session), self.found[lane]) for lane, finder in finders.items()]
         self.watchers = _Watchers(self._watching)
         """Role, kind and signs of a part -> the predicates to be asked about it, with what they have found."""
 
-    def _watching(self, role: str, kind: str, signs: int) -> Iterator[tuple[MayBeMeant, list[Seen]]]:
+    def _watching(self, role: str, kind: str, signs: int) -> Iterator[tuple[MayBeMeant, list[PlacedPart]]]:
         """None instead of a predicate: the part is of interest in any case."""
         for finder, is_meant, seen in self._finders:
             if finder.role not in ("", role) or (finder.kinds and kind not in finder.kinds):
@@ -167,14 +167,14 @@ class _Search:
                 yield is_meant, seen
 
 
-class _Watchers(dict[tuple[str, str, int], list[tuple[MayBeMeant, list[Seen]]]]):
+class _Watchers(dict[tuple[str, str, int], list[tuple[MayBeMeant, list[PlacedPart]]]]):
     """Who is to be asked about a part, found out once for all that are alike."""
 
-    def __init__(self, watching: Callable[[str, str, int], Iterator[tuple[MayBeMeant, list[Seen]]]]) -> None:
+    def __init__(self, watching: Callable[[str, str, int], Iterator[tuple[MayBeMeant, list[PlacedPart]]]]) -> None:
         super().__init__()
         self._watching = watching
 
-    def __missing__(self, key: tuple[str, str, int]) -> list[tuple[MayBeMeant, list[Seen]]]:
+    def __missing__(self, key: tuple[str, str, int]) -> list[tuple[MayBeMeant, list[PlacedPart]]]:
         self[key] = [*self._watching(*key)]
         return self[key]
 

@@ -21,7 +21,7 @@ SELDOM_EDITED = frozenset({"csv", "json", "jsonl", "lock", "log", "md", "out", "
 """Ends of files that agents read to know, and seldom to edit."""
 
 
-class Kept(msgspec.Struct, frozen=True):
+class Remainder(msgspec.Struct, frozen=True):
     """A reading that stays, or a text."""
 
     parts: tuple[str, ...]
@@ -31,7 +31,7 @@ class Kept(msgspec.Struct, frozen=True):
     """The end of its path."""
 
 
-def remainder(session: Session, before: int, stays: Retention, room: int | None = None) -> tuple[Kept, ...]:
+def remainder(session: Session, before: int, stays: Retention, room: int | None = None) -> tuple[Remainder, ...]:
     """What stays of the messages before this ordinal, in their order. `room`: tokens at most, where there is less."""
     known = session.usage.calibration
     most = known.estimated(stays.request + stays.readings)
@@ -42,7 +42,7 @@ def remainder(session: Session, before: int, stays: Retention, room: int | None 
     return tuple(one for _, one in sorted([*asked, *readings], key=lambda each: each[0]))
 
 
-def _request(session: Session, before: int, room: int) -> Iterator[tuple[int, Kept]]:
+def _request(session: Session, before: int, room: int) -> Iterator[tuple[int, Remainder]]:
     """The words that began the task at hand, each with its number."""
     conversation = session.conversation
     message = conversation.messages.get(conversation.order.get(session.turn, "")) if session.turn < before else None
@@ -54,10 +54,10 @@ def _request(session: Session, before: int, room: int) -> Iterator[tuple[int, Ke
         if part.recorded.kind == "text" and not part.recorded.synthetic and _is_served_whole(session, part)
     ]
     if sum(text.recorded.tokens for text in texts) <= room:
-        yield from ((text.number, Kept((text.recorded.part,), text.recorded.tokens)) for text in texts)
+        yield from ((text.number, Remainder((text.recorded.part,), text.recorded.tokens)) for text in texts)
 
 
-def _readings(session: Session, before: int, stays: Retention, room: int) -> Iterator[tuple[int, Kept]]:
+def _readings(session: Session, before: int, stays: Retention, room: int) -> Iterator[tuple[int, Remainder]]:
     ranked = sorted(_ranked(session, before, stays), key=lambda one: (one[0], -one[2].number))
     for _, reading, part in ranked:
         one = _whole(session, reading, part)
@@ -113,7 +113,7 @@ def _shows_again(session: Session, later: Reading, now: Part, earlier: Reading, 
     return asked is not None and before is not None and covers(asked, before, now.recorded.bytes)
 
 
-def _whole(session: Session, reading: Reading, part: Part) -> Kept | None:
+def _whole(session: Session, reading: Reading, part: Part) -> Remainder | None:
     """The call with its result, and with what was thought before it where the model wants to see that.
 
     None where the call is not there any more, or that thought is signed for what stood before it.
@@ -130,7 +130,7 @@ def _whole(session: Session, reading: Reading, part: Part) -> Kept | None:
         if "binds_signed_thinking" in able and any(one.recorded.signed for one in thoughts):
             return None
         parts = [*thoughts, *parts]
-    return Kept(tuple(one.recorded.part for one in parts), sum(one.recorded.tokens for one in parts), reading.file)
+    return Remainder(tuple(one.recorded.part for one in parts), sum(one.recorded.tokens for one in parts), reading.file)
 
 
 def _thoughts(session: Session, call: Part) -> Iterator[Part]:

@@ -21,7 +21,7 @@ CLEARED = "[cleared]"
 """What another program may have put in the place of reasoning."""
 
 
-class Rules(msgspec.Struct, frozen=True):
+class ReasoningRules(msgspec.Struct, frozen=True):
     """What is old in one rebase, and what the model in work allows."""
 
     turn: int
@@ -51,13 +51,13 @@ class Rules(msgspec.Struct, frozen=True):
         return self.is_bound and "requires_alternation" not in self.able
 
 
-def rules_of(view: View) -> Rules:
+def rules_of(view: View) -> ReasoningRules:
     cut = view.index.newest - view.limits.clear_reasoning_age
-    rules = Rules(view.session.turn, cut, 0, view.able, ages(view))
+    rules = ReasoningRules(view.session.turn, cut, 0, view.able, ages(view))
     return msgspec.structs.replace(rules, run=_run(view, rules)) if rules.is_bound else rules
 
 
-def _run(view: View, rules: Rules) -> int:
+def _run(view: View, rules: ReasoningRules) -> int:
     """The last old message of the turns that are over, unless thinking that must stay comes before it."""
     run = 0
     for placed in view.index.placed:
@@ -72,7 +72,7 @@ def _run(view: View, rules: Rules) -> int:
 
 def extend(view: View, fresh: Sequence[Message]) -> Iterator[AnyEdit]:
     """Leave out what holds no thought, from the first time on."""
-    rules = Rules(view.session.turn, 0, 0, view.able, Ages(0))
+    rules = ReasoningRules(view.session.turn, 0, 0, view.able, Ages(0))
     for message in fresh:
         if message.recorded.role == "assistant":
             sent = tuple(part for _, part in view.session.conversation.sent_parts(message))
@@ -96,7 +96,7 @@ def older_thinking(view: View, before: int) -> Iterator[OmitPart]:
 
     The view is one in which the other edits of this rebase are in force already.
     """
-    rules = Rules(view.session.turn, 0, 0, view.able, Ages(0))
+    rules = ReasoningRules(view.session.turn, 0, 0, view.able, Ages(0))
     for placed in _answers(view, before):
         if placed.ordinal >= rules.turn:
             return
@@ -109,7 +109,7 @@ def refused_thinking(view: View) -> Iterator[OmitPart]:
 
     Where reasoning must stand beside calls, it stays there.
     """
-    rules = Rules(view.session.turn, 0, 0, view.able, Ages(0))
+    rules = ReasoningRules(view.session.turn, 0, 0, view.able, Ages(0))
     placed_answers = tuple(_answers(view, 1))
     for placed in placed_answers:
         is_newest = placed is placed_answers[-1] and placed.ordinal > rules.turn
@@ -127,7 +127,7 @@ def _answers(view: View, first: int) -> Iterator[Placed]:
             yield Placed(message.ordinal, message, tuple(part for _, part in conversation.sent_parts(message)))
 
 
-def cause(rules: Rules, placed: Placed, part: Part, *, is_spent: bool, is_surplus: bool = False) -> str:
+def cause(rules: ReasoningRules, placed: Placed, part: Part, *, is_spent: bool, is_surplus: bool = False) -> str:
     """Why this reasoning goes; empty: it stays."""
     is_running = placed.ordinal >= rules.turn
     if _is_empty(part):  # what has no words may be sealed: a running turn needs it
@@ -158,7 +158,7 @@ def is_reasoning(part: Part) -> bool:
     return part.recorded.kind == "reasoning" and not part.recorded.ignored
 
 
-def _edits(view: View, rules: Rules, placed: Placed, surplus: frozenset[str]) -> Iterator[OmitPart | Restore]:
+def _edits(view: View, rules: ReasoningRules, placed: Placed, surplus: frozenset[str]) -> Iterator[OmitPart | Restore]:
     thoughts = [part for part in placed.parts if is_reasoning(part)]
     if not thoughts:
         return
@@ -201,7 +201,7 @@ def _was_left_out(edit: AnyEdit | None) -> TypeGuard[OmitPart]:
 
 
 def _omitted(
-    view: View, rules: Rules, placed: Placed, leaving: Mapping[str, str], coming: Container[str] = ()
+    view: View, rules: ReasoningRules, placed: Placed, leaving: Mapping[str, str], coming: Container[str] = ()
 ) -> Iterator[OmitPart]:
     """Leave these out, unless an empty message were left: then the whole message goes, where it may, or nothing.
 

@@ -10,7 +10,7 @@ from services.domain.conversation import Part
 from services.plan.lanes.base import Change, Lane, View, spares_firm
 from services.plan.lanes.dropping import signed_off
 from services.plan.lanes.index import Finder
-from services.plan.lanes.tool_pairs import DropPlan, Wanted, acceptable, call_part, left_out, places, whole
+from services.plan.lanes.tool_pairs import DropPlan, IdleCall, acceptable, call_part, left_out, places, whole
 from services.plan.provider_rules.signed_thinking import place
 from services.plan.session.reclaim import OUTPUTS
 
@@ -69,16 +69,16 @@ def _behind(view: View, first: int) -> Sequence[Part]:
     return [one.part for one in behind if not isinstance(altered.get(one.part.recorded.part), OmitArc)]
 
 
-def _wanted(view: View, parts: Iterable[Part]) -> Iterator[Wanted]:
+def _wanted(view: View, parts: Iterable[Part]) -> Iterator[IdleCall]:
     """Those that are served as a placeholder, and with nothing behind it, with the facts that they were dropped for."""
     plan = view.session.plan
     for part in parts:
         edit = plan.altered.get(part.recorded.part)
         if isinstance(edit, ReplaceOutput) and part.recorded.part not in plan.ends:
-            yield Wanted(part, max(edit.by, default=0))
+            yield IdleCall(part, max(edit.by, default=0))
 
 
-def _sound(view: View, wanted: Iterable[Wanted], first: int) -> Sequence[DropPlan]:
+def _sound(view: View, wanted: Iterable[IdleCall], first: int) -> Sequence[DropPlan]:
     """How they go. Where one cannot, what stands beside it stays as well: then that is asked again without it."""
     drop_plans = [*islice(_drop_plans(view, wanted, first), MAX_CALLS)]
     sound = acceptable(view, drop_plans)
@@ -87,7 +87,7 @@ def _sound(view: View, wanted: Iterable[Wanted], first: int) -> Sequence[DropPla
     )
 
 
-def _drop_plans(view: View, wanted: Iterable[Wanted], first: int) -> Iterator[DropPlan]:
+def _drop_plans(view: View, wanted: Iterable[IdleCall], first: int) -> Iterator[DropPlan]:
     """How each would go, if that changes nothing before this message.
 
     Where roles must alternate no message goes: the one that makes up for it may go later.
@@ -106,7 +106,7 @@ def _drop_plans(view: View, wanted: Iterable[Wanted], first: int) -> Iterator[Dr
         yield drop_plan
 
 
-def _is_bound(view: View, one: Wanted) -> bool:
+def _is_bound(view: View, one: IdleCall) -> bool:
     """Whether signed thinking of the running turn stands beside the call: it might be taken for that of another."""
     session = view.session
     call = call_part(view, one) if session.thinking.signed > session.turn else None

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from services.domain.conversation import Part
-from services.domain.tools.uses import Asked, covers
+from services.domain.tools.uses import Lookup, covers
 from services.plan.lanes.base import Change, Lane, View, spares_firm
 from services.plan.lanes.dropping import drop
-from services.plan.lanes.tool_pairs import Wanted
+from services.plan.lanes.tool_pairs import IdleCall
 
 NAME = "superseded"
 MAX_READINGS = 32
@@ -17,23 +17,23 @@ MAX_READINGS = 32
 CHANGES = frozenset({"edited", "written"})
 
 
-class Work(msgspec.Struct, frozen=True, gc=False):
+class FileWork(msgspec.Struct, frozen=True, gc=False):
     """What one call did to one file."""
 
     name: str
     part: Part
     action: str
-    asked: Asked | None = None
+    asked: Lookup | None = None
 
 
 def rebase(view: View) -> Change:
     return drop(view, NAME, sorted(_overtaken(view), key=lambda one: one.part.number))
 
 
-def _overtaken(view: View) -> Iterator[Wanted]:
+def _overtaken(view: View) -> Iterator[IdleCall]:
     """A call that has touched several files goes when later work has overtaken all that it did."""
     uses, protected = view.session.uses, view.protected
-    by_file: defaultdict[str, list[Work]] = defaultdict(list)
+    by_file: defaultdict[str, list[FileWork]] = defaultdict(list)
     parts: dict[str, Part] = {}
     for part in view.index.calls if uses.touched else ():
         name = part.recorded.part
@@ -42,7 +42,7 @@ def _overtaken(view: View) -> Iterator[Wanted]:
             parts[name] = part
             asked = uses.question(part.recorded)
             for file in files:
-                by_file[file.path].append(Work(name, part, file.action, asked))
+                by_file[file.path].append(FileWork(name, part, file.action, asked))
     reasons: defaultdict[str, list[int]] = defaultdict(list)
     for works in by_file.values():
         for work, why in _idle(works):
@@ -50,16 +50,16 @@ def _overtaken(view: View) -> Iterator[Wanted]:
     for name, found in reasons.items():
         part = parts[name]
         if len(found) == len(uses.files(name)) and part.number not in protected:
-            yield Wanted(part, max(found))
+            yield IdleCall(part, max(found))
 
 
-def _idle(works: Sequence[Work]) -> Iterator[tuple[Work, int]]:
+def _idle(works: Sequence[FileWork]) -> Iterator[tuple[FileWork, int]]:
     """Work on one file that was overtaken, each with the position of what has overtaken it.
 
     A file that was written whole is only overtaken by being written again: a later change shows a small part of it.
     """
     changed = written = 0
-    readings: list[Work] = []
+    readings: list[FileWork] = []
     for work in reversed(works):
         match work.action:
             case "edited" if changed:
@@ -76,7 +76,7 @@ def _idle(works: Sequence[Work]) -> Iterator[tuple[Work, int]]:
         written = written or (work.part.seq if work.action == "written" else 0)
 
 
-def _covers(later: Work, earlier: Work) -> bool:
+def _covers(later: FileWork, earlier: FileWork) -> bool:
     """Whether the later reading shows all the lines of the earlier one."""
     return (
         later.asked is not None

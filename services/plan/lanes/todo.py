@@ -27,7 +27,7 @@ _UNFIT = frozenset({"tool_call", "compaction"})
 """A call that ends in another message would be torn from its result."""
 
 
-class Line(msgspec.Struct, frozen=True):
+class TodoLine(msgspec.Struct, frozen=True):
     """One line of the list, as a call of the tool has it."""
 
     content: str
@@ -35,19 +35,19 @@ class Line(msgspec.Struct, frozen=True):
     priority: str = ""
 
     @property
-    def complete(self) -> "Line":
-        return self if self.priority else Line(self.content, self.status, DEFAULT_PRIORITY)
+    def complete(self) -> "TodoLine":
+        return self if self.priority else TodoLine(self.content, self.status, DEFAULT_PRIORITY)
 
 
-_lines = msgspec.json.Decoder(tuple[Line, ...])
+_lines = msgspec.json.Decoder(tuple[TodoLine, ...])
 
 
-def lines_of(todos: TodoCaptured) -> tuple[Line, ...]:
+def lines_of(todos: TodoCaptured) -> tuple[TodoLine, ...]:
     captured = zip(todos.contents, todos.statuses, todos.priorities, strict=True)
-    return tuple(Line(*line).complete for line in captured)
+    return tuple(TodoLine(*line).complete for line in captured)
 
 
-def json_of(lines: Iterable[Line]) -> str:
+def json_of(lines: Iterable[TodoLine]) -> str:
     return msgspec.json.encode(tuple(lines)).decode()
 
 
@@ -123,7 +123,7 @@ def _is_seen(view: View, call: Part) -> bool:
     return is_free(view, call) and view.is_whole(call.recorded.part) and _is_sent(view, call.recorded.message)
 
 
-def _states(view: View, call: Part, lines: tuple[Line, ...]) -> bool:
+def _states(view: View, call: Part, lines: tuple[TodoLine, ...]) -> bool:
     """Whether the call wrote this very list. An answer that is no list only says that one was written: the newest."""
     try:
         recorded = _lines.decode(view.texts.get(call.recorded.part, ""))

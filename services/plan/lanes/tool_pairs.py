@@ -17,7 +17,7 @@ REACH = 2 * NEIGHBOURS
 """Messages between two edits that a check looks at together."""
 
 
-class Wanted(msgspec.Struct, frozen=True, gc=False):
+class IdleCall(msgspec.Struct, frozen=True, gc=False):
     """A call that may go, and the position of the fact that made it idle."""
 
     part: Part
@@ -36,7 +36,7 @@ class Wanted(msgspec.Struct, frozen=True, gc=False):
 class DropPlan(msgspec.Struct, frozen=True):
     """How one call goes: the edits, and the tokens that they save."""
 
-    wanted: Wanted
+    wanted: IdleCall
     edits: tuple[AnyEdit, ...]
     saving: int
     is_risky: bool = False
@@ -45,7 +45,7 @@ class DropPlan(msgspec.Struct, frozen=True):
     """Whether it leaves nothing of a message."""
 
 
-def call_part(view: View, one: Wanted) -> Part | None:
+def call_part(view: View, one: IdleCall) -> Part | None:
     """The part with the arguments, if it is sent now."""
     if one.part.recorded.kind == "tool":
         return one.part
@@ -53,7 +53,7 @@ def call_part(view: View, one: Wanted) -> Part | None:
     return view.session.conversation.parts[call] if call is not None and view.session.conversation.place(call) else None
 
 
-def whole(view: View, one: Wanted, gone: AbstractSet[str]) -> DropPlan | None:
+def whole(view: View, one: IdleCall, gone: AbstractSet[str]) -> DropPlan | None:
     """The call with its answer, and with the thinking that led to nothing else in the same message.
 
     `gone`: parts that other drops leave out. None: what stands beside it has to stay, and so has the call.

@@ -11,7 +11,7 @@ from schemas.plan import AnyEdit, AppendText, OmitArc, PartContent, SetHead, Tar
 from services.domain.limits import Prices
 from services.plan.lanes import Change, Lane, View
 from services.plan.lanes.base import finders_of
-from services.plan.lanes.index import Index, in_order, indexed
+from services.plan.lanes.index import ConversationIndex, in_order, indexed
 from services.plan.planner.economics import Economics, forecast, weigh
 from services.plan.planner.signatures import void_thinking
 from services.plan.planner.texts import guarded, needed
@@ -24,7 +24,7 @@ from services.plan.session.state import Session, served_tokens, with_edits
 replace = msgspec.structs.replace
 
 
-class Collected(msgspec.Struct, frozen=True):
+class RebaseDraft(msgspec.Struct, frozen=True):
     """The edits of a rebase with what they are worth."""
 
     edits: tuple[AnyEdit, ...] = ()
@@ -33,7 +33,7 @@ class Collected(msgspec.Struct, frozen=True):
     faults: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     """Parts whose text must be known first; the rest is empty then."""
-    index: Index = Index()
+    index: ConversationIndex = ConversationIndex()
     """What the lanes looked at: of the same session it need not be made again."""
     economics: Economics = Economics(0, 0, 0, 0.0)
     after: Session = Session()
@@ -42,14 +42,14 @@ class Collected(msgspec.Struct, frozen=True):
     """Whether it changes what the model is told, and not only how much: the head."""
 
 
-def collect(view: View, lanes: Sequence[Lane], prices: Prices) -> Collected:
+def collect(view: View, lanes: Sequence[Lane], prices: Prices) -> RebaseDraft:
     """Ask every lane, in order. Each is told how much is still to be reclaimed."""
     working = [lane for lane in lanes if lane.works(view)]
     view = view if view.index.placed else replace(view, index=indexed(view.session, finders_of(working)))
     faults: list[str] = []
     needs = needed(view, working, faults)
     if needs:
-        return Collected(needs=needs, faults=tuple(faults), index=view.index)
+        return RebaseDraft(needs=needs, faults=tuple(faults), index=view.index)
     changes, after = _asked(view, working, faults)
     edits = last_wins([edit for change in changes for edit in change.edits])
     refused = new_faults(view.session, edits)
@@ -65,7 +65,7 @@ def collect(view: View, lanes: Sequence[Lane], prices: Prices) -> Collected:
         after = with_edits(after, thinking)
         edits = last_wins([*edits, *thinking])
     first = first_place(view.session, edits) or 0
-    return Collected(
+    return RebaseDraft(
         edits=edits,
         dropped=tuple(dict.fromkeys(number for change in changes for number in change.dropped)),
         delays=tuple(reason for change in changes for reason in change.delays),

@@ -11,9 +11,9 @@ from services.domain.limits import Prices
 from services.domain.window import prompt_tokens, window
 from services.plan.lanes import LANES, Lane, View, eviction, head
 from services.plan.lanes.base import emptying
-from services.plan.lanes.index import Index
+from services.plan.lanes.index import ConversationIndex
 from services.plan.planner.causes import LATE, Causes, causes, is_declined
-from services.plan.planner.compose import Collected, collect, last_wins
+from services.plan.planner.compose import RebaseDraft, collect, last_wins
 from services.plan.planner.economics import prices_of
 from services.plan.planner.extending import Extension, extension
 from services.plan.planner.full_turns import FULL, blinds, is_the_harness_s, is_to_be_told
@@ -65,7 +65,7 @@ class Pass(msgspec.Struct, frozen=True):
     """What went wrong and was left out; the request goes on without it."""
     needs: tuple[str, ...] = ()
     """Parts whose text must be known to decide: decide again with these ..."""
-    index: Index = Index()
+    index: ConversationIndex = ConversationIndex()
     """... and with this, if it is the same session still."""
     notices: tuple[str, ...] = ()
     """What the person should know."""
@@ -116,7 +116,7 @@ def _decided(view: View, all_lanes: Sequence[Lane]) -> Pass:
     bound = boundary(session)
     if bound and not why.excess:
         if why.forced:  # the harness changed what is behind the thinking: nothing before that may change with it
-            return _rebased(view, lanes, Causes(forced=why.forced), Collected(after=session))
+            return _rebased(view, lanes, Causes(forced=why.forced), RebaseDraft(after=session))
         return _extended(view, lanes, _Waiting(causes=tuple(why.lasting), remainder=why.remainder))
     if bound:
         why = replace(why, free=(), masked=())  # they wait for the end of the turn
@@ -146,7 +146,7 @@ def _weighed(view: View, all_lanes: Sequence[Lane], lanes: Sequence[Lane], why: 
         view, causes=frozenset(why.names), is_free=is_free, target=why.target, excess=why.excess, tail=why.tail
     )
     if not may_be_worth_it(asked, lanes, why):
-        return _extended(view, all_lanes, _declined(view, why, Collected()))
+        return _extended(view, all_lanes, _declined(view, why, RebaseDraft()))
     made = collect(asked, lanes, prices)
     if made.needs:
         return Pass("rebase", needs=made.needs, index=made.index, faults=made.faults)
@@ -164,7 +164,7 @@ def _late(view: View, lanes: Sequence[Lane], why: Causes) -> tuple[str, ...]:
     return (LATE,) if found is not None and head.is_late(asked, found) else ()
 
 
-def _full(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) -> Pass:
+def _full(view: View, lanes: Sequence[Lane], why: Causes, made: RebaseDraft) -> Pass:
     """What is new has to go unseen, unless the harness makes room."""
     if is_the_harness_s(view.session, why):
         return replace(_extended(view, lanes, _Waiting(remainder=why.remainder)), is_full=True)
@@ -172,7 +172,7 @@ def _full(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) -> Pa
     return replace(rebased, notices=(*rebased.notices, FULL)) if is_to_be_told(view.session) else rebased
 
 
-def _declined(view: View, why: Causes, made: Collected) -> _Waiting:
+def _declined(view: View, why: Causes, made: RebaseDraft) -> _Waiting:
     """What it was weighed for need not be weighed again, unless the running turn has left little that may change."""
     is_told = is_declined(view.session, view.limits, why.prompt)
     is_stuck = "overflow" in why.names or (why.excess and not is_told)
@@ -261,7 +261,7 @@ def _restated(session: Session, why: Causes, edits: tuple[AnyEdit, ...]) -> tupl
     return last_wins([*(edit for edit in in_force if target(edit) not in changed), *edits])
 
 
-def _rebased(view: View, lanes: Sequence[Lane], why: Causes, made: Collected) -> Pass:
+def _rebased(view: View, lanes: Sequence[Lane], why: Causes, made: RebaseDraft) -> Pass:
     """What is new and what changes, together. Edits that did not reach the harness yet come to it with this."""
     session = view.session
     prices = prices_of(session.step, view.limits) if session.step else Prices()

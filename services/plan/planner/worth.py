@@ -7,7 +7,7 @@ from services.plan.lanes import Lane, View
 from services.plan.lanes.skeletons import MAX_CALLS
 from services.plan.planner import controller
 from services.plan.planner.causes import Causes
-from services.plan.planner.compose import Collected
+from services.plan.planner.compose import RebaseDraft
 from services.plan.planner.economics import prices_of
 from services.plan.provider_rules.signed_thinking import boundary
 from services.plan.session.firm import CALL
@@ -17,7 +17,7 @@ SURE = 1.4
 """Times the calls to come after which a rebase by choice would have paid: a burst may bring the next one sooner."""
 
 
-def is_worth_it(view: View, why: Causes, made: Collected) -> bool:
+def is_worth_it(view: View, why: Causes, made: RebaseDraft) -> bool:
     """Where the cache is lost anyway any saving is welcome; else it must be large, and pay unless there is need."""
     limits, economics = view.limits, made.economics
     if why.free:

@@ -203,8 +203,8 @@ def _faults_within(
 
 
 def _uncut(
-    session: Session, raw: Iterable[tuple[Message, applied.Message]], wanted: Mapping[Target, AnyEdit]
-) -> Iterable[applied.Message]:
+    session: Session, raw: Iterable[tuple[Message, applied.ServedMessage]], wanted: Mapping[Target, AnyEdit]
+) -> Iterable[applied.ServedMessage]:
     """What the cut leaves of these messages, each with its shape, under these edits."""
     cut, remaining = _cut(session, wanted), frozenset(_remaining(session, wanted))
     for message, shape in raw:
@@ -214,7 +214,7 @@ def _uncut(
             yield msgspec.structs.replace(shape, parts=parts)
 
 
-def _targets(shapes: Sequence[applied.Message]) -> Iterable[Target]:
+def _targets(shapes: Sequence[applied.ServedMessage]) -> Iterable[Target]:
     """The targets of edits of these messages, but for those of the whole list."""
     for message in shapes:
         yield WholeMessage(message.id)
@@ -224,18 +224,18 @@ def _targets(shapes: Sequence[applied.Message]) -> Iterable[Target]:
             yield PartEnd(part.id)
 
 
-def _shape(session: Session, message: Message) -> applied.Message:
+def _shape(session: Session, message: Message) -> applied.ServedMessage:
     parts = tuple(
         _part(name, part) for name, part in session.conversation.sent_parts(message) if not part.recorded.ignored
     )
-    return applied.Message(message.recorded.message, message.recorded.role, parts)
+    return applied.ServedMessage(message.recorded.message, message.recorded.role, parts)
 
 
-def _part(name: str, part: Part) -> applied.Part:
+def _part(name: str, part: Part) -> applied.ServedPart:
     recorded = part.recorded
     is_output = recorded.kind in ("tool", "tool_result")
     body = CONTENT if recorded.bytes and (is_output or part.head.strip() or recorded.text_ref) else ""
-    return applied.Part(
+    return applied.ServedPart(
         id=name,
         kind=recorded.kind,
         text="" if is_output else body,

@@ -37,7 +37,7 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     """Whether the agent wrote the file so, which is the newest of these changes."""
 
 
-class Change(msgspec.Struct, frozen=True, gc=False):
+class FileChanges(msgspec.Struct, frozen=True, gc=False):
     """What is known of the changes of a file."""
 
     at: int
@@ -54,7 +54,7 @@ class Readings(msgspec.Struct, frozen=True):
     """Tokens that have come."""
     newest: tuple[Reading, ...] = ()
     """The newest, in their order."""
-    changed: Map[str, Change] = Map()
+    changed: Map[str, FileChanges] = Map()
     """File -> its changes."""
 
     def idle(self, reading: Reading) -> int:
@@ -97,7 +97,7 @@ def _changed(readings: Readings, part: str, file: str, *, is_written: bool) -> R
     before = readings.changed.get(file)
     if before is not None and before.part == part:
         return readings
-    change = Change(readings.clock, part, before.count + 1 if before is not None else 1)
+    change = FileChanges(readings.clock, part, before.count + 1 if before is not None else 1)
     readings = replace(readings, changed=readings.changed.insert(file, change))
     return _with_reading(readings, Reading(part, file, readings.clock, is_written=True)) if is_written else readings
 

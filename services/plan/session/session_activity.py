@@ -23,7 +23,7 @@ MAX_REBASES = 3
 replace = msgspec.structs.replace
 
 
-class File(msgspec.Struct, frozen=True):
+class FileActivity(msgspec.Struct, frozen=True):
     """A file that the agent has worked with."""
 
     path: str
@@ -49,7 +49,7 @@ class SessionActivity(msgspec.Struct, frozen=True):
     harness: str = ""
     title: str = ""
     todos: TodoCaptured = TodoCaptured(contents=[], statuses=[], priorities=[])
-    files: tuple[File, ...] = ()
+    files: tuple[FileActivity, ...] = ()
     """The newest last."""
     failures: tuple[ToolRan, ...] = ()
     """Calls that failed and were not made again with success, the newest last."""
@@ -91,10 +91,10 @@ def activity_after(activity: SessionActivity, event: Event) -> SessionActivity:
             return activity
 
 
-def _files(files: tuple[File, ...], event: FileTouched) -> tuple[File, ...]:
-    known = next((file for file in files if file.path == event.path), File(event.path))
+def _files(files: tuple[FileActivity, ...], event: FileTouched) -> tuple[FileActivity, ...]:
+    known = next((file for file in files if file.path == event.path), FileActivity(event.path))
     is_read = event.action == "read"
-    now = File(event.path, known.reads + is_read, known.edits + (not is_read), event.action)
+    now = FileActivity(event.path, known.reads + is_read, known.edits + (not is_read), event.action)
     return (*(file for file in files if file.path != event.path), now)[-MAX_FILES:]
 
 

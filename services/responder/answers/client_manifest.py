@@ -12,7 +12,7 @@ from schemas.codec import encode
 from schemas.inbox import Mode
 from schemas.offered import TOOLS
 from schemas.tools import LINES, MEMORY, Line, Target, Tool, Verb
-from services.domain.limits import Limits, Memory
+from services.domain.limits import Limits, MemoryLimits
 from services.domain.texts.placeholders import only_placeholders
 from services.plan.head.documents import at_the_head
 from services.responder.answers.base import Context, Question
@@ -98,7 +98,7 @@ REFUSALS: dict[Mode, str] = {
 """The refusal for an agent whose call has a placeholder as an argument, by the mode of its session."""
 
 
-def client_manifest(limits: Limits, memory: Memory, verbs: Collection[Verb] = get_args(Verb)) -> ClientManifest:
+def client_manifest(limits: Limits, memory: MemoryLimits, verbs: Collection[Verb] = get_args(Verb)) -> ClientManifest:
     """The manifest with these settings. Adapters send the files that may be in the head, and no others.
 
     `verbs`: those that the adapter knows.
@@ -132,7 +132,7 @@ def _older(called: C) -> C:
     return replace(called, verb="wish") if called.verb == "command" else called
 
 
-MANIFEST = client_manifest(Limits(), Memory())
+MANIFEST = client_manifest(Limits(), MemoryLimits())
 """The manifest with the settings as they come."""
 
 

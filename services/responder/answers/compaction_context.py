@@ -20,7 +20,7 @@ from services.memory.remembered import Remembered
 from services.memory.rendering import numbered
 from services.memory.snapshot import Snapshot, holder_of, listed, named
 from services.plan.lanes.head import MODES
-from services.plan.session.session_activity import File, SessionActivity
+from services.plan.session.session_activity import FileActivity, SessionActivity
 from services.plan.session.work import Rule
 from services.responder.answers.base import LONG, Context, Question, remembered_of, session_of, settings_of
 
@@ -122,7 +122,7 @@ def _failure(failure: ToolRan) -> str:
     return f"- {_line(failure.tool) or 'a tool'}{about}: ended {how}"
 
 
-def _file(file: File) -> str:
+def _file(file: FileActivity) -> str:
     what = {"deleted": "deleted"}.get(file.last) or ("changed" if file.edits else "read")
     return f"- {_line(file.path)} ({what})"
 

@@ -22,8 +22,8 @@ from services.responder.answers.base import LONG, Context, Question, remembered_
 from services.responder.answers.facts import fact_of
 from services.responder.answers.memory_reasons import by_head, by_settings, position_of_head
 from services.responder.answers.memory_reports import (
-    BadAsk,
-    Known,
+    BadMemoryAsk,
+    KnownMemory,
     TwinsOfProjects,
     around,
     listing,
@@ -127,29 +127,29 @@ class Memories:
                     return await self._repeating(known)
                 case _:
                     return await asyncio.to_thread(_report, known, ask)
-        except (BadAsk, Unnamed) as error:
+        except (BadMemoryAsk, Unnamed) as error:
             return MemoryReply(error=f"{str(error)[:1].upper()}{str(error)[1:]}.")
 
-    async def _known(self, ask: MemoryAsk) -> Known:
+    async def _known(self, ask: MemoryAsk) -> KnownMemory:
         if not ask.as_of:
             now = await remembered_of(self._context.cache, ask.project)
             if now.book.is_home:
-                raise BadAsk(HOME)
-            return Known(ask.project, now, self._limits, datetime.now(UTC), now.book.seq)
+                raise BadMemoryAsk(HOME)
+            return KnownMemory(ask.project, now, self._limits, datetime.now(UTC), now.book.seq)
         head = await self._reader.head()
         if not 0 < ask.as_of <= head:
-            raise BadAsk(f"the log has no position {ask.as_of}: it goes from 1 to {head}")
+            raise BadMemoryAsk(f"the log has no position {ask.as_of}: it goes from 1 to {head}")
         past = await self._pasts.at(ask.project, ask.as_of)
-        return Known(ask.project, past.remembered, self._limits, past.at, ask.as_of)
+        return KnownMemory(ask.project, past.remembered, self._limits, past.at, ask.as_of)
 
-    async def _why(self, known: Known, ask: MemoryAsk) -> MemoryReply:
+    async def _why(self, known: KnownMemory, ask: MemoryAsk) -> MemoryReply:
         """Whether the head of a session shows a memory, or without a session, whether a new one would."""
         memory = find(known.remembered.book.memories, ask.id, "memory", "memories")
         if ask.session:
             session = await session_of(self._context.cache, ask)
             now = await remembered_of(self._context.cache, ask.project)
             then = await self._pasts.at(ask.project, position_of_head(session))
-            past = Known(ask.project, then.remembered, self._limits, then.at, then.remembered.book.seq)
+            past = KnownMemory(ask.project, then.remembered, self._limits, then.at, then.remembered.book.seq)
             why = await asyncio.to_thread(by_head, session, now, past, memory)
         else:
             why = await asyncio.to_thread(by_settings, known, memory)
@@ -162,19 +162,19 @@ class Memories:
             facts=await self._facts(memory.facts[-MOST_FACTS:]),
         )
 
-    async def _repeating(self, known: Known) -> MemoryReply:
+    async def _repeating(self, known: KnownMemory) -> MemoryReply:
         """What says nearly the same now: of what was compared before only what has changed since is compared."""
         async with self._comparing:
             pairs = await asyncio.to_thread(self._twins.of, known.project, known.remembered.shelf)
             return await asyncio.to_thread(repeating, known, pairs)
 
-    async def _missing(self, known: Known) -> MemoryReply:
+    async def _missing(self, known: KnownMemory) -> MemoryReply:
         """The memories that new sessions do not get, and since when."""
         reply = await asyncio.to_thread(missing, known)
         found = await self._reader.at_each({one.since for one in reply.hidden})
         return replace(reply, text=missing_text(reply, {seq: envelope.at for seq, envelope in found.items()}))
 
-    async def _review(self, known: Known) -> MemoryReply:
+    async def _review(self, known: KnownMemory) -> MemoryReply:
         """What waits for a person, with the words of the messages that it came from."""
         reply = await asyncio.to_thread(listing, known, MemoryAsk(known.project, filter="pending"))
         wanted: dict[str, dict[str, list[MemoryEntry]]] = {}
@@ -192,7 +192,7 @@ class Memories:
                         quotes |= {one.id: around(event.text, one.text) for one in messages[event.message]}
         return replace(reply, memories=reply.memories[:MOST_REVIEWED], quotes=quotes)
 
-    async def _history(self, known: Known, ask: MemoryAsk) -> MemoryReply:
+    async def _history(self, known: KnownMemory, ask: MemoryAsk) -> MemoryReply:
         """All that is known to have happened to a memory."""
         memory = find(known.remembered.book.memories, ask.id, "memory", "memories")
         facts = await self._facts(memory.facts)
@@ -204,7 +204,7 @@ class Memories:
         return tuple(fact_of(found[seq]) for seq in sorted(found))
 
 
-def _report(known: Known, ask: MemoryAsk) -> MemoryReply:
+def _report(known: KnownMemory, ask: MemoryAsk) -> MemoryReply:
     match ask.view:
         case "list":
             return listing(known, ask)

@@ -10,7 +10,7 @@ from services.memory.remembered import Remembered
 from services.plan.lanes import head
 from services.plan.session.lane_marks import mark_of
 from services.plan.session.state import Session
-from services.responder.answers.memory_reports import Known
+from services.responder.answers.memory_reports import KnownMemory
 
 SENTENCES = {
     "shown": "the head shows it",
@@ -45,7 +45,7 @@ class Why(msgspec.Struct, frozen=True):
         return f"{'Shown' if self.rendered else 'Not shown'}: {sentence}."
 
 
-def by_settings(known: Known, memory: Memory) -> Why:
+def by_settings(known: KnownMemory, memory: Memory) -> Why:
     """Whether a head that is made then shows it."""
     choice = known.choice
     if any(one.memory.id == memory.id for one in choice.memories):
@@ -59,7 +59,7 @@ def position_of_head(session: Session) -> int:
     return int(mark.detail) if mark is not None and mark.detail else 0
 
 
-def by_head(session: Session, now: Remembered, then: Known, memory: Memory) -> Why:
+def by_head(session: Session, now: Remembered, then: KnownMemory, memory: Memory) -> Why:
     """Whether the head that is served shows it. `then` is what was known when that head was made."""
     served = session.plan.heads.get(head.SLOT)
     if served is None or not served.text:

@@ -13,14 +13,14 @@ from schemas.asks import HiddenMemory, JunkRate, MemoryAsk, MemoryEntry, MemoryR
 from schemas.events.fact import CATEGORIES
 from schemas.events.memory import TRUSTS, VERDICTS
 from services.domain.finding import echo, find
-from services.domain.limits import Memory as MemoryLimits
+from services.domain.limits import MemoryLimits
 from services.domain.texts.bounds import flat
 from services.domain.tokens import BYTES_PER_TOKEN
 from services.memory.entry import Memory, Note, Status
 from services.memory.policy import action_for
 from services.memory.remembered import Remembered
 from services.memory.rendering import NO_ROOM, Choice, Profile, Reason, hidden_since, plain, profile_of, twins
-from services.memory.shelf import Shelf
+from services.memory.shelf import MemoryShelf
 from services.memory.strength import dormant_days, ranked, strength
 from services.memory.twin_pairs import TwinPairs
 from services.plan.head.memories import chosen
@@ -37,11 +37,11 @@ MOST_COMPARED = 4
 STATUSES: tuple[str, ...] = get_args(Status)
 
 
-class BadAsk(ValueError):
+class BadMemoryAsk(ValueError):
     """A question that has no answer; says what would have one."""
 
 
-class Known(msgspec.Struct, frozen=True):
+class KnownMemory(msgspec.Struct, frozen=True):
     """What is known of a project at one position of the log."""
 
     project: str
@@ -69,12 +69,12 @@ class Known(msgspec.Struct, frozen=True):
         return MemoryReply(text=text, project=self.project, as_of=self.position)
 
 
-def listing(known: Known, ask: MemoryAsk) -> MemoryReply:
+def listing(known: KnownMemory, ask: MemoryAsk) -> MemoryReply:
     """All memories of a project, or those of one status or id: those that hold first, the strongest before others."""
     wanted = _wanted(known, ask)
     begin = (ask.page - 1) * PAGE
     if ask.page < 1 or (begin >= len(wanted) and ask.page > 1):
-        raise BadAsk(f"there is no page {ask.page}: the list has {max(1, -(-len(wanted) // PAGE))}")
+        raise BadMemoryAsk(f"there is no page {ask.page}: the list has {max(1, -(-len(wanted) // PAGE))}")
     choice, dormant = known.choice, known.dormant
     in_head, omitted = {one.memory.id for one in choice.memories}, dict(choice.omitted)
     entries = tuple(
@@ -89,11 +89,11 @@ def listing(known: Known, ask: MemoryAsk) -> MemoryReply:
     )
 
 
-def _wanted(known: Known, ask: MemoryAsk) -> list[Memory]:
+def _wanted(known: KnownMemory, ask: MemoryAsk) -> list[Memory]:
     if ask.id:
         return [find(known.remembered.book.memories, ask.id, "memory", "memories")]
     if ask.filter and ask.filter not in STATUSES:
-        raise BadAsk(f"{echo(ask.filter)} is no status of a memory; use one of {', '.join(STATUSES)}")
+        raise BadMemoryAsk(f"{echo(ask.filter)} is no status of a memory; use one of {', '.join(STATUSES)}")
     shelf = known.remembered.shelf
     listed = ranked(shelf, known.at, known.dormant, fadings=shelf.fadings)
     if ask.filter:
@@ -141,7 +141,7 @@ def _list_text(entries: Sequence[MemoryEntry], count: int) -> str:
     return "\n".join([*lines, *([f"{LATER} and {count - len(lines)} more"] if count > len(lines) else [])])
 
 
-def missing(known: Known) -> MemoryReply:
+def missing(known: KnownMemory) -> MemoryReply:
     """The active memories that new sessions do not get: how many by reason, and each with its fact."""
     holding = {one.id: one for one in known.remembered.shelf if one.is_active}
     choice = known.choice
@@ -155,7 +155,7 @@ def missing(known: Known) -> MemoryReply:
     )
 
 
-def _hidden(known: Known, holding: Mapping[str, Memory], choice: Choice) -> Iterator[HiddenMemory]:
+def _hidden(known: KnownMemory, holding: Mapping[str, Memory], choice: Choice) -> Iterator[HiddenMemory]:
     """The strongest of them first, as many as a list has lines."""
     omitted = [(name, reason) for name, reason in choice.omitted if name in holding][:MOST_LINES]
     since: Mapping[str, int] = {}
@@ -186,7 +186,7 @@ def missing_text(reply: MemoryReply, times: Mapping[int, datetime]) -> str:
     return "\n".join([reply.text, *lines, *([f"{LATER} and {more} more"] if more > 0 else [])])
 
 
-def repeating(known: Known, found: TwinPairs | None = None) -> MemoryReply:
+def repeating(known: KnownMemory, found: TwinPairs | None = None) -> MemoryReply:
     """The active memories that say nearly the same as a stronger one: for whoever makes one of them.
 
     `found`: what is known of them already; None: they are compared.
@@ -205,15 +205,15 @@ class TwinsOfProjects:
     """Which memories of projects say nearly the same. Of a project that is asked about again only news is compared."""
 
     def __init__(self) -> None:
-        self._newest: OrderedDict[str, tuple[Shelf, TwinPairs]] = OrderedDict()
+        self._newest: OrderedDict[str, tuple[MemoryShelf, TwinPairs]] = OrderedDict()
         """Those that were asked about last, the newest last."""
 
-    def of(self, project: str, shelf: Shelf) -> TwinPairs:
+    def of(self, project: str, shelf: MemoryShelf) -> TwinPairs:
         """The pairs of a project that remembers this. To be called by one thread at a time: the first time takes long.
 
         An error in between leaves nothing behind: then they are compared anew.
         """
-        before, pairs = self._newest.pop(project, (Shelf(), TwinPairs()))
+        before, pairs = self._newest.pop(project, (MemoryShelf(), TwinPairs()))
         changes = [*shelf.since(before)]
         gone = [was.id for was, now in changes if was is not None and (now is None or now.id != was.id)]
         pairs.update(gone, (now for _, now in changes if now is not None))
@@ -226,10 +226,10 @@ class TwinsOfProjects:
 NOTE_STATUSES = ("active", "ready", "parked", "dismissed")
 
 
-def noted(known: Known, ask: MemoryAsk) -> MemoryReply:
+def noted(known: KnownMemory, ask: MemoryAsk) -> MemoryReply:
     """The notes of all sessions, or of one, that wait; or those of another status."""
     if ask.filter and ask.filter not in NOTE_STATUSES:
-        raise BadAsk(f"{echo(ask.filter)} is no status of a note; use one of {', '.join(NOTE_STATUSES)}")
+        raise BadMemoryAsk(f"{echo(ask.filter)} is no status of a note; use one of {', '.join(NOTE_STATUSES)}")
     notes = sorted(known.remembered.book.notes.values(), key=lambda note: -note.seq)
     wanted = [
         one
@@ -273,7 +273,7 @@ def around(text: str, sentence: str) -> str:
     return f"{LATER if start else ''}{plain_text[start:end]}{LATER if end < len(plain_text) else ''}"
 
 
-def policy(known: Known) -> MemoryReply:
+def policy(known: KnownMemory) -> MemoryReply:
     """What is done with candidates, by where they come from."""
     found = known.remembered.book.policy
     actions = {trust: action_for(found, trust) for trust in TRUSTS}
@@ -281,7 +281,7 @@ def policy(known: Known) -> MemoryReply:
     return msgspec.structs.replace(known.reply("\n".join(lines)), policy=actions)
 
 
-def quality(known: Known) -> MemoryReply:
+def quality(known: KnownMemory) -> MemoryReply:
     """How candidates fared, each by its last judgement; and how much of what was taken in was junk, by source."""
     found = known.remembered.book.verdicts
     counts = {verdict: found.get(verdict, 0) for verdict in VERDICTS}
@@ -324,7 +324,7 @@ def _rate(one: JunkRate) -> str:
     return f"junk from {one.source}: {one.junk} of {one.total} were taken back{share}{sample}"
 
 
-def reading(known: Known, session: str, wanted: str) -> MemoryReply:
+def reading(known: KnownMemory, session: str, wanted: str) -> MemoryReply:
     """For an agent: what holds, by category and with ids, and the session's notes; as much as it may read at once."""
     shelf = known.remembered.shelf
     memories = ranked(shelf, known.at, known.dormant, fadings=shelf.fadings)

@@ -16,7 +16,7 @@ from schemas.streams import BODIES
 from schemas.subjects import Address
 from services.domain.draft import Draft
 from services.domain.learned_limits import GLOBAL
-from services.domain.limits import Limits, Memory
+from services.domain.limits import Limits, MemoryLimits
 from services.domain.project_settings import with_own
 from services.kit import metrics
 from services.kit.aggregate import Aggregate
@@ -59,7 +59,7 @@ class OwnLimits(NamedTuple):
     """What an installation says with what a project has set for itself."""
 
     limits: Limits
-    memory: Memory
+    memory: MemoryLimits
 
 
 class Transformer:

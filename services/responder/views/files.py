@@ -16,7 +16,7 @@ from services.kit.duck import Duck, DuckError, is_fatal
 from services.kit.files import write_whole
 from services.kit.logs import logger
 from services.kit.projector import Fact
-from services.kit.same_log import NOTHING, Difference, Log, Mark
+from services.kit.same_log import NOTHING, ComparedLog, Difference, Mark
 from services.responder.views.store import PREFIX, Store, Torn, file_name
 
 POLL = 0.2
@@ -31,14 +31,14 @@ MOST_BREAKS = 10
 class Files:
     """The store that is written, and the one that answers. The projector fills it like a single one."""
 
-    def __init__(self, building: Store, serving: Store, memory_limit: str, log: Log) -> None:
+    def __init__(self, building: Store, serving: Store, memory_limit: str, log: ComparedLog) -> None:
         self.building = building
         self.serving = serving
         self._memory_limit = memory_limit
         self._log = log
 
     @classmethod
-    async def open(cls, folder: Path, *, memory_limit: str, log: Log) -> "Files":
+    async def open(cls, folder: Path, *, memory_limit: str, log: ComparedLog) -> "Files":
         """Open today's file; while it has to be built, the newest older one goes on answering."""
         name = file_name()
         older = _older(folder, name)
@@ -105,7 +105,7 @@ class Files:
         await self.building.close()
 
 
-async def _whole(path: Path, memory_limit: str, log: Log) -> Store:
+async def _whole(path: Path, memory_limit: str, log: ComparedLog) -> Store:
     """Open a file to write it. One that is damaged or doubtful is put aside, and an empty one opened."""
     try:
         store = await Store.open(path, memory_limit=memory_limit)
@@ -123,7 +123,7 @@ async def _whole(path: Path, memory_limit: str, log: Log) -> Store:
     return await Store.open(path, memory_limit=memory_limit)
 
 
-async def _doubt(store: Store, log: Log) -> tuple[str, Difference | None]:
+async def _doubt(store: Store, log: ComparedLog) -> tuple[str, Difference | None]:
     """Why a file is not used, which is closed then; empty: it is. With how the log differs, if it does."""
     reason, found = "it could not be compared with the log", None
     try:
@@ -147,7 +147,7 @@ def _older(folder: Path, name: str) -> list[Path]:
     return sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)
 
 
-async def _open_older(paths: list[Path], built: int, memory_limit: str, log: Log) -> Store | None:
+async def _open_older(paths: list[Path], built: int, memory_limit: str, log: ComparedLog) -> Store | None:
     """The newest older file that can be opened, if it knows more than what is built by now."""
     for path in paths:
         try:

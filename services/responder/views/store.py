@@ -15,7 +15,7 @@ from services.kit import metrics
 from services.kit.duck import Connection, Duck, DuckBusy, insert
 from services.kit.projector import Fact
 from services.kit.retry import retrying
-from services.kit.same_log import NOTHING, Difference, Log, Mark, difference, with_mark
+from services.kit.same_log import NOTHING, ComparedLog, Difference, Mark, difference, with_mark
 from services.responder.views.tables import TABLES, columns_of, fingerprint, table_name
 
 LATEST = 2**63 - 1
@@ -88,7 +88,7 @@ class Store:
             raise
         return store
 
-    async def compare(self, log: Log) -> Difference | None:
+    async def compare(self, log: ComparedLog) -> Difference | None:
         """How the log differs from the one that this was made from; none: it does not, as far as the marks show.
 
         Raises `Torn`.

@@ -27,19 +27,19 @@ COMMON = (
 """The envelope's columns, first in every table."""
 
 
-class Column(msgspec.Struct, frozen=True):
+class EventColumn(msgspec.Struct, frozen=True):
     """A column of an event's own."""
 
     name: str
     type: str
 
 
-class Table(msgspec.Struct, frozen=True):
+class EventTable(msgspec.Struct, frozen=True):
     """An event type's table."""
 
     name: str
     event: type[Event]
-    columns: tuple[Column, ...]
+    columns: tuple[EventColumn, ...]
 
     @property
     def ddl(self) -> str:
@@ -55,18 +55,18 @@ def table_name(event_type: str) -> str:
     return event_type.replace(".", "_")
 
 
-def table_of(event: type[Event]) -> Table:
+def table_of(event: type[Event]) -> EventTable:
     """The table of an event. Raises TypeError for what is not flat."""
     hints = get_type_hints(event, include_extras=True)
     columns = tuple(
-        Column(field.name, _sql_type(event, field.name, hints[field.name]))
+        EventColumn(field.name, _sql_type(event, field.name, hints[field.name]))
         for field in msgspec.structs.fields(event)
         if not _is_log_only(hints[field.name])
     )
     clashing = {column.name for column in columns} & {name for name, _ in COMMON}
     if clashing:
         raise TypeError(f"{event.__name__} has fields named as the envelope's: {sorted(clashing)}; rename them")
-    return Table(table_name(event.TYPE), event, columns)
+    return EventTable(table_name(event.TYPE), event, columns)
 
 
 def _is_log_only(hint: Any) -> bool:  # noqa: ANN401 - a type hint is anything
@@ -92,10 +92,10 @@ def _sql_type(event: type[Event], name: str, hint: Any) -> str:  # noqa: ANN401 
 
 
 _OF: tuple[type[Event], ...] = (*EVENTS, RecordSkipped)
-TABLES: dict[str, Table] = {event.TYPE: table_of(event) for event in _OF}
+TABLES: dict[str, EventTable] = {event.TYPE: table_of(event) for event in _OF}
 
 
-def columns_of(table: Table, facts: Sequence[tuple[Envelope, Event]]) -> dict[str, list[Any]]:
+def columns_of(table: EventTable, facts: Sequence[tuple[Envelope, Event]]) -> dict[str, list[Any]]:
     """These facts as columns, in the table's order."""
     envelopes = [envelope for envelope, _ in facts]
     columns: dict[str, list[Any]] = {

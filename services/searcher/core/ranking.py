@@ -157,7 +157,7 @@ class Compared(msgspec.Struct, frozen=True):
     late_beside: Floats | None = None
 
 
-class Ranked(msgspec.Struct, frozen=True):
+class RankedRows(msgspec.Struct, frozen=True):
     """Rows, the best first, and how good each is by itself, from 0 to 1."""
 
     rows: Places
@@ -196,17 +196,19 @@ def closest(compared: Compared, weights: Weights) -> Places:
     return np.sort(np.argsort(-first_scores(compared, weights), kind="stable")[:COMPARED]).astype(np.int64)
 
 
-def ranked(compared: Compared, weights: Weights, arm: Arm = "full", known: float = 1.0) -> Ranked:
+def ranked(compared: Compared, weights: Weights, arm: Arm = "full", known: float = 1.0) -> RankedRows:
     """The candidates in their order. Of equals the one that was said first comes first."""
     scores = _ordering(compared, weights, arm)
     order = np.argsort(-scores, kind="stable")
     if arm == "full":
         order = _that_bear_on_it(compared, order, weights, known)
     if not len(order):
-        return Ranked(compared.rows[:0], np.zeros(0, np.float32))
+        return RankedRows(compared.rows[:0], np.zeros(0, np.float32))
     top = order[0]
     share = np.maximum(scores[order], 0) / (scores[top] if scores[top] > 0 else 1.0)
-    return Ranked(compared.rows[order], np.clip(absolute(compared, int(top), known) * share, 0, 1).astype(np.float32))
+    return RankedRows(
+        compared.rows[order], np.clip(absolute(compared, int(top), known) * share, 0, 1).astype(np.float32)
+    )
 
 
 def _that_bear_on_it(compared: Compared, order: Places, weights: Weights, known: float) -> Places:

@@ -14,7 +14,7 @@ REQUESTS = frozenset({"user", TASK})
 """The roles of messages that ask for work: a sub-agent's task is ranked as a person's request is."""
 
 
-class Entry(NamedTuple):
+class ShelfRow(NamedTuple):
     """A row as it is put on the shelf."""
 
     id: str
@@ -71,7 +71,7 @@ class Shelf:
         """Rows that are dead and still take room."""
         return len(self.ids) - len(self.at_id)
 
-    def add(self, entries: Sequence[Entry]) -> None:
+    def add(self, entries: Sequence[ShelfRow]) -> None:
         """New rows, and what changed ones have become."""
         self.remove(entry.id for entry in entries)
         first = len(self.ids)
@@ -137,7 +137,7 @@ class Shelf:
         """The numbers of the rows of a session."""
         return np.flatnonzero(self._sessions.are(frozenset((name,))))
 
-    def _read(self, texts: list[Codes], entries: Sequence[Entry]) -> None:
+    def _read(self, texts: list[Codes], entries: Sequence[ShelfRow]) -> None:
         around = [decoded(entry.terms_around) for entry in entries]
         self.own.add(texts)
         if self.kind in BY_NAME:

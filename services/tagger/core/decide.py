@@ -53,7 +53,7 @@ from services.tagger.core.modes import is_helpers, mode_of
 from services.tagger.core.numbering import MAX_NAMES_PER_EVENT, assignments
 from services.tagger.core.parts import part_seen
 from services.tagger.core.signals import adapter_seen, error_seen, failed_call, todos_seen, tools_seen, usage_seen
-from services.tagger.core.state import COMPACTED, IDLE, Session, refusal
+from services.tagger.core.state import COMPACTED, IDLE, TaggedSession, refusal
 from services.tagger.core.tool_runs import tool_seen
 
 
@@ -62,7 +62,7 @@ class InboundContext(msgspec.Struct, frozen=True):
 
     harness: str
     inbound: Inbound
-    origin: Session | None = None
+    origin: TaggedSession | None = None
     """The state of the session that this one was copied from, where it reports that."""
     sizes: Mapping[str, int] = {}
     """Reference -> UTF-8 bytes, of the bodies that are in the bucket."""
@@ -86,7 +86,7 @@ class InboundContext(msgspec.Struct, frozen=True):
         return reported(self.inbound.actor)
 
 
-def decide(draft: Draft[Session], context: InboundContext) -> None:
+def decide(draft: Draft[TaggedSession], context: InboundContext) -> None:
     """Record the facts that are new in a message, in order. What is known already yields nothing."""
     for item in context.inbound.items:
         match item:
@@ -98,7 +98,7 @@ def decide(draft: Draft[Session], context: InboundContext) -> None:
                 draft.record(*_facts(draft.state, item, context))
 
 
-def _facts(session: Session, item: Seen, context: InboundContext) -> Sequence[Event]:
+def _facts(session: TaggedSession, item: Seen, context: InboundContext) -> Sequence[Event]:
     match item:
         case SessionIdle() | ErrorSeen() | CompactionSeen() if session.was_told(_named(item), context.at):
             return []  # it was judged before
@@ -149,7 +149,7 @@ def _named(item: SessionIdle | ErrorSeen | CompactionSeen) -> str:
             return IDLE
 
 
-def _session_seen(session: Session, item: SessionSeen, context: InboundContext) -> list[Event]:
+def _session_seen(session: TaggedSession, item: SessionSeen, context: InboundContext) -> list[Event]:
     if session.opened:
         return [SessionRenamed(title=item.title)] if item.title not in ("", session.title) else []
     opened = SessionOpened(
@@ -164,7 +164,7 @@ def _session_seen(session: Session, item: SessionSeen, context: InboundContext) 
     return [*_forks(item, context.origin), opened]  # opened last: only then is the copy complete
 
 
-def _forks(item: SessionSeen, origin: Session | None) -> Iterator[Event]:
+def _forks(item: SessionSeen, origin: TaggedSession | None) -> Iterator[Event]:
     """What a copy takes over: its numbers by content, since a harness may give its copies new ids, and its places."""
     if not item.forked_from or origin is None:
         return
@@ -195,13 +195,13 @@ def _copied(conversation: Conversation, until: str) -> Iterator[Message]:
             return
 
 
-def _part_seen(session: Session, item: PartSeen, context: InboundContext) -> list[Event]:
+def _part_seen(session: TaggedSession, item: PartSeen, context: InboundContext) -> list[Event]:
     """The part, and how its call has ended."""
     facts = part_seen(session, item, context.sizes, context.files)
     return [*facts, *tool_seen(session, item, context.requests, next(iter(facts), None))]
 
 
-def _message_seen(draft: Draft[Session], item: MessageSeen, context: InboundContext) -> None:
+def _message_seen(draft: Draft[TaggedSession], item: MessageSeen, context: InboundContext) -> None:
     known = draft.state.conversation.messages.get(item.message)
     recorded = _recorded(item, known)
     if known is None or known.recorded != recorded:
@@ -226,7 +226,7 @@ def _recorded(item: MessageSeen, known: Message | None) -> MessageRecorded:
     )
 
 
-def _step_seen(draft: Draft[Session], item: StepSeen) -> None:
+def _step_seen(draft: Draft[TaggedSession], item: StepSeen) -> None:
     if item.step in draft.state.steps or is_helpers(draft.state, item):
         return
     draft.record(*listed(draft.state, item.after, item.messages, is_last=True))
@@ -235,7 +235,7 @@ def _step_seen(draft: Draft[Session], item: StepSeen) -> None:
     draft.record(_opened(draft.state, item))
 
 
-def _model(session: Session, item: StepSeen) -> list[Event]:
+def _model(session: TaggedSession, item: StepSeen) -> list[Event]:
     """The model and its limits, where they changed. Limits that are not known now stay what they were."""
     before = session.model
     known = before if before and (before.provider, before.model) == (item.provider, item.model) else None
@@ -248,7 +248,7 @@ def _model(session: Session, item: StepSeen) -> list[Event]:
     return [now] if item.model and before != now else []
 
 
-def _opened(session: Session, item: StepSeen) -> StepOpened:
+def _opened(session: TaggedSession, item: StepSeen) -> StepOpened:
     return StepOpened(
         step=item.step,
         previous=session.last_step,
@@ -272,7 +272,7 @@ def _opened(session: Session, item: StepSeen) -> StepOpened:
     )
 
 
-def _is_aligned(session: Session, item: StepSeen) -> bool:
+def _is_aligned(session: TaggedSession, item: StepSeen) -> bool:
     """Whether both sides mean the same list: reported whole, or as a difference to the last step that is known here."""
     if item.count not in (0, session.conversation.count):
         return False
@@ -281,7 +281,7 @@ def _is_aligned(session: Session, item: StepSeen) -> bool:
     return item.previous in ("", session.last_step) and is_present(session.conversation, item.after)
 
 
-def _kept(session: Session, item: StepSeen) -> int:
+def _kept(session: TaggedSession, item: StepSeen) -> int:
     """The ordinal of the last message that was sent before: the harness knows of calls that were never reported here.
 
     What has changed of the last step is known here, and not to an adapter that has just started.

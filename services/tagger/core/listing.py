@@ -8,7 +8,7 @@ from schemas.events import Event, MessageListed, MessageRemoved
 from schemas.inbox import Listed
 from services.domain.conversation import Conversation
 from services.tagger.core.numbering import MAX_NAMES_PER_EVENT
-from services.tagger.core.state import Session
+from services.tagger.core.state import TaggedSession
 
 
 def removed(messages: Sequence[str], reason: str) -> list[Event]:
@@ -27,7 +27,7 @@ def from_message(conversation: Conversation, message: str) -> list[str]:
     return [behind.recorded.message for behind in conversation.after(known.ordinal - 1)]
 
 
-def listed(session: Session, after: str, messages: Sequence[Listed], *, is_last: bool) -> list[Event]:
+def listed(session: TaggedSession, after: str, messages: Sequence[Listed], *, is_last: bool) -> list[Event]:
     """Make the conversation behind `after` this list: those left out are removed, new ones get their places.
 
     What stands behind a piece that is not the last one stays as it was: the pieces to come report it.
@@ -46,7 +46,7 @@ def listed(session: Session, after: str, messages: Sequence[Listed], *, is_last:
     return [*removed(left_out, "unlisted"), *_placed(conversation, places), *_parts_listed(conversation, messages)]
 
 
-def _places(session: Session, place: int, messages: Sequence[Listed]) -> dict[str, int]:
+def _places(session: TaggedSession, place: int, messages: Sequence[Listed]) -> dict[str, int]:
     """Where each message of a list stands: where it stood, if that is behind the one before it, else at the end.
 
     The end of a copy goes through the places of what was copied first: a message and its copy stand at the same one.

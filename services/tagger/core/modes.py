@@ -1,13 +1,13 @@
 """In which mode a session works: as its first step reports, and kept, since what a model sees depends on it."""
 
 from schemas.inbox import StepSeen
-from services.tagger.core.state import Session
+from services.tagger.core.state import TaggedSession
 
 MANAGED = frozenset({"primary", "reduce_off"})
 """The modes of sessions that a person leads."""
 
 
-def mode_of(session: Session, item: StepSeen) -> str:
+def mode_of(session: TaggedSession, item: StepSeen) -> str:
     """The mode of this step. A later list of tools changes none; that an agent leads a session is learned once."""
     mode = session.mode or item.mode
     if mode in MANAGED and (session.parent or item.mode == "subagent"):
@@ -15,6 +15,6 @@ def mode_of(session: Session, item: StepSeen) -> str:
     return mode
 
 
-def is_helpers(session: Session, item: StepSeen) -> bool:
+def is_helpers(session: TaggedSession, item: StepSeen) -> bool:
     """Whether it is a helper's call in a session that works: none of that session's own steps."""
     return item.mode == "hidden" and session.mode != ""

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from schemas.events import Event, TagAssigned
-from services.tagger.core.state import Session, identity, is_beside
+from services.tagger.core.state import TaggedSession, identity, is_beside
 
 MAX_NAMES_PER_EVENT = 2000
 """Names in one event; more are recorded in several."""
 
 
-def assignments(session: Session) -> Iterator[Event]:
+def assignments(session: TaggedSession) -> Iterator[Event]:
     """Numbers for the parts that are sent for the first time, in the order they stand."""
     numbers = _numbers(session)
     run: list[str] = []
@@ -25,7 +25,7 @@ def assignments(session: Session) -> Iterator[Event]:
         yield _assigned(session, first, run)
 
 
-def _assigned(session: Session, first: int, names: list[str]) -> TagAssigned:
+def _assigned(session: TaggedSession, first: int, names: list[str]) -> TagAssigned:
     parts = [session.conversation.parts[name].recorded for name in names]
     return TagAssigned(
         first=first,
@@ -35,7 +35,7 @@ def _assigned(session: Session, first: int, names: list[str]) -> TagAssigned:
     )
 
 
-def _numbers(session: Session) -> list[tuple[str, int]]:
+def _numbers(session: TaggedSession) -> list[tuple[str, int]]:
     """Each part that waits for its number, with it: the one it had, the one it inherits, or the next."""
     taken: dict[str, int] = {}
     spent: dict[str, int] = {}
@@ -62,7 +62,7 @@ def _numbers(session: Session) -> list[tuple[str, int]]:
     return numbered
 
 
-def _sent_in_order(session: Session) -> list[str]:
+def _sent_in_order(session: TaggedSession) -> list[str]:
     """The waiting parts that are sent now: by message, then by place in it."""
     places = []
     for name in session.waiting:

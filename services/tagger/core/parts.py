@@ -10,11 +10,11 @@ from schemas.inbox import PartSeen
 from services.domain.attachments import attachment_tokens, file_tokens
 from services.domain.conversation import Conversation, Part
 from services.domain.tokens import tokens
-from services.tagger.core.state import Session
+from services.tagger.core.state import TaggedSession
 
 
 def part_seen(
-    session: Session, item: PartSeen, sizes: Mapping[str, int], files: Mapping[str, int]
+    session: TaggedSession, item: PartSeen, sizes: Mapping[str, int], files: Mapping[str, int]
 ) -> list[PartRecorded]:
     """The part, unless it is known as it is.
 
@@ -100,7 +100,7 @@ def content_digest(item: PartSeen) -> str:
     return hashlib.blake2b("\0".join(fields).encode(), digest_size=8).hexdigest()
 
 
-def _owner(session: Session, item: PartSeen, name: str) -> str:
+def _owner(session: TaggedSession, item: PartSeen, name: str) -> str:
     """The message that made a tool call. A part that holds call and result belongs to its own message."""
     if item.type in ("tool", "tool_call"):
         return item.message
@@ -113,7 +113,7 @@ def _owner(session: Session, item: PartSeen, name: str) -> str:
     return next(unanswered, "") or _nearest_owner(session, item)
 
 
-def _nearest_owner(session: Session, item: PartSeen) -> str:
+def _nearest_owner(session: TaggedSession, item: PartSeen) -> str:
     """For a result whose call is not seen any more: the last earlier message that made it.
 
     Of two that were sent at once it is the one with the smaller id.

@@ -18,12 +18,12 @@ from services.domain.tokens import tokens
 from services.domain.window import Model
 from services.tagger.core.overflow import read
 from services.tagger.core.signature import is_refused
-from services.tagger.core.state import Session, refusal
+from services.tagger.core.state import TaggedSession, refusal
 
 MAX_ERROR_CHARACTERS = 240
 
 
-def adapter_seen(session: Session, item: AdapterSeen, harness: str) -> list[Event]:
+def adapter_seen(session: TaggedSession, item: AdapterSeen, harness: str) -> list[Event]:
     connected = AdapterConnected(
         harness=harness,
         name=item.name,
@@ -35,7 +35,7 @@ def adapter_seen(session: Session, item: AdapterSeen, harness: str) -> list[Even
     return [] if connected in session.adapters else [connected]
 
 
-def usage_seen(session: Session, item: UsageSeen) -> list[Event]:
+def usage_seen(session: TaggedSession, item: UsageSeen) -> list[Event]:
     known = session.usage.get(item.message)
     provider, model = (known.provider, known.model) if known else _asked(session, item.message)
     sample = UsageSampled(
@@ -53,7 +53,7 @@ def usage_seen(session: Session, item: UsageSeen) -> list[Event]:
     return [sample] if has_count and known != sample else []
 
 
-def error_seen(session: Session, item: ErrorSeen) -> list[Event]:
+def error_seen(session: TaggedSession, item: ErrorSeen) -> list[Event]:
     """Note a refusal, and that it was one of length or of thinking.
 
     A harness may report it twice: of the session and of the answer.
@@ -86,7 +86,7 @@ def failed_call(item: ErrorSeen) -> CallFailed:
     return CallFailed(message=item.message, name=item.name, status=item.status, text=text)
 
 
-def _asked(session: Session, message: str) -> Model:
+def _asked(session: TaggedSession, message: str) -> Model:
     """The model that makes this message, as that is recorded; where it names none, the one in work."""
     known = session.conversation.messages.get(message)
     if known is not None and known.recorded.provider and known.recorded.model:
@@ -94,7 +94,7 @@ def _asked(session: Session, message: str) -> Model:
     return session.learned.model or ("", "")
 
 
-def todos_seen(session: Session, item: TodoSeen) -> list[Event]:
+def todos_seen(session: TaggedSession, item: TodoSeen) -> list[Event]:
     captured = TodoCaptured(
         contents=[todo.content for todo in item.items],
         statuses=[todo.status for todo in item.items],
@@ -103,7 +103,7 @@ def todos_seen(session: Session, item: TodoSeen) -> list[Event]:
     return [] if captured == session.todos else [captured]
 
 
-def tools_seen(session: Session, item: ToolsSeen, references: Mapping[str, str]) -> list[Event]:
+def tools_seen(session: TaggedSession, item: ToolsSeen, references: Mapping[str, str]) -> list[Event]:
     """The set of tools, if it is not the one that holds; `references` are of definitions in the bucket, by digest."""
     if item.digest == session.toolset:
         return []

@@ -43,7 +43,7 @@ IDLE, COMPACTED = "idle", "compacted"
 """What a harness tells without an id of its own, beside the refusals of a provider."""
 
 
-class Session(msgspec.Struct, frozen=True):
+class TaggedSession(msgspec.Struct, frozen=True):
     """One session's conversation and numbering."""
 
     opened: bool = False
@@ -106,7 +106,7 @@ class Session(msgspec.Struct, frozen=True):
         return at < self.since and any(told_key(what, one) in self.told for one in (second - 1, second))
 
 
-def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
+def evolve(session: TaggedSession, event: Event, envelope: Envelope) -> TaggedSession:
     before = session.conversation
     session = replace(
         session,
@@ -167,12 +167,12 @@ def evolve(session: Session, event: Event, envelope: Envelope) -> Session:
             return session
 
 
-def _told(session: Session, what: str, at: datetime) -> Session:
+def _told(session: TaggedSession, what: str, at: datetime) -> TaggedSession:
     told = session.told.insert(told_key(what, int(at.timestamp())), None)
     return replace(session, reported=session.reported | {what}, told=told)
 
 
-def _forked(session: Session, event: SessionForked) -> Session:
+def _forked(session: TaggedSession, event: SessionForked) -> TaggedSession:
     inherited = session.inherited
     for number, digest in zip(event.tags, event.digests, strict=True):
         heirs = inherited.get(digest, ())
@@ -186,7 +186,7 @@ def _forked(session: Session, event: SessionForked) -> Session:
     )
 
 
-def _with_part(session: Session, event: PartRecorded, *, is_new: bool) -> Session:
+def _with_part(session: TaggedSession, event: PartRecorded, *, is_new: bool) -> TaggedSession:
     """Enter a part among those that wait for a number and, if it is new, in the books of calls."""
     if not session.conversation.parts[event.part].number:
         waiting = session.waiting.discard(event.part)
@@ -210,7 +210,7 @@ def _with_part(session: Session, event: PartRecorded, *, is_new: bool) -> Sessio
             return session
 
 
-def _without_part(session: Session, gone: PartRecorded) -> Session:
+def _without_part(session: TaggedSession, gone: PartRecorded) -> TaggedSession:
     """Take a part out of the books: a call without an answer was never made, one whose answer is gone has none."""
     session = replace(session, waiting=session.waiting.discard(gone.part))
     made = session.owners.get(gone.call, ())
@@ -246,7 +246,7 @@ def _taggable(event: PartRecorded) -> bool:
             return False
 
 
-def _tags_assigned(session: Session, event: TagAssigned) -> Session:
+def _tags_assigned(session: TaggedSession, event: TagAssigned) -> TaggedSession:
     numbers, waiting, inherited = session.numbers, session.waiting, session.inherited
     for number, name in enumerate(event.parts, event.first):
         part = session.conversation.parts.get(name)

@@ -6,14 +6,14 @@ from schemas.events import Event, FileTouched, PartRecorded, ToolRan
 from schemas.inbox import PartSeen
 from services.domain.tools.request import Request, below, request_of
 from services.tagger.core.parts import part_name
-from services.tagger.core.state import Session, call_key, touch_key
+from services.tagger.core.state import TaggedSession, call_key, touch_key
 
 ENDED = ("completed", "error")
 MILLISECONDS = 1000
 
 
 def tool_seen(
-    session: Session, item: PartSeen, requests: Mapping[str, Request], recorded: PartRecorded | None
+    session: TaggedSession, item: PartSeen, requests: Mapping[str, Request], recorded: PartRecorded | None
 ) -> list[Event]:
     """What is new about a call that has ended.
 
@@ -35,7 +35,7 @@ def tool_seen(
     return facts
 
 
-def _request(session: Session, item: PartSeen, name: str, recorded: PartRecorded | None) -> Request:
+def _request(session: TaggedSession, item: PartSeen, name: str, recorded: PartRecorded | None) -> Request:
     """The call of this part; that of a result was reported before."""
     if item.type == "tool":
         return request_of(item.tool, item.input)

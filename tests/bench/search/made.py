@@ -15,7 +15,7 @@ from services.indexer.build import built
 from services.indexer.tables import TABLES, TOKENS, VECTORS, as_columns, columns
 from services.kit.index_place import Current, Position, folder_of, write_current, write_position
 from services.kit.vectors import Table, Tables
-from services.settings import Index
+from services.settings import IndexSettings
 
 Matrix = NDArray[Any]
 
@@ -59,7 +59,7 @@ async def make(data: Path, rows: int) -> None:
 
 
 async def _indexed(folder: Path, rows: int) -> None:
-    for column in ("key", *VECTORS) if rows >= Index().index_rows else ():
+    for column in ("key", *VECTORS) if rows >= IndexSettings().index_rows else ():
         if not await built(folder, "message", column):
             raise RuntimeError(f"the index of {column} could not be built; the lines above say why")
 

@@ -7,7 +7,7 @@ import msgspec
 
 from services.edges.client import cost
 from services.edges.client.changes import argument_texts
-from services.edges.client.recall import Recall, Recalled, Shown, Written, recalled
+from services.edges.client.recall import AgentOutput, Recall, Recalled, VisibleText, recalled
 from tests.harness.provider.content import Json, blocks_in, listed, mapping, text_of
 from tests.harness.provider.wire import Request, prefix_break
 
@@ -51,8 +51,8 @@ class Answered(msgspec.Struct, frozen=True):
     """One answer of the agent: the request, what it wrote, and what had been shown since the one before."""
 
     request: Request
-    written: Written
-    shown: tuple[Shown, ...]
+    written: AgentOutput
+    shown: tuple[VisibleText, ...]
 
 
 def measured(

@@ -9,7 +9,7 @@ import aiohttp
 import msgspec
 
 from schemas.inbox import MessageSeen, PartSeen
-from services.edges.client.recall import Shown, Written
+from services.edges.client.recall import AgentOutput, VisibleText
 from services.edges.client.texts import written
 from tests.bench.side.arms import Arm, OwnInstallation, connect, installation
 from tests.bench.side.measured import Answered, Row, measured
@@ -53,7 +53,7 @@ class Played(msgspec.Struct):
     session: str
     words: list[tuple[int, str, str]]
     """Before which answer a person said what, and under which name."""
-    answers: list[tuple[int, Written, tuple[str, ...]]]
+    answers: list[tuple[int, AgentOutput, tuple[str, ...]]]
     """Each answer with the number of its request and the ids of its calls."""
     inherited: tuple[str, ...] = ()
     """The ids of calls that were copied from another session."""
@@ -162,8 +162,8 @@ class Bench:
         made: list[Answered] = []
         before = played.inherited
         for place, (number, reply, ids) in enumerate(played.answers):
-            words = [Shown(name, text) for at, name, text in played.words if at == place]
-            results = [Shown(name, outputs[name]) for name in before if name in outputs]
+            words = [VisibleText(name, text) for at, name, text in played.words if at == place]
+            results = [VisibleText(name, outputs[name]) for name in before if name in outputs]
             made.append(Answered(self.model.requests[number - 1], reply, (*results, *words)))
             before = ids
         return made

@@ -15,7 +15,7 @@ import msgspec
 
 from services.domain.limits import Limits
 from services.edges.client.alone import Alone
-from services.edges.client.player import OUTPUT_LIMIT, Player, Session
+from services.edges.client.player import OUTPUT_LIMIT, PlayedSession, Player
 from services.edges.client.readers import read
 from services.edges.client.replay import address_of, calls
 from services.edges.client.report import Report, report
@@ -64,7 +64,7 @@ def in_memory(window: int, arms: Sequence[str], _: Path) -> Iterator[Row]:
             yield _row(f"{made.sessions} sessions at {window:,}, in memory", name, made, time.monotonic() - began)
 
 
-def played(transcript: Transcript, window: int, arm: Arm) -> Session:
+def played(transcript: Transcript, window: int, arm: Arm) -> PlayedSession:
     """One session in memory, whose agent drops nothing."""
     limits = msgspec.convert({"context": arm.env.get(KNOB, "balanced")}, Limits)
     keeper = KeeperInMemory(limits) if arm.annals else Alone(window, OUTPUT_LIMIT)

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from services.edges.client.player import Session
+from services.edges.client.player import PlayedSession
 from services.edges.client.report import report
 from tests.bench.side.arms import ARMS
 from tests.bench.side.recordings import shipped
@@ -15,7 +15,7 @@ WINDOW = 20_000
 MESSAGES = 80
 
 
-def of(arm: str) -> Session:
+def of(arm: str) -> PlayedSession:
     longest = shipped()[0]
     return played(replace(longest, messages=longest.messages[:MESSAGES]), WINDOW, ARMS[arm])
 

@@ -19,7 +19,7 @@ import msgspec
 from services.domain import retention
 from services.domain.limits import Limits
 from services.edges.client.alone import Alone
-from services.edges.client.player import OUTPUT_LIMIT, Keeper, Player, Session
+from services.edges.client.player import OUTPUT_LIMIT, Keeper, PlayedSession, Player
 from services.edges.client.readers import read
 from services.edges.client.recall import recalled
 from services.edges.client.replay import address_of, calls
@@ -112,7 +112,7 @@ def _sessions(folders: Iterable[Path]) -> Iterator[tuple[str, Transcript]]:
         yield from ((path.name.partition("__")[0], one) for one in read(path) if calls(one))
 
 
-def played(transcript: Transcript, window: int, name: str, overhead: int) -> Session:
+def played(transcript: Transcript, window: int, name: str, overhead: int) -> PlayedSession:
     """One session in memory with the numbers of a variant, or with OpenCode alone."""
     variant = VARIANTS.get(name, Variant())
     with _numbers(variant):
@@ -134,7 +134,7 @@ def _numbers(variant: Variant) -> Iterator[None]:
             setattr(module, name, value)
 
 
-def _figures(repository: str, variant: str, window: int, session: Session) -> Figures:
+def _figures(repository: str, variant: str, window: int, session: PlayedSession) -> Figures:
     recall = recalled(step.recall for step in session.steps)
     return Figures(
         repository=repository,

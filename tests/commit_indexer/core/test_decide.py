@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from schemas.events import CommitsAdvanced, CommitSeen
 from services.commit_indexer.core.decide import BATCH, advanced, batches, news, wanted, within
-from services.commit_indexer.core.state import Bounds, History, evolve
+from services.commit_indexer.core.state import CommitBounds, CommitHistory, evolve
 from tests.helpers.given import Given, given
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
-ALL = Bounds(0, 100)
+ALL = CommitBounds(0, 100)
 
 
 def sha(number: int) -> str:
@@ -26,8 +26,8 @@ def listed(*numbers: int) -> list[tuple[int, str]]:
     return [(int(BEGIN.timestamp()) + number, sha(number)) for number in numbers]
 
 
-def history(*commits: CommitSeen) -> Given[History]:
-    return given(evolve, History(), *commits)
+def history(*commits: CommitSeen) -> Given[CommitHistory]:
+    return given(evolve, CommitHistory(), *commits)
 
 
 def test_only_what_is_not_known_is_read_parents_first() -> None:
@@ -48,7 +48,7 @@ def test_what_would_give_way_at_once_is_not_read() -> None:
 def test_what_is_too_old_is_left_out_where_nothing_is_known() -> None:
     day = 86_400
     now = BEGIN.timestamp() + 10 * day
-    assert listed(9 * day) == within(listed(9 * day, 2 * day), Bounds(5, 100), now)
+    assert listed(9 * day) == within(listed(9 * day, 2 * day), CommitBounds(5, 100), now)
     assert listed(9 * day, 2 * day) == within(listed(9 * day, 2 * day), ALL, now)
 
 
@@ -76,7 +76,7 @@ def test_a_head_that_is_taken_back_is_nothing_to_go_on_from() -> None:
 
 @given_any(st.sets(st.integers(0, 500), max_size=260), st.integers(100, 150))
 def test_the_newest_that_count_are_never_more_than_the_most(numbers: set[int], most: int) -> None:
-    told = history(*map(seen, numbers)).when(lambda state: advanced(state, "/a", sha(1), Bounds(0, most), ()))
+    told = history(*map(seen, numbers)).when(lambda state: advanced(state, "/a", sha(1), CommitBounds(0, most), ()))
     assert {sha(number) for number in sorted(numbers)[-most:]} == {*told.state.commits}
     (event, *_) = [one for one in told.made if isinstance(one, CommitsAdvanced)]
     assert min(len(numbers), most) == event.count
@@ -84,7 +84,7 @@ def test_the_newest_that_count_are_never_more_than_the_most(numbers: set[int], m
 
 def test_many_that_are_taken_back_come_in_several_events() -> None:
     told = history(*(seen(number) for number in range(12_000)))
-    told = told.when(lambda state: advanced(state, "/a", sha(1), Bounds(0, 100_000), {*map(sha, range(11_000))}))
+    told = told.when(lambda state: advanced(state, "/a", sha(1), CommitBounds(0, 100_000), {*map(sha, range(11_000))}))
     assert [5_000, 5_000, 1_000] == [len(one.removed) for one in told.made if isinstance(one, CommitsAdvanced)]
     assert 1_000 == len(told.state.commits)
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from schemas.inbox import MessageSeen, PartSeen, SessionSeen, StepSeen, UsageSeen
 from schemas.subjects import Address
-from services.domain.edits import Message, Part
-from services.edges.client.adapter import Served
+from services.domain.edits import ServedMessage, ServedPart
+from services.edges.client.adapter import ServedCall
 from services.edges.client.alone import CONTINUE, QUESTION, Alone, summarise, tail, transcript
-from services.edges.client.player import Player, Session
-from services.edges.client.replay import Options, replay
+from services.edges.client.player import PlayedSession, Player
+from services.edges.client.replay import ReplayOptions, replay
 from services.edges.client.transcript import Transcript
 from services.settings import Settings
 
@@ -38,15 +38,15 @@ def read(name: str, size: int, words: str = "") -> MessageSeen:
     return MessageSeen(name, "assistant", at=NOW, parts=(part, tool) if words else (tool,))
 
 
-def served(alone: Alone, messages: Sequence[MessageSeen], used: int = 0) -> Served:
-    async def run() -> Served:
+def served(alone: Alone, messages: Sequence[MessageSeen], used: int = 0) -> ServedCall:
+    async def run() -> ServedCall:
         await alone.answered(UsageSeen("a", input=used), NOW)
         return await alone.step(StepSeen("s"), messages, NOW)
 
     return asyncio.run(run())
 
 
-def names(made: Served) -> list[str]:
+def names(made: ServedCall) -> list[str]:
     return [message.id for message in made.messages]
 
 
@@ -103,9 +103,11 @@ def test_the_first_turn_of_a_session_is_summarised_itself_when_it_is_refused() -
     assert "- User: Read all." in made.messages[1].parts[0].text
 
 
-def plain(*sizes: int, turns: Sequence[int] = (0,)) -> list[Message]:
+def plain(*sizes: int, turns: Sequence[int] = (0,)) -> list[ServedMessage]:
     return [
-        Message(f"m{at}", "user" if at in turns else "assistant", (Part(f"p{at}", "text", text="x" * 4 * size),))
+        ServedMessage(
+            f"m{at}", "user" if at in turns else "assistant", (ServedPart(f"p{at}", "text", text="x" * 4 * size),)
+        )
         for at, size in enumerate(sizes)
     ]
 
@@ -136,12 +138,12 @@ def test_a_tail_is_never_larger_than_it_may_be(sizes: list[int], turns: set[int]
 
 @given(st.text(max_size=200))
 def test_a_summary_is_bounded_and_keeps_its_shape(words: str) -> None:
-    once = summarise(transcript([Message("m", "user", (Part("p", "text", text=words),))]))
+    once = summarise(transcript([ServedMessage("m", "user", (ServedPart("p", "text", text=words),))]))
     assert len(once) < 500
     assert once == summarise(once) or "\n[" in words or "\r" in words or len(words.splitlines()) > 1
 
 
-def played(*messages: MessageSeen, limit: int = LIMIT) -> Session:
+def played(*messages: MessageSeen, limit: int = LIMIT) -> PlayedSession:
     recording = Transcript("opencode", "s1", SessionSeen(), messages)
     player = Player(Alone(limit, OUTPUT), Address("p", "s1"), recording, tidy=False, limit=limit, overhead=1000)
     return asyncio.run(player.play(lambda _: None))
@@ -170,7 +172,7 @@ def test_a_replay_without_an_installation_reports_cost_and_what_was_forgotten(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     recording = Path(__file__).parents[2] / "recorded" / "openai.json.gz"
-    assert 0 == replay(Options(paths=(recording,), as_json=True, alone=True, limit=14_000), Settings())
+    assert 0 == replay(ReplayOptions(paths=(recording,), as_json=True, alone=True, limit=14_000), Settings())
     report = json.loads(capsys.readouterr().out)
     assert report["cost_units"] > report["cost_units_raw"] > report["aside_tokens"] > 0
     assert 0 < report["seen"] < 1

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from schemas.inbox import Attachment
-from services.domain.edits import Message, Part
+from services.domain.edits import ServedMessage, ServedPart
 from services.edges.client.provider import TTL, Provider, part_tokens
 from tests.domain.test_attachments import png
 
@@ -11,8 +11,8 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 PICTURE = Attachment("image/png", "shot.png", bytes=900_000, width=1500, height=1000)
 
 
-def message_of(name: str, size: int) -> Message:
-    return Message(name, "user", (Part(f"{name}:p", "text", text="x" * 4 * size),))
+def message_of(name: str, size: int) -> ServedMessage:
+    return ServedMessage(name, "user", (ServedPart(f"{name}:p", "text", text="x" * 4 * size),))
 
 
 def test_tools_and_system_prompt_count_and_stay_in_the_cache() -> None:
@@ -39,11 +39,11 @@ def test_what_is_too_long_is_refused_and_leaves_the_cache_as_it_was() -> None:
     assert kept.tokens == provider.receive([message_of("a", 1000)], NOW).cached_tokens
 
 
-def shown(*attachments: Attachment) -> Message:
-    part = Part(
+def shown(*attachments: Attachment) -> ServedMessage:
+    part = ServedPart(
         "p", "tool", tool="read", call="c", output="read", **({"attachments": attachments} if attachments else {})
     )
-    return Message("m", "assistant", (part,))
+    return ServedMessage("m", "assistant", (part,))
 
 
 def test_a_picture_beside_an_output_counts_by_its_pixels() -> None:
@@ -54,7 +54,7 @@ def test_a_picture_beside_an_output_counts_by_its_pixels() -> None:
 
 
 def test_a_picture_in_a_prompt_counts_by_its_pixels_and_not_by_its_address() -> None:
-    received = Provider().receive([Message("m", "user", (Part("f", "file", text=png(1500, 1000)),))], NOW)
+    received = Provider().receive([ServedMessage("m", "user", (ServedPart("f", "file", text=png(1500, 1000)),))], NOW)
 
     assert received.bytes > 1_000_000
     assert 2000 <= received.tokens < 2100
@@ -63,7 +63,7 @@ def test_a_picture_in_a_prompt_counts_by_its_pixels_and_not_by_its_address() -> 
 def test_a_picture_that_was_sent_before_is_read_from_the_cache_and_another_one_is_not() -> None:
     provider = Provider()
     provider.receive([shown(PICTURE)], NOW)
-    again = provider.receive([shown(PICTURE), Message("n", "user")], NOW + timedelta(seconds=1))
+    again = provider.receive([shown(PICTURE), ServedMessage("n", "user")], NOW + timedelta(seconds=1))
     other = provider.receive([shown(Attachment("image/gif"))], NOW + timedelta(seconds=2))
 
     assert 2000 <= again.cached_tokens < 2100

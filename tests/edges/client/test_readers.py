@@ -14,7 +14,7 @@ import pytest
 from schemas.inbox import MessageSeen, PartSeen, SessionSeen, UsageSeen
 from services.domain.attachments import attachment
 from services.edges.client.readers import read
-from services.edges.client.transcript import Transcript, Unreadable
+from services.edges.client.transcript import Transcript, UnreadableTranscript
 from tests.helpers.recordings import LONG, SHIPPED
 
 NOON = datetime(2026, 3, 7, 12, tzinfo=UTC)
@@ -181,7 +181,7 @@ def test_a_time_is_aware_or_not_known(reads: Reads, time: object, at: datetime |
 def test_a_broken_line_of_a_neutral_file_is_named(tmp_path: Path) -> None:
     file = tmp_path / "broken.jsonl"
     file.write_text(json.dumps(NEUTRAL) + "\n{")
-    with pytest.raises(Unreadable, match="line 2"):
+    with pytest.raises(UnreadableTranscript, match="line 2"):
         list(read(file))
 
 
@@ -309,7 +309,7 @@ def test_half_a_character_in_a_cut_output_does_not_make_a_session_unreadable(tmp
 def test_an_opencode_export_that_was_cut_off_is_unreadable(tmp_path: Path) -> None:
     file = tmp_path / "odd.json"
     file.write_text(json.dumps({"info": {"title": "no id"}, "messages": []}))
-    with pytest.raises(Unreadable, match="not a whole OpenCode session"):
+    with pytest.raises(UnreadableTranscript, match="not a whole OpenCode session"):
         list(read(file))
 
 
@@ -355,7 +355,7 @@ def test_another_database_is_not_a_store(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "other.db")) as other:
         other.execute("CREATE TABLE t (x)")
         other.commit()
-    with pytest.raises(Unreadable, match="not a store of OpenCode"):
+    with pytest.raises(UnreadableTranscript, match="not a store of OpenCode"):
         list(read(tmp_path / "other.db"))
 
 
@@ -597,12 +597,12 @@ def test_a_gzipped_file_is_read_whatever_it_is_called(tmp_path: Path) -> None:
 def test_an_unknown_file_is_refused_with_the_formats_that_can_be_read(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "what.json"
     file.write_bytes(content)
-    with pytest.raises(Unreadable, match=r"what\.json: .*neutral.*OpenCode.*Claude Code"):
+    with pytest.raises(UnreadableTranscript, match=r"what\.json: .*neutral.*OpenCode.*Claude Code"):
         list(read(file))
 
 
 def test_a_path_that_leads_nowhere_is_unreadable(tmp_path: Path) -> None:
-    with pytest.raises(Unreadable, match="No such file"):
+    with pytest.raises(UnreadableTranscript, match="No such file"):
         list(read(tmp_path / "nothing.jsonl"))
 
 

@@ -5,17 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.edges.client.changes import Edit, argument_texts, edits
+from services.edges.client.changes import FileEdit, argument_texts, edits
 from services.edges.client.names import names, shows
-from services.edges.client.recall import Recall, Recalled, Shown, Written, recalled
+from services.edges.client.recall import AgentOutput, Recall, Recalled, VisibleText, recalled
 
 WORDS = ["src/app.py", "app.py", "load_jobs", "JobQueue", "jobs.load_all", "54329", "9f3c2ab1", "and", "the", "12"]
 PROMPT = 1000
 CODE = "def load_jobs(path):\n    return read(path)\n\n\ndef other():\n    pass"
 
 
-def wrote(*texts: str, old: str = "", source: str = "answer") -> Written:
-    return Written(source, texts, (Edit(old),) if old else ())
+def wrote(*texts: str, old: str = "", source: str = "answer") -> AgentOutput:
+    return AgentOutput(source, texts, (FileEdit(old),) if old else ())
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,9 @@ def test_what_is_too_long_to_be_a_name_is_none() -> None:
 
 def test_a_name_that_still_stands_is_found_and_one_that_was_taken_away_is_missing() -> None:
     recall = Recall()
-    first = recall.call(["Read it.", "load_jobs and 54329"], wrote("ok"), [Shown("out", "load_jobs and 54329")], PROMPT)
+    first = recall.call(
+        ["Read it.", "load_jobs and 54329"], wrote("ok"), [VisibleText("out", "load_jobs and 54329")], PROMPT
+    )
     assert (first.names, first.misses) == (0, 0)
     second = recall.call(["Read it.", "[dropped]"], wrote("I call load_jobs with 54329."), [], PROMPT)
     assert (2, 0, frozenset({"load_jobs", "54329"})) == (second.names, second.found, second.missing)
@@ -58,19 +60,19 @@ def test_a_name_that_still_stands_is_found_and_one_that_was_taken_away_is_missin
 
 
 def test_a_name_that_nobody_has_shown_is_not_counted() -> None:
-    call = Recall().call(["Do it."], wrote("I add src/new.py"), [Shown("u", "Do it.")], PROMPT)
+    call = Recall().call(["Do it."], wrote("I add src/new.py"), [VisibleText("u", "Do it.")], PROMPT)
     assert (call.names, call.misses, call.units) == (0, 0, 0.0)
 
 
 def test_a_name_is_counted_once_a_call_however_often_it_is_written() -> None:
     recall = Recall()
-    call = recall.call(["JobQueue"], wrote("JobQueue JobQueue", "JobQueue"), [Shown("u", "JobQueue")], PROMPT)
+    call = recall.call(["JobQueue"], wrote("JobQueue JobQueue", "JobQueue"), [VisibleText("u", "JobQueue")], PROMPT)
     assert (1, 1) == (call.names, call.found)
 
 
 def test_a_path_in_the_directory_of_the_session_is_found_in_its_short_form() -> None:
     recall = Recall("/home/ada/shop")
-    recall.call(["x"], wrote("ok"), [Shown("out", "/home/ada/shop/src/app.py")], PROMPT)
+    recall.call(["x"], wrote("ok"), [VisibleText("out", "/home/ada/shop/src/app.py")], PROMPT)
     assert 1 == recall.call(["src/app.py"], wrote("/home/ada/shop/src/app.py"), [], PROMPT).found
 
 
@@ -82,7 +84,7 @@ def test_what_an_agent_wrote_itself_was_shown() -> None:
 
 
 def test_each_output_that_is_missed_is_paid_for_once_until_the_next_rebase() -> None:
-    shown = [Shown("one", "JobQueue load_jobs " + "x" * 381), Shown("two", "54329")]
+    shown = [VisibleText("one", "JobQueue load_jobs " + "x" * 381), VisibleText("two", "54329")]
     recall = Recall()
     recall.call(["head"], wrote("ok"), shown, PROMPT)
     call = recall.call(["head", "a"], wrote("JobQueue load_jobs", source="a"), [], PROMPT)
@@ -104,13 +106,13 @@ def test_each_output_that_is_missed_is_paid_for_once_until_the_next_rebase() -> 
 def test_an_edit_has_its_basis_where_the_old_text_stands_whatever_the_numbers_and_spaces(stands: str) -> None:
     recall = Recall()
     old = "def load_jobs(path):\n\treturn read(path)"
-    call = recall.call([stands], wrote("Better.", old=old), [Shown("read", CODE)], PROMPT)
+    call = recall.call([stands], wrote("Better.", old=old), [VisibleText("read", CODE)], PROMPT)
     assert (1, 1, 0) == (call.edits, call.based, call.misses)
 
 
 def test_an_edit_without_its_basis_is_paid_for_and_one_of_what_was_never_shown_is_not_counted() -> None:
     recall = Recall()
-    lost = recall.call(["[dropped]"], wrote("Better.", old="def other():"), [Shown("read", CODE)], PROMPT)
+    lost = recall.call(["[dropped]"], wrote("Better.", old="def other():"), [VisibleText("read", CODE)], PROMPT)
     assert (1, 0, 1) == (lost.edits, lost.based, lost.misses)
     new = recall.call(["[dropped]"], wrote("Better.", old="class Never:"), [], PROMPT)
     assert (0, 0, 0) == (new.edits, new.based, new.misses)
@@ -120,10 +122,10 @@ def test_the_old_texts_of_an_edit_are_found_whatever_the_tool_calls_them() -> No
     several = msgspec.json.encode(
         {"filePath": "a", "edits": [{"oldString": "a b"}, {"old_string": "c"}, {"oldText": ""}]}
     )
-    assert (Edit("a b"), Edit("c")) == edits(several.decode())
+    assert (FileEdit("a b"), FileEdit("c")) == edits(several.decode())
     patch = "*** Begin Patch\n*** Update File: a.py\n@@\n def a():\n-    old\n+    new\n@@\n tail\n+more\n*** End Patch"
     for arguments in (msgspec.json.encode(patch), msgspec.json.encode({"patchText": patch})):
-        assert (Edit("def a():\n    old"), Edit("tail")) == edits(arguments.decode())
+        assert (FileEdit("def a():\n    old"), FileEdit("tail")) == edits(arguments.decode())
     assert () == edits('{"patchText": "*** Begin Patch\\n*** Add File: a\\n+x\\n*** End Patch"}')
     assert () == edits('{"content": "x"')
 
@@ -152,10 +154,10 @@ TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join), max
 @given(st.lists(st.tuples(TEXTS, TEXTS), max_size=8))
 def test_what_stands_is_what_a_reading_of_the_whole_prompt_finds(calls: list[tuple[list[str], list[str]]]) -> None:
     recall = Recall()
-    recall.call([], wrote("ok"), [Shown("all", " ".join(WORDS))], PROMPT)
+    recall.call([], wrote("ok"), [VisibleText("all", " ".join(WORDS))], PROMPT)
     known = shows(" ".join(WORDS))
     for number, (served, texts) in enumerate(calls):
-        call = recall.call(served, Written(str(number), tuple(texts)), [], PROMPT)
+        call = recall.call(served, AgentOutput(str(number), tuple(texts)), [], PROMPT)
         standing = {name for text in served for name in shows(text)}
         wanted = {name for text in texts for name in names(text)} & known
         assert wanted - standing == call.missing
@@ -165,9 +167,9 @@ def test_what_stands_is_what_a_reading_of_the_whole_prompt_finds(calls: list[tup
 @given(st.text(max_size=300))
 def test_no_text_is_too_odd_to_be_read(text: str) -> None:
     assert names(text) <= shows(text)
-    Recall().call([text], Written("a", (text,), edits(text)), [Shown("b", text)], PROMPT)
+    Recall().call([text], AgentOutput("a", (text,), edits(text)), [VisibleText("b", text)], PROMPT)
 
 
 def test_a_lone_surrogate_does_no_harm() -> None:
-    call = Recall().call(["\ud800 JobQueue"], wrote("JobQueue \ud800"), [Shown("b", "JobQueue \ud800")], PROMPT)
+    call = Recall().call(["\ud800 JobQueue"], wrote("JobQueue \ud800"), [VisibleText("b", "JobQueue \ud800")], PROMPT)
     assert 1 == call.found

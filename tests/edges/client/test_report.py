@@ -9,7 +9,7 @@ from rich.console import Console
 
 from schemas.inbox import SessionSeen
 from schemas.subjects import Address
-from services.edges.client.player import Played, Session
+from services.edges.client.player import Played, PlayedSession
 from services.edges.client.provider import Received
 from services.edges.client.recall import CallRecall
 from services.edges.client.report import Report, lines, report, table
@@ -25,7 +25,7 @@ def call(tokens: int, cached: int, raw: int, *causes: str, warm: bool = True, **
 
 
 def reported(*steps: Played) -> Report:
-    return report([Session(Address("p", "s1"), Transcript("pi", "s1", SessionSeen(), ()), steps, 0, 0)])
+    return report([PlayedSession(Address("p", "s1"), Transcript("pi", "s1", SessionSeen(), ()), steps, 0, 0)])
 
 
 def test_a_cached_token_costs_a_tenth_a_new_one_a_quarter_more_and_one_aside_its_price() -> None:
@@ -67,6 +67,6 @@ def test_a_rebase_of_a_dead_cache_rewrites_nothing_that_would_have_lived() -> No
 
 
 def test_a_line_names_what_was_missing() -> None:
-    session = Session(Address("p", "s1"), Transcript("pi", "s1", SessionSeen(), ()), (call(1000, 0, 1000),), 0, 0)
+    session = PlayedSession(Address("p", "s1"), Transcript("pi", "s1", SessionSeen(), ()), (call(1000, 0, 1000),), 0, 0)
     (line,) = lines([session])
     assert (1250.0, ("a.py",), 1, 50.0) == (line.cost_units, line.missing, line.misses, line.miss_units)

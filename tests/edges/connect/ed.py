@@ -10,8 +10,8 @@ from services.edges.connect import connection, files
 from services.edges.connect.base import Harness
 from services.edges.connect.connection import Reported
 from services.edges.connect.edit import patch
-from services.edges.connect.findings import Conflict, Finding, well
-from services.edges.connect.written import BUNDLE, Unsuitable, Wanted, Written, digest_of
+from services.edges.connect.findings import Finding, PluginConflict, well
+from services.edges.connect.written import BUNDLE, ConfigurationRecord, Unsuitable, WantedEntry, digest_of
 from services.settings import Settings
 
 LOAD = "load "
@@ -50,17 +50,19 @@ class Ed(Harness):
     def configuration(self, *, project: bool) -> Path:
         return self.here / ".edrc" if project else self._user
 
-    def connect(self, text: str, wanted: Wanted, known: Written | None) -> tuple[str, Written]:
+    def connect(
+        self, text: str, wanted: WantedEntry, known: ConfigurationRecord | None
+    ) -> tuple[str, ConfigurationRecord]:
         if "\0" in text:
             raise Unsuitable("it is no text; write it anew")
         line = f"{LOAD}{wanted.spec} {msgspec.json.encode(wanted.options).decode()}\n"
         rest = "".join(one for one in text.splitlines(keepends=True) if not is_ours(one))
         after = rest + line
         if after == text:
-            return text, known or Written()
-        return after, Written(patches=(patch(text, after),), digest=digest_of(after))
+            return text, known or ConfigurationRecord()
+        return after, ConfigurationRecord(patches=(patch(text, after),), digest=digest_of(after))
 
-    def disconnect(self, text: str, known: Written | None) -> str:
+    def disconnect(self, text: str, known: ConfigurationRecord | None) -> str:
         if known is not None and (restored := known.undone(text)) is not None:
             return restored
         return "".join(one for one in text.splitlines(keepends=True) if not is_ours(one))
@@ -68,10 +70,10 @@ class Ed(Harness):
     def is_bare(self, text: str) -> bool:
         return not text.strip()
 
-    def conflicts(self) -> tuple[Conflict, ...]:
+    def conflicts(self) -> tuple[PluginConflict, ...]:
         if "load vi\n" not in (files.read(self._user) or ""):
             return ()
-        return (Conflict("vi", self._user, "it edits the same lines", "leave it"),)
+        return (PluginConflict("vi", self._user, "it edits the same lines", "leave it"),)
 
     def judge(self, settings: Settings, reported: Reported) -> Iterable[Finding]:
         text = files.read(self._user) or ""

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 
 from services.edges.connect.edit import append, patch, replace
 from services.edges.connect.harnesses.opencode.change import EMPTY, connect, disconnect, is_bare
-from services.edges.connect.harnesses.opencode.config import Source, entries, package, plugins, switches
+from services.edges.connect.harnesses.opencode.config import ConfigSource, entries, package, plugins, switches
 from services.edges.connect.harnesses.opencode.places import ConfigFile, Scope
 from services.edges.connect.jsonc import value
-from services.edges.connect.written import Kept, Mode, Unsuitable, Wanted, Written, digest_of
+from services.edges.connect.written import ConfigurationRecord, EarlierSwitch, Mode, Unsuitable, WantedEntry, digest_of
 from tests.helpers.examples import examples
 from tests.helpers.jsonc_texts import comments, configurations
 
 bounded = settings(max_examples=examples(100), deadline=None)
 
 SPEC = "file:///var/annals/annals.mjs"
-WANTED = Wanted(SPEC, {"broker": "/var/broker.json", "compaction": "managed"})
+WANTED = WantedEntry(SPEC, {"broker": "/var/broker.json", "compaction": "managed"})
 ENTRY = [SPEC, {"broker": "/var/broker.json", "compaction": "managed"}]
 
 
@@ -30,17 +30,17 @@ def read(text: str) -> dict[str, Any]:
     return content
 
 
-def wanted(mode: Mode, spec: str = SPEC) -> Wanted:
-    return Wanted(spec, {"broker": "/var/broker.json", "compaction": mode})
+def wanted(mode: Mode, spec: str = SPEC) -> WantedEntry:
+    return WantedEntry(spec, {"broker": "/var/broker.json", "compaction": mode})
 
 
-def earlier(text: str) -> tuple[str, Written]:
+def earlier(text: str) -> tuple[str, ConfigurationRecord]:
     """What an earlier release left, which switched compaction off in the file itself."""
     after, written = connect(text, WANTED)
     switches = read(after).get("compaction")
     if switches is None:
         off = append(after, (), {"auto": False, "prune": False}, "compaction")
-        kept = (Kept("auto", had=False), Kept("prune", had=False))
+        kept = (EarlierSwitch("auto", had=False), EarlierSwitch("prune", had=False))
         return off, noted(written, after, off, kept, is_added=True)
     for name in ("auto", "prune"):
         if switches.get(name) is False:
@@ -49,12 +49,14 @@ def earlier(text: str) -> tuple[str, Written]:
             off = replace(after, ("compaction", name), value=False)
         else:
             off = append(after, ("compaction",), value=False, name=name)
-        kept = (*written.kept, Kept(name, had=name in switches, before=switches.get(name)))
+        kept = (*written.kept, EarlierSwitch(name, had=name in switches, before=switches.get(name)))
         after, written = off, noted(written, after, off, kept)
     return after, written
 
 
-def noted(written: Written, before: str, after: str, kept: tuple[Kept, ...], *, is_added: bool = False) -> Written:
+def noted(
+    written: ConfigurationRecord, before: str, after: str, kept: tuple[EarlierSwitch, ...], *, is_added: bool = False
+) -> ConfigurationRecord:
     return msgspec.structs.replace(
         written,
         kept=kept,
@@ -173,8 +175,8 @@ def test_who_starts_the_installation_stays_until_somebody_says_otherwise(
     *, before: bool | None, starts: bool, is_sure: bool, after: bool
 ) -> None:
     old = {} if before is None else {"house": before}
-    text = connect("{}", Wanted(SPEC, old))[0]
-    plugin = read(connect(text, Wanted(SPEC, {"house": starts}, is_sure=is_sure))[0])["plugin"]
+    text = connect("{}", WantedEntry(SPEC, old))[0]
+    plugin = read(connect(text, WantedEntry(SPEC, {"house": starts}, is_sure=is_sure))[0])["plugin"]
     assert [[SPEC, {"house": after}]] == plugin
 
 
@@ -197,7 +199,7 @@ def test_what_cannot_be_changed_safely_is_refused(text: str) -> None:
     with pytest.raises(Unsuitable):
         connect(text, WANTED)
     with pytest.raises(Unsuitable):
-        disconnect(text, Written())
+        disconnect(text, ConfigurationRecord())
 
 
 @pytest.mark.parametrize(
@@ -216,8 +218,8 @@ def test_the_name_of_a_package_is_without_its_version(spec: str, name: str) -> N
     assert name == package(spec)
 
 
-def source(name: str, scope: Scope, **content: object) -> Source:
-    return Source(ConfigFile(Path(f"/{name}"), scope), content)
+def source(name: str, scope: Scope, **content: object) -> ConfigSource:
+    return ConfigSource(ConfigFile(Path(f"/{name}"), scope), content)
 
 
 def test_of_the_users_lists_the_last_counts_and_the_projects_are_added() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from services.edges.connect.harnesses.opencode.config import Entry
+from services.edges.connect.harnesses.opencode.config import PluginEntry
 from services.edges.connect.harnesses.opencode.conflicts import (
     HOOKS,
     Discovered,
@@ -18,8 +18,8 @@ CONFIG = Path("/home/ada/.config/opencode/opencode.json")
 FOLDER = Path("/home/dev/shop/.opencode/plugin")
 
 
-def listed(*specs: str) -> list[Entry]:
-    return [Entry(spec, {}, CONFIG) for spec in specs]
+def listed(*specs: str) -> list[PluginEntry]:
+    return [PluginEntry(spec, {}, CONFIG) for spec in specs]
 
 
 def names(specs: Sequence[str], disabled: Sequence[str] = ()) -> list[str]:

@@ -23,7 +23,7 @@ from services.edges.connect.harnesses.opencode.change import EMPTY, connect
 from services.edges.launcher.broker import Broker
 from services.edges.room_health import healths
 from services.kit.bus import Bus
-from services.kit.endpoint import Written, write
+from services.kit.endpoint import EndpointFile, write
 from services.kit.rooms import ROOMS
 from services.settings import Nats, Settings
 from tests.conftest import InstallationFactory
@@ -147,7 +147,7 @@ async def test_without_a_broker_it_fails_at_the_first_try_and_says_what_to_do(
         return await connect(*endpoint, **options)
 
     monkeypatch.setattr(Bus, "connect", counted)
-    write(machine.settings.data, Written("nats://127.0.0.1:1", {}))
+    write(machine.settings.data, EndpointFile("nats://127.0.0.1:1", {}))
     assert 1 == await doctor(machine.settings, machine.environment, machine.here, as_json=False)
     assert 1 == len(tries)
     first = capsys.readouterr().out.splitlines()[0]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from services.edges.connect.edit import append, patch, remove, replace
-from services.edges.connect.jsonc import Unreadable, parse, value
+from services.edges.connect.jsonc import UnreadableConfig, parse, value
 from tests.helpers.examples import examples
 from tests.helpers.jsonc_texts import comments, configurations
 
@@ -116,7 +116,7 @@ def test_a_parsed_value_is_where_it_says(text: str) -> None:
     ],
 )
 def test_what_opencode_could_not_read_is_refused_with_its_place(text: str, where: str) -> None:
-    with pytest.raises(Unreadable, match=where):
+    with pytest.raises(UnreadableConfig, match=where):
         parse(text)
 
 

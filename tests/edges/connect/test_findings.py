@@ -11,18 +11,18 @@ from schemas.asks import LogBreak, SkippedRecord, Status
 from schemas.room_health import RoomHealth, UnfoldedFact
 from schemas.streams import BUCKETS, STREAMS
 from services.edges.connect import installation
-from services.edges.connect.connection import Adapter, Connection, Reported
-from services.edges.connect.findings import Conflict, Finding, is_well
+from services.edges.connect.connection import Connection, Reported, ReportedAdapter
+from services.edges.connect.findings import Finding, PluginConflict, is_well
 from services.edges.connect.harnesses.opencode import judgement
-from services.edges.connect.harnesses.opencode.config import Entry, Source, Switch
+from services.edges.connect.harnesses.opencode.config import ConfigSource, PluginEntry, Switch
 from services.edges.connect.harnesses.opencode.judgement import Program
 from services.edges.connect.harnesses.opencode.places import ConfigFile
-from services.edges.connect.installation import Kept, Running, Timed
+from services.edges.connect.installation import Running, StreamSettings, Timed
 from services.kit.bus import Lag
 
 CONFIG = Path("/home/ada/.config/opencode/opencode.json")
 ANNALS = "/opt/annals"
-OURS = Entry(
+OURS = PluginEntry(
     "file:///data/annals.mjs",
     {"broker": "/data/broker.json", "compaction": "managed", "house": {"command": [ANNALS, "up"]}},
     CONFIG,
@@ -33,15 +33,15 @@ ON = (Switch("auto", value=True, source=None), Switch("prune", value=False, sour
 OFF = (Switch("auto", value=False, source=CONFIG), ON[1])
 GOOD = Timed("answered", 1.0)
 
-INSTALLATION = installation.Seen(
+INSTALLATION = installation.InstallationState(
     "nats://127.0.0.1:4222",
     GOOD,
     version="2.15.1",
     kept={
-        stream.name: Kept(stream.subjects, stream.max_age, stream.duplicate_window, stream.immutable)
+        stream.name: StreamSettings(stream.subjects, stream.max_age, stream.duplicate_window, stream.immutable)
         for stream in STREAMS
     }
-    | {f"OBJ_{bucket.name}": Kept(max_age=bucket.max_age) for bucket in BUCKETS},
+    | {f"OBJ_{bucket.name}": StreamSettings(max_age=bucket.max_age) for bucket in BUCKETS},
     rooms=(Running("tagger", "running"),),
     tagger=Lag(0, 0),
     harness=GOOD,
@@ -51,9 +51,9 @@ INSTALLATION = installation.Seen(
     asked=GOOD,
     commanded=GOOD,
 )
-HARNESS = judgement.Seen(
+HARNESS = judgement.OpenCodeState(
     Program("/usr/bin/opencode", "1.18.33"),
-    (Source(ConfigFile(CONFIG, "user")),),
+    (ConfigSource(ConfigFile(CONFIG, "user")),),
     (OURS,),
     Connection(
         "opencode",
@@ -63,7 +63,7 @@ HARNESS = judgement.Seen(
         loaded="abc",
         installed="abc",
         programs=(ANNALS,),
-        reported=Reported(Adapter("2026-01-01", "0.1.0", "1.18.33", "abc")),
+        reported=Reported(ReportedAdapter("2026-01-01", "0.1.0", "1.18.33", "abc")),
     ),
     switches=ON,
     dependencies="stand-in",
@@ -84,9 +84,11 @@ def at_harness(**changes: Any) -> tuple[Finding, ...]:  # noqa: ANN401 - fields 
     return judgement.judge(msgspec.structs.replace(seen, connection=connection))
 
 
-def kept(name: str, **changes: Any) -> dict[str, Kept | None]:  # noqa: ANN401 - fields of several types
+def kept(name: str, **changes: Any) -> dict[str, StreamSettings | None]:  # noqa: ANN401 - fields of several types
     assert INSTALLATION.kept is not None
-    return dict(INSTALLATION.kept) | {name: msgspec.structs.replace(INSTALLATION.kept[name] or Kept(), **changes)}
+    return dict(INSTALLATION.kept) | {
+        name: msgspec.structs.replace(INSTALLATION.kept[name] or StreamSettings(), **changes)
+    }
 
 
 def answering(room: str, *, ok: bool = True, **health: Any) -> Running:  # noqa: ANN401 - fields of several types
@@ -162,7 +164,7 @@ def test_what_is_not_well_in_an_installation_is_found(changes: dict[str, Any], e
         ({"program": None}, [("WARN", "opencode")]),
         ({"program": Program("/x/opencode", "1.17.0")}, [("WARN", "opencode")]),
         ({"program": Program("/x/opencode")}, [("WARN", "opencode")]),
-        ({"sources": (Source(ConfigFile(CONFIG, "user"), error="line 1"),)}, [("FAIL", "configuration")]),
+        ({"sources": (ConfigSource(ConfigFile(CONFIG, "user"), error="line 1"),)}, [("FAIL", "configuration")]),
         ({"plugins": ()}, [("WARN", "plugin")]),
         ({"plugins": (OURS, OURS._replace(spec="/other/annals.mjs"))}, [("FAIL", "plugin")]),
         ({"plugins": (OURS, OURS)}, []),
@@ -180,7 +182,7 @@ def test_what_is_not_well_in_an_installation_is_found(changes: dict[str, Any], e
         ({"plugins": (OURS._replace(options={**OTHERS, "compaction": "assist"}),)}, [("WARN", "start")]),
         ({"plugins": (OURS._replace(options={**OTHERS, "house": False}),)}, []),
         ({"programs": ()}, [("WARN", "start")]),
-        ({"conflicts": (Conflict("opencode-dcp", CONFIG, "it prunes", "remove it"),)}, [("FAIL", "conflict")]),
+        ({"conflicts": (PluginConflict("opencode-dcp", CONFIG, "it prunes", "remove it"),)}, [("FAIL", "conflict")]),
         ({"dependencies": "missing"}, [("WARN", "dependencies")]),
         ({"dependencies": "blocked"}, [("WARN", "dependencies")]),
         ({"dependencies": "installed"}, []),
@@ -193,8 +195,8 @@ def test_what_is_not_well_in_an_installation_is_found(changes: dict[str, Any], e
         ({"plugins": (ANSWERING,), "small": "ac/mini"}, [("WARN", "questions")]),
         ({"reported": Reported()}, [("WARN", "adapter")]),
         ({"reported": Reported(is_silent=True)}, [("WARN", "adapter")]),
-        ({"reported": Reported(Adapter("2026", "0.0.9", "", "old"))}, [("WARN", "adapter")]),
-        ({"reported": Reported(Adapter("2026", "0.1.0", "", "abc", "opencode-dcp"))}, [("WARN", "adapter")]),
+        ({"reported": Reported(ReportedAdapter("2026", "0.0.9", "", "old"))}, [("WARN", "adapter")]),
+        ({"reported": Reported(ReportedAdapter("2026", "0.1.0", "", "abc", "opencode-dcp"))}, [("WARN", "adapter")]),
     ],
 )
 def test_what_is_not_well_of_a_harness_is_found(changes: dict[str, Any], expected: list[tuple[str, str]]) -> None:

@@ -11,7 +11,7 @@ import pytest
 from schemas.asks import ClientManifest
 from services.edges.cli import main
 from services.edges.connect import bundle, harnesses
-from services.edges.connect.connection import Adapter, Reported
+from services.edges.connect.connection import Reported, ReportedAdapter
 from services.edges.connect.doctor import examine, present
 from services.edges.connect.findings import Finding, is_well
 from services.edges.launcher.detach import command
@@ -113,7 +113,7 @@ def test_what_it_cannot_change_and_what_is_in_its_way_is_told(
 def test_the_doctor_judges_it(machine: Machine) -> None:
     assert "annals setup ed" in machine.judged(Reported())["plugin"].remedy
     assert 0 == main(["setup", "ed", "--yes"])
-    at_work = Adapter("2026-01-01", "0.1.0", "2.0", bundle.installed("ed"))
+    at_work = ReportedAdapter("2026-01-01", "0.1.0", "2.0", bundle.installed("ed"))
     assert [] == unwell(list((judged := machine.judged(Reported(at_work))).values()))
     assert "0.1.0 in Ed 2.0" in judged["adapter"].finding
     assert ["ed", "bundle", "broker option", "start", "adapter"] == list(judged)

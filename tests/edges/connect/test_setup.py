@@ -14,7 +14,7 @@ from services.edges.cli import main
 from services.edges.connect import bundle, note
 from services.edges.connect.edit import append
 from services.edges.connect.jsonc import value
-from services.edges.connect.written import Kept
+from services.edges.connect.written import EarlierSwitch
 from services.edges.launcher.detach import command
 from services.edges.launcher.run import record
 from services.responder.answers.client_manifest import MANIFEST
@@ -300,7 +300,7 @@ def test_what_an_earlier_setup_switched_off_is_given_back_and_said(
     path = machine.user / "opencode.json"
     path.write_text(append(path.read_text(), (), {"auto": False, "prune": False}, "compaction"))
     (known,) = note.load(machine.data, "opencode").values()
-    kept = (Kept("auto", had=False), Kept("prune", had=False))
+    kept = (EarlierSwitch("auto", had=False), EarlierSwitch("prune", had=False))
     written = msgspec.structs.replace(
         known.written, kept=kept, compaction_added=True, patches=(), digest=""
     )  # as an earlier release, and an edit since

@@ -180,7 +180,7 @@ def test_a_process_that_cannot_be_looked_at_is_not_ours(
         raise error
 
     monkeypatch.setattr(psutil.Process, "cmdline", refuse)
-    endpoint.write(tmp_path, endpoint.Written("nats://127.0.0.1:1", {}, other.pid))
+    endpoint.write(tmp_path, endpoint.EndpointFile("nats://127.0.0.1:1", {}, other.pid))
     assert not end_leftover(tmp_path)
     assert other.poll() is None
 

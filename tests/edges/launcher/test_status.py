@@ -9,7 +9,7 @@ from rich.console import Console
 
 from schemas.asks import LogBreak, SessionStatus, SkippedRecord, Status
 from schemas.room_health import RoomHealth, UnfoldedFact
-from services.edges.launcher.status import HistoryRun, Overview, Room, is_well, render
+from services.edges.launcher.status import HistoryRun, ObservedRoom, Overview, is_well, render
 
 
 def printed(overview: Overview) -> str:
@@ -26,7 +26,7 @@ def test_names_are_printed_as_they_are(name: str) -> None:
     text = printed(
         Overview(
             broker=f"nats://{name}:1",
-            rooms=(Room(name),),
+            rooms=(ObservedRoom(name),),
             inbound=0,
             log=0,
             dead=0,
@@ -70,7 +70,7 @@ FULL = "the index cannot be written: OSError: No space left on device"
 NEWEST = (UnfoldedFact(1413, "message.listed"),)
 
 
-def with_rooms(*rooms: Room, head: int = 9) -> Overview:
+def with_rooms(*rooms: ObservedRoom, head: int = 9) -> Overview:
     return Overview(
         broker="nats://b:1", rooms=rooms, inbound=0, log=0, dead=0, responder=Status(head, head, head, 1, "views")
     )
@@ -79,7 +79,9 @@ def with_rooms(*rooms: Room, head: int = 9) -> Overview:
 def test_each_room_reports_what_it_cannot_do_and_what_it_could_not_use() -> None:
     tagger = RoomHealth("tagger", ok=True, unfolded=2, newest_unfolded=NEWEST)
     indexer = RoomHealth("indexer", ok=False, failures=(FULL,), committed_through=3)
-    overview = with_rooms(Room("tagger", running=True, health=tagger), Room("indexer", running=True, health=indexer))
+    overview = with_rooms(
+        ObservedRoom("tagger", running=True, health=tagger), ObservedRoom("indexer", running=True, health=indexer)
+    )
     text = printed(overview)
 
     assert not is_well(overview)
@@ -98,9 +100,9 @@ def cells(text: str, room: str) -> list[str]:
 
 
 def test_a_room_that_is_not_open_yet_is_not_called_unwell() -> None:
-    overview = with_rooms(Room("indexer", running=True))
+    overview = with_rooms(ObservedRoom("indexer", running=True))
     assert is_well(overview)
     assert ["yes", ""] == cells(printed(overview), "indexer")
     assert "index " not in printed(overview)
-    waiting = with_rooms(Room("indexer", running=True, health=RoomHealth("indexer", ok=True)))
+    waiting = with_rooms(ObservedRoom("indexer", running=True, health=RoomHealth("indexer", ok=True)))
     assert "index     it is not open yet" in printed(waiting)

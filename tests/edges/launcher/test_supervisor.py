@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from services.edges.launcher import supervisor
-from services.edges.launcher.leftover import FILE, Noted
+from services.edges.launcher.leftover import FILE, ProcessNote
 from services.edges.launcher.supervisor import LAST_PORT, Installation
 from services.settings import Http, Settings
 from tests.helpers.surroundings import surroundings
@@ -172,7 +172,7 @@ def _hears_its_terminal() -> None:
 
 def broker_in(data: Path) -> psutil.Process:
     """The broker that was noted there."""
-    return psutil.Process(msgspec.json.decode((data / FILE).read_bytes(), type=Noted).pid)
+    return psutil.Process(msgspec.json.decode((data / FILE).read_bytes(), type=ProcessNote).pid)
 
 
 @pytest.fixture

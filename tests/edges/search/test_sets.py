@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from services.edges.search.repository import make
-from services.edges.search.sets import Doc, Unreadable, moment, read
+from services.edges.search.sets import Doc, UnreadableSet, moment, read
 
 SET = {
     "task": "harbour/one", "licence": "none", "unit": "message",
@@ -29,10 +29,10 @@ def test_what_is_no_set_is_refused_with_its_name(tmp_path: Path, content: bytes)
     for name in ("one.json", "one.json.gz", "gone.json"):
         if name != "gone.json":
             (tmp_path / name).write_bytes(content)
-        with pytest.raises(Unreadable, match=name):
+        with pytest.raises(UnreadableSet, match=name):
             read([tmp_path / name])
     (tmp_path / "empty").mkdir()
-    with pytest.raises(Unreadable, match="holds no file"):
+    with pytest.raises(UnreadableSet, match="holds no file"):
         read([tmp_path / "empty"])
 
 

@@ -23,8 +23,8 @@ from schemas.events import (
     SessionOpened,
 )
 from services.domain.search.rows import SearchRow
-from services.indexer.core.changes import Collected
-from services.indexer.core.session import Session, Touched, changes, evolve, touched
+from services.indexer.core.changes import RowChanges
+from services.indexer.core.session import SessionRows, Touched, changes, evolve, touched
 from tests.helpers.indexed_sessions import HARBOUR, Log, answered, listed, message, removed
 
 Rows = dict[str, SearchRow]
@@ -35,10 +35,10 @@ def written(
 ) -> Rows:
     """The rows that are there when these facts came in batches of these sizes; without: in one. `onto`: rows there."""
     rows: Rows = dict(onto or {})
-    session, start, sizes = Session(), 0, [*sizes]
+    session, start, sizes = SessionRows(), 0, [*sizes]
     while start < len(facts):
         size = sizes.pop() if sizes else len(facts)
-        before, names, collected = session, set[Touched](), Collected()
+        before, names, collected = session, set[Touched](), RowChanges()
         for envelope, event in facts[start : start + size]:
             after = evolve(session, event, envelope)
             names |= touched(session, after, event)
@@ -244,7 +244,7 @@ def test_a_fork_adds_no_names_that_were_copied() -> None:
 
 def test_names_do_not_change_where_only_neighbours_do() -> None:
     facts = log(answered("m1", "E4711"), message("m2", "hello"))
-    session = Session()
+    session = SessionRows()
     for envelope, event in facts[:2]:
         session = evolve(session, event, envelope)
     before, names = session, set[Touched]()

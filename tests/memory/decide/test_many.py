@@ -7,14 +7,14 @@ import pytest
 
 from schemas.asks import MemoryAsk
 from schemas.commands import MemoryPropose, MemoryWrite, PolicySet
-from services.domain.limits import Memory as Limits
+from services.domain.limits import MemoryLimits as Limits
 from services.domain.texts.sentences import words
 from services.edges.memory.readings import as_values
 from services.memory.decide.admission import admit
 from services.memory.decide.writing import candidate_of
 from services.memory.remembered import Remembered, evolve
 from services.memory.sameness import sentence_key
-from services.responder.answers.memory_reports import Known, listing, missing, quality, repeating
+from services.responder.answers.memory_reports import KnownMemory, listing, missing, quality, repeating
 from tests.helpers.memory_books import DAY, NOON, Desk
 
 pytestmark = pytest.mark.slow
@@ -57,16 +57,16 @@ def desk() -> Desk:
 
 
 @pytest.fixture(scope="module")
-def known(desk: Desk) -> Known:
+def known(desk: Desk) -> KnownMemory:
     return told(desk)
 
 
-def told(desk: Desk) -> Known:
+def told(desk: Desk) -> KnownMemory:
     """What is told of a book."""
     remembered = Remembered()
     for event, envelope in desk.log:
         remembered = evolve(remembered, event, envelope)
-    return Known("harbour", remembered, Limits(), NOON + DAY, len(desk.log))
+    return KnownMemory("harbour", remembered, Limits(), NOON + DAY, len(desk.log))
 
 
 def test_those_with_the_same_key_are_absorbed_and_the_others_are_kept(desk: Desk) -> None:
@@ -76,9 +76,9 @@ def test_those_with_the_same_key_are_absorbed_and_the_others_are_kept(desk: Desk
 
 
 @pytest.mark.parametrize("mode", ["compact", "full"])
-def test_no_sentence_is_rendered_twice_and_each_that_is_left_out_has_a_reason(known: Known, mode: str) -> None:
+def test_no_sentence_is_rendered_twice_and_each_that_is_left_out_has_a_reason(known: KnownMemory, mode: str) -> None:
     limits = Limits(mode="full") if mode == "full" else Limits()
-    now = Known(known.project, known.remembered, limits, known.at, known.position)
+    now = KnownMemory(known.project, known.remembered, limits, known.at, known.position)
     shown = [one.memory for one in now.choice.memories]
     assert len(shown) > 10
     assert len(shown) == len({sentence_key(one.text) for one in shown})
@@ -86,7 +86,7 @@ def test_no_sentence_is_rendered_twice_and_each_that_is_left_out_has_a_reason(kn
     assert len(known.remembered.shelf) - len(shown) == left.total == sum(left.counts.values())
 
 
-def test_twins_are_listed_for_whoever_makes_one_of_them(known: Known) -> None:
+def test_twins_are_listed_for_whoever_makes_one_of_them(known: KnownMemory) -> None:
     """Each beside the stronger one: here that is the newer one."""
     reply = repeating(known)
     assert LIKE == reply.total == len(reply.twins)
@@ -123,6 +123,6 @@ def test_what_became_of_candidates_adds_up_whatever_became_of_them() -> None:
     assert found["candidates"] == 2 * COUNT // 20 + 30 + 30
 
 
-def test_the_list_has_a_page_for_each_thousand(known: Known) -> None:
+def test_the_list_has_a_page_for_each_thousand(known: KnownMemory) -> None:
     pages = [listing(known, MemoryAsk("harbour", view="list", page=page)) for page in range(1, 10)]
     assert COUNT - SAME == len({entry.id for page in pages for entry in page.memories})

@@ -12,7 +12,7 @@ from services.domain.limits import Limits
 from services.domain.texts.markup import element
 from services.domain.tokens import tokens
 from services.plan.head.documents import Document, chosen
-from services.plan.head.render import CUT, LEFT_OUT, Room, render_project
+from services.plan.head.render import CUT, LEFT_OUT, HeadBudget, render_project
 from services.plan.lanes import View, head
 from services.plan.session.state import Session
 from services.responder.projections.documents import Captured, Documents, evolve
@@ -101,7 +101,7 @@ def test_no_text_can_leave_its_element() -> None:
 
 
 def test_a_document_that_is_too_long_ends_at_the_end_of_a_line_with_a_note() -> None:
-    text = render_project((document("A.md", TALL), document("B.md", "small")), room=Room(1000))
+    text = render_project((document("A.md", TALL), document("B.md", "small")), room=HeadBudget(1000))
     body = text.partition('<document path="A.md">\n')[2].partition("\n</document>")[0]
     lines = body.split("\n")
     assert lines[-1] == CUT
@@ -111,16 +111,16 @@ def test_a_document_that_is_too_long_ends_at_the_end_of_a_line_with_a_note() -> 
 
 
 def test_what_follows_a_whole_document_takes_the_room_that_is_left() -> None:
-    text = render_project((document("A.md", "a" * 2000), document("B.md", TALL)), room=Room(1000))
+    text = render_project((document("A.md", "a" * 2000), document("B.md", TALL)), room=HeadBudget(1000))
     assert "a" * 2000 in text
     assert text.endswith(f"A line of it.\n{CUT}\n</document>\n</documents>\n</project>")
     assert f'<document path="B.md">\n{LEFT_OUT}' in render_project(
-        (document("A.md", "a" * 3300), document("B.md", TALL)), room=Room(1000)
+        (document("A.md", "a" * 3300), document("B.md", TALL)), room=HeadBudget(1000)
     )
 
 
 def test_one_endless_line_is_left_out() -> None:
-    assert LEFT_OUT in render_project((document("A.md", "x" * 100_000),), room=Room(1000))
+    assert LEFT_OUT in render_project((document("A.md", "x" * 100_000),), room=HeadBudget(1000))
 
 
 @given(
@@ -130,8 +130,8 @@ def test_one_endless_line_is_left_out() -> None:
 @example(["é\n" * 2000], 500)
 def test_documents_never_take_more_than_they_may(texts: list[str], most: int) -> None:
     documents = [document(f"{n}.md", text) for n, text in enumerate(texts)]
-    text = render_project(documents, room=Room(most))
-    assert text == render_project(list(documents), room=Room(most))
+    text = render_project(documents, room=HeadBudget(most))
+    assert text == render_project(list(documents), room=HeadBudget(most))
     shown = text.replace(f"\n{CUT}", "").replace(LEFT_OUT, "")
     frame = render_project([document(f"{n}.md", "x") for n in range(len(texts))])
     assert tokens(len(shown.encode())) <= most + tokens(len(frame.encode()))

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.plan.lanes.hints import Hit, NoteStatus, note_decision, note_reminder, query_of, search_hint
+from services.plan.lanes.hints import HintHit, NoteStatus, note_decision, note_reminder, query_of, search_hint
 from tests.helpers.harness import replace
 
 DUE = NoteStatus(deferred=2, triggered_in="u5", newest="u6", seconds_since=1_200)
@@ -80,8 +80,8 @@ def test_no_marks_of_blocks_are_left_in_a_query(pieces: list[str]) -> None:
     assert "system-reminder" not in query_of("".join(pieces))
 
 
-def found(text: str, score: float, sha: str = "", age: str = "") -> Hit:
-    return Hit(text, score, "u6", sha, age)
+def found(text: str, score: float, sha: str = "", age: str = "") -> HintHit:
+    return HintHit(text, score, "u6", sha, age)
 
 
 def test_a_hint_lists_the_three_best() -> None:
@@ -134,7 +134,7 @@ def test_a_long_hit_is_cut() -> None:
 
 
 @given(st.lists(st.builds(found, st.text(max_size=300), st.floats(0, 1), st.sampled_from(["", "a" * 40]))))
-def test_a_hint_is_short_and_nothing_in_it_ends_it(hits: list[Hit]) -> None:
+def test_a_hint_is_short_and_nothing_in_it_ends_it(hits: list[HintHit]) -> None:
     hint = search_hint(hits)
     assert len(hint) <= 800
     if hint:

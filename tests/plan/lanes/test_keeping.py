@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from schemas.events import FileTouched
 from schemas.inbox import Capability
 from schemas.plan import CutBefore
-from services.domain.edits import Message, faults
+from services.domain.edits import ServedMessage, faults
 from services.domain.limits import Limits
 from services.domain.retention import IDLE
 from services.plan.lanes import DROPS, LANES, TAGS, Lane, history
@@ -59,7 +59,7 @@ def kept(harness: Harness) -> list[str]:
     return [*cut.kept] if cut is not None else []
 
 
-def outputs(served: list[Message], text: str = "def parse") -> list[str]:
+def outputs(served: list[ServedMessage], text: str = "def parse") -> list[str]:
     return [message.id for message in served for part in message.parts if text in part.output]
 
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from schemas.asks import ClientManifest
 from schemas.inbox import Mode
 from schemas.plan import SetHead
-from services.domain.limits import Limits, Memory
+from services.domain.limits import Limits, MemoryLimits
 from services.domain.texts.markup import escaped
 from services.domain.tokens import tokens
 from services.plan.head.documents import Document
-from services.plan.head.render import LEFT_OUT, Room, render_project
+from services.plan.head.render import LEFT_OUT, HeadBudget, render_project
 from services.plan.lanes import View, head
 from services.responder.answers.client_manifest import MANIFEST, client_manifest
 from tests.helpers.examples import examples
@@ -44,13 +44,13 @@ def shown(text: str) -> dict[str, str]:
 
 def test_a_file_that_does_not_fit_is_named_and_a_smaller_one_behind_it_is_shown() -> None:
     files = (file("a.py", "a" * 2000), file("b.py", LONG), file("c.py", "c"))
-    text = render_project((), key_files=files, room=Room(key_files=1000))
+    text = render_project((), key_files=files, room=HeadBudget(key_files=1000))
     assert [("a.py", "a" * 2000), ("b.py", LEFT_OUT), ("c.py", "c")] == list(shown(text).items())
 
 
 def test_where_there_is_no_room_not_even_to_name_them_there_are_no_key_files() -> None:
-    assert "" == render_project((), key_files=(file("a.py", "a" * 2000),), room=Room(key_files=10))
-    assert "" == render_project((), key_files=(file("a.py", "a"),), room=Room(together=0))
+    assert "" == render_project((), key_files=(file("a.py", "a" * 2000),), room=HeadBudget(key_files=10))
+    assert "" == render_project((), key_files=(file("a.py", "a"),), room=HeadBudget(together=0))
 
 
 def test_what_is_gone_or_blank_is_not_shown() -> None:
@@ -60,19 +60,19 @@ def test_what_is_gone_or_blank_is_not_shown() -> None:
 
 def test_key_files_take_what_the_documents_leave() -> None:
     documents, files = (file("A.md", "a" * 2000),), (file("a.py", "a" * 2000),)
-    assert "a" * 2000 in shown(render_project(documents, key_files=files, room=Room(together=1100)))["a.py"]
-    assert LEFT_OUT == shown(render_project(documents, key_files=files, room=Room(together=900)))["a.py"]
+    assert "a" * 2000 in shown(render_project(documents, key_files=files, room=HeadBudget(together=1100)))["a.py"]
+    assert LEFT_OUT == shown(render_project(documents, key_files=files, room=HeadBudget(together=900)))["a.py"]
 
 
 @settings(max_examples=examples(300), deadline=None)
 @given(
     st.lists(st.text(alphabet="ab<&§é𝄞\n ", max_size=2000), max_size=3),
     st.lists(st.text(alphabet="ab<&§é𝄞\n ", max_size=2000), max_size=6),
-    st.builds(Room, st.integers(0, 800), st.integers(0, 1500), st.integers(0, 2000)),
+    st.builds(HeadBudget, st.integers(0, 800), st.integers(0, 1500), st.integers(0, 2000)),
 )
-@example(["é" * 400], ["é" * 398, "x"], Room(300, 220, 2000))
+@example(["é" * 400], ["é" * 398, "x"], HeadBudget(300, 220, 2000))
 def test_key_files_are_whole_in_order_and_never_more_than_may_be(
-    documents: list[str], files: list[str], room: Room
+    documents: list[str], files: list[str], room: HeadBudget
 ) -> None:
     first = [file(f"{n}.md", text) for n, text in enumerate(documents)]
     given_ = [file(f"{n}.py", text) for n, text in enumerate(files)]
@@ -229,7 +229,7 @@ def test_a_change_of_a_key_file_is_told_behind_the_next_message_of_the_person() 
 
 
 def offered(limits: Limits) -> ClientManifest:
-    return client_manifest(limits, Memory())
+    return client_manifest(limits, MemoryLimits())
 
 
 def test_adapters_are_asked_for_what_may_stand_at_the_head_and_for_nothing_else() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from schemas.events import MemoryQuarantined, MemoryReleased, PlanExtended, PlanRebased
 from schemas.inbox import Mode
 from schemas.plan import CutBefore, SetHead
-from services.domain.limits import Memory
+from services.domain.limits import MemoryLimits
 from services.plan.head.last_session import last_session_section
 from services.plan.lanes import head
 from services.plan.planner import pages
@@ -154,8 +154,8 @@ def test_sessions_without_a_head_get_nothing(mode: Mode) -> None:
     assert [] == recorded(harness)
 
 
-@pytest.mark.parametrize("memory", [Memory(enabled=False), Memory(last_session=False)])
-def test_a_person_may_switch_it_off(memory: Memory) -> None:
+@pytest.mark.parametrize("memory", [MemoryLimits(enabled=False), MemoryLimits(last_session=False)])
+def test_a_person_may_switch_it_off(memory: MemoryLimits) -> None:
     project = Project(ARCHITECTURE="# Rooms")
     project.memory = memory
     harness = new_session(project)

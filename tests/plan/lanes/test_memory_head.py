@@ -7,7 +7,7 @@ import pytest
 from schemas.events import MemoryArchived, MemoryPinned, MemoryReinforced, MemoryRevised, PlanRebased
 from schemas.inbox import Mode
 from schemas.plan import SetHead
-from services.domain.limits import Memory
+from services.domain.limits import MemoryLimits
 from services.domain.tokens import tokens
 from services.memory.rendering import HEADING, render
 from services.plan.head.memories import chosen
@@ -87,7 +87,7 @@ def test_a_plan_records_the_memories_that_its_head_shows_and_no_later_one_repeat
 
 def test_a_plan_records_nothing_of_what_found_no_room_at_the_head() -> None:
     project, harness = remembering(*many(200))
-    project.memory = Memory(compact_tokens=300)
+    project.memory = MemoryLimits(compact_tokens=300)
     found = recorded(harness)
     assert 0 < len(found) < 200
     text = harness.step().text[0]
@@ -140,7 +140,7 @@ def test_documents_may_be_left_out_and_memories_stay() -> None:
 def test_memory_that_is_off_shows_nothing_and_leaves_the_head_with_the_next_rebase() -> None:
     project, harness = begun(RULE)
     assert RULE in headed(harness)
-    project.memory = Memory(enabled=False)
+    project.memory = MemoryLimits(enabled=False)
     project.remembers(written("b", OTHER))
     harness.user("go on")
     harness.step()
@@ -151,9 +151,9 @@ def test_memory_that_is_off_shows_nothing_and_leaves_the_head_with_the_next_reba
 
 @pytest.mark.parametrize(
     ("settings", "tokens_at_most", "entries"),
-    [(Memory(), 900, 400), (Memory(compact_tokens=300), 300, 400), (Memory(mode="full"), 4000, 400)],
+    [(MemoryLimits(), 900, 400), (MemoryLimits(compact_tokens=300), 300, 400), (MemoryLimits(mode="full"), 4000, 400)],
 )
-def test_as_much_is_shown_as_the_settings_allow(settings: Memory, tokens_at_most: int, entries: int) -> None:
+def test_as_much_is_shown_as_the_settings_allow(settings: MemoryLimits, tokens_at_most: int, entries: int) -> None:
     project, harness = remembering(*many(200, 20))
     project.memory = settings
     harness.user("hello")
@@ -167,7 +167,7 @@ def test_as_much_is_shown_as_the_settings_allow(settings: Memory, tokens_at_most
 
 def test_a_small_model_is_shown_less() -> None:
     project, harness = remembering(*many(100))
-    project.memory = Memory(mode="full")
+    project.memory = MemoryLimits(mode="full")
     harness.context_limit = 8_000
     harness.user("hello")
     harness.step()
@@ -177,7 +177,7 @@ def test_a_small_model_is_shown_less() -> None:
 def test_strength_is_that_of_the_step_s_time() -> None:
     """What an agent decided is stronger than a reference; fifty days later a new reference is stronger."""
     project, harness = remembering()
-    project.memory = Memory(compact_entries=1)
+    project.memory = MemoryLimits(compact_entries=1)
     project.remembers(replace(written("old", RULE), trust="historian"))
     harness.wait(timedelta(days=80).total_seconds())
     project.remembers(replace(written("new", OTHER, "CONFIG_VALUES"), trust="agent"))
@@ -225,7 +225,7 @@ def test_a_rebase_makes_it_anew_and_one_that_would_change_nothing_leaves_it() ->
 
 def test_a_head_that_would_grow_waits_while_room_is_short() -> None:
     project, harness = begun(RULE)
-    project.memory = Memory(mode="full")
+    project.memory = MemoryLimits(mode="full")
     project.remembers(*(written(f"w{n}", text) for n, text in enumerate(many(60, 25))))
     for n in range(8):
         harness.assistant(ran("x" * 40_000, call=f"c{n}"))

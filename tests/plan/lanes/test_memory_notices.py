@@ -13,7 +13,7 @@ from schemas.events import (
 )
 from schemas.inbox import Mode
 from schemas.plan import AppendText
-from services.domain.limits import Limits, Memory
+from services.domain.limits import Limits, MemoryLimits
 from services.domain.tokens import tokens
 from services.plan.lanes import memory_notices
 from tests.helpers.harness import LIMITS, Harness, attached, edits_of, ran, replace, text_part
@@ -97,7 +97,7 @@ def test_a_session_without_a_head_hears_of_it_too() -> None:
 def test_what_was_there_when_the_head_was_made_is_no_news_although_it_found_no_room() -> None:
     project = Project()
     harness = session(project)
-    project.memory = Memory(compact_entries=0)
+    project.memory = MemoryLimits(compact_entries=0)
     project.remembers(written("a", RULE), replace(written("b", OTHER), trust="agent"))
     harness.user("hello")
     harness.step()
@@ -113,7 +113,7 @@ def test_what_changes_in_the_head_is_told_as_it_is_now() -> None:
 def test_of_what_the_session_was_not_shown_it_is_not_told_that_it_holds_no_longer() -> None:
     project = Project()
     harness = session(project)
-    project.memory = Memory(compact_entries=0)
+    project.memory = MemoryLimits(compact_entries=0)
     project.remembers(written("a", RULE), replace(written("b", OTHER), trust="agent"))
     harness.user("hello")
     harness.step()
@@ -186,7 +186,7 @@ def test_what_changes_again_while_it_waits_is_told_as_it_is_then() -> None:
 @pytest.mark.parametrize(("room", "is_told"), [(200, True), (100, True), (40, False)])
 def test_a_text_that_is_too_long_alone_is_cut(room: int, *, is_told: bool) -> None:
     project, harness = begun(RULE)
-    project.memory = Memory(notice_tokens=room)
+    project.memory = MemoryLimits(notice_tokens=room)
     project.remembers(written("b", "語" * 400))
     made = turn(harness)
     assert is_told == made.endswith("</instruction>")

@@ -11,7 +11,7 @@ from services.domain.limits import Limits
 from services.plan.lanes import DROPS, LANES, TAGS, Lane, View, head, reminders
 from services.plan.lanes import note_reminder as reminder_lane
 from services.plan.lanes import search_hint as hint_lane
-from services.plan.lanes.hints import Hit, NoteStatus, note_reminder, search_hint
+from services.plan.lanes.hints import HintHit, NoteStatus, note_reminder, search_hint
 from services.plan.session.state import with_edits
 from tests.helpers.adding import BIG, STORIES, Story, edits_by, is_steady, play, wildly
 from tests.helpers.harness import Call, Harness, attached, edits_of, ran, replace, text_part
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 FOUND = "the build needs node 22"
 REMINDER = note_reminder(NoteStatus(deferred=2, triggered_in="u5", newest="u6"))
-HINT = search_hint([Hit(FOUND, 0.9, "u6")])
+HINT = search_hint([HintHit(FOUND, 0.9, "u6")])
 HEAD, REMINDERS, NOTES, HINTS = head.LANE, reminders.LANE, reminder_lane.LANE, hint_lane.LANE
 BOTH = [NOTES, HINTS]
 
@@ -34,7 +34,7 @@ def noting(project: Project, name: str) -> None:
 
 
 def finding(project: Project, name: str) -> None:
-    project.hits = (*project.hits, Hit(FOUND, 0.9, message=name))
+    project.hits = (*project.hits, HintHit(FOUND, 0.9, message=name))
 
 
 def begun(project: Project, *lanes: Lane) -> Harness:
@@ -214,7 +214,7 @@ def test_what_was_found_about_a_message_is_told_behind_it() -> None:
     project = Project()
     harness = begun(project, HINTS)
     name = harness.user("and on arm?")
-    project.hits = (Hit(FOUND, 0.7, name), Hit("arm has no wheel", 0.9, name), Hit("last", 0.2, name))
+    project.hits = (HintHit(FOUND, 0.7, name), HintHit("arm has no wheel", 0.9, name), HintHit("last", 0.2, name))
     call = harness.step()
     (edit,) = [edit for edit in edits_of(call.made) if isinstance(edit, AppendText)]
     seq = harness.session.conversation.parts[f"{name}.0"].seq
@@ -231,7 +231,7 @@ def test_what_is_not_near_enough_is_not_told_and_that_stays_so(score: float) -> 
     project = Project()
     harness = begun(project, HINTS)
     name = harness.user("and on arm?")
-    project.hits = (Hit(FOUND, score, name),)
+    project.hits = (HintHit(FOUND, score, name),)
     call = harness.step()
     finding(project, name)
     assert is_steady_after(harness, call)
@@ -251,8 +251,8 @@ def test_what_stands_in_the_head_is_not_told() -> None:
     project = Project(ARCHITECTURE=f"# Build\n\nMind that {FOUND}\nor later, < 24.\n")
     harness = begun(project, HEAD, HINTS)
     name = harness.user("and on arm?")
-    other = Hit("arm has no wheel", 0.7, name)
-    project.hits = (Hit(FOUND, 0.9, name), Hit("node 22 or later, < 24", 0.9, name), other)
+    other = HintHit("arm has no wheel", 0.7, name)
+    project.hits = (HintHit(FOUND, 0.9, name), HintHit("node 22 or later, < 24", 0.9, name), other)
     harness.step()
     assert {f"{name}.0": search_hint([other])} == appended_to(harness)
 
@@ -278,7 +278,7 @@ def test_only_the_newest_message_bears_it_and_only_if_a_person_wrote_it(lane: La
 def knows(project: Project, harness: Harness) -> None:
     """What waits for the next message of the person, whichever it is."""
     noting(project, harness.messages[0].message)
-    project.hits = tuple(Hit(FOUND, 0.9, message=f"m{n}") for n in range(1, 99))
+    project.hits = tuple(HintHit(FOUND, 0.9, message=f"m{n}") for n in range(1, 99))
 
 
 def test_with_nothing_known_nothing_is_said() -> None:
@@ -348,7 +348,7 @@ def test_what_was_said_stays_when_other_things_are_known_later(lane: Lane) -> No
     before = harness.step()
     appended = appended_to(harness)
     project.notes = NoteStatus(deferred=7, triggered_in=harness.messages[0].message)
-    project.hits = (Hit("something else", 1.0, message=name),)
+    project.hits = (HintHit("something else", 1.0, message=name),)
     harness.without("m2")
     harness.restart()
     harness.restart_harness()
@@ -382,7 +382,7 @@ def test_it_is_said_at_a_rebase_as_well_and_no_rebase_takes_it_back(lane: Lane) 
     harness.drop(3)
     harness.use(1_000)
     harness.wait(301)
-    project.hits = tuple(Hit(FOUND, 0.9, message=f"m{n}") for n in range(1, 99))
+    project.hits = tuple(HintHit(FOUND, 0.9, message=f"m{n}") for n in range(1, 99))
     noting(project, harness.messages[-1].message)
     name = harness.user("next")
     assert "idle" in harness.step().causes
@@ -459,7 +459,7 @@ def restless(lane: Lane) -> Lane:
     def extend(view: View, fresh: Sequence[Message]) -> Iterable[AnyEdit]:
         look = next(looks)
         names = [*view.session.conversation.order.values()]
-        hits = tuple(Hit(f"what look {look} has found", 0.9, name) for name in names[look % 3 == 0 :] if look % 2)
+        hits = tuple(HintHit(f"what look {look} has found", 0.9, name) for name in names[look % 3 == 0 :] if look % 2)
         place = view.session.conversation.messages.get(names[-1 - look % len(names)]) if names else None
         notes = NoteStatus(deferred=look, triggered_in=place.recorded.message) if place else None
         return lane.extend(replace(view, notes=notes, hits=hits), fresh)

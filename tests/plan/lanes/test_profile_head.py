@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from schemas.events import Event, ProfileBound, ProfileDisabled, ProfileEnabled, ProfileRetired
 from schemas.inbox import Mode
 from schemas.plan import SetHead
-from services.domain.limits import Memory
+from services.domain.limits import MemoryLimits
 from services.memory.profiles import Profiles, evolve, trait_id
 from services.plan.lanes import View
 from tests.helpers.given import envelope
@@ -86,7 +86,7 @@ def test_a_sub_agent_has_none(mode: Mode, *, is_shown: bool) -> None:
 
 def test_where_the_project_has_no_memory_it_gets_nothing_of_other_sessions() -> None:
     found = people(ON, owned(), *promoted(RULE))
-    found.project.memory = Memory(enabled=False)
+    found.project.memory = MemoryLimits(enabled=False)
     found.step()
     assert "" == headed(found.harness)
 

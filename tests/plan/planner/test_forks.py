@@ -20,7 +20,7 @@ from schemas.events import (
 from schemas.inbox import Capability
 from schemas.plan import CutBefore, ReplaceText, SetHead
 from schemas.subjects import Address
-from services.domain.edits import Message, apply, faults
+from services.domain.edits import ServedMessage, apply, faults
 from services.domain.limits import Limits
 from services.historian.core import inheritance
 from services.historian.core import state as historian
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.slow
 BIG = "line\n" * 2000
 
 
-def begins_with(longer: Sequence[Message], shorter: Sequence[Message]) -> bool:
+def begins_with(longer: Sequence[ServedMessage], shorter: Sequence[ServedMessage]) -> bool:
     return alike(longer)[: len(shorter)] == alike(shorter)
 
 
@@ -67,8 +67,10 @@ def compressed(turns: int = 6, last: int = 6, **limits: object) -> Harness:
     return harness
 
 
-def historian_of(harness: Harness) -> historian.Session:
-    return reduce(lambda state, fact: historian.evolve(state, fact[1], fact[0]), harness.log, historian.Session())
+def historian_of(harness: Harness) -> historian.HistorianSession:
+    return reduce(
+        lambda state, fact: historian.evolve(state, fact[1], fact[0]), harness.log, historian.HistorianSession()
+    )
 
 
 def adopt(copy: Harness) -> list[Event]:
@@ -402,7 +404,7 @@ def test_a_copy_of_an_unknown_session_begins_as_any_other(origin: Harness | None
     assert call.made.kind == "extend"
     assert 0 == copy.session.heritage.copied
     assert [""] == [event.origin for event in extensions(call.made)]
-    assert [] == inheritance.inherited(historian_of(copy), historian.Session(), Address("p", "c"))
+    assert [] == inheritance.inherited(historian_of(copy), historian.HistorianSession(), Address("p", "c"))
 
 
 def test_what_was_sent_without_a_plan_is_sent_so_in_the_copy() -> None:

@@ -12,7 +12,7 @@ import pytest
 from schemas.events import HistoryRequested, UsageSampled
 from schemas.inbox import ErrorSeen, Mode, UsageSeen
 from schemas.plan import AppendText, PrefixText
-from services.domain.edits import Message, apply, faults
+from services.domain.edits import ServedMessage, apply, faults
 from services.domain.limits import Limits
 from services.edges.client.adapter import as_sent
 from services.plan.lanes import DROPS, LANES, TAGS, Lane, View, reasoning
@@ -487,7 +487,7 @@ def out_of_order(*_: object, **__: object) -> NoReturn:
     raise ValueError("out of order")
 
 
-def outcome(harness: Harness) -> tuple[bool, Sequence[Message]]:
+def outcome(harness: Harness) -> tuple[bool, Sequence[ServedMessage]]:
     """Whether a plan was made, and what is served: without one, what the harness holds."""
     known = harness.revision, dict(harness.edits)
     try:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from schemas.events import PlanRebased
-from services.domain.limits import Limits, Memory
+from services.domain.limits import Limits, MemoryLimits
 from services.memory.remembered import Remembered
 from services.plan.head.documents import Document
 from services.plan.lanes import View
@@ -35,7 +35,7 @@ class Setting(Harness):
         limits, known = self.limits, state.revisions.settings
         if known and self.coming is not None:
             limits = self.coming
-        coming = Coming(self.coming, Memory(), Remembered()) if self.coming is not None and not known else None
+        coming = Coming(self.coming, MemoryLimits(), Remembered()) if self.coming is not None and not known else None
         return self._decided(self.seen(View(state, limits, learned=self.shared, coming=coming)))
 
     def sets(self, **values: object) -> None:

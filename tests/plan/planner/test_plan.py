@@ -23,7 +23,7 @@ from services.domain.limits import Limits, Prices
 from services.plan.lanes import LANES, Change, Lane, View
 from services.plan.lanes.drops import placeholder, preview, truncated
 from services.plan.planner import pages, plan
-from services.plan.planner.compose import Collected, collect
+from services.plan.planner.compose import RebaseDraft, collect
 from services.plan.planner.plan import NOTHING_TO_FLUSH, Pass, decide
 from services.plan.session.state import Session
 from tests.helpers.harness import (
@@ -911,7 +911,7 @@ def test_at_the_limit_with_nothing_to_take_the_session_is_looked_through_once(
     """And never, where sums show that there is too little to take."""
     looked: list[str] = []
 
-    def collecting(view: View, lanes: Sequence[Lane], prices: Prices) -> Collected:
+    def collecting(view: View, lanes: Sequence[Lane], prices: Prices) -> RebaseDraft:
         looked.append(view.session.step.step if view.session.step else "")
         return collect(view, lanes, prices)
 

@@ -13,7 +13,7 @@ from services.edges.client.transcript import Transcript
 from services.plan.lanes import DROPS, LANES, TAGS, Lane, View
 from services.plan.planner import plan
 from services.plan.planner.causes import Causes
-from services.plan.planner.compose import Collected
+from services.plan.planner.compose import RebaseDraft
 from services.plan.planner.worth import is_worth_it, may_be_worth_it, most_reclaimed
 from tests.helpers.examples import examples
 from tests.helpers.harness import START, Harness, ran, replace, text_part
@@ -41,7 +41,7 @@ class Watched:
         self.declined += not self._may
         return True
 
-    def is_worth_it(self, view: View, why: Causes, made: Collected) -> bool:
+    def is_worth_it(self, view: View, why: Causes, made: RebaseDraft) -> bool:
         found = is_worth_it(view, why, made)
         if not self._may and self._view is not None:
             assert not found

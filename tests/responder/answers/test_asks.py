@@ -38,7 +38,7 @@ from schemas.inbox import (
 )
 from schemas.subjects import Address, ask
 from schemas.view_asks import HistoryRuns, HistoryRunsAsk, LastAdapter, LastAdapterAsk
-from services.domain.limits import Limits, Memory
+from services.domain.limits import Limits, MemoryLimits
 from services.kit.bus import Appender, Bus
 from services.responder.answers.client_manifest import MANIFEST, client_manifest
 from services.responder.worker import Responder
@@ -91,7 +91,7 @@ async def test_the_manifest_is_the_same_for_all(bus: Bus, rooms: tuple[Tagger, R
     assert rooms
     assert MANIFEST == await answer(bus, ClientManifestAsk(verbs=("command", "ask")), ClientManifest)
     assert MANIFEST == await answer(bus, ClientManifestAsk("harbour", "pi", ("command", "ask")), ClientManifest)
-    older = client_manifest(Limits(), Memory(), ())
+    older = client_manifest(Limits(), MemoryLimits(), ())
     assert encode(older) == await bus.request(ask(ClientManifestAsk.NAME), b"{}", PATIENCE)
 
 

@@ -22,14 +22,14 @@ from schemas.events import (
 )
 from schemas.events.memory import VERDICTS
 from services.domain.finding import Unnamed
-from services.domain.limits import Memory as Limits
+from services.domain.limits import MemoryLimits as Limits
 from services.domain.tokens import tokens
 from services.memory.remembered import Remembered, evolve
 from services.responder.answers import memory_reports
 from services.responder.answers.memory_reasons import SENTENCES, by_head, by_settings
 from services.responder.answers.memory_reports import (
-    BadAsk,
-    Known,
+    BadMemoryAsk,
+    KnownMemory,
     TwinsOfProjects,
     listing,
     missing,
@@ -48,12 +48,12 @@ OTHER = "Commit subjects are imperative sentences."
 ASK = MemoryAsk("p")
 
 
-def known(*events: Event, limits: Limits = Limits(), days: float = 0) -> Known:  # noqa: B008 - a value
+def known(*events: Event, limits: Limits = Limits(), days: float = 0) -> KnownMemory:  # noqa: B008 - a value
     """A project after these facts, so many days later."""
     remembered = Remembered()
     for seq, event in enumerate(events, 1):
         remembered = evolve(remembered, event, envelope(event, seq))
-    return Known("p", remembered, limits, AT + timedelta(days=days), len(events))
+    return KnownMemory("p", remembered, limits, AT + timedelta(days=days), len(events))
 
 
 def words(count: int, each: int = 8) -> list[str]:
@@ -120,7 +120,7 @@ def test_a_long_list_comes_in_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 30 == len({one.id for page in pages for one in page.memories})
     assert [{"active": 30}] * 3 == [page.counts for page in pages]
     for page in (0, 4):
-        with pytest.raises(BadAsk, match=f"there is no page {page}: the list has 3"):
+        with pytest.raises(BadMemoryAsk, match=f"there is no page {page}: the list has 3"):
             listing(facts, replace(ASK, page=page))
 
 
@@ -131,7 +131,7 @@ def test_a_project_without_memories_has_an_empty_list() -> None:
 
 
 def test_a_status_that_there_is_not_is_refused_with_those_that_there_are() -> None:
-    with pytest.raises(BadAsk, match="'gone' is no status of a memory; use one of pending, active"):
+    with pytest.raises(BadMemoryAsk, match="'gone' is no status of a memory; use one of pending, active"):
         listing(known(written("ma", RULE)), replace(ASK, filter="gone"))
 
 
@@ -290,7 +290,9 @@ def test_a_person_reads_the_notes_of_all_sessions_the_newest_first() -> None:
     ]
     assert ["n2"] == [one.id for one in noted(facts, replace(ASK, filter="dismissed")).notes]
     assert ["n1"] == [one.id for one in noted(facts, replace(ASK, session="s1")).notes]
-    with pytest.raises(BadAsk, match="'gone' is no status of a note; use one of active, ready, parked, dismissed"):
+    with pytest.raises(
+        BadMemoryAsk, match="'gone' is no status of a note; use one of active, ready, parked, dismissed"
+    ):
         noted(facts, replace(ASK, filter="gone"))
 
 
@@ -307,18 +309,18 @@ def test_where_no_note_is_listed_the_reason_is_in_the_answer() -> None:
 # why
 
 
-def headed(*events: Event) -> tuple[Project, Harness, Known]:
+def headed(*events: Event) -> tuple[Project, Harness, KnownMemory]:
     """A session that made its first step after these facts, and what was known then."""
     project = Project()
     harness = session(project)
     project.remembers(*events)
     harness.user("hello")
     harness.step()
-    then = Known("p", project.remembered, project.memory, harness.now, project.remembered.book.seq)
+    then = KnownMemory("p", project.remembered, project.memory, harness.now, project.remembered.book.seq)
     return project, harness, then
 
 
-def why(project: Project, harness: Harness, then: Known, name: str) -> tuple[bool, str, int]:
+def why(project: Project, harness: Harness, then: KnownMemory, name: str) -> tuple[bool, str, int]:
     found = by_head(harness.session, project.remembered, then, project.remembered.book.memories[name])
     assert found.text.endswith(f": {SENTENCES[found.reason]}.")
     return found.rendered, found.reason, found.revision

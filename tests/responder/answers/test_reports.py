@@ -28,7 +28,7 @@ from schemas.events import (
 from schemas.inbox import SessionSeen, UsageSeen
 from schemas.offered import TOOLS
 from services.domain.limits import Limits
-from services.domain.limits import Memory as Remembering
+from services.domain.limits import MemoryLimits as Remembering
 from services.domain.tokens import tokens
 from services.memory.entry import Memory
 from services.memory.hot_state import HotState, after_words
@@ -42,7 +42,7 @@ from services.plan.session.session_activity import (
     MAX_FAILURES,
     MAX_FILES,
     MAX_REBASES,
-    File,
+    FileActivity,
     Rebase,
     SessionActivity,
     activity_after,
@@ -98,7 +98,7 @@ def test_what_is_to_be_done_are_the_open_lines_of_the_newest_list() -> None:
 
 def test_files_are_held_with_what_was_done_to_them_the_newest_last() -> None:
     held = activity(touched("x"), touched("y"), touched("x", "edited"), touched("x", "read"))
-    assert (File("y", 1, 0, "read"), File("x", 2, 1, "read")) == held.files
+    assert (FileActivity("y", 1, 0, "read"), FileActivity("x", 2, 1, "read")) == held.files
 
 
 def test_the_oldest_files_are_forgotten() -> None:

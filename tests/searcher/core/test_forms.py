@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from services.domain.search.rows import SearchRow
 from services.searcher.core import ranking
 from services.searcher.core.query import query_of
-from services.searcher.core.shelf import Entry, Shelf
+from services.searcher.core.shelf import Shelf, ShelfRow
 from services.searcher.core.vocabulary import LEAST, Vocabulary, alike
 from tests.helpers.search_rows import message_row
 
@@ -158,8 +158,8 @@ def shelf() -> Shelf:
     return made
 
 
-def entry(row: SearchRow, number: int) -> Entry:
-    return Entry(
+def entry(row: SearchRow, number: int) -> ShelfRow:
+    return ShelfRow(
         row.id,
         row.hash,
         number,

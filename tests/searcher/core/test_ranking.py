@@ -13,7 +13,7 @@ from services.searcher.core.late import late, late_both, token_weights
 from services.searcher.core.postings import Postings, Scorer
 from services.searcher.core.query import known_share, matrix_of, query_of
 from services.searcher.core.ranking import Compared
-from services.searcher.core.shelf import Entry, Scope, Shelf
+from services.searcher.core.shelf import Scope, Shelf, ShelfRow
 from tests.helpers.search_rows import message_row, row
 
 EVERYTHING = Scope()
@@ -22,8 +22,8 @@ WORDS = st.lists(st.sampled_from(["crane", "quay", "tide", "pilot", "berth", "fo
 )
 
 
-def entry(made: SearchRow, place: int = 0) -> Entry:
-    return Entry(
+def entry(made: SearchRow, place: int = 0) -> ShelfRow:
+    return ShelfRow(
         made.id, made.hash, place, made.session, made.actor, made.role, made.at, made.seq,
         made.terms, made.terms_title, made.terms_around,
     )  # fmt: skip

@@ -10,7 +10,7 @@ import msgspec
 
 from schemas.codec import mended
 from services.edges.client.readers import claude_code, codex, gemini_cli, neutral, opencode, opencode_store, pi
-from services.edges.client.transcript import Transcript, Unreadable
+from services.edges.client.transcript import Transcript, UnreadableTranscript
 
 
 class _Reader(Protocol):
@@ -36,8 +36,8 @@ def read(path: Path, on_skip: Callable[[Path, str], object] | None = None) -> It
         return
     try:
         yield from _file(path)
-    except Unreadable as error:
-        raise Unreadable(f"{path}: {error}. Readable, plain or gzipped: {_FORMATS}.") from error
+    except UnreadableTranscript as error:
+        raise UnreadableTranscript(f"{path}: {error}. Readable, plain or gzipped: {_FORMATS}.") from error
 
 
 def _folder(path: Path, on_skip: Callable[[Path, str], object]) -> Iterator[Transcript]:
@@ -45,7 +45,7 @@ def _folder(path: Path, on_skip: Callable[[Path, str], object]) -> Iterator[Tran
     for file in sorted(filter(_promising, path.rglob("*")), key=lambda file: (len(file.parts), file)):
         try:
             yield from _file(file)
-        except Unreadable as error:
+        except UnreadableTranscript as error:
             on_skip(file, str(error))
 
 
@@ -61,7 +61,7 @@ def _file(path: Path) -> Iterator[Transcript]:
         else:
             yield from _sessions(_content(path))
     except OSError as error:
-        raise Unreadable(error.strerror or str(error)) from error
+        raise UnreadableTranscript(error.strerror or str(error)) from error
 
 
 def _content(path: Path) -> bytes:
@@ -70,7 +70,7 @@ def _content(path: Path) -> bytes:
         try:
             data = gzip.decompress(data)
         except (OSError, EOFError, zlib.error) as error:
-            raise Unreadable(f"a broken gzip file ({error})") from error
+            raise UnreadableTranscript(f"a broken gzip file ({error})") from error
     return mended(data)
 
 
@@ -78,7 +78,7 @@ def _sessions(data: bytes) -> Iterator[Transcript]:
     keys = _keys(data)
     reader = next((reader for reader in _READERS if reader.knows(keys)), None)
     if reader is None:
-        raise Unreadable("not a session in a known format")
+        raise UnreadableTranscript("not a session in a known format")
     return reader.read(data)
 
 

@@ -7,7 +7,7 @@ import msgspec
 
 from schemas.inbox import Attachment, MessageSeen, PartSeen, SessionSeen, UsageSeen
 from services.domain.attachments import attachment
-from services.edges.client.readers.claude_code_log import Block, Line, Message, Source, Usage
+from services.edges.client.readers.claude_code_log import ApiMessage, ContentBlock, LogLine, MediaSource, TokenUsage
 from services.edges.client.readers.common import ReadMessage, arguments, moment, transcripts
 from services.edges.client.transcript import Transcript
 
@@ -32,8 +32,8 @@ def read(data: bytes) -> Iterator[Transcript]:
         yield from _sidechain(name, _conversation(side))
 
 
-def _lines(data: bytes) -> Iterator[Line]:
-    decoder = msgspec.json.Decoder(Line)
+def _lines(data: bytes) -> Iterator[LogLine]:
+    decoder = msgspec.json.Decoder(LogLine)
     known: set[str] = set()
     for text in data.splitlines():
         try:
@@ -47,9 +47,9 @@ def _lines(data: bytes) -> Iterator[Line]:
             known.add(line.uuid)
 
 
-def _sidechains(lines: Iterable[Line]) -> dict[str, list[Line]]:
+def _sidechains(lines: Iterable[LogLine]) -> dict[str, list[LogLine]]:
     """Sort out the lines of each subagent, by its id or, in older logs, by its first line."""
-    chains: dict[str, list[Line]] = {}
+    chains: dict[str, list[LogLine]] = {}
     root: dict[str, str] = {}
     for line in lines:
         if line.is_sidechain:
@@ -58,14 +58,14 @@ def _sidechains(lines: Iterable[Line]) -> dict[str, list[Line]]:
     return chains
 
 
-def _sidechain(name: str, lines: list[Line]) -> Iterator[Transcript]:
+def _sidechain(name: str, lines: list[LogLine]) -> Iterator[Transcript]:
     if lines:
         parent = lines[-1].session_id
         seen = msgspec.structs.replace(_seen(lines), parent=parent, mode="subagent")
         yield from transcripts("claude-code", f"{parent}:{name}", seen, _messages(lines))
 
 
-def _conversation(lines: list[Line]) -> list[Line]:
+def _conversation(lines: list[LogLine]) -> list[LogLine]:
     """Keep the lines that lead to the last thing said, in the order of the log."""
     chain = _chain(lines) | {line.uuid for line in lines if line.is_compact_summary}
     answers = {line.name for line in lines if line.uuid in chain and line.type == "assistant"}
@@ -75,11 +75,11 @@ def _conversation(lines: list[Line]) -> list[Line]:
     return [line for line in lines if line.as_message and (line.uuid in kept or _answers(line, whole))]
 
 
-def _answers(line: Line, calls: set[str]) -> bool:
+def _answers(line: LogLine, calls: set[str]) -> bool:
     return line.parent_uuid in calls and any(block.type == "tool_result" for block in line.blocks)
 
 
-def _chain(lines: list[Line]) -> set[str]:
+def _chain(lines: list[LogLine]) -> set[str]:
     by_id = {line.uuid: line for line in lines}
     before = {line.uuid: earlier.uuid for earlier, line in pairwise(lines)}
     chain: set[str] = set()
@@ -90,7 +90,7 @@ def _chain(lines: list[Line]) -> set[str]:
     return chain
 
 
-def _parent(line: Line, by_id: dict[str, Line], before: dict[str, str]) -> str | None:
+def _parent(line: LogLine, by_id: dict[str, LogLine], before: dict[str, str]) -> str | None:
     """Go back one line: to the one above where the log does not hold the one that is named."""
     compacted = line.subtype == "compact_boundary" or line.is_compact_summary
     named = line.parent_uuid or (line.logical_parent_uuid if compacted else None)
@@ -99,7 +99,7 @@ def _parent(line: Line, by_id: dict[str, Line], before: dict[str, str]) -> str |
     return before.get(line.uuid) if named or compacted else None
 
 
-def _seen(lines: list[Line], title: str = "") -> SessionSeen:
+def _seen(lines: list[LogLine], title: str = "") -> SessionSeen:
     copied = [line for line in lines if line.forked_from]
     return SessionSeen(
         title=title,
@@ -110,7 +110,7 @@ def _seen(lines: list[Line], title: str = "") -> SessionSeen:
     )
 
 
-def _title(lines: list[Line]) -> str:
+def _title(lines: list[LogLine]) -> str:
     """Prefer the person's title to the model's to the summary; a log may begin with summaries of other sessions."""
     own = {line.uuid for line in lines if line.uuid}
     titles = {
@@ -121,17 +121,17 @@ def _title(lines: list[Line]) -> str:
     return next((given[-1] for given in titles.values() if given), "")
 
 
-def _messages(lines: list[Line]) -> Iterator[ReadMessage]:
+def _messages(lines: list[LogLine]) -> Iterator[ReadMessage]:
     tools = {block.id: block.name for line in lines for block in line.blocks if block.type == "tool_use"}
-    messages: dict[str, list[Line]] = {}
+    messages: dict[str, list[LogLine]] = {}
     for line in lines:
         messages.setdefault(line.name, []).append(line)
     for name, parts in messages.items():
         yield _message(name, parts, tools)
 
 
-def _message(name: str, lines: list[Line], tools: dict[str, str]) -> ReadMessage:
-    first, last = lines[0], lines[-1].as_message or Message()
+def _message(name: str, lines: list[LogLine], tools: dict[str, str]) -> ReadMessage:
+    first, last = lines[0], lines[-1].as_message or ApiMessage()
     model = "" if last.model == _NOT_A_MODEL else last.model
     message = MessageSeen(
         message=name,
@@ -145,7 +145,7 @@ def _message(name: str, lines: list[Line], tools: dict[str, str]) -> ReadMessage
     return ReadMessage(message, _usage(last.usage))
 
 
-def _usage(usage: Usage | None) -> UsageSeen | None:
+def _usage(usage: TokenUsage | None) -> UsageSeen | None:
     if usage is None:
         return None
     seen = UsageSeen(
@@ -158,7 +158,7 @@ def _usage(usage: Usage | None) -> UsageSeen | None:
     return seen if seen != UsageSeen("", input=0) else None
 
 
-def _parts(lines: list[Line], tools: dict[str, str]) -> tuple[PartSeen, ...]:
+def _parts(lines: list[LogLine], tools: dict[str, str]) -> tuple[PartSeen, ...]:
     parts: list[PartSeen | None] = []
     position = 0
     for block in (block for line in lines for block in line.blocks):
@@ -168,13 +168,13 @@ def _parts(lines: list[Line], tools: dict[str, str]) -> tuple[PartSeen, ...]:
     return tuple(msgspec.structs.replace(part, ignored=ignored) for part in parts if part)
 
 
-def _within(block: Block) -> list[Block]:
+def _within(block: ContentBlock) -> list[ContentBlock]:
     """List the images and documents that a tool answered beside its words."""
     inner = block.content if isinstance(block.content, list) else []
     return [one for one in inner if one.source]
 
 
-def _part(block: Block, position: int, tools: dict[str, str]) -> PartSeen | None:
+def _part(block: ContentBlock, position: int, tools: dict[str, str]) -> PartSeen | None:
     """Turn a block into a part; None for the kinds that carry nothing the service can use."""
     seen = PartSeen(message="", type="text", position=position)
     match block.type:
@@ -203,15 +203,15 @@ def _part(block: Block, position: int, tools: dict[str, str]) -> PartSeen | None
             return None
 
 
-def _text(content: str | list[Block] | None) -> str:
+def _text(content: str | list[ContentBlock] | None) -> str:
     if isinstance(content, list):
         return "\n".join(block.text for block in content if block.type == "text")
     return content or ""
 
 
-def _attachment(source: Source) -> Attachment:
+def _attachment(source: MediaSource) -> Attachment:
     return attachment(_url(source), source.media_type)
 
 
-def _url(source: Source) -> str:
+def _url(source: MediaSource) -> str:
     return source.url or f"data:{source.media_type};base64,{source.data}"

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 
-class Usage(msgspec.Struct):
+class TokenUsage(msgspec.Struct):
     """What the provider counted."""
 
     input_tokens: int | None = 0
@@ -14,7 +14,7 @@ class Usage(msgspec.Struct):
     cache_creation_input_tokens: int | None = 0
 
 
-class Source(msgspec.Struct):
+class MediaSource(msgspec.Struct):
     """Where an image or a document is."""
 
     media_type: str = ""
@@ -22,7 +22,7 @@ class Source(msgspec.Struct):
     url: str = ""
 
 
-class Block(msgspec.Struct):
+class ContentBlock(msgspec.Struct):
     """One content block of a message, of any type."""
 
     type: str
@@ -33,27 +33,27 @@ class Block(msgspec.Struct):
     name: str = ""
     input: Any = None
     tool_use_id: str = ""
-    content: "str | list[Block] | None" = None
+    content: "str | list[ContentBlock] | None" = None
     is_error: bool | None = None
-    source: Source | None = None
+    source: MediaSource | None = None
 
 
-class Message(msgspec.Struct):
+class ApiMessage(msgspec.Struct):
     """What was said, in the shape of the API."""
 
-    content: str | list[Block] | None = None
+    content: str | list[ContentBlock] | None = None
     id: str = ""
     model: str = ""
-    usage: Usage | None = None
+    usage: TokenUsage | None = None
 
 
-class Origin(msgspec.Struct, rename="camel"):
+class LineOrigin(msgspec.Struct, rename="camel"):
     """Where a line was copied from."""
 
     session_id: str = ""
 
 
-class Line(msgspec.Struct, rename="camel"):
+class LogLine(msgspec.Struct, rename="camel"):
     """One line of the log."""
 
     type: str = ""
@@ -70,21 +70,21 @@ class Line(msgspec.Struct, rename="camel"):
     is_meta: bool | None = None
     is_compact_summary: bool | None = None
     is_api_error_message: bool | None = None
-    message: Message | str | None = None
+    message: ApiMessage | str | None = None
     content: Any = None
-    forked_from: Origin | None = None
+    forked_from: LineOrigin | None = None
     leaf_uuid: str | None = None
     summary: str | None = None
     ai_title: str | None = None
     custom_title: str | None = None
 
     @property
-    def as_message(self) -> Message | None:
+    def as_message(self) -> ApiMessage | None:
         """What the line adds to the conversation."""
-        if self.type in {"user", "assistant"} and isinstance(self.message, Message):
+        if self.type in {"user", "assistant"} and isinstance(self.message, ApiMessage):
             return self.message
         if self.type == "system" and self.subtype == "local_command" and isinstance(self.content, str):
-            return Message(self.content)
+            return ApiMessage(self.content)
         return None
 
     @property
@@ -94,6 +94,6 @@ class Line(msgspec.Struct, rename="camel"):
         return answer or self.uuid
 
     @property
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> list[ContentBlock]:
         content = self.as_message.content if self.as_message else None
-        return [Block("text", text=content)] if isinstance(content, str) else content or []
+        return [ContentBlock("text", text=content)] if isinstance(content, str) else content or []

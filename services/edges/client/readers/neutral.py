@@ -8,7 +8,7 @@ import msgspec
 
 from schemas.inbox import MessageSeen, PartKind, PartSeen, Role, SessionSeen, ToolStatus
 from services.edges.client.readers.common import ReadMessage, arguments, moment, transcripts
-from services.edges.client.transcript import Transcript, Unreadable
+from services.edges.client.transcript import Transcript, UnreadableTranscript
 
 NAME = "neutral JSON Lines, one session per line"
 
@@ -29,7 +29,7 @@ class _Part(msgspec.Struct):
     summary: str | None = None
 
 
-class _Message(msgspec.Struct):
+class _NeutralMessage(msgspec.Struct):
     """One message."""
 
     role: Role
@@ -49,7 +49,7 @@ class _Session(msgspec.Struct):
     cwd: str | None = None
     parent: str | None = None
     """The session that started this one as its sub-agent, where that is a session of its own."""
-    messages: list[_Message] = []
+    messages: list[_NeutralMessage] = []
 
 
 def knows(keys: set[str]) -> bool:
@@ -74,7 +74,7 @@ def _lines(data: bytes) -> Iterator[Transcript]:
         try:
             session = msgspec.json.decode(line, type=_Session)
         except ValueError as error:
-            raise Unreadable(f"line {number} is not a neutral session: {error}") from error
+            raise UnreadableTranscript(f"line {number} is not a neutral session: {error}") from error
         yield from _transcripts(session)
 
 
@@ -92,7 +92,7 @@ def _transcripts(session: _Session) -> Iterator[Transcript]:
     yield from transcripts(harness, name, child, map(_message, _side(session, sidechain=True)))
 
 
-def _side(session: _Session, *, sidechain: bool) -> list[_Message]:
+def _side(session: _Session, *, sidechain: bool) -> list[_NeutralMessage]:
     return [message for message in session.messages if message.sidechain is sidechain]
 
 
@@ -101,7 +101,7 @@ def _harness(source: str | dict[str, Any] | None) -> str:
     return re.sub(r"[^a-z0-9]+", "-", str(name or "").lower()).strip("-") or "neutral"
 
 
-def _message(message: _Message) -> ReadMessage:
+def _message(message: _NeutralMessage) -> ReadMessage:
     parts = tuple(_part(part, at) for at, part in enumerate(message.parts) if part.type in _KINDS)
     return ReadMessage(
         MessageSeen(

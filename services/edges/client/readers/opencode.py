@@ -8,7 +8,7 @@ import msgspec
 from schemas.inbox import Attachment, MessageSeen, PartSeen, Role, SessionSeen, ToolStatus, UsageSeen
 from services.domain.attachments import attachment
 from services.edges.client.readers.common import ReadMessage, arguments, moment, transcripts
-from services.edges.client.transcript import Transcript, Unreadable
+from services.edges.client.transcript import Transcript, UnreadableTranscript
 
 NAME = "OpenCode (`opencode export`, its store opencode.db)"
 CLEARED = "[Old tool result content cleared]"
@@ -82,7 +82,7 @@ class _ToolState(msgspec.Struct):
     attachments: list[_File] | None = None
 
 
-class Part(msgspec.Struct):
+class OpenCodePart(msgspec.Struct):
     """One part of a message, of any type."""
 
     type: str
@@ -99,14 +99,14 @@ class Part(msgspec.Struct):
     filename: str | None = None
 
 
-class Entry(msgspec.Struct):
+class OpenCodeMessage(msgspec.Struct):
     """A message with its parts."""
 
     info: Info
-    parts: list[Part] = []
+    parts: list[OpenCodePart] = []
 
 
-class Session(msgspec.Struct):
+class OpenCodeSession(msgspec.Struct):
     """What OpenCode knows of a session."""
 
     id: str
@@ -120,9 +120,9 @@ class Session(msgspec.Struct):
 class _Recording(msgspec.Struct):
     """A file: the export calls its session `info`, the HTTP API `session`."""
 
-    messages: list[Entry]
-    info: Session | None = None
-    session: Session | None = None
+    messages: list[OpenCodeMessage]
+    info: OpenCodeSession | None = None
+    session: OpenCodeSession | None = None
     children: list["_Recording"] | None = None
 
 
@@ -135,11 +135,13 @@ def read(data: bytes) -> Iterator[Transcript]:
     try:
         recording = msgspec.json.decode(data, type=_Recording)
     except ValueError as error:
-        raise Unreadable(f"not a whole OpenCode session: {error}") from error
+        raise UnreadableTranscript(f"not a whole OpenCode session: {error}") from error
     yield from _recorded(recording)
 
 
-def from_entries(session: Session, entries: Iterable[Entry], parent: str = "") -> Iterator[Transcript]:
+def from_entries(
+    session: OpenCodeSession, entries: Iterable[OpenCodeMessage], parent: str = ""
+) -> Iterator[Transcript]:
     """One session of its parts, wherever they were kept."""
     entries = list(entries)
     parent = session.parent or parent
@@ -157,13 +159,13 @@ def from_entries(session: Session, entries: Iterable[Entry], parent: str = "") -
 def _recorded(recording: _Recording, parent: str = "") -> Iterator[Transcript]:
     session = recording.info or recording.session
     if session is None:
-        raise Unreadable("an OpenCode session without its info")
+        raise UnreadableTranscript("an OpenCode session without its info")
     yield from from_entries(session, recording.messages, parent)
     for child in recording.children or ():
         yield from _recorded(child, session.id)
 
 
-def _message(entry: Entry) -> ReadMessage:
+def _message(entry: OpenCodeMessage) -> ReadMessage:
     info = entry.info
     meant = info.model or _Model(info.provider, info.model_id)
     message = MessageSeen(
@@ -186,7 +188,7 @@ def _usage(tokens: _Tokens | None) -> UsageSeen | None:
     return UsageSeen("", *map(int, counts)) if any(counts) else None
 
 
-def _part(part: Part, position: int) -> PartSeen | None:
+def _part(part: OpenCodePart, position: int) -> PartSeen | None:
     """Turn a part into what is seen of it; None for the parts that carry nothing."""
     seen = PartSeen(
         message="",
@@ -213,7 +215,7 @@ def _part(part: Part, position: int) -> PartSeen | None:
             return None
 
 
-def _tool(part: Part, seen: PartSeen, state: _ToolState) -> PartSeen:
+def _tool(part: OpenCodePart, seen: PartSeen, state: _ToolState) -> PartSeen:
     return msgspec.structs.replace(
         seen,
         type="tool",

@@ -10,7 +10,7 @@ import msgspec
 
 from schemas.codec import mended
 from services.edges.client.readers import opencode
-from services.edges.client.transcript import Transcript, Unreadable
+from services.edges.client.transcript import Transcript, UnreadableTranscript
 
 _MAGIC = b"SQLite format 3\x00"
 _MESSAGES = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
@@ -38,13 +38,13 @@ def read(path: Path) -> Iterator[Transcript]:
                 session = _session(row)
                 yield from opencode.from_entries(session, _entries(store, session.id))
     except (sqlite3.Error, ValueError) as error:
-        raise Unreadable(f"not a store of OpenCode ({error})") from error
+        raise UnreadableTranscript(f"not a store of OpenCode ({error})") from error
 
 
-def _session(row: sqlite3.Row) -> opencode.Session:
+def _session(row: sqlite3.Row) -> opencode.OpenCodeSession:
     # Older stores lack some of the columns.
     fields = dict(zip(row.keys(), row, strict=True))
-    return opencode.Session(
+    return opencode.OpenCodeSession(
         id=fields["id"],
         title=fields.get("title"),
         directory=fields.get("directory"),
@@ -54,11 +54,12 @@ def _session(row: sqlite3.Row) -> opencode.Session:
     )
 
 
-def _entries(store: sqlite3.Connection, session: str) -> list[opencode.Entry]:
+def _entries(store: sqlite3.Connection, session: str) -> list[opencode.OpenCodeMessage]:
     rows = groupby(store.execute(_PARTS, (session,)), key=lambda row: row[0])
     parts = {message: [_part(name, data) for _, name, data in those] for message, those in rows}
     return [
-        opencode.Entry(_info(name, data), parts.get(name, [])) for name, data in store.execute(_MESSAGES, (session,))
+        opencode.OpenCodeMessage(_info(name, data), parts.get(name, []))
+        for name, data in store.execute(_MESSAGES, (session,))
     ]
 
 
@@ -67,6 +68,6 @@ def _info(name: str, data: str) -> opencode.Info:
     return msgspec.structs.replace(info, id=name)
 
 
-def _part(name: str, data: str) -> opencode.Part:
-    part = msgspec.json.decode(mended(data.encode()), type=opencode.Part)
+def _part(name: str, data: str) -> opencode.OpenCodePart:
+    part = msgspec.json.decode(mended(data.encode()), type=opencode.OpenCodePart)
     return msgspec.structs.replace(part, id=name)

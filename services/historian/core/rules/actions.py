@@ -7,10 +7,10 @@ from posixpath import commonpath, dirname
 
 from services.domain.transcript.labels import FAILING, LEFT
 from services.domain.transcript.names import base
-from services.historian.core.rules.index import Index
+from services.historian.core.rules.index import NameIndex
 from services.historian.core.rules.key_sentences import KeySentence
-from services.historian.core.rules.todos import Plan
-from services.historian.core.rules.work import Run, Work
+from services.historian.core.rules.todos import TaskPlan
+from services.historian.core.rules.work import CommandRun, UnitWork
 
 MANY, MOST = 8, 12
 """Commands or files that are named in one line, and files that are told of as changed."""
@@ -34,7 +34,7 @@ _COMMITS, _CHANGED, _FAILING, _OPEN, _OVERCOME, _DONE, _RAN, _READ, _OUTLINE = (
 """What the lines weigh, among the sentences of a unit."""
 
 
-def actions(done: Work, found: Index, plan: Plan) -> list[KeySentence]:
+def actions(done: UnitWork, found: NameIndex, plan: TaskPlan) -> list[KeySentence]:
     """Lines about what was done."""
     return [
         KeySentence(text, weight, who=NOBODY, paragraph=number)
@@ -42,7 +42,7 @@ def actions(done: Work, found: Index, plan: Plan) -> list[KeySentence]:
     ]
 
 
-def _lines(done: Work, found: Index, plan: Plan) -> Iterator[tuple[str, float]]:
+def _lines(done: UnitWork, found: NameIndex, plan: TaskPlan) -> Iterator[tuple[str, float]]:
     if done.commits:
         yield f"Commits: {'; '.join(f'{one.hash} {one.subject}'.strip() for one in done.commits)}", _COMMITS
     yield from ((line, _CHANGED) for line in _changed(done, found))
@@ -63,7 +63,7 @@ def _lines(done: Work, found: Index, plan: Plan) -> Iterator[tuple[str, float]]:
     yield from ((line, _OUTLINE) for line in islice(_outlines(done, found), OUTLINES))
 
 
-def _changed(done: Work, found: Index) -> Iterator[str]:
+def _changed(done: UnitWork, found: NameIndex) -> Iterator[str]:
     """Files, below the folder that they have in common, and what was defined in them."""
     if not done.changed:
         return
@@ -79,7 +79,7 @@ def _changed(done: Work, found: Index) -> Iterator[str]:
     yield f"{f'Changed in {folder}' if folder else 'Changed'}: {', '.join(files)}{more}"
 
 
-def _outlines(done: Work, found: Index) -> Iterator[str]:
+def _outlines(done: UnitWork, found: NameIndex) -> Iterator[str]:
     """What was seen to stand in the files that were worked with, those with the most that matters first."""
     paths = dict.fromkeys((*(path for path, _ in done.changed), *done.read))
     outlines = {path: [name for name in found.defined.get(path, ()) if name not in found.own] for path in paths}
@@ -113,12 +113,12 @@ def _folder(folder: str, files: Sequence[str]) -> str:
     return f"{folder} ({len(files)} files: {', '.join(files[:2])} …)"
 
 
-def _overcome(run: Run) -> str:
+def _overcome(run: CommandRun) -> str:
     since = f", passes since {', '.join(map(base, run.mended[:3]))} changed" if run.mended else ""
     return f"`{run.command}`: {run.before}{since}"
 
 
-def _run(run: Run) -> str:
+def _run(run: CommandRun) -> str:
     return f"`{run.command}` {'failed' if run.error else run.result or 'ok'}"
 
 

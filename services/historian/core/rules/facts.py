@@ -16,8 +16,8 @@ from services.domain.texts.rule_sentences import category_of, is_firm
 from services.domain.texts.sentences import alike, is_informative, words
 from services.domain.tools.shell import is_checking
 from services.historian.core.rules.steps import Step
-from services.historian.core.rules.work import Run, Work
-from services.historian.core.summary import Fact, Observation
+from services.historian.core.rules.work import CommandRun, UnitWork
+from services.historian.core.summary import Observation, SummaryFact
 
 MOST_FACTS = 5
 MOST_OBSERVATIONS = 3
@@ -33,16 +33,16 @@ COUNTED = 2
 """... or those where it also counts what passed."""
 
 
-def facts(unit: Sequence[Step]) -> Iterator[Fact]:
+def facts(unit: Sequence[Step]) -> Iterator[SummaryFact]:
     """Rules that a person gave in so many words: always, never, use this instead of that."""
     for step in unit:
         for text in step.of_person:
             if len(text) <= OWN_WORDS:
                 for sentence in filter(is_firm, sentences(text)):
-                    yield Fact(category_of(sentence), beginning(sentence, LONGEST), (step.first,))
+                    yield SummaryFact(category_of(sentence), beginning(sentence, LONGEST), (step.first,))
 
 
-def observations(unit: Sequence[Step], done: Work) -> Iterator[Observation]:
+def observations(unit: Sequence[Step], done: UnitWork) -> Iterator[Observation]:
     """Where a person turned the work around, and failures that were overcome."""
     is_answered = False
     for step in unit:
@@ -56,9 +56,9 @@ def observations(unit: Sequence[Step], done: Work) -> Iterator[Observation]:
             yield Observation("causal_incident", beginning(text, LONGEST), unit[0].first, run.at)
 
 
-def checking(done: Sequence[Work]) -> Iterator[Fact]:
+def checking(done: Sequence[UnitWork]) -> Iterator[SummaryFact]:
     """The commands that the work was checked with again and again, and that passed."""
-    runs: dict[str, list[Run]] = defaultdict(list)
+    runs: dict[str, list[CommandRun]] = defaultdict(list)
     for run in chain.from_iterable(work.runs for work in done):
         if is_checking(run.command):
             runs[run.command].append(run)
@@ -66,10 +66,10 @@ def checking(done: Sequence[Work]) -> Iterator[Fact]:
         least = COUNTED if any(run.result for run in found) else OFTEN
         if sum(run.times for run in found) >= least and any(not run.error for run in found):
             text = f"The work is checked with `{command}`."
-            yield Fact("CONFIG_VALUES", text, tuple(run.at for run in found))
+            yield SummaryFact("CONFIG_VALUES", text, tuple(run.at for run in found))
 
 
-def failing(done: Sequence[Work]) -> Iterator[Observation]:
+def failing(done: Sequence[UnitWork]) -> Iterator[Observation]:
     """What failed more than once and never passed again."""
     last = {run.command: run for work in done for run in work.runs}
     for command, run in last.items():

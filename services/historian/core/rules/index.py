@@ -36,7 +36,7 @@ _DEFINED = re.compile(
 _PLACED = re.compile(r"^([\w@./\-\[\]()+]+\.\w{1,6}):\d+[:\-]", re.MULTILINE)
 
 
-class Index(msgspec.Struct, frozen=True):
+class NameIndex(msgspec.Struct, frozen=True):
     """Names by weight."""
 
     weights: dict[str, float]
@@ -97,7 +97,7 @@ class _Tally:
                 self.own.update({name} if weight == WRITTEN else ())
 
 
-def index(unit: Sequence[Step], root: str = "") -> Index:
+def index(unit: Sequence[Step], root: str = "") -> NameIndex:
     tally = _Tally(root)
     for step in unit:
         for text in step.requests:
@@ -113,7 +113,7 @@ def index(unit: Sequence[Step], root: str = "") -> Index:
         if is_file(name) and base(homes.get(name, "")) != name:
             homes.pop(name, None)
     defined = {path: tuple(each) for path, each in tally.defined.items()}
-    return Index(dict(tally.weights), homes, frozenset(tally.own), defined)
+    return NameIndex(dict(tally.weights), homes, frozenset(tally.own), defined)
 
 
 def _call(tally: _Tally, call: Call, root: str) -> None:

@@ -3,7 +3,7 @@
 import re
 
 from services.historian.core.rules.key_sentences import KeySentences
-from services.historian.core.rules.work import Work
+from services.historian.core.rules.work import UnitWork
 
 _KINDS = {
     "bug": r"\b(?:fix\w*|bugs?|error|broken|crash\w*|regression|fails?|failing|wrong|behoben|Fehler)\b"
@@ -27,7 +27,7 @@ _DECISIVE = 2.5
 """The weight from which on a sentence counts as a decision."""
 
 
-def episode(sentences: KeySentences, done: Work) -> tuple[str, ...]:
+def episode(sentences: KeySentences, done: UnitWork) -> tuple[str, ...]:
     """The one or two kinds of work that most speaks for."""
     text = " ".join((*(request.text for request in sentences.asked), *(one.subject for one in done.commits)))
     report = " ".join(sentence.text for sentence in sentences.agents if sentence.last)[:2000]
@@ -47,7 +47,7 @@ def episode(sentences: KeySentences, done: Work) -> tuple[str, ...]:
     )
 
 
-def importance(sentences: KeySentences, done: Work) -> int:
+def importance(sentences: KeySentences, done: UnitWork) -> int:
     """1 to 100: rules, decisions, commits and what was overcome raise it; that nothing came of it lowers it."""
     decisions = sum(sentence.weight >= _DECISIVE for sentence in sentences.agents)
     score = (

@@ -16,7 +16,7 @@ from services.historian.core.rules.titles import requests, title
 from services.historian.core.rules.todos import plans
 from services.historian.core.rules.work import common_root, work
 from services.historian.core.rules.work_units import WorkUnit, work_units
-from services.historian.core.summary import Draft, Fact, Observation, Summary
+from services.historian.core.summary import CompartmentDraft, Observation, Summary, SummaryFact
 
 SHARE, RAW_SHARE, LEAST = 0.4, 0.08, 200
 """All fullest tiers together take at most this share of the transcript that they stand for, or of the messages as they
@@ -26,7 +26,7 @@ MOST = 12_000
 SPARE = 100
 """Bytes of a fullest tier for what it is headed by, and its anchors."""
 
-T = TypeVar("T", Fact, Observation)
+T = TypeVar("T", SummaryFact, Observation)
 
 
 def summarise(chunk: Chunk, directory: str = "") -> Summary:
@@ -74,9 +74,9 @@ def _read(units: Sequence[WorkUnit], root: str) -> Iterator[Read]:
         wanted = next(reversed(requests(sentences)), wanted)
 
 
-def _draft(unit: WorkUnit, read: Read, room: int) -> Draft:
+def _draft(unit: WorkUnit, read: Read, room: int) -> CompartmentDraft:
     made = tiers(read, room)
-    return Draft(
+    return CompartmentDraft(
         first=unit[0].first,
         last=unit[-1].last,
         title=made.title,

@@ -11,10 +11,10 @@ from services.domain.transcript.labels import is_settled
 from services.domain.transcript.names import base, is_file, names
 from services.historian.core.rules.actions import actions
 from services.historian.core.rules.choice import chosen, lines
-from services.historian.core.rules.index import Index
+from services.historian.core.rules.index import NameIndex
 from services.historian.core.rules.key_sentences import KeySentence, KeySentences
-from services.historian.core.rules.todos import Plan
-from services.historian.core.rules.work import Work
+from services.historian.core.rules.todos import TaskPlan
+from services.historian.core.rules.work import UnitWork
 from services.historian.core.summary import ANCHORS
 
 SECOND, THIRD, FOURTH = 440, 150, 70
@@ -39,9 +39,9 @@ class Read(msgspec.Struct, frozen=True):
     """A unit, read."""
 
     sentences: KeySentences
-    done: Work
-    found: Index
-    plan: Plan
+    done: UnitWork
+    found: NameIndex
+    plan: TaskPlan
     title: str
 
     @property
@@ -109,7 +109,7 @@ def _is_brief(one: KeySentence) -> bool:
     return is_informing and len(one.head) + len(one.text) <= SHORT_REPORT
 
 
-def _short(done: Work) -> list[KeySentence]:
+def _short(done: UnitWork) -> list[KeySentence]:
     """Commits and files, without more."""
     made = [f"Commits: {', '.join(one.hash for one in done.commits[-4:])}"] if done.commits else []
     made += [f"Changed: {', '.join(base(path) for path, _ in done.changed[:4])}"] if done.changed else []

@@ -5,8 +5,8 @@ from services.domain.texts.bounds import beginning
 from services.domain.texts.posing import unposed
 from services.domain.transcript.names import base
 from services.historian.core.rules.key_sentences import KeySentence, KeySentences
-from services.historian.core.rules.todos import Plan
-from services.historian.core.rules.work import Work
+from services.historian.core.rules.todos import TaskPlan
+from services.historian.core.rules.work import UnitWork
 from services.historian.core.summary import TITLE
 
 SHORT = 60
@@ -23,7 +23,7 @@ def requests(sentences: KeySentences) -> list[str]:
     return [one for one in sentences.openings if len(one.encode()) >= SHORTEST_REQUEST]
 
 
-def title(sentences: KeySentences, done: Work, plan: Plan, before: str) -> str:
+def title(sentences: KeySentences, done: UnitWork, plan: TaskPlan, before: str) -> str:
     """The wish; for a unit without one what came of it, or how it went on with the wish `before`."""
     lead = f"{beginning(before, SHORT).rstrip(' :.')}: " if before else ""
     on = _best(sentences) or _files(done) or _looked(done)
@@ -39,7 +39,7 @@ def title(sentences: KeySentences, done: Work, plan: Plan, before: str) -> str:
     return beginning(next(text for text in plain if text), TITLE)
 
 
-def _result(sentences: KeySentences, done: Work, plan: Plan) -> str:
+def _result(sentences: KeySentences, done: UnitWork, plan: TaskPlan) -> str:
     """What was committed, finished or reported."""
     subject = next((one.subject for one in reversed(done.commits) if one.subject), "")
     tasks = "; ".join((plan.done or plan.active)[:2])
@@ -61,12 +61,12 @@ def _informative(sentences: KeySentences) -> list[KeySentence]:
     ]
 
 
-def _files(done: Work) -> str:
+def _files(done: UnitWork) -> str:
     files = ", ".join(base(path) for path, _ in done.changed[:3])
     return f"work on {files}" if files else ""
 
 
-def _looked(done: Work) -> str:
+def _looked(done: UnitWork) -> str:
     """What was read or run, where nothing else came of it."""
     if done.read:
         return f"Read {', '.join(map(base, done.read[:3]))}"

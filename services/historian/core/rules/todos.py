@@ -12,7 +12,7 @@ LONGEST = 100
 """Characters of what is told of a task."""
 
 
-class Plan(msgspec.Struct, frozen=True):
+class TaskPlan(msgspec.Struct, frozen=True):
     """Tasks by name, in the order of the plan."""
 
     done: tuple[str, ...] = ()
@@ -23,7 +23,7 @@ class Plan(msgspec.Struct, frozen=True):
     """What is not begun at its end."""
 
 
-def plans(units: Iterable[WorkUnit]) -> Iterator[Plan]:
+def plans(units: Iterable[WorkUnit]) -> Iterator[TaskPlan]:
     """One for each unit; a unit that says nothing of the plan has an empty one."""
     known: dict[str, Task] = {}
     for unit in units:
@@ -50,10 +50,10 @@ def _after(known: dict[str, Task], tasks: tuple[Task, ...]) -> dict[str, Task]:
     return changed
 
 
-def _plan(before: dict[str, Task], known: dict[str, Task], touched: Iterable[str]) -> Plan:
+def _plan(before: dict[str, Task], known: dict[str, Task], touched: Iterable[str]) -> TaskPlan:
     if known is before:
-        return Plan()
+        return TaskPlan()
     done = [key for key, one in known.items() if one.state == DONE and (key not in before or before[key].state != DONE)]
     active = [key for key in dict.fromkeys(touched) if key in known and known[key].state and key not in done]
     waiting = [key for key, one in known.items() if one.state not in {DONE, ACTIVE, ""} and key not in active]
-    return Plan(*(tuple(beginning(known[key].name, LONGEST) for key in keys) for keys in (done, active, waiting)))
+    return TaskPlan(*(tuple(beginning(known[key].name, LONGEST) for key in keys) for keys in (done, active, waiting)))

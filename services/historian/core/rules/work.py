@@ -30,7 +30,7 @@ _PASSED = re.compile(
 )
 
 
-class Run(msgspec.Struct, frozen=True):
+class CommandRun(msgspec.Struct, frozen=True):
     """A command that was worth it to be run, once or several times."""
 
     command: str
@@ -47,29 +47,29 @@ class Run(msgspec.Struct, frozen=True):
     """The ordinal of the last time."""
 
 
-class Commit(msgspec.Struct, frozen=True):
+class CommitMade(msgspec.Struct, frozen=True):
     """A commit that was made."""
 
     hash: str
     subject: str
 
 
-class Work(msgspec.Struct, frozen=True):
+class UnitWork(msgspec.Struct, frozen=True):
     """What a unit did. Paths are seen from the project's directory, the most often changed first."""
 
     changed: tuple[tuple[str, int], ...] = ()
     made: frozenset[str] = frozenset()
     """Those of the changed files that are new."""
     read: tuple[str, ...] = ()
-    runs: tuple[Run, ...] = ()
-    commits: tuple[Commit, ...] = ()
+    runs: tuple[CommandRun, ...] = ()
+    commits: tuple[CommitMade, ...] = ()
 
 
-def work(unit: Sequence[Step], root: str = "") -> Work:
+def work(unit: Sequence[Step], root: str = "") -> UnitWork:
     calls = [(step.last, call) for step in unit for call in step.calls]
     changed = Counter(relative(path, root) for _, call in calls if _changed(call) for path in call.files)
     read = dict.fromkeys(relative(path, root) for _, call in calls for path in looked_at(call))
-    return Work(
+    return UnitWork(
         changed=tuple(changed.most_common()),
         made=frozenset(relative(path, root) for _, call in calls for path in _made(call)),
         read=tuple(path for path in read if path not in changed),
@@ -121,8 +121,8 @@ def _made(call: Call) -> Iterator[str]:
         yield from (touch.path for touch in call.touches if touch.action == "written")
 
 
-def _runs(calls: Sequence[tuple[int, Call]], root: str) -> Iterator[Run]:
-    runs: dict[str, Run] = {}
+def _runs(calls: Sequence[tuple[int, Call]], root: str) -> Iterator[CommandRun]:
+    runs: dict[str, CommandRun] = {}
     changed: list[str] = []
     failed: dict[str, int] = {}
     for at, call in calls:
@@ -140,11 +140,11 @@ def _runs(calls: Sequence[tuple[int, Call]], root: str) -> Iterator[Run]:
         elif command in failed:
             mended = tuple(dict.fromkeys(changed[failed.pop(command) :]))
         times = known.times + 1 if known else 1
-        runs[command] = Run(command, times, error, before, mended, "" if error else counted(call.output), at)
+        runs[command] = CommandRun(command, times, error, before, mended, "" if error else counted(call.output), at)
     yield from runs.values()
 
 
-def _commits(calls: Iterable[Call]) -> Iterator[Commit]:
+def _commits(calls: Iterable[Call]) -> Iterator[CommitMade]:
     for call in calls:
         for one in commits.made(call):
-            yield Commit(one[:7], beginning(commits.message(call), LONGEST_COMMAND))
+            yield CommitMade(one[:7], beginning(commits.message(call), LONGEST_COMMAND))

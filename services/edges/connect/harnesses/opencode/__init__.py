@@ -8,20 +8,20 @@ from typing import Literal
 from services.edges.connect import note
 from services.edges.connect.base import Harness
 from services.edges.connect.connection import Reported
-from services.edges.connect.findings import Conflict, Finding
+from services.edges.connect.findings import Finding, PluginConflict
 from services.edges.connect.harnesses.opencode import change, judgement, stub
 from services.edges.connect.harnesses.opencode.config import (
-    Source,
+    ConfigSource,
     Switch,
     entries,
     plugins,
     small_model,
     switches,
 )
-from services.edges.connect.harnesses.opencode.judgement import Program, Seen
+from services.edges.connect.harnesses.opencode.judgement import OpenCodeState, Program
 from services.edges.connect.harnesses.opencode.look import executable, found_conflicts, program, source, sources
 from services.edges.connect.harnesses.opencode.places import FILES, Places, places
-from services.edges.connect.written import Mode, Wanted, Written
+from services.edges.connect.written import ConfigurationRecord, Mode, WantedEntry
 from services.settings import Settings
 
 OVERRULING = {"auto": "OPENCODE_DISABLE_AUTOCOMPACT", "prune": "OPENCODE_DISABLE_PRUNE"}
@@ -40,7 +40,7 @@ class OpenCode(Harness):
         return places(self.environment, self.here)
 
     @cached_property
-    def sources(self) -> tuple[Source, ...]:
+    def sources(self) -> tuple[ConfigSource, ...]:
         """What its files say."""
         return sources(self.places)
 
@@ -64,16 +64,18 @@ class OpenCode(Harness):
         deciding = [one for one in user if "plugin" in one.value] or named
         return deciding[-1].place.path if deciding else self.places.user / FILES[0]
 
-    def connect(self, text: str, wanted: Wanted, known: Written | None) -> tuple[str, Written]:
+    def connect(
+        self, text: str, wanted: WantedEntry, known: ConfigurationRecord | None
+    ) -> tuple[str, ConfigurationRecord]:
         return change.connect(text, wanted, known)
 
-    def disconnect(self, text: str, known: Written | None) -> str:
+    def disconnect(self, text: str, known: ConfigurationRecord | None) -> str:
         return change.disconnect(text, known)
 
     def is_bare(self, text: str) -> bool:
         return change.is_bare(text)
 
-    def conflicts(self) -> tuple[Conflict, ...]:
+    def conflicts(self) -> tuple[PluginConflict, ...]:
         return found_conflicts(self.places, self.sources)
 
     def remarks(self) -> Iterable[str]:
@@ -119,13 +121,13 @@ class OpenCode(Harness):
     def judge(self, settings: Settings, reported: Reported) -> Iterable[Finding]:
         return judgement.judge(self.look(settings, reported))
 
-    def look(self, settings: Settings, reported: Reported) -> Seen:
+    def look(self, settings: Settings, reported: Reported) -> OpenCodeState:
         """All that is seen of it."""
         loaded = plugins(self.sources)
         ours = [one for one in loaded if one.is_ours]
         home = Path(self.environment.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         noted = note.load(settings.data, self.name)
-        return Seen(
+        return OpenCodeState(
             program=self.program,
             sources=self.sources,
             plugins=loaded,

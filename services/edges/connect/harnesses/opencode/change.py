@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 
 from services.edges.connect.edit import append, at, patch, remove, replace
-from services.edges.connect.harnesses.opencode.config import Entry, entry
+from services.edges.connect.harnesses.opencode.config import PluginEntry, entry
 from services.edges.connect.jsonc import find, parse, value
-from services.edges.connect.written import STARTS, Unsuitable, Wanted, Written, digest_of
+from services.edges.connect.written import STARTS, ConfigurationRecord, Unsuitable, WantedEntry, digest_of
 
 EMPTY = '{\n  "$schema": "https://opencode.ai/config.json"\n}\n'
 OFF = False
@@ -17,30 +17,32 @@ WHERE = ("broker", "url", "password_env", STARTS)
 """Options that say where the broker is and who starts it; those of an older entry go."""
 
 
-def connect(text: str, wanted: Wanted, known: Written | None = None) -> tuple[str, Written]:
+def connect(
+    text: str, wanted: WantedEntry, known: ConfigurationRecord | None = None
+) -> tuple[str, ConfigurationRecord]:
     """The changed text, and what it takes to restore the old one."""
     is_known = known is not None and known.digest == digest_of(text)
-    draft = _Draft(text, known or Written())
+    draft = _Draft(text, known or ConfigurationRecord())
     if not text.strip():
         draft.begin()
     _check(draft.text)
     draft.plugin(wanted)
     draft.switch_back()
     if draft.text == text:
-        return text, known or Written()
+        return text, known or ConfigurationRecord()
     if known is not None and not is_known:
         return draft.text, msgspec.structs.replace(draft.written, patches=(), digest="")
     return draft.text, msgspec.structs.replace(draft.written, digest=digest_of(draft.text))
 
 
-def disconnect(text: str, known: Written | None) -> str:
+def disconnect(text: str, known: ConfigurationRecord | None) -> str:
     """The text without what `connect` brought; what others changed since stays."""
     if known is not None and (restored := known.undone(text)) is not None:
         return restored
     if not text.strip():
         return text
     _check(text)
-    draft = _Draft(text, known or Written())
+    draft = _Draft(text, known or ConfigurationRecord())
     draft.no_plugin()
     draft.switch_back()
     return draft.text
@@ -55,7 +57,7 @@ def is_bare(text: str) -> bool:
 class _Draft:
     """A text on its way from one state to the next, with a patch for each step."""
 
-    def __init__(self, text: str, written: Written) -> None:
+    def __init__(self, text: str, written: ConfigurationRecord) -> None:
         self.text = text
         self.written = written
 
@@ -67,7 +69,7 @@ class _Draft:
     def begin(self) -> None:
         self._step(EMPTY)
 
-    def plugin(self, wanted: Wanted) -> None:
+    def plugin(self, wanted: WantedEntry) -> None:
         ours = self._ours()
         if not ours:
             new = [wanted.spec, dict(wanted.options)]
@@ -93,7 +95,7 @@ class _Draft:
         if self.written.plugin_added:
             self._drop_if_empty("plugin")
 
-    def _ours(self) -> dict[int, Entry]:
+    def _ours(self) -> dict[int, PluginEntry]:
         """Our entries by their position in the list."""
         listed = find(parse(self.text), "plugin")
         found = [entry(member.node.value, Path()) for member in (listed.members if listed else ())]

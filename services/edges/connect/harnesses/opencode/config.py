@@ -16,7 +16,7 @@ DEFAULTS = {"auto": True, "prune": False}
 """What OpenCode does where nothing is said."""
 
 
-class Source(msgspec.Struct, frozen=True):
+class ConfigSource(msgspec.Struct, frozen=True):
     """One file with what it says; an unreadable one with the reason."""
 
     place: ConfigFile
@@ -24,7 +24,7 @@ class Source(msgspec.Struct, frozen=True):
     error: str = ""
 
 
-class Entry(NamedTuple):
+class PluginEntry(NamedTuple):
     """One plugin of a configuration."""
 
     spec: str
@@ -67,42 +67,42 @@ def package(spec: str) -> str:
     return name.split("@")[0].split("/")[0]
 
 
-def entries(source: Source) -> tuple[Entry, ...]:
+def entries(source: ConfigSource) -> tuple[PluginEntry, ...]:
     """The plugins that one file lists. What OpenCode would refuse is left out."""
     listed = source.value.get("plugin")
     found = [entry(item, source.place.path) for item in (listed if isinstance(listed, list) else ())]
     return tuple(one for one in found if one is not None)
 
 
-def entry(item: object, source: Path) -> Entry | None:
+def entry(item: object, source: Path) -> PluginEntry | None:
     match item:
         case str():
-            return Entry(item, {}, source)
+            return PluginEntry(item, {}, source)
         case [str() as spec, dict() as options]:
-            return Entry(spec, options, source)
+            return PluginEntry(spec, options, source)
         case _:
             return None
 
 
-def plugins(sources: Sequence[Source]) -> tuple[Entry, ...]:
+def plugins(sources: Sequence[ConfigSource]) -> tuple[PluginEntry, ...]:
     """All that are loaded. Of the user's own files the last list counts; the other files' lists are joined."""
     user = [source for source in sources if source.place.scope == "user" and "plugin" in source.value]
     rest = [source for source in sources if source.place.scope != "user"]
     return tuple(one for source in (*user[-1:], *rest) for one in entries(source))
 
 
-def small_model(sources: Sequence[Source]) -> str:
+def small_model(sources: Sequence[ConfigSource]) -> str:
     """The model for small work, as the last file that names one has it; empty: none does."""
     named = [source.value["small_model"] for source in sources if "small_model" in source.value]
     return named[-1] if named and isinstance(named[-1], str) else ""
 
 
-def switches(sources: Sequence[Source]) -> tuple[Switch, ...]:
+def switches(sources: Sequence[ConfigSource]) -> tuple[Switch, ...]:
     """OpenCode's own compaction, as the last file that speaks of it decides."""
     return tuple(_switch(sources, name) for name in SWITCHES)
 
 
-def _switch(sources: Sequence[Source], name: str) -> Switch:
+def _switch(sources: Sequence[ConfigSource], name: str) -> Switch:
     for source in reversed(sources):
         compaction = source.value.get("compaction")
         if isinstance(compaction, dict) and name in compaction:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from services.edges.connect.findings import Conflict
-from services.edges.connect.harnesses.opencode.config import Entry, package
+from services.edges.connect.findings import PluginConflict
+from services.edges.connect.harnesses.opencode.config import PluginEntry, package
 
 PRUNING = "it prunes the same messages"
 MEMORY = "it writes its own memory into the same prompts"
@@ -39,10 +39,10 @@ class Discovered(msgspec.Struct, frozen=True):
 
 
 def conflicts(
-    plugins: Sequence[Entry], discovered: Sequence[Discovered], disabled_hooks: frozenset[str]
-) -> tuple[Conflict, ...]:
+    plugins: Sequence[PluginEntry], discovered: Sequence[Discovered], disabled_hooks: frozenset[str]
+) -> tuple[PluginConflict, ...]:
     """`disabled_hooks` are those that the configuration of the hooked plugins switches off."""
-    found: dict[tuple[str, Path], Conflict] = {}
+    found: dict[tuple[str, Path], PluginConflict] = {}
     for one in plugins:
         for name in _names(one):
             found |= _judge(name, one.source, f'remove its entry from "plugin" in {one.source}', disabled_hooks)
@@ -67,7 +67,7 @@ def disabled_hooks(contents: Sequence[Mapping[str, object]]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _names(plugin: Entry) -> tuple[str, ...]:
+def _names(plugin: PluginEntry) -> tuple[str, ...]:
     """The package of an entry; a file is known by its name, and by the package that it was installed with."""
     if plugin.path is None:
         return (package(plugin.spec),)
@@ -78,12 +78,14 @@ def _names(plugin: Entry) -> tuple[str, ...]:
     return (plugin.path.stem, plugin.path.name)
 
 
-def _judge(name: str, where: Path, removal: str, disabled: frozenset[str]) -> dict[tuple[str, Path], Conflict]:
+def _judge(name: str, where: Path, removal: str, disabled: frozenset[str]) -> dict[tuple[str, Path], PluginConflict]:
     if name in MANAGERS:
-        return {(name, where): Conflict(name, where, MANAGERS[name], removal)}
+        return {(name, where): PluginConflict(name, where, MANAGERS[name], removal)}
     active = [hook for hook in HOOKS if hook not in disabled]
     if name in HOOKED and active:
         hooks = ", ".join(active)
         remedy = f'add {hooks} to "disabled_hooks" in its configuration, or {removal}'
-        return {(name, where): Conflict(name, where, f"its hooks {hooks} compact or watch the same context", remedy)}
+        return {
+            (name, where): PluginConflict(name, where, f"its hooks {hooks} compact or watch the same context", remedy)
+        }
     return {}

@@ -9,8 +9,8 @@ import msgspec
 
 from services.edges.connect import connection
 from services.edges.connect.connection import Connection
-from services.edges.connect.findings import Conflict, Finding, doubtful, ill, well
-from services.edges.connect.harnesses.opencode.config import Entry, Source, Switch
+from services.edges.connect.findings import Finding, PluginConflict, doubtful, ill, well
+from services.edges.connect.harnesses.opencode.config import ConfigSource, PluginEntry, Switch
 
 OLDEST = (1, 18, 0)
 """The first release whose hooks do all that the adapter needs."""
@@ -30,18 +30,18 @@ class Program(msgspec.Struct, frozen=True):
         return numbers is not None and tuple(map(int, numbers.groups())) < OLDEST
 
 
-class Seen(msgspec.Struct, frozen=True):
+class OpenCodeState(msgspec.Struct, frozen=True):
     """What was seen of OpenCode."""
 
     program: Program | None
-    sources: tuple[Source, ...]
-    plugins: tuple[Entry, ...]
+    sources: tuple[ConfigSource, ...]
+    plugins: tuple[PluginEntry, ...]
     connection: Connection | None
     """How the last of our entries connects it; None: there is none of ours."""
     switches: tuple[Switch, ...] = ()
     switched_off: tuple[str, ...] = ()
     """The configurations in which an earlier setup has switched compaction off."""
-    conflicts: tuple[Conflict, ...] = ()
+    conflicts: tuple[PluginConflict, ...] = ()
     dependencies: Literal["installed", "stand-in", "blocked", "missing"] = "installed"
     folder: str = ""
     """Where OpenCode keeps its dependencies."""
@@ -50,15 +50,15 @@ class Seen(msgspec.Struct, frozen=True):
     """The model that it is set to use for small work."""
 
     @property
-    def ours(self) -> tuple[Entry, ...]:
+    def ours(self) -> tuple[PluginEntry, ...]:
         return tuple(one for one in self.plugins if one.is_ours)
 
 
-def judge(seen: Seen) -> tuple[Finding, ...]:
+def judge(seen: OpenCodeState) -> tuple[Finding, ...]:
     return tuple(_judge(seen))
 
 
-def _judge(seen: Seen) -> Iterator[Finding]:
+def _judge(seen: OpenCodeState) -> Iterator[Finding]:
     yield _program(seen.program)
     yield from _configuration(seen)
     if seen.connection is None:
@@ -86,7 +86,7 @@ def _program(program: Program | None) -> Finding:
     return well("opencode", f"{program.path} is {program.version}")
 
 
-def _configuration(seen: Seen) -> Iterator[Finding]:
+def _configuration(seen: OpenCodeState) -> Iterator[Finding]:
     for source in seen.sources:
         if source.error:
             yield ill("configuration", f"{source.place.path} cannot be read: {source.error}", "mend it there")
@@ -95,7 +95,7 @@ def _configuration(seen: Seen) -> Iterator[Finding]:
         yield well("configuration", f"it can be read: {read}")
 
 
-def _plugin(seen: Seen) -> Finding:
+def _plugin(seen: OpenCodeState) -> Finding:
     specs = sorted({one.spec for one in seen.ours})
     last = seen.ours[-1]
     if len(specs) > 1:
@@ -104,7 +104,7 @@ def _plugin(seen: Seen) -> Finding:
     return well("plugin", f"{last.source} loads {last.spec}")
 
 
-def _compaction(seen: Seen) -> Finding:
+def _compaction(seen: OpenCodeState) -> Finding:
     mode = seen.ours[-1].mode
     off = next((one for one in seen.switches if one.name == "auto" and one.value is False), None)
     if off is None:
@@ -124,14 +124,14 @@ def _by(source: Path | None) -> str:
     return f" in {source}" if source else " in the environment"
 
 
-def _conflicts(seen: Seen) -> Iterator[Finding]:
+def _conflicts(seen: OpenCodeState) -> Iterator[Finding]:
     for one in seen.conflicts:
         yield ill("conflict", f"{one.name} ({one.where}): {one.reason}", one.remedy)
     if not seen.conflicts:
         yield well("conflicts", "no other plugin edits the same prompts")
 
 
-def _dependencies(seen: Seen) -> Finding:
+def _dependencies(seen: OpenCodeState) -> Finding:
     what = "dependencies"
     match seen.dependencies:
         case "blocked":
@@ -146,7 +146,7 @@ def _dependencies(seen: Seen) -> Finding:
             return well(what, f"@opencode-ai/plugin is installed in {seen.folder}")
 
 
-def _ripgrep(seen: Seen) -> Finding:
+def _ripgrep(seen: OpenCodeState) -> Finding:
     if not seen.ripgrep:
         finding = "`rg` is not on the path, and OpenCode's tools grep and glob need it"
         return doubtful("ripgrep", finding, "install ripgrep, or let OpenCode download it")

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from services.edges.connect import files
-from services.edges.connect.findings import Conflict
-from services.edges.connect.harnesses.opencode.config import Source, plugins
+from services.edges.connect.findings import PluginConflict
+from services.edges.connect.harnesses.opencode.config import ConfigSource, plugins
 from services.edges.connect.harnesses.opencode.conflicts import Discovered, conflicts, disabled_hooks
 from services.edges.connect.harnesses.opencode.judgement import Program
 from services.edges.connect.harnesses.opencode.places import ConfigFile, Places
-from services.edges.connect.jsonc import Unreadable, value
+from services.edges.connect.jsonc import UnreadableConfig, value
 
 PATIENCE = 60.0
 """Seconds that OpenCode has to say its version: a machine that is busy is not unwell for that."""
@@ -41,32 +41,34 @@ def executable(name: str, environment: Mapping[str, str], *others: Path) -> str:
     return shutil.which(name, path=os.pathsep.join([environment.get("PATH", ""), *map(str, others)])) or ""
 
 
-def source(place: ConfigFile, text: str | None) -> Source:
+def source(place: ConfigFile, text: str | None) -> ConfigSource:
     """What one text says, or why it cannot be read. OpenCode takes an empty file for an empty configuration."""
     if text is None or not text:
-        return Source(place)
+        return ConfigSource(place)
     try:
         content = value(text)
-    except Unreadable as error:
-        return Source(place, error=str(error))
-    return Source(place, content) if isinstance(content, dict) else Source(place, error="it is not an object")
+    except UnreadableConfig as error:
+        return ConfigSource(place, error=str(error))
+    return (
+        ConfigSource(place, content) if isinstance(content, dict) else ConfigSource(place, error="it is not an object")
+    )
 
 
-def sources(where: Places) -> tuple[Source, ...]:
+def sources(where: Places) -> tuple[ConfigSource, ...]:
     """All configuration files that exist, in the order in which OpenCode merges them."""
     found = []
     for place in where.files:
         try:
             text = files.read(place.path)
-        except Unreadable as error:
-            found.append(Source(place, error=str(error)))
+        except UnreadableConfig as error:
+            found.append(ConfigSource(place, error=str(error)))
             continue
         if text is not None:
             found.append(source(place, text))
     return tuple(found)
 
 
-def found_conflicts(where: Places, sources: Sequence[Source]) -> tuple[Conflict, ...]:
+def found_conflicts(where: Places, sources: Sequence[ConfigSource]) -> tuple[PluginConflict, ...]:
     """What is in the way, over all configurations and folders."""
     return conflicts(plugins(sources), _discovered(where), _disabled(where))
 
@@ -91,5 +93,5 @@ def _disabled(where: Places) -> frozenset[str]:
 def _text(path: Path) -> str | None:
     try:
         return files.read(path)
-    except Unreadable:
+    except UnreadableConfig:
         return None
