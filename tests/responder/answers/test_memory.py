@@ -150,7 +150,7 @@ def test_reasons_add_up_to_what_holds_and_is_not_shown() -> None:
     assert {*reply.counts} <= {*OMISSIONS, "expired"}
     assert reply.total == len(reply.hidden)
     assert (1, 1) == (reply.counts["expired"], reply.counts["twin"])
-    assert reply.text.startswith(f"{reply.total} of 62 memories")
+    assert reply.text.startswith(f"{reply.total} of 62 active memories")
 
 
 # quality
