@@ -127,6 +127,8 @@ class MemoryImportance(Command, frozen=True):
     importance: str
     reason: str = ""
     """Why, for the person who decides on it."""
+    revision: Count = 0
+    """As that of `memory.revise`."""
 
 
 class MemoryMerge(Command, frozen=True):
@@ -143,6 +145,8 @@ class MemoryMerge(Command, frozen=True):
     """Whether a person is to decide on it, whatever the policy applies. A person's own command is applied at once."""
     reason: str = ""
     """Why, for the person who decides on it."""
+    revisions: tuple[Count, ...] = ()
+    """The revision that was seen of each, in the order of `ids`: if one has a newer one, nothing is changed."""
 
 
 class MemoryArchive(Command, frozen=True):
@@ -153,6 +157,8 @@ class MemoryArchive(Command, frozen=True):
     id: str
     reason: str = ""
     session: str = ""
+    revision: Count = 0
+    """As that of `memory.revise`."""
 
 
 class MemoryRestore(Command, frozen=True):
@@ -182,6 +188,8 @@ class MemoryVerify(Command, frozen=True):
     verification: str = "verified"
     reason: str = ""
     session: str = ""
+    revision: Count = 0
+    """As that of `memory.revise`."""
 
 
 class MemoryReinforce(Command, frozen=True):

@@ -45,12 +45,13 @@ class Aliases(msgspec.Struct, frozen=True):
 
     def names(self, name: str) -> tuple[str, ...]:
         """All names of the project that a name leads to; the one that it goes by comes first."""
-        return tuple(self._below(self.project(name)))
+        return tuple(self.below(self.project(name)))
 
-    def _below(self, project: str) -> Iterator[str]:
-        yield project
-        for name in self.led.get(project, ()):
-            yield from self._below(name)
+    def below(self, name: str) -> Iterator[str]:
+        """A name, and behind it all that lead to it, by however many others."""
+        yield name
+        for one in self.led.get(name, ()):
+            yield from self.below(one)
 
     def newest(self, project: str) -> str:
         """The name that came last to a project; empty: none did."""

@@ -25,7 +25,7 @@ from services.dreamer.core.outcome import (
     is_refused,
     next_task,
 )
-from services.dreamer.core.state import SENDER, Dreams
+from services.dreamer.core.state import MOST_CHANGES, SENDER, Dreams
 from services.dreamer.core.task import DreamTask, FileUseTask, Scene, TaskChange
 from services.dreamer.file_uses import file_uses
 from services.dreamer.places import checkout_of
@@ -37,8 +37,6 @@ from services.kit.model import BudgetExhausted
 from services.kit.room import Kit
 
 DreamJob = Job[Dreams, DreamRequested]
-MOST_CHANGES = 200
-"""Commands that a task sends in one run; what is left is the next run's."""
 DESK_AWAY = 15.0
 """Seconds until a task is tried again of which the desk did not decide a command."""
 

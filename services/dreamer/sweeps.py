@@ -123,7 +123,16 @@ class Sweeps:
 
     async def _has_ended(self, project: str, note: Note, tree: Checkout | None) -> bool:
         """Look at what a note waits for, and have the desk record what came of it; whether the note waits no more."""
-        self._looked[_key(project, note)] = self._now()
+        key = _key(project, note)
+        self._looked[key] = self._now()
+        try:
+            return await self._looked_at(project, note, tree)
+        except Unreachable:
+            del self._looked[key]  # it is looked at again as soon as what comes of it can be recorded
+            raise
+
+    async def _looked_at(self, project: str, note: Note, tree: Checkout | None) -> bool:
+        """The same. Raises `Unreachable`."""
         try:
             verdict = await self._verdict(project, note, tree)
         except Unreachable:
@@ -175,11 +184,10 @@ class Sweeps:
         return sight
 
     async def _send(self, project: str, note: Note, command: Command, what: str) -> None:
-        """Have the desk decide it, once for a condition of a note. Raises `Unreachable`: it is sent again later."""
+        """Have the desk decide it, once for a condition of a note. Raises `Unreachable`."""
         name = f"{SENDER}/notes/{note.id}/{note.since}/{what}"
         answer = await send(self._kit.bus, Address(project), command, name=name, actor=Actor("room", SENDER))
         if answer.again:
-            del self._looked[_key(project, note)]
             raise Unreachable(f"the desk did not decide on a command: {answer.text}")
         log = self._kit.log.info if answer.ok else self._kit.log.warning
         log("a note was looked at", project=project, note=note.id, outcome=what, answer=answer.text)

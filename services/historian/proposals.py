@@ -8,6 +8,7 @@ from schemas.events import FactExtracted, ObservationRecorded
 from schemas.subjects import Address
 from services.domain.project_settings import with_own
 from services.historian.core.summary import TRAIT
+from services.kit.bus import Unreachable
 from services.kit.commands import send
 from services.kit.room import Kit
 
@@ -17,12 +18,14 @@ async def propose(
 ) -> None:
     """Propose what was found, if its project has a memory; `own`: what that has set for itself.
 
-    The same envelope again is the same proposal.
+    The same envelope again is the same proposal. Raises `Unreachable` where the desk could not decide on it.
     """
     command = _command(envelope, event)
     if command is None or not with_own(kit.settings.memory, own).enabled:
         return
     answer = await send(kit.bus, Address(envelope.project), command, name=envelope.id, actor=Actor("room", kit.room))
+    if answer.again:
+        raise Unreachable(f"the desk did not decide on a proposal: {answer.text}")
     if not answer.ok:
         kit.log.warning("what was found was not proposed", session=envelope.session, reason=answer.text)
 

@@ -327,3 +327,13 @@ def test_the_dreamer_takes_half_of_a_day_at_most_and_leaves_the_rest_to_others()
     assert decided(project(taken, settled("d1", 100, 0.0)), dream("d2", 400, 0.5)).ok
     assert not decided(project(taken, reserved("r1", 550)), dream("d2", 51)).ok
     assert decided(project(taken), dream("d2", 500), TOMORROW).ok
+
+
+def test_of_a_month_a_room_has_no_share_and_is_told_of_none() -> None:
+    context = msgspec.structs.replace(TODAY, monthly_tokens=500)
+    command = msgspec.structs.replace(reserve("r2", tokens=450), purpose="dreamer")
+    before = project(reserved(tokens=100))
+    assert not decided(before, command, context).ok
+    assert "50%" not in decided(before, command, context).text
+    day = msgspec.structs.replace(TODAY, daily_tokens=800)
+    assert "for the dreamer, which takes 50% of it at most" in decided(project(), command, day).text

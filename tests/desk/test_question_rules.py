@@ -293,3 +293,10 @@ def test_every_answer_is_of_the_one_who_had_the_question_alone(steps: Sequence[t
                 case QuestionWithdrawn(question=one) if one == name:
                     taker = ""
     assert now.state == project(*now.log).state
+
+
+def test_a_question_whose_time_is_over_gives_way_before_one_that_waits() -> None:
+    over = [put(f"q{number}", datetime(2000, 1, 1, tzinfo=UTC)) for number in range(MOST_OPEN - 1)]
+    state = project(put("long"), *over, put("newest")).state
+    assert MOST_OPEN == len(state.open)
+    assert {"long", "newest"} <= {*state.open}

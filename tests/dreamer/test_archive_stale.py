@@ -5,7 +5,15 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from schemas.commands import MemoryArchive, MemoryPin, MemoryReinforce, MemoryRestore, MemoryVerify, MemoryWrite
+from schemas.commands import (
+    MemoryArchive,
+    MemoryPin,
+    MemoryReinforce,
+    MemoryRestore,
+    MemoryRevise,
+    MemoryVerify,
+    MemoryWrite,
+)
 from services.dreamer.core.task import Scene
 from services.dreamer.core.tasks.archive_stale import GRACE, TASK, VOLATILE
 from tests.dreamer.made_project import MadeTree
@@ -34,7 +42,7 @@ def test_what_is_stale_is_archived_and_can_be_restored() -> None:
     desk, name = desk_with()
     scene = Scene(desk.book, LATER, GONE)
     (change,) = TASK.changes(scene)
-    assert MemoryArchive(name, "it was found to be no longer true") == change.command
+    assert MemoryArchive(name, "it was found to be no longer true", revision=1) == change.command
     assert 1 == TASK.backlog(scene)
     assert desk.say(change.command, "dreamer").ok
     assert 0 == TASK.backlog(Scene(desk.book, LATER, GONE))
@@ -106,3 +114,24 @@ def test_what_is_neither_stale_nor_of_a_moment_stays_for_ever() -> None:
     desk, name = desk_with()
     desk.say(MemoryVerify(name, "verified"))
     assert [] == archived(desk, after=timedelta(days=3_000))
+
+
+def test_what_was_revised_meanwhile_is_not_archived() -> None:
+    desk, name = desk_with()
+    (change,) = TASK.changes(Scene(desk.book, LATER, GONE))
+    assert desk.say(MemoryRevise(name, "The parser of tides lives in services/crane.py."), "agent").ok
+    assert not desk.say(change.command, "dreamer").ok
+    assert desk.of(name).is_active
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "潮汐の解析器 services/tide.py は同期で呼ばないこと。",
+        "조석 파서 services/tide.py 는 동기로 호출하지 않는다.",
+        "潮汐解析器 services/tide.py 不能同步调用。",
+    ],
+)
+def test_what_binds_in_a_script_without_blanks_stays(text: str) -> None:
+    desk, _ = desk_with(text)
+    assert [] == archived(desk)

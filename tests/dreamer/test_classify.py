@@ -5,7 +5,7 @@ import json
 import msgspec
 import pytest
 
-from schemas.commands import MemoryImportance, MemoryWrite
+from schemas.commands import MemoryImportance, MemoryRevise, MemoryWrite
 from schemas.events import MemoryProposed, MemoryRevised
 from services.dreamer.core.sheet import TWICE, UNKNOWN
 from services.dreamer.core.task import JudgedAnswer, Scene
@@ -92,3 +92,13 @@ def test_a_persons_memories_and_weighed_ones_are_in_no_question() -> None:
     assert 2 == TASK.backlog(Scene(desk.book, NOON))
     asked = frozenset({f"{names[1]}@1"})
     assert 1 == TASK.backlog(Scene(desk.book, NOON, asked=asked))
+
+
+def test_what_was_revised_meanwhile_is_not_weighed() -> None:
+    desk, names = desk_with(TEXTS)
+    judged, _ = judged_of(desk)
+    heavy = next(one for one in judged.changes if desk.of(one.target.partition("@")[0]).text == HEAVY)
+    name = heavy.target.partition("@")[0]
+    assert name in names
+    assert desk.say(MemoryRevise(name, f"{HEAVY} On Mondays, too."), "agent").ok
+    assert not desk.say(heavy.command, "dreamer").ok

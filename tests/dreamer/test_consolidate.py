@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from schemas.commands import MemoryArchive, MemoryMerge, MemoryPin, MemoryWrite, PolicySet
+from schemas.commands import MemoryArchive, MemoryMerge, MemoryPin, MemoryRevise, MemoryWrite, PolicySet
 from schemas.events.memory import TRUSTS
 from services.domain.senders import PEOPLE
 from services.dreamer.core.same_fact import fact_of
@@ -45,7 +45,7 @@ def test_the_same_fact_in_other_words_becomes_one_memory_with_the_longer_words()
     desk, names = desk_with("Run make lint before every push to main.", longer)
     (change,) = changes(desk)
     ids = tuple(sorted(names))
-    assert MemoryMerge(ids, longer, reason=WORDS) == change.command
+    assert MemoryMerge(ids, longer, reason=WORDS, revisions=(1, 1)) == change.command
     assert f"{', '.join(ids)} state one fact in other words" == change.reason
     assert [] == apply(desk)
     assert [] == changes(desk)
@@ -54,9 +54,8 @@ def test_the_same_fact_in_other_words_becomes_one_memory_with_the_longer_words()
 
 def test_one_with_a_reason_keeps_it() -> None:
     desk, names = desk_with("Use Postgres because it has locks.", "We should always use Postgres in this project.")
-    assert [MemoryMerge(tuple(sorted(names)), "Use Postgres because it has locks.", reason=WORDS)] == [
-        one.command for one in changes(desk)
-    ]
+    merged = MemoryMerge(tuple(sorted(names)), "Use Postgres because it has locks.", reason=WORDS, revisions=(1, 1))
+    assert [merged] == [one.command for one in changes(desk)]
 
 
 def test_several_reasons_are_several_facts() -> None:
@@ -142,3 +141,11 @@ def test_the_order_in_which_memories_came_changes_nothing(texts: Sequence[str]) 
 def merged(desk: Desk) -> set[frozenset[str]]:
     commands = [change.command for change in changes(desk)]
     return {frozenset(desk.of(name).text for name in one.ids) for one in commands if isinstance(one, MemoryMerge)}
+
+
+def test_what_was_revised_meanwhile_is_not_merged() -> None:
+    desk, names = desk_with("Run make lint before every push to main.", "Before each push to main, run `make lint`.")
+    (change,) = changes(desk)
+    assert desk.say(MemoryRevise(names[0], "Run make lint before every push to the branch dev."), "agent").ok
+    assert not desk.say(change.command, "dreamer").ok
+    assert all(desk.of(name).is_active for name in names)

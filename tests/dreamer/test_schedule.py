@@ -10,7 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.events import DreamOrdered, MemoryMoved, NoteWritten, ProjectIdentified
+from schemas.events import (
+    DreamFinished,
+    DreamOrdered,
+    DreamStarted,
+    MemoryMoved,
+    NoteWritten,
+    PolicyChanged,
+    ProjectIdentified,
+    TaskFinished,
+)
+from services.dreamer.core.state import MOST_CHANGES
 from tests.helpers.dreaming import ROOM, Project, timetable
 from tests.helpers.examples import examples as number_of
 
@@ -230,3 +240,37 @@ def test_a_home_directory_and_a_name_of_old_have_no_slots(event: MemoryMoved | P
     project = changed()
     project.append(event, NOON)
     assert (None, None) == (project.next_due(NOON), project.due(SLOT + HOUR, NOON))
+
+
+def test_a_task_with_more_to_send_than_one_run_may_has_its_next_slot_though_nothing_changed() -> None:
+    project = changed()
+    assert project.requested(SLOT, SLOT)
+    project.append(DreamStarted(run="d1"), SLOT, ROOM)
+    left = TaskFinished(
+        run="d1", task="verify", outcome="completed", backlog=250, backlog_after=50, applied=MOST_CHANGES
+    )
+    project.append(left, SLOT, ROOM)
+    project.append(DreamFinished(run="d1"), SLOT, ROOM)
+    assert SLOT + timedelta(days=1) == project.next_due(SLOT + timedelta(days=9))
+
+
+@pytest.mark.parametrize(
+    ("applied", "refused", "backlog_after"), [(MOST_CHANGES, 0, 0), (MOST_CHANGES - 1, 0, 50), (0, MOST_CHANGES, 50)]
+)
+def test_what_is_left_though_all_was_sent_or_nothing_was_done_waits_for_a_change(
+    applied: int, refused: int, backlog_after: int
+) -> None:
+    project = changed()
+    assert project.requested(SLOT, SLOT)
+    project.append(DreamStarted(run="d1"), SLOT, ROOM)
+    counts = {"applied": applied, "refused": refused, "backlog": 250, "backlog_after": backlog_after}
+    project.append(TaskFinished(run="d1", task="verify", outcome="completed", **counts), SLOT, ROOM)
+    project.append(DreamFinished(run="d1"), SLOT, ROOM)
+    assert project.next_due(SLOT) is None
+
+
+def test_that_people_let_the_dreamer_change_something_is_a_reason_to_look() -> None:
+    project = changed()
+    assert project.looks(SLOT, SLOT)
+    project.append(PolicyChanged(trust="dreamer", action="held"), SLOT + HOUR)
+    assert SLOT + 12 * HOUR == project.next_due(SLOT)

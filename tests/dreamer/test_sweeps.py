@@ -23,7 +23,7 @@ from services.dreamer.sweeps import Sweeps
 from services.dreamer.worker import Dreamer
 from services.edges.launcher.broker import Broker
 from services.kit.aggregate import Aggregate
-from services.kit.bus import Appender, Bus
+from services.kit.bus import Appender, Bus, Unreachable
 from services.kit.cache import Sessions
 from services.kit.nouns import NounReader
 from services.kit.project_name import directory_name
@@ -256,3 +256,17 @@ async def test_what_waits_for_nothing_is_not_looked_at(desk: Bus) -> None:
     async with kit_of("dreamer", desk, settings()) as kit:
         assert None is await sweeping(kit).sweep(PROJECT.project)
     assert [] == await news(desk)
+
+
+async def test_what_no_desk_could_be_sent_is_sent_as_soon_as_there_is_one(broker: Broker, bus: Bus) -> None:
+    other = await connected(broker)
+    async with opened(Desk(), other, quick_settings()):
+        await noted(bus, DUE)
+    await other.close()
+    async with kit_of("dreamer", bus, settings()) as kit:
+        sweeper = sweeping(kit)
+        with pytest.raises(Unreachable):
+            await sweeper.sweep(PROJECT.project)
+        async with opened(Desk(), bus, quick_settings()):
+            await sweeper.sweep(PROJECT.project)
+    assert [NoteReadied] == [type(one) for one in await news(bus)]

@@ -58,6 +58,8 @@ def mark(text: str) -> str:
         ("The gauge is read in services/gauge.py:17.", "stale"),
         ("The old crane has its rules in services/lost.py.", "nothing"),
         ("Rules of cranes live in services/lost.py.", "stale"),
+        ("クレーンの規則 services/lost.py はもうない。", "nothing"),
+        ("크레인 규칙 services/lost.py 은 이제 없다.", "nothing"),
         ("`write_gauge` in `services/tide.py` sets the gauge.", "flagged"),
         ("The gauge is read in services/tide.py and services/gauge.py.", "flagged"),
         ("Run `make lint` for each change.", "verified"),

@@ -110,3 +110,15 @@ def test_a_pair_is_close_only_with_the_same_numbers_names_and_negations() -> Non
     assert not is_close("Ask Ada of Grace.", "Ask Grace of Ada.")
     assert not is_close("Retry in `pay.py`.", "Never retry in `pay.py`.")
     assert not is_close("Retry in `pay.py`.", "Retry in `pay.py` if it fails.")
+
+
+@pytest.mark.parametrize(
+    ("text", "original"),
+    [
+        ("テストを並行で実行し", "テストを並行で実行しない"),
+        ("테스트를 병렬로 실행하지", "테스트를 병렬로 실행하지 않는다"),
+        ("并行运行测试", "不并行运行测试"),
+    ],
+)
+def test_a_negation_counts_in_scripts_without_blanks(text: str, original: str) -> None:
+    assert "another negation" in words_lost_or_new(text, original)

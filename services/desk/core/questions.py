@@ -93,7 +93,8 @@ def evolve(questions: Questions, event: Event, envelope: Envelope) -> Questions:
         case QuestionPut(question=name, until=until, origin=origin):
             before = questions.open.get(name) or OpenQuestion(seq, until)
             put = replace(before, seq=seq, until=until, origin=origin)
-            return _bounded(Questions(questions.open.insert(name, put), questions.closed.discard(name)), until)
+            both = Questions(questions.open.insert(name, put), questions.closed.discard(name))
+            return _bounded(both, until, envelope.at)
         case QuestionTaken(question=name, taker=taker, until=until) if free := questions.open.get(name):
             taken = replace(free, taker=taker, taken_until=until, taken_seq=seq)
             return replace(questions, open=questions.open.insert(name, taken))
@@ -107,10 +108,10 @@ def evolve(questions: Questions, event: Event, envelope: Envelope) -> Questions:
             return questions
 
 
-def _bounded(questions: Questions, newest: datetime) -> Questions:
-    """Without those that a new question, which is open until `newest`, has made old."""
+def _bounded(questions: Questions, newest: datetime, now: datetime) -> Questions:
+    """Without those that a new question, which is open until `newest`, has made old: first those that are over."""
     opened, closed = questions.open, questions.closed
-    for name, _ in sorted(opened.items(), key=lambda item: -item[1].seq)[MOST_OPEN:]:
+    for name, _ in sorted(opened.items(), key=lambda item: (item[1].until <= now, -item[1].seq))[MOST_OPEN:]:
         opened = opened.discard(name)
     for name, one in questions.closed.items():
         if one.until < newest - MEMORY:

@@ -161,6 +161,8 @@ class Left(NamedTuple):
     micros: int
     renewal: str
     """When it starts again, and the settings that set it."""
+    share: str = ""
+    """Whose share of it is meant, in words; empty: it is not shared out."""
 
 
 def _left_of_day(ledger: Ledger, purpose: str, context: CommandContext) -> Left:
@@ -177,6 +179,7 @@ def _left_of_day(ledger: Ledger, purpose: str, context: CommandContext) -> Left:
         tokens,
         micros,
         "at midnight UTC; ANNALS_MODEL__DAILY_TOKENS and ANNALS_MODEL__DAILY_USD set it",
+        _for(purpose),
     )
 
 
@@ -209,7 +212,7 @@ def _refused(command: SpendReserve, context: CommandContext, left: Left) -> Deci
     return Decision(
         ok=False,
         text=f"Nothing was reserved: {_amount(command.tokens, _micros(command.usd))} were asked for, and of the "
-        f"project's budget of {left.period} {_amount(tokens, micros)} are left{_for(command.purpose)}. It begins anew "
+        f"project's budget of {left.period} {_amount(tokens, micros)} are left{left.share}. It begins anew "
         f"{left.renewal}.",
         events=(event,),
     )

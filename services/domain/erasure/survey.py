@@ -7,6 +7,7 @@ import msgspec
 
 from schemas.events import (
     AliasAdded,
+    AliasRemoved,
     CompartmentSealed,
     Event,
     HintDecided,
@@ -28,6 +29,8 @@ from schemas.events import (
     ToolRan,
 )
 from schemas.subjects import Address
+from services.domain import aliases
+from services.domain.aliases import Aliases
 from services.domain.erasure.scope import ErasureScope, place_of
 from services.domain.erasure.secret import MASK, SHORTEST, Masks, TooShort, spellings
 from services.domain.record import Record, read_record
@@ -73,7 +76,7 @@ class Survey:
         self._names: dict[Address, list[str]] = {}
         self._left_open: dict[Address, dict[str, set[str]]] = {}
         self._hints: list[tuple[Address, HintDecided]] = []
-        self._aliases: dict[str, str] = {}
+        self._aliases = Aliases()
         self._owners: dict[Address, str] = {}
         self._traits: dict[str, dict[str, set[Address]]] = {}
 
@@ -104,8 +107,8 @@ class Survey:
                 self._left_open.setdefault(address, {}).setdefault(name, set()).update(lines)
             case HintDecided():
                 self._hints.append((address, event))
-            case AliasAdded(alias=name, leads_to=project):
-                self._aliases[name] = project
+            case AliasAdded() | AliasRemoved():
+                self._aliases = aliases.evolve(self._aliases, event, record.envelope)
             case ProfileBound(person=person, origin_project=project, origin=session) if person:
                 self._owners[Address(project, session)] = person
             case ProfileObserved(person=person, origin_project=project, origin=session, text=text):
@@ -251,8 +254,11 @@ class Survey:
         )
 
     def of_project(self, project: str) -> ErasureScope:
-        """A project under all its names, with its sessions, its memory and its commits. Raises `Unknown`."""
-        names = {project, *(alias for alias, leads_to in self._aliases.items() if leads_to == project)}
+        """A project under all names that lead to it now, with its sessions, its memory and its commits.
+
+        What a person has separated from it stays. Raises `Unknown`.
+        """
+        names = {*self._aliases.below(project)}
         known = {one.project for one in self.facts} & names
         if not known or not project:
             raise Unknown(f"the log has no project {project!a}; `annals project list` shows all of them")

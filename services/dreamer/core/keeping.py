@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from unicodedata import normalize
+
 from services.domain.senders import PEOPLE
 from services.memory.classes import MemoryClass
 from services.memory.entry import Memory
-from services.memory.sameness import words_of
+from services.memory.sameness import set_of, words_of
 
 _NEVER_ARCHIVED: frozenset[MemoryClass] = frozenset({"feedback", "project"})
 """Rules, and what is true of the project for now: its environment, and its known faults."""
@@ -60,11 +63,10 @@ BINDING = frozenset(
         "без",
         "不",
         "别",
+        "別",
         "勿",
         "必",
         "禁",
-        "ない",
-        "않",
     ]
 )
 """Words of something that binds ..."""
@@ -123,6 +125,23 @@ LESSON = frozenset(
     ]
 )
 """... and of what somebody has learned at a cost."""
+_WITHIN = (
+    "ない",
+    "なけれ",
+    "ません",
+    "べき",
+    "ため",
+    "않",
+    "말아",
+    "지 마",
+    "말 것",
+    "금지",
+    "반드시",
+    "항상",
+    "절대",
+    "때문",
+)
+"""What binds or gives a reason within words: Japanese parts none by blanks, and Korean adds endings to its own."""
 
 
 def is_of_people(memory: Memory) -> bool:
@@ -139,5 +158,17 @@ def is_worth_keeping(memory: Memory) -> bool:
         or memory.category == _CONSTRAINTS
         or memory.seen > 1
         or memory.reinforced > 0
-        or not (BINDING | WHY | LESSON).isdisjoint(words_of(memory.text))
+        or is_weighty(memory.text)
     )
+
+
+def is_weighty(text: str) -> bool:
+    """Whether a text binds, gives a reason, or names a lesson."""
+    return bool(weights_of(text)) or not LESSON.isdisjoint(set_of(text))
+
+
+def weights_of(text: str) -> Counter[str]:
+    """What of a text binds or gives a reason, and how often."""
+    plain = "" if text.isascii() else normalize("NFC", text)
+    found = Counter(word for word in words_of(text) if word in BINDING or word in WHY)
+    return found + Counter({part: plain.count(part) for part in _WITHIN})

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from typing import NamedTuple
+from unicodedata import normalize
 
 from services.domain.secret_paths import is_secret
 from services.dreamer.core.paths import parts_of
@@ -146,10 +147,11 @@ _ABSENT = frozenset(
         "没",
         "沒",
         "已",
-        "ない",
     ]
 )
-"""Words of a text in which a path need not be there."""
+"""Words of a text in which a path need not be there ..."""
+_ABSENT_WITHIN = ("ない", "なく", "ません", "削除", "移動", "없", "않", "삭제", "이동")
+"""... and what says so within words: Japanese parts none by blanks, and Korean adds endings to its own."""
 _SYMBOL = re.compile(r"(?:[A-Za-z_$]\w{1,63}(?:\.|::|#))*([A-Za-z_]\w{2,63})(?:\(\))?\Z")
 _LIKE_CODE = re.compile(r"_|[a-z\d][A-Z]|\(\)\Z|::|\.|#")
 _MAKE = re.compile(r"make ([a-z][\w.-]{0,63})\Z")
@@ -213,7 +215,7 @@ def named_in(text: str) -> Named:
         tuple(dict.fromkeys(found[1] for found in map(_SCRIPT.match, codes) if found)),
         tuple(dict.fromkeys(code for code in others if _SETTING.match(code))),
         numbers[0] if len(numbers) == 1 else "",
-        not _ABSENT.isdisjoint(set_of(text)),
+        not _ABSENT.isdisjoint(set_of(text)) or any(part in normalize("NFC", text) for part in _ABSENT_WITHIN),
     )
 
 

@@ -106,7 +106,8 @@ def _decided(verdict: PairVerdict, pair: Pair) -> TaskChange | str | None:
     one, other = pair
     text = (one if verdict.keep == "one" else other).text.strip()
     first, second = sorted(pair, key=rank)
-    command = MemoryMerge((first.id, second.id), text, review=True, reason=SAME)
+    revisions = (first.revision, second.revision)
+    command = MemoryMerge((first.id, second.id), text, review=True, reason=SAME, revisions=revisions)
     return TaskChange(command, f"{first.id}, {second.id} {SAME}", target=_key(pair))
 
 

@@ -30,6 +30,7 @@ from schemas.events import (
     MemoryWritten,
     NoteUpdated,
     NoteWritten,
+    PolicyChanged,
     ProjectIdentified,
     TaskAsked,
     TaskFinished,
@@ -60,11 +61,14 @@ CHANGES: tuple[type[Event], ...] = (
     MemoryReleased,
     NoteWritten,
     NoteUpdated,
+    PolicyChanged,
     CommitsAdvanced,
 )
 """The events after which there may be something to do."""
 SENDER = "dreamer"
 """As commands of the dreamer are sent: what it changes itself gives no reason for another run."""
+MOST_CHANGES = 200
+"""Commands that a task sends in one run; what is left is the next run's."""
 AGAIN = frozenset({"failed"})
 """Outcomes after which a task has a slot again although nothing changed."""
 TRIED_AGAIN = frozenset({"budget", "equal_failures", "no_answer"})
@@ -221,11 +225,17 @@ def _started(state: Dreams) -> Dreams:
 
 def _task_finished(state: Dreams, event: TaskFinished, envelope: Envelope) -> Dreams:
     state = replace(state, run=replace(state.run, finished=(*state.run.finished, event)))
-    if event.outcome in AGAIN or event.code in TRIED_AGAIN or event.unasked:
+    if event.outcome in AGAIN or event.code in TRIED_AGAIN or event.unasked or _is_cut_off(event):
         if event.task in state.changed:
             return state
         return replace(state, changed=state.changed.insert(event.task, envelope.at))
     return replace(state, seen=state.seen.insert(event.task, state.newest_change))
+
+
+def _is_cut_off(event: TaskFinished) -> bool:
+    """Whether a task has sent as much as it may, and not in vain: what is left is no refusal."""
+    done = event.applied + event.held
+    return bool(event.backlog_after and done) and done + event.refused >= MOST_CHANGES
 
 
 def _changed(state: Dreams, event: Event, envelope: Envelope) -> Dreams:

@@ -45,8 +45,6 @@ class Scene(msgspec.Struct, frozen=True):
     book: Book
     now: datetime
     tree: Tree | None = None
-    vectors: Mapping[str, bytes] = {}
-    """Memory id -> vector, where there is a model for vectors."""
     asked: AbstractSet[str] = frozenset()
     """What a model was asked about before, as the task names it."""
     own: ProjectSettings = ProjectSettings()

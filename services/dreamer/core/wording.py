@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from services.dreamer.core.keeping import BINDING, WHY
+from services.dreamer.core.keeping import weights_of
 from services.memory.decide.context import LONGEST
 from services.memory.sameness import words_of
 
@@ -118,7 +118,7 @@ def _each_name(text: str) -> Iterator[str]:
 
 @lru_cache(CACHED)
 def _weighty(text: str) -> Counter[str]:
-    return Counter(word for word in words_of(text) if word in BINDING or word in WHY or word in CONDITIONS)
+    return weights_of(text) + Counter(word for word in words_of(text) if word in CONDITIONS)
 
 
 def _limits(text: str) -> Counter[str]:

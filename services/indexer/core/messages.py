@@ -150,14 +150,20 @@ def touched(event: Event, messages: Messages) -> Sequence[str]:
             return [*names, *(known for place in ordinals if (known := messages.order.get(place)) is not None)]
         case MessageRemoved(messages=names):
             return names
+        case SessionOpened() if _is_of_subagent(event) != messages.is_subagent:
+            return tuple(messages.by_id)
         case _:
             return ()
 
 
+def _is_of_subagent(event: SessionOpened) -> bool:
+    return bool(event.parent) or event.mode == "subagent"
+
+
 def evolve(messages: Messages, event: Event, envelope: Envelope) -> Messages:
     match event:
-        case SessionOpened(mode=mode, parent=parent):
-            return replace(messages, is_subagent=bool(parent) or mode == "subagent")
+        case SessionOpened():
+            return replace(messages, is_subagent=_is_of_subagent(event))
         case MessageRecorded():
             return _recorded(messages, event, envelope)
         case MessageListed():

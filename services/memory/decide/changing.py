@@ -58,11 +58,7 @@ def revise(book: Book, command: MemoryRevise, context: BookContext) -> Decision:
     if command.condition:
         raise Refusal(f"notes have conditions, and {memory.id} is a memory; leave the condition out, or write a note")
     check_change(memory, context)
-    if command.revision and command.revision != memory.revision:
-        raise Refusal(
-            f"{memory.id} is at revision {memory.revision} by now, and you have seen {command.revision}; "
-            "read it again, and revise what it says now"
-        )
+    check_revision(memory, command.revision)
     if not command.text.strip() and not command.category:
         raise Refusal("neither a text nor a category is given; give what is to change")
     text = checked_text(command.text) if command.text.strip() else memory.text
@@ -82,6 +78,15 @@ def revise(book: Book, command: MemoryRevise, context: BookContext) -> Decision:
     return settled(book, change, f"{memory.id} says that now.", context, review=command.review)
 
 
+def check_revision(memory: Memory, seen: int) -> None:
+    """Raise `Refusal` where a memory has other words by now than those that were seen; 0: whatever it says."""
+    if seen and seen != memory.revision:
+        raise Refusal(
+            f"{memory.id} is at revision {memory.revision} by now, and you have seen {seen}; "
+            "read it again, and change what it says now"
+        )
+
+
 def check_twin(book: Book, key: str, *known: Memory) -> None:
     """Raise `Refusal` where another memory that holds or waits has these words."""
     twin = book.memories.get(book.exact.get(key) or "")
@@ -96,6 +101,7 @@ def importance(book: Book, command: MemoryImportance, context: BookContext) -> D
     """How much a memory weighs."""
     memory = find_active(book, command.id)
     check_change(memory, context)
+    check_revision(memory, command.revision)
     weight = checked_importance(command.importance)
     if memory.importance == weight:
         return Decision(ok=True, text=f"Nothing to do: {memory.id} has the importance {weight}.")
@@ -114,6 +120,7 @@ def archive(book: Book, command: MemoryArchive, context: BookContext) -> Decisio
     """A memory is shown no longer, and what says the same is not taken in again."""
     memory = find_memory(book, command.id)
     check_change(memory, context)
+    check_revision(memory, command.revision)
     reason = checked_reason(command.reason)
     if memory.status == "archived":
         return Decision(ok=True, text=f"Nothing to do: {memory.id} is archived.")
@@ -165,6 +172,7 @@ def pin(book: Book, command: MemoryPin, _: BookContext) -> Decision:
 def verify(book: Book, command: MemoryVerify, _: BookContext) -> Decision:
     """Somebody has looked whether a memory holds. To have looked again is a fact, too."""
     memory = find_active(book, command.id)
+    check_revision(memory, command.revision)
     if command.verification not in VERIFICATIONS:
         raise Refusal(f"{echo(command.verification)} is no verification; use one of {', '.join(VERIFICATIONS)}")
     event = MemoryVerified(memory=memory.id, verification=command.verification, reason=checked_reason(command.reason))

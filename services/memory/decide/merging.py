@@ -8,7 +8,7 @@ from services.domain.command import command
 from services.domain.decision import Decision
 from services.memory.book import Book
 from services.memory.classes import MemoryClass
-from services.memory.decide.changing import check_twin
+from services.memory.decide.changing import check_revision, check_twin
 from services.memory.decide.context import BookContext, Refusal, checked_reason, checked_text
 from services.memory.decide.finding import find_active, find_memory
 from services.memory.decide.holding import BookChange, settled
@@ -40,6 +40,8 @@ def merge(book: Book, command: MemoryMerge, context: BookContext) -> Decision:
     memories = [find_active(book, name) for name in (first, *others)]
     for memory in memories:
         check_change(memory, context)
+    for name, seen in zip(command.ids, command.revisions, strict=False):
+        check_revision(find_memory(book, name), seen)
     category, memory_class = _place(memories, command.category, text)
     if all(memory.text.strip() != text for memory in memories):
         check_words(text, memory_class, context)

@@ -10,6 +10,7 @@ from schemas.codec import decode_envelope, encode
 from schemas.envelope import Actor
 from schemas.events import (
     AliasAdded,
+    AliasRemoved,
     Event,
     HintDecided,
     MemoryJudged,
@@ -249,6 +250,19 @@ def test_a_project_goes_under_all_its_names() -> None:
     assert ERASED == decode_envelope(data).v
     with pytest.raises(Unknown, match="annals project list"):
         known.of_project("nothing")
+
+
+def test_a_project_goes_under_names_that_lead_to_it_by_others_and_not_with_one_that_was_separated() -> None:
+    known = survey(
+        *((SessionRenamed(title="x"), Address(name, "s")) for name in ("harbour", "old", "older", "quay")),
+        (AliasAdded(alias="older", leads_to="old", how="derived"), Address("")),
+        (AliasAdded(alias="old", leads_to="harbour", how="derived"), Address("")),
+        (AliasAdded(alias="quay", leads_to="harbour", how="derived"), Address("")),
+        (AliasRemoved(alias="quay", leads_to="harbour"), Address("")),
+    )
+    assert {"harbour", "old", "older"} == known.of_project("harbour").projects
+    assert {"old", "older"} == known.of_project("old").projects
+    assert {"quay"} == known.of_project("quay").projects
 
 
 def owned(session: str, person: str = "person-a") -> ProfileBound:

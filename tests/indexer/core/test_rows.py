@@ -255,3 +255,11 @@ def test_names_do_not_change_where_only_neighbours_do() -> None:
     assert [] == [
         row for row in changes(HARBOUR, before, session, {*names, ("message", "m1")}).rows if row.kind == "output"
     ]
+
+
+@pytest.mark.parametrize("sizes", [[1] * 9, [1, 4]])
+def test_that_a_session_was_started_by_an_agent_may_come_behind_its_messages(sizes: list[int]) -> None:
+    said = (message("m1", "dredge the harbour"), message("m2", "and the quay", part="p2"))
+    facts = log(*said, SessionOpened(harness="pi", mode="primary", parent="origin"))
+    assert written(facts) == written(facts, sizes)
+    assert {"task"} == {row.role for row in written(facts, sizes).values()}

@@ -1,5 +1,6 @@
 """What people and agents may change of a memory, and what they are answered where they may not."""
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -10,6 +11,7 @@ from schemas.commands import (
     MemoryDecide,
     MemoryExpire,
     MemoryImportance,
+    MemoryMerge,
     MemoryPin,
     MemoryPropose,
     MemoryQuarantine,
@@ -371,3 +373,22 @@ def test_the_session_is_that_of_the_subject_or_the_one_that_is_named() -> None:
     assert "s1" == session_of(MemoryWrite(text="x", session="s1"), "s1")
     assert "s2" == session_of(MemoryWrite(text="x", session="s2"), "")
     assert "" == session_of(MemoryPin("m"), "")
+
+
+# What was decided about words that are no more.
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        lambda name, _, seen: MemoryArchive(name, revision=seen),
+        lambda name, _, seen: MemoryImportance(name, "high", revision=seen),
+        lambda name, _, seen: MemoryVerify(name, "stale", revision=seen),
+        lambda name, other, seen: MemoryMerge((other, name), OTHER, revisions=(1, seen)),
+    ],
+)
+def test_what_was_decided_about_a_wording_changes_no_other_one(about: Callable[[str, str, int], Command]) -> None:
+    desk, (name, other) = desk_with(TEXT, OTHER)
+    assert desk.say(MemoryRevise(name, "Always run `make test` before a commit."), "agent").ok
+    assert f"{name} is at revision 2 by now" in refused(desk, about(name, other, 1))
+    assert desk.say(about(name, other, 2)).ok

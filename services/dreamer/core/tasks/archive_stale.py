@@ -50,8 +50,12 @@ class Staleness:
     def changes(self, scene: Scene) -> Sequence[TaskChange]:
         """An archiving, with its reason, for each memory that is stale, passing or volatile."""
         known = sorted(scene.book.memories.values(), key=lambda memory: memory.id)
-        found = ((memory.id, _reason(memory, scene)) for memory in known if memory.is_active)
-        stale = (TaskChange(MemoryArchive(name, reason), f"{name}: {reason}") for name, reason in found if reason)
+        found = ((memory, _reason(memory, scene)) for memory in known if memory.is_active)
+        stale = (
+            TaskChange(MemoryArchive(memory.id, reason, revision=memory.revision), f"{memory.id}: {reason}")
+            for memory, reason in found
+            if reason
+        )
         return undecided(scene, stale)
 
 

@@ -13,12 +13,11 @@ import msgspec
 
 from schemas.commands import MemoryImportance
 from schemas.events.memory import IMPORTANCES
-from services.dreamer.core.keeping import BINDING, LESSON, WHY, is_of_people, is_worth_keeping
+from services.dreamer.core.keeping import is_weighty, is_worth_keeping
+from services.dreamer.core.offered import offered_memories, revision_key
 from services.dreamer.core.sheet import DATA, judged, listed
-from services.dreamer.core.task import DreamTask, JudgedAnswer, ModelPart, QuestionSheet, Scene, TaskChange, waiting_in
-from services.memory.decide.context import LONGEST
+from services.dreamer.core.task import DreamTask, JudgedAnswer, ModelPart, QuestionSheet, Scene, TaskChange
 from services.memory.entry import Memory
-from services.memory.sameness import set_of
 
 JUDGED = "a model judged how much it weighs, by these words: "
 LEAST_QUOTE = 8
@@ -120,7 +119,7 @@ def weighing_of(answer: WeightChoice, named: Mapping[str, Memory | str]) -> Judg
     """The items of an answer with weights that pass the checks."""
     offered = {name: one for name, one in named.items() if not isinstance(one, str)}
     known = {name for name, one in named.items() if isinstance(one, str)}
-    return judged([one for one in answer.memories if one.handle not in known], offered, _key, _decided)
+    return judged([one for one in answer.memories if one.handle not in known], offered, revision_key, _decided)
 
 
 def _decided(weight: Weight, memory: Memory) -> TaskChange | str | None:
@@ -132,12 +131,11 @@ def _decided(weight: Weight, memory: Memory) -> TaskChange | str | None:
         return "it quotes what the memory does not say"
     if weight.importance == "low" and is_worth_keeping(memory):
         return "it makes light of what is worth keeping"
-    if weight.importance == "high" and (BINDING | WHY | LESSON).isdisjoint(set_of(memory.text)):
+    if weight.importance == "high" and not is_weighty(memory.text):
         return "it makes much of what is neither a rule, nor a reason, nor a lesson"
     reason = f'{JUDGED}"{weight.quote.strip()[:200]}"'
-    return TaskChange(
-        MemoryImportance(memory.id, weight.importance, reason), f"{memory.id}: {reason}", target=_key(memory)
-    )
+    command = MemoryImportance(memory.id, weight.importance, reason, revision=memory.revision)
+    return TaskChange(command, f"{memory.id}: {reason}", target=revision_key(memory))
 
 
 def _place(one: Memory | str) -> str:
@@ -145,26 +143,9 @@ def _place(one: Memory | str) -> str:
     return sha256((one if isinstance(one, str) else one.id).encode()).hexdigest()
 
 
-def _key(memory: Memory) -> str:
-    return f"{memory.id}@{memory.revision}"
-
-
 def _offered(scene: Scene) -> list[Memory]:
     """Memories of normal weight that are nobody's own words and that no model was asked about."""
-    waiting = waiting_in(scene.book)
-    return sorted(
-        (
-            memory
-            for memory in scene.book.memories.values()
-            if memory.is_active
-            and memory.importance == NORMAL
-            and not is_of_people(memory)
-            and len(memory.text) <= LONGEST
-            and memory.id not in waiting
-            and _key(memory) not in scene.asked
-        ),
-        key=lambda memory: memory.id,
-    )
+    return offered_memories(scene, lambda memory: memory.importance == NORMAL)
 
 
 TASK: DreamTask = Classification()

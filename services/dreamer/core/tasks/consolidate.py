@@ -57,16 +57,16 @@ def _of_place(memories: Sequence[Memory]) -> Iterator[TaskChange]:
     for memory in rest:
         if twin := own.get(sentence_key(memory.text)):
             reason = f"{twin} is the same sentence, and a person's or pinned"
-            yield TaskChange(MemoryArchive(memory.id, reason), reason)
+            yield TaskChange(MemoryArchive(memory.id, reason, revision=memory.revision), reason)
         else:
             free.append(memory)
     for same in _same(free):
         if text := _text_of(same):
-            ids = tuple(memory.id for memory in same[:MOST])
+            ids, revisions = zip(*((memory.id, memory.revision) for memory in same[:MOST]), strict=True)
             is_keyed = len({sentence_key(memory.text) for memory in same}) == 1
             why = "are the same sentence" if is_keyed else "state one fact in other words"
             yield TaskChange(
-                MemoryMerge(ids, text, reason=why),
+                MemoryMerge(ids, text, reason=why, revisions=revisions),
                 f"{', '.join(ids)} {why}",
             )
 

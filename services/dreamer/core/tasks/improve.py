@@ -13,11 +13,10 @@ import msgspec
 from schemas.commands import MemoryRevise
 from services.domain.texts.injection import steers
 from services.domain.texts.risky import risk_of
-from services.dreamer.core.keeping import is_of_people
+from services.dreamer.core.offered import offered_memories, revision_key
 from services.dreamer.core.sheet import DATA, about_offered, judged, listed
-from services.dreamer.core.task import DreamTask, JudgedAnswer, ModelPart, QuestionSheet, Scene, TaskChange, waiting_in
+from services.dreamer.core.task import DreamTask, JudgedAnswer, ModelPart, QuestionSheet, Scene, TaskChange
 from services.dreamer.core.wording import is_only_tidied, words_lost_or_new
-from services.memory.decide.context import LONGEST
 from services.memory.entry import Memory
 from services.memory.sameness import sentence_key, set_of
 
@@ -97,7 +96,7 @@ class Improvement:
 def wording_of(answer: MemoryTexts, offered: Mapping[str, Memory], scene: Scene) -> JudgedAnswer:
     """The items of an answer with new words that pass the checks."""
     known = {sentence_key(memory.text) for memory in scene.book.memories.values() if memory.is_active}
-    return judged(answer.memories, offered, _key, lambda new, memory: _decided(new, memory, known))
+    return judged(answer.memories, offered, revision_key, lambda new, memory: _decided(new, memory, known))
 
 
 def _decided(new: MemoryText, memory: Memory, known: set[str]) -> TaskChange | str | None:
@@ -113,28 +112,12 @@ def _decided(new: MemoryText, memory: Memory, known: set[str]) -> TaskChange | s
     command = MemoryRevise(
         memory.id, text, revision=memory.revision, review=not is_only_tidied(text, memory.text), reason=WHY
     )
-    return TaskChange(command, f"{memory.id}: {WHY}", target=_key(memory))
-
-
-def _key(memory: Memory) -> str:
-    return f"{memory.id}@{memory.revision}"
+    return TaskChange(command, f"{memory.id}: {WHY}", target=revision_key(memory))
 
 
 def _offered(scene: Scene) -> list[Memory]:
     """Memories that are reports, in the words of agents or the historian, that no model was asked about."""
-    waiting = waiting_in(scene.book)
-    found = (
-        memory
-        for memory in scene.book.memories.values()
-        if memory.is_active
-        and not is_of_people(memory)
-        and memory.trust != _OWN
-        and len(memory.text) <= LONGEST
-        and not _TELLING.isdisjoint(set_of(memory.text))
-        and memory.id not in waiting
-        and _key(memory) not in scene.asked
-    )
-    return sorted(found, key=lambda memory: memory.id)
+    return offered_memories(scene, lambda one: one.trust != _OWN and not _TELLING.isdisjoint(set_of(one.text)))
 
 
 TASK: DreamTask = Improvement()

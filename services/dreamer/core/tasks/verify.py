@@ -102,7 +102,7 @@ def _marked(memory: Memory, mark: str, evidence: Sequence[Evidence]) -> TaskChan
     if not evidence:
         return None
     reason = "; ".join(map(_sentence, evidence[:MOST_REASONS]))
-    return TaskChange(MemoryVerify(memory.id, mark, reason), f"{memory.id}: {reason}")
+    return TaskChange(MemoryVerify(memory.id, mark, reason, revision=memory.revision), f"{memory.id}: {reason}")
 
 
 MOST_REASONS = 2
