@@ -67,7 +67,7 @@ from services.domain.secrets import mask
 from services.domain.senders import sender_of
 from services.kit import metrics
 from services.kit.aggregate import Aggregate
-from services.kit.bus import Conflict, TooLarge, Unreachable
+from services.kit.bus import Conflict, TooLarge, Unconfirmed, Unreachable
 from services.kit.cache import Sessions
 from services.kit.nouns import NounReader
 from services.kit.room import Kit
@@ -184,6 +184,9 @@ class Desk:
             answer = await self._handle(address, message, command)
         except Conflict:
             answer = Answer(ok=False, text="Nothing was written: others kept writing to this place. Try again.")
+        except Unconfirmed as error:
+            unknown = "It is not known whether this was written"
+            answer = Answer(ok=False, text=f"{unknown}: {error}. Look before you try again.", again=True)
         except Unreachable as error:
             answer = Answer(ok=False, text=f"Nothing was written: {error}. Try again.", again=True)
         except TooLarge as error:

@@ -10,7 +10,7 @@ from schemas.codec import encode
 from schemas.commands import Answer, Command, CommandMessage
 from schemas.envelope import Actor
 from schemas.subjects import PERSON, Address
-from services.kit.bus import Bus
+from services.kit.bus import Bus, NoResponder, NotAllowed, Unreachable
 
 PATIENCE = 10.0
 """Seconds in which an answer must have come."""
@@ -23,13 +23,26 @@ _answers = msgspec.json.Decoder(Answer)
 async def send(bus: Bus, address: Address, command: Command, *, name: str, actor: Actor) -> Answer:
     """Send a command and wait for its answer. `name` is that of the command: a repeated command is one command.
 
-    On a patient connection it is sent again for a while where the desk, or the broker, is started again.
+    On a patient connection it is sent again for a while where the desk, or the broker, is started again. Raises
+    `Unreachable`, which says whether nothing was done or nobody knows.
     """
     message = CommandMessage(name, datetime.now(UTC), actor, msgspec.Raw(encode(command)))
     subject = address.command(command.TYPE, PERSON if actor.kind == "person" else "")
     deadline = time.monotonic() + bus.patience
     while True:
-        answer = _answers.decode(await bus.request(subject, encode(message), PATIENCE))
+        answer = _answers.decode(await _requested(bus, subject, encode(message)))
         if not answer.again or time.monotonic() >= deadline:
             return answer
         await asyncio.sleep(PAUSE)
+
+
+async def _requested(bus: Bus, subject: str, message: bytes) -> bytes:
+    try:
+        return await bus.request(subject, message, PATIENCE)
+    except NotAllowed:
+        raise
+    except NoResponder as error:
+        raise NoResponder(f"nothing was done: {error}") from error
+    except Unreachable as error:
+        unknown = "it is not known whether this was done, so look before you do it again"
+        raise Unreachable(f"{unknown}: {error}") from error

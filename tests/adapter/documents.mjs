@@ -17,7 +17,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   projects.set(root, project);
   project.log.note = (what, details) => notes.push([details.path, details.reason]);
   project.documents ??= new Documents(root, project.log);
-  const looks = await Promise.allSettled(guides.map((guide) => project.documents.changes(guide)));
+  const looks = await Promise.allSettled(guides.map((guide) => project.documents.changes("project", guide)));
   const told = looks.map(({ value, reason }) => (reason ? String(reason) : value));
   console.log(JSON.stringify({ told, notes }));
 }

@@ -17,6 +17,7 @@ const calls = {
   rivalOf: pure.rivalOf,
   routed: pure.routed,
   refusalOf: pure.refusalOf,
+  problemOf: pure.problemOf,
   withoutTags: pure.withoutTags,
   ...pure.modes,
   ...pure.rules,

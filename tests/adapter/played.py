@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ FOLDER = Path(__file__).parents[2] / "deploy" / "opencode"
 DRIVER = Path(__file__).with_name("sessions.mjs")
 Json = dict[str, Any]
 
+NOBODY = "nobody"
 PROMPT = "You are a coder.\nToday's date: Fri Nov 20 2026"
 AGENTS: list[Json] = [
     {"name": "build", "permission": []},
@@ -40,12 +42,21 @@ class Harness:
         self._positions: dict[str, int] = {}
         self.start()
 
-    def start(self, *, breaks: bool = False, project: Json | None = None, **options: object) -> None:
+    def start(
+        self,
+        *,
+        breaks: bool = False,
+        project: Json | None = None,
+        documents: Sequence[str] | None = None,
+        **options: object,
+    ) -> None:
         """Begin anew with what is kept on disk; `breaks`: nothing is asked for a while where nobody answers.
 
-        `project`: what the directory is called by now, and was called before.
+        `project`: what the directory is called by now, and was called before. `documents`: the files that are wanted.
         """
         guide = msgspec.to_builtins(MANIFEST)
+        if documents is not None:
+            guide["documents"] = documents
         given = {"directory": str(self._directory), "guide": guide, "agents": AGENTS, "options": options}
         self._do("begin", {**given, "breaks": breaks, "project": project or {}})
         self._do("prepare", "s")
@@ -67,8 +78,8 @@ class Harness:
     def meet(self, *plugins: object) -> None:
         self._do("meet", plugins)
 
-    def answer(self, *answers: Json | None) -> None:
-        """What the service says next; None: nothing in time."""
+    def answer(self, *answers: object) -> None:
+        """What the service says next; None: nothing in time; `NOBODY`: there is nobody who could."""
         self._do("answer", *answers)
 
     def hear(self, kind: str, **properties: object) -> None:

@@ -10,10 +10,13 @@ const contents = `
   export { HandOver } from "@annals/adapter-core/compaction";
   export { Adapter } from "./adapter.ts";
   export { toolOf } from "./tools.ts";
+  export { Unheard } from "@annals/adapter-core/unheard";
 `;
 const stdin = { contents, resolveDir: join(folder, "src") };
 const { outputFiles } = buildSync({ stdin, bundle: true, platform: "node", format: "esm", write: false });
-const { Adapter, Breaker, HandOver, toolOf } = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
+const { Adapter, Breaker, HandOver, Unheard, toolOf } = await import(
+  `data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`
+);
 
 const BREAKER = { allows: () => true, isSilent: false, succeeded() {}, failed() {} };
 
@@ -46,6 +49,7 @@ function begun({ directory, guide, agents = [], options = {}, sessions = [], mes
       said.questions.push(question);
       const answer = said.answers.shift();
       if (answer === null) throw new Error("late");
+      if (answer === "nobody") throw new Unheard("no responders");
       return answer ?? { status: "ready" };
     },
   };

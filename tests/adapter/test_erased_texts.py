@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
+from schemas.erasure_asks import ErasureOrder
 from schemas.events import ErasureOrdered
 from services.domain.erasure.orders import orders
 from services.domain.erasure.scope import ErasureScope
@@ -90,3 +91,60 @@ def test_several_orders_are_done_together(adapter: Adapter) -> None:
 def test_an_order_without_texts_changes_nothing(adapter: Adapter) -> None:
     (order,) = orders(ErasureScope(session_ids=frozenset({"s"})), NOON, random.Random(1).randbytes)
     assert [b"any text"] == without(adapter, [order], b"any text")
+
+
+# Orders that this plugin cannot do
+
+LISTS = ("lengths", "anchors", "checks", "digests", "encoded")
+WRONG: dict[str, object] = {
+    "order": "",
+    "ordered_at": "yesterday",
+    "salt": "zz",
+    "cost": 3,
+    "lengths": "8",
+    "anchors": [-1],
+    "checks": [0.5],
+    "digests": [7],
+    "encoded": [1],
+    "sessions": "s1",
+    "projects": [None],
+}
+"""A wrong value of each field."""
+
+
+def problem(adapter: Adapter, order: object) -> str:
+    return str(adapter("problemOf", order))
+
+
+@pytest.mark.parametrize("scope", [ErasureScope(masks=spellings(WORD)), ErasureScope(session_ids=frozenset({"s"}))])
+def test_every_order_of_this_release_can_be_done(adapter: Adapter, scope: ErasureScope) -> None:
+    for order in orders(scope, NOON, random.Random(1).randbytes):
+        assert "" == problem(adapter, msgspec.json.decode(msgspec.json.encode(order)))
+
+
+@pytest.mark.parametrize("field", ErasureOrder.__struct_fields__)
+def test_an_order_with_a_wrong_value_is_none_that_can_be_done(adapter: Adapter, field: str) -> None:
+    order = msgspec.to_builtins(order_of(WORD))
+    assert problem(adapter, {**order, field: WRONG[field]})
+    assert problem(adapter, {**order, field: {}})
+
+
+@pytest.mark.parametrize("field", LISTS)
+def test_lists_that_differ_in_length_are_no_order(adapter: Adapter, field: str) -> None:
+    order = msgspec.to_builtins(order_of(WORD))
+    assert "its lists differ in length" == problem(adapter, {**order, field: order[field][1:]})
+
+
+@pytest.mark.parametrize("order", [None, 7, "order", [], {}])
+def test_what_is_no_order_at_all_can_not_be_done_either(adapter: Adapter, order: object) -> None:
+    assert problem(adapter, order)
+
+
+@pytest.mark.parametrize("cost", [0, 1, 2**15, 2**31, 2**53, -2, 1.5])
+def test_a_cost_that_takes_more_memory_than_there_is_cannot_be_done(adapter: Adapter, cost: float) -> None:
+    assert problem(adapter, {**msgspec.to_builtins(order_of(WORD)), "cost": cost})
+
+
+def test_an_order_for_the_mask_itself_comes_to_an_end(adapter: Adapter) -> None:
+    (order,) = orders(ErasureScope(masks={b"masked:erased": MASK.encode()}), NOON, random.Random(1).randbytes, cost=16)
+    assert [MASK.encode()] == without(adapter, [order], MASK.encode())

@@ -351,6 +351,26 @@ def test_a_new_session_begins_in_the_project_as_it_is_called_now(harness: Harnes
     assert {"git-2"} == projects(harness)
 
 
+def test_each_project_is_told_of_a_document_that_its_sessions_share(harness: Harness, tmp_path: Path) -> None:
+    """A session that goes on in the former project comes first: the new one has the document all the same."""
+    (tmp_path / "map.md").write_text("The quay is in the north.")
+    harness.start(project={"id": "git-1"})
+    harness.user("go")
+    harness.serve()
+    harness.start(project=MOVED, documents=["map.md"])
+    told = [documents(harness)]
+    for session in ("new", "s", "new"):
+        harness.is_written_to(session)
+        told.append(documents(harness))
+    assert [["map.md"], ["map.md"], [], []] == told
+    assert {"git-1", "git-2"} == projects(harness)
+
+
+def documents(harness: Harness) -> list[str]:
+    """The documents that were told last."""
+    return [item["path"] for item in harness.items if item["kind"] == "document.seen"]
+
+
 def test_a_sub_agent_works_in_the_project_of_its_agent(harness: Harness) -> None:
     harness.start(project={"id": "git-1"})
     harness.user("go")

@@ -12,7 +12,7 @@ from schemas.tools import MEMORY, Tool
 from services.domain.limits import Limits, MemoryLimits
 from services.responder.answers.client_manifest import client_manifest
 from tests.adapter.conftest import Adapter
-from tests.adapter.played import Harness, Json
+from tests.adapter.played import NOBODY, Harness, Json
 from tests.helpers.wrong_input import VALUES
 
 TOOL = next(tool for tool in TOOLS if tool.name == MEMORY)
@@ -124,6 +124,45 @@ def test_a_call_that_is_too_long_for_a_message_is_refused_before_it_is_sent(harn
     said = harness.call(TOOL, action="write", text="l" * 1_100_000)
     assert "Nothing was done: the arguments are longer than one message may be. Give less of them." == said
     assert [] == harness.questions
+
+
+NOT_DONE, UNKNOWN = "so nothing was done", "it is not known whether this was done"
+
+
+@pytest.mark.parametrize(
+    ("answers", "said", "sent"),
+    [
+        pytest.param([NOBODY], NOT_DONE, 1, id="no room is there yet"),
+        pytest.param([None, None], UNKNOWN, 2, id="no answer in time"),
+        pytest.param([None, NOBODY], UNKNOWN, 2, id="the room fell meanwhile"),
+        pytest.param([None, {"ok": True, "text": "Kept as m1."}], "Kept as m1.", 2, id="the room was slow"),
+        pytest.param(
+            [{"ok": False, "text": "Nothing was written: x.", "again": True}] * 2, "Nothing was", 2, id="again"
+        ),
+        pytest.param([None, {"ok": False, "text": "Nothing was written: x.", "again": True}], UNKNOWN, 2, id="perhaps"),
+        pytest.param([{}], UNKNOWN, 1, id="an empty answer"),
+        pytest.param([{"text": "Kept as m1."}], UNKNOWN, 1, id="an answer that is none of a command"),
+        pytest.param(["Kept."], UNKNOWN, 1, id="no object"),
+        pytest.param([{"ok": False, "text": ""}], "Nothing was done", 1, id="refused without a reason"),
+    ],
+)
+def test_nothing_that_may_not_be_written_is_said_to_be_and_nothing_that_may_be_is_said_not_to(
+    harness: Harness, answers: list[object], said: str, sent: int
+) -> None:
+    harness.user("go")
+    harness.serve()
+    harness.answer(*answers)
+    assert said in harness.call(TOOL, action="write", text="It is so.", category="NAMING")
+    assert sent == len(harness.questions)
+    assert 1 == len({question["id"] for question in harness.questions})
+
+
+@pytest.mark.parametrize("answer", [{}, [], "none", 7])
+def test_a_question_with_an_empty_answer_is_not_done(harness: Harness, answer: object) -> None:
+    harness.user("go")
+    harness.serve()
+    harness.answer(answer)
+    assert "Annals has answered nothing. Ask again in a moment." == harness.call(TOOL, action="read", filter="so")
 
 
 @pytest.mark.parametrize(

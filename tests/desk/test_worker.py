@@ -23,7 +23,7 @@ from schemas.streams import LOG
 from schemas.subjects import Address
 from services.desk.worker import Desk
 from services.edges.launcher.broker import Broker
-from services.kit.bus import Appender, Bus, LogReader, Unreachable
+from services.kit.bus import Appender, Bus, LogReader, Unconfirmed, Unreachable
 from services.kit.retry import retrying
 from tests.helpers.broker_world import HARBOUR, NOON, connected, facts, kit_of, opened, quick_settings, stored, wrapped
 from tests.helpers.waiting import PATIENCE, until
@@ -244,6 +244,25 @@ async def test_a_command_that_is_too_long_to_be_written_is_answered(desk: Bus) -
     answer = await send(desk, FlushRequest("x" * (desk.max_payload - 300)))
     assert not answer.ok
     assert answer.text.startswith("Nothing was written: a flush.requested of ")
+
+
+async def test_what_was_written_without_a_confirmation_is_not_said_to_be_missing_and_is_written_once(
+    desk: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = Appender._request  # noqa: SLF001 - what is lost is the broker's confirmation
+
+    async def unconfirmed(self: Appender, *given: object) -> None:
+        await request(self, *given)  # type: ignore[arg-type] # whatever it takes
+        raise Unconfirmed("the broker has not confirmed it")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Appender, "_request", unconfirmed)
+        first = await send(desk, DropQueue("3"))
+    assert (False, True) == (first.ok, first.again)
+    assert first.text.startswith("It is not known whether this was written: ")
+    written = await desk.messages(LOG.name)
+    assert (True, "Queued to be dropped: 3.") == ((again := await send(desk, DropQueue("3"))).ok, again.text)
+    assert written == await desk.messages(LOG.name)
 
 
 async def test_a_command_whose_handling_breaks_is_answered(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from schemas.commands import SettingsApply
+from schemas.commands import KeyFileAccept, KeyFilePropose, SettingsApply
 from schemas.envelope import Actor
 from schemas.events import DocumentCaptured
 from schemas.subjects import Address
@@ -96,3 +96,69 @@ async def test_files_that_the_project_itself_names_are_reported_and_served_and_t
     await second.send("Hello.", Reply(text="Hello."))
     after = prompt(provider.of(second.session)[-1])
     assert ("BERTHS = 40" in after, MONEY in after) == (True, False)
+
+
+ODD = "sub/ödd näme & <b> 'q'/a b;$(x).py"
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+
+
+async def accepted(running: Connected, *paths: str) -> None:
+    project = Address(next(envelope.project for envelope, _ in await running.log() if envelope.project))
+    for path in paths:
+        propose, sender = KeyFilePropose(path, 5, 0, 5), Actor("room", "dreamer")
+        assert (await send(running.bus, project, propose, name=f"propose-{path}", actor=sender)).ok
+    answer = await send(running.bus, project, KeyFileAccept([*paths]), name="accept", actor=Actor("person", "ada"))
+    assert answer.ok, answer.text
+
+
+async def test_whatever_becomes_of_an_accepted_file_no_prompt_changes_before_a_rebase_and_nothing_leaks(
+    running: Connected, tmp_path: Path
+) -> None:
+    workspace, provider = running.oc.workspace, running.provider
+    (tmp_path / "hidden.py").write_text(HIDDEN)
+    file = workspace / ODD
+    file.parent.mkdir(parents=True)
+    file.write_text("BERTHS = 40\n")
+    conversation = await Conversation.open(running.oc, provider, "Accepted")
+    await conversation.send("Hello.", Reply(text="Hello."))
+    await accepted(running, ODD)
+
+    async def head() -> str:
+        """The prompt behind the next rebase, which comes when a person wants it and not before."""
+        before = len(breaks(provider.of(conversation.session)))
+        for _ in range(2):
+            await conversation.send("Go on.", Reply(text="On it."))
+        assert before == len(breaks(provider.of(conversation.session)))
+        await command(running, conversation.session, "ctx-flush")
+        await conversation.send("And on.", Reply(text="On and on."))
+        return prompt(provider.of(conversation.session)[-1])
+
+    assert "BERTHS = 40" in await head()
+    file.write_text("BERTHS = 41\n")
+    assert "BERTHS = 41" in await head()
+    file.write_text(f"BERTHS = 42\nTOKEN = '{TOKEN}'\n")
+    assert "BERTHS = 42" in await head()
+    file.write_text("BERTHS = 43\n" + "# a long line\n" * 150_000)
+    assert "BERTHS" not in await head()
+    file.write_bytes(b"BERTHS = 44\0\xff")
+    assert "BERTHS" not in await head()
+    file.write_text("BERTHS = 45\n")
+    assert "BERTHS = 45" in await head()
+    file.unlink()
+    file.symlink_to(tmp_path / "hidden.py")
+    assert "BERTHS" not in await head()
+    file.unlink()
+    file.mkdir()
+    assert "BERTHS" not in await head()
+    file.rmdir()
+    file.write_text("BERTHS = 46\n")
+    assert "BERTHS = 46" in await head()
+    file.rename(file.with_name("other.py"))
+    assert "BERTHS" not in await head()
+
+    told = [prompt(request) for request in provider.requests]
+    assert not any(HIDDEN in one or TOKEN in one for one in told)
+    log = b"".join([event.text.encode() for _, event in await running.log() if isinstance(event, DocumentCaptured)])
+    assert TOKEN.encode() not in log
+    assert "failed in" not in running.notes()
+    assert [] == provider.faults

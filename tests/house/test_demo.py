@@ -1,6 +1,8 @@
 """The demonstration, on a recorded session."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -8,8 +10,10 @@ from msgspec.structs import replace
 from pydantic import SecretStr
 
 from services.edges.client import demo
+from services.edges.client.replay import borrowed_installation
+from services.kit.bus import Bus
 from services.kit.endpoint import find
-from services.settings import Settings
+from services.settings import Nats, Settings
 from tests.conftest import InstallationFactory
 from tests.helpers.installation import connect
 from tests.helpers.recordings import SHIPPED
@@ -17,13 +21,23 @@ from tests.helpers.recordings import SHIPPED
 pytestmark = [pytest.mark.house, pytest.mark.broker]
 
 
-async def test_it_plays_tells_and_draws(
+async def test_it_plays_tells_and_draws_in_an_installation_of_its_own_whatever_broker_the_settings_name(
     installation: InstallationFactory,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    wanted: list[Nats] = []
+
+    @asynccontextmanager
+    async def borrowed(settings: Settings) -> AsyncIterator[Bus]:
+        """The one of this test, which is quicker than another one with all rooms."""
+        wanted.append(settings.nats)
+        async with borrowed_installation(replace(settings, nats=nats)) as bus:
+            yield bus
+
     monkeypatch.setattr(demo, "RECORDING", str(SHIPPED / "openai.json.gz"))
+    monkeypatch.setattr(demo, "borrowed_installation", borrowed)
     async with installation(tmp_path / "data") as running:
         await (await connect(running)).close()
         settings = Settings(data=tmp_path / "data")
@@ -33,6 +47,7 @@ async def test_it_plays_tells_and_draws(
 
     told = capsys.readouterr().out
     assert 0 == status
+    assert [Nats()] == wanted
     assert "usable" in told[told.index("ask.session") : told.index("ask.explain")]
     assert "edits in force" in told[told.index("ask.explain") :]
     assert "tokens.svg" in told.replace("\n", "")

@@ -6,6 +6,7 @@ import pytest
 
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus, NoResponder
+from services.kit.bus.connection import BrokenConnection
 from tests.helpers.broker_world import connected
 from tests.helpers.waiting import PATIENCE, until
 
@@ -73,3 +74,22 @@ async def test_patience_has_an_end_and_others_have_none(bus: Bus, patient: Count
             await one.request(SUBJECT, b"", PATIENCE)
     assert patient.sent > 1
     await patient.close()
+
+
+class FallingBus(CountingBus):
+    """A connection that breaks while the first request is under way."""
+
+    async def _requested(self, subject: str, data: bytes, timeout: float) -> bytes:  # noqa: ASYNC109 - as there
+        if self.sent == 0:
+            self.sent += 1
+            raise BrokenConnection("the connection broke")
+        return await super()._requested(subject, data, timeout)
+
+
+async def test_what_may_have_been_heard_before_it_broke_is_never_said_to_have_reached_nobody(broker: Broker) -> None:
+    falling = await connected(broker, kind=FallingBus)
+    assert isinstance(falling, FallingBus)
+    falling.patience = 0.3
+    with pytest.raises(BrokenConnection, match="the connection broke"):
+        await falling.request(SUBJECT, b"a command", PATIENCE)
+    await falling.close()

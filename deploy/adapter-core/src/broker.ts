@@ -1,12 +1,13 @@
 /** The connection to the broker: it is made again for ever, and nothing here waits longer than it is told to. */
 
 import { Objm } from "@nats-io/obj";
-import { connect, headers, type NatsConnection } from "@nats-io/transport-node";
+import { connect, headers, type NatsConnection, PermissionViolationError, RequestError } from "@nats-io/transport-node";
 import { type Endpoint, endpoint, type Options } from "./endpoint.ts";
 import { INBOUND_BODIES } from "./language.ts";
 import type { Log } from "./log.ts";
 import { wellFormed } from "./texts.ts";
 import { unreferenced } from "./timers.ts";
+import { Unheard } from "./unheard.ts";
 
 const CONNECT_TIMEOUT = 2000;
 const FIRST_WAIT = 200;
@@ -57,8 +58,14 @@ export class Broker {
     if (error) throw new Error(`the broker did not take ${subject}: ${error.description}`);
   }
 
+  /** The answer to a request. Throws `Unheard` where it has reached nobody. */
   async request<T>(subject: string, question: unknown, timeout: number): Promise<T> {
-    return (await this.live().request(subject, JSON.stringify(wellFormed(question)), { timeout })).json<T>();
+    const connection = this.live();
+    try {
+      return (await connection.request(subject, JSON.stringify(wellFormed(question)), { timeout })).json<T>();
+    } catch (error) {
+      throw isUnheard(error) ? new Unheard(String(error)) : error;
+    }
   }
 
   /** Keep a long body under its digest. */
@@ -84,7 +91,7 @@ export class Broker {
   }
 
   private live(): NatsConnection {
-    if (!this.connection) throw new Error("not connected to the broker");
+    if (!this.connection) throw new Unheard("not connected to the broker");
     return this.connection;
   }
 
@@ -108,6 +115,9 @@ export class Broker {
     }
   }
 }
+
+const isUnheard = (error: unknown): boolean =>
+  error instanceof PermissionViolationError || (error instanceof RequestError && error.isNoResponders());
 
 /** One attempt. The client does not reconnect by itself: the broker may come back at another address. */
 function open({ url, user, password }: Endpoint, name: string): Promise<NatsConnection> {

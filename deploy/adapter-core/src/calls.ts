@@ -5,12 +5,21 @@ import { routed } from "./actions.ts";
 import type { Augmentation, Callable, Line, Mode, Tool } from "./language.ts";
 import type { Service } from "./service.ts";
 import { ask, command } from "./subjects.ts";
+import { unreferenced } from "./timers.ts";
+import { Unheard } from "./unheard.ts";
 
 const TIMEOUT = 10_000;
 /** The same where a model is asked: the service answers within 30 s. */
 const AUGMENTING = 35_000;
 const AWAY = "Annals cannot be reached right now, so nothing was done. Go on without it; it will be there again later.";
-
+/** What a command is answered with that may have been done: whoever gives it again under another id may do it twice. */
+const UNKNOWN =
+  "Annals has not answered, so it is not known whether this was done. Look whether it is there before you do it again.";
+const NOTHING = "Nothing was done, and Annals gives no reason.";
+const EMPTY = "Annals has answered nothing. Ask again in a moment.";
+/** How often a command is sent: under one id, so that it is done once. And the milliseconds in between. */
+const ATTEMPTS = 2;
+const PAUSE = 500;
 const UNREACHED = "Annals cannot be reached right now.";
 const TOO_LONG = "Nothing was done: the arguments are longer than one message may be. Give less of them.";
 /** Bytes of a message that are left to its subject and its headers. */
@@ -19,6 +28,10 @@ const ROOM = 1024;
 interface Reply {
   text?: string;
   error?: string;
+  /** Of a command: whether it was done. */
+  ok?: boolean;
+  /** Nothing was decided: the same command may be sent again. */
+  again?: boolean;
 }
 
 /** What goes out behind a message, and a sentence for the person that says how it was found or why there is nothing. */
@@ -47,7 +60,9 @@ export async function call(
   given: Record<string, unknown>,
 ): Promise<string> {
   const reply = await replied<Reply>(service, to, from, given, TIMEOUT);
-  return reply.text || reply.error || "Done.";
+  if (reply.text || reply.error) return reply.text || reply.error || "";
+  if (to.verb === "ask") return EMPTY;
+  return reply.ok ? "Done." : NOTHING;
 }
 
 /** The reply to a call; an error of ours where nobody can be reached. */
@@ -64,13 +79,27 @@ async function replied<R extends Reply>(
     ? { id: `${session}/${id}`, at: new Date().toISOString(), actor, data: message ? { ...given, message } : given }
     : { ...given, project, session: about || session, ...(about !== undefined && { asker: session }) };
   if (Buffer.byteLength(JSON.stringify(question)) + ROOM > service.broker.maxPayload) return { error: TOO_LONG };
-  try {
-    const to = isCommand ? command(project, session, subject) : ask(subject, project);
-    return await service.broker.request<R>(to, question, timeout);
-  } catch (error) {
-    service.log.note("a call failed", { subject, error: String(error) });
-    return { error: AWAY };
+  const to = isCommand ? command(project, session, subject) : ask(subject, project);
+  const attempts = isCommand ? ATTEMPTS : 1;
+  let mayBeDone = false;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const reply = await service.broker.request<R>(to, question, timeout);
+      if (!isReply(reply, isCommand)) return { error: isCommand ? UNKNOWN : EMPTY };
+      if (!reply.again) return reply;
+      if (attempt >= attempts) return mayBeDone ? { error: UNKNOWN } : reply;
+    } catch (error) {
+      service.log.note("a call failed", { subject, error: String(error) });
+      mayBeDone ||= isCommand && !(error instanceof Unheard);
+      if (!mayBeDone || attempt >= attempts) return { error: mayBeDone ? UNKNOWN : AWAY };
+    }
+    await unreferenced(PAUSE);
   }
+}
+
+/** Whether this is a reply at all: that of a command says whether it was done. */
+function isReply(reply: unknown, isCommand: boolean): boolean {
+  return typeof reply === "object" && reply !== null && (!isCommand || typeof (reply as Reply).ok === "boolean");
 }
 
 /** The answer to an agent's call of a tool in a session of this mode. */

@@ -27,7 +27,8 @@ interface Found {
 }
 
 export class Documents {
-  private readonly told = new Map<string, string>();
+  /** By project, since each has a log of its own, and then by path: the digest. */
+  private readonly told = new Map<string, Map<string, string>>();
   private readonly leftOut = new Map<string, string>();
   private looking: Promise<unknown> = Promise.resolve();
 
@@ -36,25 +37,27 @@ export class Documents {
     private readonly log: Pick<Log, "note">,
   ) {}
 
-  /** What has changed since the last time. Looks take turns, so that what is told last is newest. */
-  changes(guide: Wanted): Promise<Item[]> {
-    const look = this.looking.then(() => this.look(guide));
+  /** What has changed since a project was told last. Looks take turns, so that what is told last is newest. */
+  changes(project: string, guide: Wanted): Promise<Item[]> {
+    const told = this.told.get(project) ?? new Map<string, string>();
+    this.told.set(project, told);
+    const look = this.looking.then(() => this.look(guide, told));
     this.looking = look.catch(() => undefined); // whoever asked hears of it
     return look;
   }
 
-  private async look(guide: Wanted): Promise<Item[]> {
+  private async look(guide: Wanted, told: Map<string, string>): Promise<Item[]> {
     const root = await realpath(this.root);
     const items: Item[] = [];
     const most = Math.min(guide.document_bytes || MAX_BYTES, MAX_BYTES);
     for (const path of (guide.documents ?? []).slice(0, MAX_DOCUMENTS)) {
-      const item = await this.change(root, path, most);
+      const item = await this.change(root, path, most, told);
       if (item) items.push(item);
     }
     return items;
   }
 
-  private async change(root: string, path: string, most: number): Promise<Item | undefined> {
+  private async change(root: string, path: string, most: number, told: Map<string, string>): Promise<Item | undefined> {
     let found: Found;
     try {
       found = await find(root, path, most);
@@ -65,8 +68,8 @@ export class Documents {
     this.explain(path, found.reason ?? "");
     const { bytes, text } = found;
     const digest = bytes ? createHash("sha256").update(bytes).digest("hex") : "";
-    if ((this.told.get(path) ?? "") === digest) return undefined;
-    this.told.set(path, digest);
+    if ((told.get(path) ?? "") === digest) return undefined;
+    told.set(path, digest);
     return { kind: "document.seen", path, digest, ...(text === undefined ? {} : { text }) };
   }
 

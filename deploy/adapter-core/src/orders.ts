@@ -15,6 +15,32 @@ const slow = promisify<Buffer, Buffer, number, object, Buffer>(scrypt);
 /** What is put in the place of each text that was found; both are bytes, as latin1. */
 export type Masks = ReadonlyMap<string, string>;
 
+/** scrypt takes 128 * 8 * N bytes, and node gives it 32 MB. */
+const MOST_COST = 2 ** 14;
+const isText = (value: unknown) => typeof value === "string";
+const isCount = (value: unknown) => Number.isInteger(value) && (value as number) >= 0;
+const isFlag = (value: unknown) => typeof value === "boolean";
+/** The lists that name texts have as many values each. */
+const OF_SPELLINGS = { lengths: isCount, anchors: isCount, checks: isCount, digests: isText, encoded: isFlag } as const;
+const OF_NAMES = { sessions: isText, projects: isText } as const;
+
+/** Why this plugin cannot do an order, such as one of a later release; empty: it can. */
+export function problemOf(order: Partial<Record<keyof ErasureOrder, unknown>> | null): string {
+  if (typeof order !== "object" || order === null) return "it is no order";
+  if (!isText(order.order) || order.order === "") return "it has no id";
+  if (Number.isNaN(Date.parse(String(order.ordered_at)))) return "ordered_at is no moment";
+  if (!/^[0-9a-f]{32}$/.test(String(order.salt))) return "salt is not 16 bytes in hexadecimal";
+  const cost = order.cost as number;
+  if (!isCount(cost) || cost < 2 || cost > MOST_COST || (cost & (cost - 1)) !== 0)
+    return "cost is no power of two here";
+  for (const [name, fits] of Object.entries({ ...OF_SPELLINGS, ...OF_NAMES })) {
+    const list = order[name as keyof ErasureOrder] ?? [];
+    if (!Array.isArray(list) || !list.every(fits)) return `${name} is no list of the right values`;
+  }
+  const counts = Object.keys(OF_SPELLINGS).map((name) => (order[name as keyof ErasureOrder] as unknown[])?.length ?? 0);
+  return new Set(counts).size > 1 ? "its lists differ in length" : "";
+}
+
 /** Looks for what one order means. `services/domain/erasure/orders.py` computes the same. */
 export class Seeker {
   private readonly salt: Buffer;
@@ -66,16 +92,26 @@ export class Seeker {
       const cost = { N: this.order.cost, r: 8, p: 1 };
       const digest = (await slow(Buffer.from(text, "latin1"), this.salt, DIGEST_BYTES, cost)).toString("hex");
       const index = this.order.digests?.indexOf(digest) ?? -1;
-      if (index >= 0) found.push([text, this.order.encoded?.[index] ? "A".repeat(text.length) : MASK]);
+      if (index >= 0 && !MASK.includes(text))
+        found.push([text, this.order.encoded?.[index] ? "A".repeat(text.length) : MASK]);
     }
     return found;
   }
 }
 
-/** The spellings that these orders mean and that occur in any of these texts, the longest first. */
-export async function spellingsIn(orders: readonly ErasureOrder[], texts: readonly Buffer[]): Promise<Masks> {
+/**
+ * The spellings that these orders mean and that occur in any of these texts, the longest first. `pause` is waited for
+ * before each order: the harness stands still while the texts are looked through.
+ */
+export async function spellingsIn(
+  orders: readonly ErasureOrder[],
+  texts: readonly Buffer[],
+  pause: () => Promise<void> = async () => undefined,
+): Promise<Masks> {
   const found: [string, string][] = [];
   for (const order of orders) {
+    if (!order.digests?.length) continue;
+    await pause();
     const seeker = new Seeker(order);
     const candidates = new Set(texts.flatMap((text) => [...seeker.candidates(text)]));
     found.push(...(await seeker.recognized(candidates)));

@@ -86,9 +86,11 @@ export class Spool {
     try {
       renameSync(join(this.folder, name), mine); // of two that start at once one is faster
       const { values, bad } = read<InboundMessage>(mine);
-      if (bad > 0) this.log.note("lines of a spool file were cut off, and are passed over", { name, lines: bad });
+      const messages = values.filter(isMessage);
+      const lines = bad + values.length - messages.length;
+      if (lines > 0) this.log.note("lines of a spool file were cut off, and are passed over", { name, lines });
       this.left.push(mine);
-      return values;
+      return messages;
     } catch (error) {
       this.log.note("a spool file was not read", { name, error: String(error) });
       return [];
@@ -134,6 +136,12 @@ export class Spool {
 }
 
 const messagesOf = (entries: Unconfirmed[]) => entries.map(({ message }) => message);
+
+/** Whether a line is a message: anything else could not be sent, and would stop what is done with all of them. */
+function isMessage({ subject, id, data, bodies = {} }: Partial<InboundMessage>): boolean {
+  const texts = [subject, id, data, ...Object.values(bodies ?? {})];
+  return texts.every((text) => typeof text === "string");
+}
 
 /** The process that writes a spool file, or that was about to take it over. */
 const ownerOf = (name: string) => Number.parseInt(name.includes(".jsonl.") ? (name.split(".").at(-1) ?? "") : name, 10);

@@ -250,7 +250,7 @@ export class Adapter {
   private async tellDocuments(session: Session): Promise<void> {
     const project = this.projectOf(session);
     this.wanted.set(project.id, (await project.wanted()) ?? this.wanted.get(project.id) ?? this.service.guide);
-    const items = await this.documents.changes(this.wanted.get(project.id) ?? this.service.guide);
+    const items = await this.documents.changes(project.id, this.wanted.get(project.id) ?? this.service.guide);
     if (items.length > 0) project.report(session.id, `documents/${randomUUID()}`, items);
   }
 

@@ -9,7 +9,7 @@ export { ContextKeeper, HandOver, mayCompact } from "@annals/adapter-core/compac
 export { target } from "@annals/adapter-core/language";
 export { mask } from "@annals/adapter-core/mask";
 export * as modes from "@annals/adapter-core/modes";
-export { Seeker, spellingsIn, without } from "@annals/adapter-core/orders";
+export { problemOf, Seeker, spellingsIn, without } from "@annals/adapter-core/orders";
 export { taken } from "@annals/adapter-core/pages";
 export { inboundMessages } from "@annals/adapter-core/pieces";
 export { pixels } from "@annals/adapter-core/pixels";

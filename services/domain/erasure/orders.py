@@ -6,8 +6,9 @@ and one in a million costs a digest. `deploy/adapter-core/src/orders.ts` compute
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from math import ceil
 from typing import NamedTuple
 
 from schemas.events import ErasureOrdered
@@ -23,6 +24,8 @@ SALT_BYTES = DIGEST_BYTES = 16
 ID_BYTES = 8
 MOST = 500
 """Spellings of one order: a message carries it many times over."""
+MOST_NAMES = 1000
+"""Sessions and projects of one order, for the same reason."""
 _WORD = 2**32 - 1
 
 RandomBytes = Callable[[int], bytes]
@@ -60,16 +63,17 @@ class ErasedSpelling(NamedTuple):
 
 def orders(scope: ErasureScope, at: datetime, random: RandomBytes, cost: int = COST) -> Iterator[ErasureOrdered]:
     """The orders that an erasure of this gives. `cost`: the parameter N of scrypt, a power of two."""
-    names = {"sessions": sorted(scope.session_ids), "projects": sorted(scope.projects)}
     spellings = sorted(scope.masks)
-    for begin in range(0, max(1, len(spellings)), MOST):
-        masks = {one: scope.masks[one] for one in spellings[begin : begin + MOST]}
-        yield _order(masks, at, random, cost, names)
-        names = {}
+    names = [*(("sessions", one) for one in sorted(scope.session_ids))]
+    names += [("projects", one) for one in sorted(scope.projects)]
+    count = max(1, ceil(len(spellings) / MOST), ceil(len(names) / MOST_NAMES))
+    for number in range(count):
+        masks = {one: scope.masks[one] for one in spellings[number * MOST : (number + 1) * MOST]}
+        yield _order(masks, at, random, cost, names[number * MOST_NAMES : (number + 1) * MOST_NAMES])
 
 
 def _order(
-    masks: Masks, at: datetime, random: RandomBytes, cost: int, names: Mapping[str, list[str]]
+    masks: Masks, at: datetime, random: RandomBytes, cost: int, names: Sequence[tuple[str, str]]
 ) -> ErasureOrdered:
     salt = random(SALT_BYTES)
     filters = Filters(salt)
@@ -87,7 +91,8 @@ def _order(
         checks=[one.check for one in erased],
         digests=[one.digest for one in erased],
         encoded=[one.is_encoded for one in erased],
-        **names,
+        sessions=[name for kind, name in names if kind == "sessions"],
+        projects=[name for kind, name in names if kind == "projects"],
     )
 
 

@@ -21,7 +21,7 @@ from services.edges.output_file import check_writable
 from services.edges.terminal import printable
 from services.kit.bus import Bus
 from services.kit.logs import configure
-from services.settings import Settings
+from services.settings import Nats, Settings
 
 RECORDING = "shop.json.gz"
 ANSWER = 30.0
@@ -30,11 +30,12 @@ ANSWER = 30.0
 def demo(where: Path, settings: Settings) -> int:
     """Play, print, draw; the exit status is 1 if any prefix changed without a reason.
 
+    It has an installation of its own, also where the settings name a broker: that one has people's sessions in its log.
     Raises `UnwritableFile` where no chart can be written there.
     """
     check_writable(where, (".svg", ".png"))
     configure("demo", level="warning", as_json=False)
-    return uvloop.run(_demo(styling.console(), where, settings))
+    return uvloop.run(_demo(styling.console(), where, msgspec.structs.replace(settings, nats=Nats())))
 
 
 async def _demo(console: Console, where: Path, settings: Settings) -> int:
@@ -44,7 +45,7 @@ async def _demo(console: Console, where: Path, settings: Settings) -> int:
     console.print("A session recorded with OpenCode goes through broker, log, views and responder, call by call.")
     async with borrowed_installation(settings) as bus:
         with progress(sum(calls(one) for one in transcripts)) as step:
-            sessions = await play(bus, transcripts, ReplayOptions(paths=()), step, waits=not settings.nats.url)
+            sessions = await play(bus, transcripts, ReplayOptions(paths=()), step, waits=True)
         made = report(sessions)
         table(made, console)
         await _show_session(bus, console, sessions[0])

@@ -188,11 +188,16 @@ def _rooms(seen: InstallationState) -> Iterator[Finding]:
     if all(room.state == "elsewhere" for room in seen.rooms):
         yield doubtful("rooms", "none was started from this data directory", "ignore this where they run elsewhere")
     for room in seen.rooms:
-        yield _room(room)
+        yield _room(room, is_run=bool(seen.run))
 
 
-def _room(room: Running) -> Finding:
+def _room(room: Running, *, is_run: bool) -> Finding:
+    """What is to be said of a room. `is_run`: the installation that began it still runs, and begins it again."""
     what = f"room {room.name}"
+    if room.state == "gone" and room.health is not None and room.health.ok:
+        return doubtful(what, "it fell, and answers again", LOGS)
+    if room.state == "gone" and is_run:
+        return ill(what, "it fell, and is started again", f"look again in a while; if it stays so, {LOGS}")
     if room.state == "gone":
         return ill(what, "its process is gone", f"{LOGS}; {START} if that has ended")
     if room.state == "stopped":
@@ -203,7 +208,8 @@ def _room(room: Running) -> Finding:
     if room.is_asked and room.health is None:
         return doubtful(what, "it runs, and does not answer yet", f"look again in a while; if it stays so, {LOGS}")
     if room.restarts:
-        return doubtful(what, f"it runs, and fell {room.restarts} times before", LOGS)
+        times = "once" if room.restarts == 1 else f"{room.restarts} times"
+        return doubtful(what, f"it runs, and fell {times} before", LOGS)
     return well(what, "it runs" if room.state == "running" else "it answers")
 
 

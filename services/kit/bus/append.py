@@ -34,6 +34,7 @@ AT_ONCE = 16
 """The most decisions that go out next to each other, each alone: the broker has room for 50 batches of one stream."""
 APPEND_TIMEOUT = 10.0
 BATCH_BYTES = 8 * 1024 * 1024
+UNCONFIRMED = "the broker has not confirmed it, or the connection broke"
 
 
 class Conflict(Exception):
@@ -276,7 +277,7 @@ class Appender:
                 message.subject, message.data, timeout=APPEND_TIMEOUT, headers=headers
             )
         except NatsError as error:
-            raise Unconfirmed(f"the broker did not confirm an append: {type(error).__name__}") from error
+            raise Unconfirmed(UNCONFIRMED) from error
         ack = _acks.decode(reply.data)
         if ack.error is not None:
             _refused(ack.error.get("err_code"), ack.error.get("description"))
@@ -291,7 +292,7 @@ class Appender:
             try:
                 await self._bus.client.publish(message.subject, message.data, headers=headers)
             except NatsError as error:
-                raise Unconfirmed(f"the broker did not take an append: {type(error).__name__}") from error
+                raise Unconfirmed(UNCONFIRMED) from error
         commit = {"Nats-Batch-Id": batch_id, "Nats-Batch-Sequence": str(len(messages)), "Nats-Batch-Commit": "1"}
         ack = await self._request(messages[-1], messages[-1].headers(commit))
         return list(range(ack.seq - len(messages) + 1, ack.seq + 1))

@@ -361,9 +361,18 @@ class Bus:
         """Ask one of those who serve this subject. Raises `Unreachable`, or `TooLarge`."""
         if not self.patience:
             return await self._requested(subject, data, timeout)
+        broken: BrokenConnection | None = None
         async for attempt in retrying(NoResponder, BrokenConnection, seconds=self.patience):
             with attempt:
-                return await self._requested(subject, data, timeout)
+                try:
+                    return await self._requested(subject, data, timeout)
+                except BrokenConnection as error:
+                    broken = error
+                    raise
+                except NoResponder as error:
+                    if broken is None:
+                        raise
+                    raise broken from error  # an earlier attempt may have been heard
         raise AssertionError("the last attempt raises its error")
 
     async def _requested(self, subject: str, data: bytes, timeout: float) -> bytes:  # noqa: ASYNC109 - as above
@@ -372,7 +381,10 @@ class Bus:
         except NoRespondersError as error:
             raise NoResponder(f"nobody serves {subject}; `annals status` lists which rooms run") from error
         except MaxPayloadError as error:
-            raise TooLarge(f"{len(data)} bytes for {subject}: the broker takes {self.max_payload}") from error
+            raise TooLarge(
+                f"what was given makes a message of {len(data):,} bytes, and the broker takes {self.max_payload:,}: "
+                "give less of it"
+            ) from error
         except NotAllowed:
             raise
         except (ConnectionReconnectingError, ConnectionClosedError, StaleConnectionError) as error:

@@ -7,7 +7,7 @@ import pytest
 
 from schemas.codec import encode
 from schemas.events import ErasureOrdered
-from services.domain.erasure.orders import ANCHOR, MOST, SALT_BYTES, orders
+from services.domain.erasure.orders import ANCHOR, MOST, MOST_NAMES, SALT_BYTES, orders
 from services.domain.erasure.scope import ErasureScope
 from services.domain.erasure.secret import spellings
 
@@ -49,3 +49,13 @@ def test_many_texts_are_several_orders_of_which_one_names_what_went(texts: int) 
     assert [["p"], *[[]] * (len(made) - 1)] == [one.projects for one in made]
     assert max(1, -(-texts // MOST)) == len(made)
     assert texts == sum(len(one.lengths) for one in made)
+
+
+@pytest.mark.parametrize(("sessions", "projects"), [(MOST_NAMES, 1), (2 * MOST_NAMES + 1, 0), (3, MOST_NAMES)])
+def test_many_names_are_several_orders_too(sessions: int, projects: int) -> None:
+    """An order that is longer than a message could never be answered: no plugin would send anything any more."""
+    names = [frozenset(f"ses_{number:026}" for number in range(most)) for most in (sessions, projects)]
+    made = list(orders(ErasureScope(session_ids=names[0], projects=names[1]), NOON, bytes, CHEAP))
+    assert sorted(names[0]) == [name for one in made for name in one.sessions]
+    assert sorted(names[1]) == [name for one in made for name in one.projects]
+    assert max(len(encode(one)) for one in made) < 64 * 1024

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from schemas.asks import LogBreak, SkippedRecord, Status
 from schemas.room_health import RoomHealth, UnfoldedFact
@@ -107,6 +108,23 @@ def test_where_all_is_well_all_passes() -> None:
 def test_whatever_is_not_well_has_a_remedy() -> None:
     ill = (*at_installation(dead=3, rooms=(Running("desk", "gone"),)), *at_harness(ripgrep="", loaded=""))
     assert [] == [finding for finding in ill if (finding.level == "PASS") == bool(finding.remedy)]
+
+
+@pytest.mark.parametrize(
+    ("room", "run", "line"),
+    [
+        (Running("desk", "gone"), "", "FAIL its process is gone"),
+        (Running("desk", "gone"), "runs in a terminal", "FAIL it fell, and is started again"),
+        (replace(answering("desk"), state="gone"), "runs in a terminal", "WARN it fell, and answers again"),
+        (replace(answering("desk", ok=False), state="gone"), "runs", "FAIL it fell, and is started again"),
+        (Running("desk", "running", restarts=1), "runs", "WARN it runs, and fell once before"),
+        (Running("desk", "running", restarts=2), "runs", "WARN it runs, and fell 2 times before"),
+    ],
+)
+def test_a_room_that_fell_is_said_to_be_gone_where_nobody_starts_it_again(room: Running, run: str, line: str) -> None:
+    (found,) = [one for one in at_installation(rooms=(room,), run=run) if one.what == "room desk"]
+    assert line == f"{found.level} {found.finding}"
+    assert ("annals up --detach" in found.remedy) == (not run)
 
 
 @pytest.mark.parametrize(
