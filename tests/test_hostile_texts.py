@@ -49,10 +49,11 @@ from services.domain.transcript import commits
 from services.domain.transcript.labels import is_settled
 from services.domain.transcript.names import expressions, links, names
 from services.domain.transcript.reader import read
+from services.dreamer.core.doc_paths import named_paths
 from services.dreamer.core.named import named_in
 from services.dreamer.core.same_fact import fact_of
 from services.dreamer.core.task import Scene
-from services.dreamer.core.tasks import archive_stale, verify
+from services.dreamer.core.tasks import archive_stale, maintain_docs, verify
 from services.dreamer.core.wording import content_of, is_close, words_lost_or_new
 from services.historian.core.rules.summary import summarise
 from services.historian.core.rules.work import counted
@@ -172,6 +173,9 @@ class _TreeOf:
     def text(self, _: str) -> str | None:
         return self._text
 
+    def document(self, _: str) -> str | None:
+        return self._text
+
     def moved(self, path: str) -> str:
         return path.replace("a", "b")
 
@@ -187,6 +191,11 @@ def _conditions(text: str) -> list[str]:
             AddressCondition(f"https://{text}"),
         )
     ]
+
+
+def _document(text: str) -> object:
+    """What the dreamer does with a document of this text."""
+    return maintain_docs.TASK.changes(Scene(Book(), AT, _TreeOf(text))), named_paths(text)
 
 
 def _looked_for(text: str) -> object:
@@ -345,6 +354,7 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
     "an answer of a model": (("domain/questions/reading.py",), bare),
     "the fact that a memory states": (("dreamer/core/same_fact.py",), fact_of),
     "what a model words": (("dreamer/core/wording.py",), _compared_words),
+    "a document": (("dreamer/core/doc_paths.py",), _document),
     "what a memory names of a tree": (
         ("dreamer/core/named.py", "dreamer/core/tasks/verify.py", "dreamer/core/tasks/archive_stale.py"),
         lambda text: (named_in(text), named_in(f"`{text}"), _looked_for(text)),

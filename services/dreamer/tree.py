@@ -21,6 +21,8 @@ from services.kit.git_environment import environment
 
 MOST_BYTES = 64 * 1024
 """Of a file whose text is read."""
+UNREADABLE = "\ufffd"
+"""What bytes that are no UTF-8 are read as."""
 PATIENCE = 3.0
 """Seconds that git may take for one answer."""
 MOST_COMMITS = 2_000
@@ -96,6 +98,14 @@ class Checkout:
         except (OSError, ValueError):
             return None
         return _text(content)
+
+    def document(self, path: str) -> str | None:
+        """The text of a file in UTF-8, byte for byte. None: as for `text`, it is a link, or is in another encoding."""
+        place = self._place(path)
+        if place is None or place != self._root.joinpath(*parts_of(path)):
+            return None
+        text = self.text(path)
+        return None if text is None or UNREADABLE in text else text
 
     def moved(self, path: str) -> str:
         """Where git says that a file was renamed to, over several renames; empty: not known, or not there."""

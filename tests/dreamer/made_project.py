@@ -62,6 +62,9 @@ class MadeTree:
     def text(self, path: str) -> str | None:
         return self.files.get(path)
 
+    def document(self, path: str) -> str | None:
+        return self.files.get(path)
+
     def moved(self, path: str) -> str:
         return self.moves.get(path, "")
 

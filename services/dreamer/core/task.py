@@ -10,6 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import msgspec
 
 from schemas.commands import Command
+from services.domain.documents.proposals import DocProposals
 from services.domain.key_files import FileUse
 from services.domain.limits import Limits
 from services.domain.project_settings import ProjectSettings
@@ -35,6 +36,9 @@ class Tree(Protocol):
     def text(self, path: str) -> str | None:
         """The text of a file. None: it is not there, secret, a link out, or larger than 64 KiB."""
 
+    def document(self, path: str) -> str | None:
+        """The text of a file in UTF-8, byte for byte. None: as for `text`, it is a link, or is in another encoding."""
+
     def moved(self, path: str) -> str:
         """Where git says that a file was renamed to; empty: not known."""
 
@@ -51,6 +55,8 @@ class Scene(msgspec.Struct, frozen=True):
     """What a model was asked about before, as the task names it."""
     own: ProjectSettings = ProjectSettings()
     """What the project sets for itself, and which key files were proposed."""
+    docs: DocProposals = DocProposals()
+    """Which changes of documents were proposed, and what people have decided on them."""
     uses: Mapping[str, FileUse] = {}
     """Path from the project's root -> how often sessions have worked with the file, for a task that looks at it."""
     limits: Limits = Limits()

@@ -1,0 +1,39 @@
+"""Changes of the documents at a project's root are proposed, and a person decides: nothing is written or committed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from services.dreamer.core.doc_paths import renamed
+from services.dreamer.core.drafts import drafts, proposal
+from services.dreamer.core.outcome import is_refused
+from services.dreamer.core.task import DreamTask, Scene, TaskChange
+
+
+class DocsMaintenance:
+    """Finds what documents say of files that have moved."""
+
+    NAME = "maintain_docs"
+    CRON = "0 7 * * 0"
+    needs_tree = True
+    model = None
+    needs_model = False
+
+    def backlog(self, scene: Scene) -> int:
+        """How many documents there is something new to propose for."""
+        return len(self.changes(scene))
+
+    def changes(self, scene: Scene) -> Sequence[TaskChange]:
+        """A proposal for each document that names files by paths that they had before."""
+        if scene.tree is None or is_refused(scene.book):
+            return []
+        found: list[TaskChange] = []
+        for draft in drafts(scene):
+            result, paths = renamed(draft.draft, scene.tree)
+            reasons = [f"git says that {one.old} is {one.new} now" for one in paths]
+            if paths and (command := proposal(scene, draft, result, reasons)):
+                found.append(TaskChange(command, f"{draft.path}: {'; '.join(reasons)}"))
+        return found
+
+
+TASK: DreamTask = DocsMaintenance()
