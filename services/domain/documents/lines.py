@@ -54,14 +54,16 @@ def _read(lines: Sequence[str]) -> Iterator[DocLine]:
         if number < front:
             yield DocLine(text, is_protected=True)
             continue
-        bare, was_comment = "".join(text.split()).lower(), is_comment
-        depth += bare.count(OPENING)
-        has_comment, is_comment = _comment(text, is_open=is_comment)
+        bare, has_comment, was_comment = "", is_comment, is_comment
+        if is_comment or _COMMENT in text:
+            bare = "".join(text.split()).lower()
+            depth += bare.count(OPENING)
+            has_comment, is_comment = _comment(text, is_open=is_comment)
         is_code = bool(fence)
         if not was_comment:
             fence = _fence(text.strip(), fence)
         is_code = is_code or bool(fence)
-        yield DocLine(text, is_protected=depth > 0 or has_comment, is_code=is_code)
+        yield DocLine(text, depth > 0 or has_comment, is_code)
         if bare == CLOSING and not is_code and not was_comment:
             depth = max(0, depth - 1)
 

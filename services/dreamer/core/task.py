@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
@@ -27,6 +27,16 @@ class TaskChange(msgspec.Struct, frozen=True):
     """What it is about. In one run it is decided once, also where a model that is asked again says something else."""
 
 
+class FileCommit(NamedTuple):
+    """A commit, and what it has changed."""
+
+    sha: str
+    """The beginning of its name."""
+    subject: str
+    files: tuple[str, ...]
+    """Paths from the root of the tree."""
+
+
 class Tree(Protocol):
     """The files of a project, read through one door."""
 
@@ -38,6 +48,9 @@ class Tree(Protocol):
 
     def document(self, path: str) -> str | None:
         """The text of a file in UTF-8, byte for byte. None: as for `text`, it is a link, or is in another encoding."""
+
+    def commits_since(self, path: str) -> Sequence[FileCommit]:
+        """The commits since the newest one that has changed a file, the newest first; none where git does not say."""
 
     def moved(self, path: str) -> str:
         """Where git says that a file was renamed to; empty: not known."""

@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from services.dreamer.core.doc_paths import renamed
+from services.dreamer.core.doc_questions import offered_sections, sheet_about
 from services.dreamer.core.drafts import drafts, proposal
 from services.dreamer.core.outcome import is_refused
-from services.dreamer.core.task import DreamTask, Scene, TaskChange
+from services.dreamer.core.task import DreamTask, ModelPart, QuestionSheet, Scene, TaskChange
 
 
 class DocsMaintenance:
-    """Finds what documents say of files that have moved."""
+    """Finds what documents say of files that have moved, and asks a model about sections whose files have changed."""
 
     NAME = "maintain_docs"
     CRON = "0 7 * * 0"
     needs_tree = True
-    model = None
     needs_model = False
 
+    def __init__(self) -> None:
+        self.model: ModelPart = self
+
     def backlog(self, scene: Scene) -> int:
-        """How many documents there is something new to propose for."""
+        """How many documents there is something new to propose for by rules."""
         return len(self.changes(scene))
 
     def changes(self, scene: Scene) -> Sequence[TaskChange]:
@@ -34,6 +37,14 @@ class DocsMaintenance:
             if paths and (command := proposal(scene, draft, result, reasons)):
                 found.append(TaskChange(command, f"{draft.path}: {'; '.join(reasons)}"))
         return found
+
+    def left(self, scene: Scene) -> int:
+        """How many sections a model was not asked about."""
+        return len(offered_sections(scene))
+
+    def sheet(self, scene: Scene, most: int) -> QuestionSheet | None:
+        """The next question."""
+        return sheet_about(scene, most)
 
 
 TASK: DreamTask = DocsMaintenance()
