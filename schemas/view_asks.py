@@ -291,6 +291,38 @@ class KeyFileList(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
 
 
+class DocsAsk(Ask, frozen=True):
+    """Which changes of documents were proposed for a project, and what was decided?"""
+
+    NAME: ClassVar[str] = "docs"
+
+    project: str
+
+
+class DocProposalReport(msgspec.Struct, frozen=True):
+    """The newest proposal for a document."""
+
+    path: str
+    name: str
+    """What a decision names it by."""
+    status: Literal["pending", "applied", "dismissed"]
+    digest: str
+    """sha256 of the document that it was made from, in hex."""
+    old: tuple[str, ...] = ()
+    """The texts that are replaced ..."""
+    new: tuple[str, ...] = ()
+    """... and what each of them becomes."""
+    reason: str = ""
+
+
+class DocProposalList(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The reply to `ask.docs`."""
+
+    proposals: tuple[DocProposalReport, ...] = ()
+    """Those that wait first."""
+    error: str = ""
+
+
 VIEW_ASKS: tuple[type[Ask], ...] = (
     SqlAsk,
     ViewsCopyAsk,
@@ -302,4 +334,5 @@ VIEW_ASKS: tuple[type[Ask], ...] = (
     ProjectsAsk,
     ProjectSettingsAsk,
     KeyFilesAsk,
+    DocsAsk,
 )

@@ -19,6 +19,7 @@ from schemas.events import PartRecorded
 from services.commit_indexer.core.mentions import mentioned
 from services.commit_indexer.core.objects import read_commit
 from services.domain.conditions import fault_of
+from services.domain.documents.lines import lines_of
 from services.domain.edits import TAGS
 from services.domain.fold import Map
 from services.domain.questions.reading import bare
@@ -49,10 +50,15 @@ from services.domain.transcript import commits
 from services.domain.transcript.labels import is_settled
 from services.domain.transcript.names import expressions, links, names
 from services.domain.transcript.reader import read
+from services.dreamer.core import doc_checks
+from services.dreamer.core.doc_checks import Shown, words_shown
+from services.dreamer.core.doc_paths import named_paths
+from services.dreamer.core.doc_questions import MOST_BYTES
+from services.dreamer.core.doc_sections import DocSection, sections_of
 from services.dreamer.core.named import named_in
 from services.dreamer.core.same_fact import fact_of
-from services.dreamer.core.task import Scene
-from services.dreamer.core.tasks import archive_stale, verify
+from services.dreamer.core.task import FileCommit, Scene
+from services.dreamer.core.tasks import archive_stale, maintain_docs, verify
 from services.dreamer.core.wording import content_of, is_close, words_lost_or_new
 from services.historian.core.rules.summary import summarise
 from services.historian.core.rules.work import counted
@@ -172,6 +178,12 @@ class _TreeOf:
     def text(self, _: str) -> str | None:
         return self._text
 
+    def document(self, _: str) -> str | None:
+        return self._text
+
+    def commits_since(self, _: str) -> list[FileCommit]:
+        return [FileCommit("abc1234", self._text, ("a/b.py",))]
+
     def moved(self, path: str) -> str:
         return path.replace("a", "b")
 
@@ -187,6 +199,19 @@ def _conditions(text: str) -> list[str]:
             AddressCondition(f"https://{text}"),
         )
     ]
+
+
+def _document(text: str) -> object:
+    """What the dreamer does with a document of this text by rules."""
+    return maintain_docs.TASK.changes(Scene(Book(), AT, _TreeOf(text))), named_paths(text)
+
+
+def _section(text: str) -> object:
+    """What it does with a section that a model has worded."""
+    part = text[:MOST_BYTES]
+    section = DocSection(0, len(lines_of(part)), part)
+    shown = Shown(words_shown(part), _TreeOf(text))
+    return doc_checks.fault_of(text, section, f"{part}\nMore.", frozenset(), shown)
 
 
 def _looked_for(text: str) -> object:
@@ -350,6 +375,11 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
     "an answer of a model": (("domain/questions/reading.py",), bare),
     "the fact that a memory states": (("dreamer/core/same_fact.py",), fact_of),
     "what a model words": (("dreamer/core/wording.py",), _compared_words),
+    "a document": (
+        ("dreamer/core/doc_paths.py", "dreamer/core/doc_sections.py"),
+        lambda text: (_document(text), sections_of(text)),
+    ),
+    "a section of a document": (("dreamer/core/doc_checks.py",), _section),
     "what a memory names of a tree": (
         ("dreamer/core/named.py", "dreamer/core/tasks/verify.py", "dreamer/core/tasks/archive_stale.py"),
         lambda text: (named_in(text), named_in(f"`{text}"), _looked_for(text)),

@@ -7,6 +7,7 @@ from schemas.events import (
     commit,
     commits,
     compartment,
+    docs,
     document,
     dream,
     drop,
@@ -51,6 +52,7 @@ from schemas.events.call import *
 from schemas.events.commit import *
 from schemas.events.commits import *
 from schemas.events.compartment import *
+from schemas.events.docs import *
 from schemas.events.document import *
 from schemas.events.dream import *
 from schemas.events.drop import *
@@ -92,6 +94,7 @@ EVENTS = (
     *alias.EVENTS,
     *settings.EVENTS,
     *document.EVENTS,
+    *docs.EVENTS,
     *adapter.EVENTS,
     *session.EVENTS,
     *message.EVENTS,

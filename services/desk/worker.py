@@ -37,6 +37,7 @@ from schemas.events import (
     TagAssigned,
     ToolRan,
     alias,
+    docs,
     memory,
     note,
     policy,
@@ -53,12 +54,14 @@ from services.desk.core.questions import Questions
 from services.desk.core.spending import Ledger
 from services.desk.core.trust import trust_of
 from services.desk.deciding import decided
+from services.desk.docs import ProposedDocs
 from services.desk.intake import MemoryIntake
 from services.desk.questions import QuestionDesk
 from services.desk.schedule import Schedule
 from services.domain.addressing import check_address
 from services.domain.aliases import Aliases
 from services.domain.decision import CommandContext
+from services.domain.documents.proposals import DocProposals
 from services.domain.finding import echo
 from services.domain.guards import WRITTEN
 from services.domain.misread import misread
@@ -125,6 +128,7 @@ class Desk:
         *policy.EVENTS,
         *profile.EVENTS,
         *settings.EVENTS,
+        *docs.EVENTS,
     )
     WRITES: ClassVar[tuple[type[Event], ...]] = tuple(one for one in EVENTS if one in {*WRITES, *WRITES_BY_ITSELF})
 
@@ -140,6 +144,7 @@ class Desk:
         self._orders = Aggregate(kit, orders, guard=WRITTEN, catches_up=True)
         self._books = Books(kit)
         self._settings = self._books.settings
+        self._docs = ProposedDocs(kit, self._books.names)
         self._deciders: Mapping[type, Decider] = {
             session.DeskSession: partial(self._decided, self._sessions),
             Ledger: partial(self._decided, self._ledgers),
@@ -148,6 +153,7 @@ class Desk:
             Book: self._books.handle,
             Aliases: self._books.names.handle,
             ProjectSettings: self._settings.handle,
+            DocProposals: self._docs.handle,
             Profiles: self._books.profiles.handle,
         }
         self._intake = MemoryIntake(kit, self._books)

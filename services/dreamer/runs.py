@@ -206,6 +206,7 @@ class DreamRun:
             now=datetime.now(UTC),
             asked=state.asked_about.get(task.NAME, frozenset()),
             own=state.own,
+            docs=state.docs,
             limits=self._kit.settings.plan,
         )
 

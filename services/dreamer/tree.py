@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
@@ -16,17 +16,25 @@ from pathlib import Path
 
 from services.domain.secret_paths import is_secret
 from services.dreamer.core.paths import parts_of
+from services.dreamer.core.task import FileCommit
 from services.kit.git import GitFailed, git
 from services.kit.git_environment import environment
 
 MOST_BYTES = 64 * 1024
 """Of a file whose text is read."""
+UNREADABLE = "\ufffd"
+"""What bytes that are no UTF-8 are read as."""
 PATIENCE = 3.0
 """Seconds that git may take for one answer."""
 MOST_COMMITS = 2_000
 """The newest commits in which renamed files are looked for."""
 _LOG = ("log", f"--max-count={MOST_COMMITS}", "--diff-filter=R", "--name-status", "-z", "--format=", "-l400")
 _CHANGED = ("diff", "HEAD", "--diff-filter=R", "--name-status", "-z", "-M", "-l400", "--no-ext-diff", "--no-textconv")
+_SINCE = (
+    "log", "--max-count=200", "--name-only", "--no-renames", "--relative", "-z", "--format=%x01%h %s",
+    "--no-ext-diff", "--no-textconv",
+)  # fmt: skip
+"""The commits that documents are compared with: the newest, by their names, first lines and files."""
 _OPENED = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
 """No link, and no pipe for whose other end somebody waits."""
 
@@ -97,6 +105,22 @@ class Checkout:
             return None
         return _text(content)
 
+    def document(self, path: str) -> str | None:
+        """The text of a file in UTF-8, byte for byte. None: as for `text`, it is a link, or is in another encoding."""
+        place = self._place(path)
+        if place is None or place != self._root.joinpath(*parts_of(path)):
+            return None
+        text = self.text(path)
+        return None if text is None or UNREADABLE in text else text
+
+    def commits_since(self, path: str) -> Sequence[FileCommit]:
+        """The commits since the newest one that has changed a file, the newest first; none where git does not say."""
+        if not parts_of(path):
+            return ()
+        bounded = {"GIT_CEILING_DIRECTORIES": str(self._root.parent), "GIT_LITERAL_PATHSPECS": "1"}
+        last = _asked(self._root, ("log", "--max-count=1", "--format=%H"), path=path, **bounded).decode().strip()
+        return _commits(_asked(self._root, _SINCE, f"{last}..HEAD", **bounded)) if last else ()
+
     def moved(self, path: str) -> str:
         """Where git says that a file was renamed to, over several renames; empty: not known, or not there."""
         new = _followed(self._renames, path)
@@ -144,14 +168,32 @@ class Checkout:
         }
 
 
-def _asked(directory: Path, words: Iterable[str], *more: str, **bounds: str) -> bytes:
+def _asked(directory: Path, words: Iterable[str], *more: str, path: str = "", **bounds: str) -> bytes:
     """What git answers in this thread, which runs no loop; nothing where it fails, or takes too long."""
     try:
         return asyncio.run(
-            git(directory, {**environment(os.environ), **bounds}, *words, *more, "--", patience=PATIENCE)
+            git(
+                directory,
+                {**environment(os.environ), **bounds},
+                *words,
+                *more,
+                "--",
+                *([path] if path else []),
+                patience=PATIENCE,
+            )
         )
     except (GitFailed, OSError):
         return b""
+
+
+def _commits(answer: bytes) -> list[FileCommit]:
+    """The commits of an answer: each begins with a control character, its name and its first line."""
+    found: list[FileCommit] = []
+    for piece in answer.decode(errors="replace").split("\x01")[1:]:
+        head, *files = (one.strip("\n") for one in piece.split("\0"))
+        sha, _, subject = head.partition(" ")
+        found.append(FileCommit(sha, subject, tuple(one for one in files if one)))
+    return found
 
 
 def _renames(answer: bytes) -> dict[str, str]:

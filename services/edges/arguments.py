@@ -5,6 +5,7 @@ from pathlib import Path
 
 from services.edges.argument_types import CommandParser, model_choice, seconds, whole_number
 from services.edges.connect.harnesses import names as harness_names
+from services.edges.docs import arguments as docs
 from services.edges.dream import arguments as dream
 from services.edges.erase import arguments as erase
 from services.edges.keyfiles import arguments as keyfiles
@@ -74,11 +75,9 @@ def parser() -> argparse.ArgumentParser:
     profile.add_to(_add(commands, "profile", "list what is known of you, and switch its collection on and off"))
     memory.add_notes(_add(commands, "notes", "list the notes of agents and people"))
     dream.add_to(_add(commands, "dream", "tidy up what is remembered of a project, and show what came of that"))
+    docs.add_to(_add(commands, "docs", "see which changes of documents are proposed, and write or dismiss them"))
     keyfiles.add_to(_add(commands, "keyfiles", "see which files are proposed for the head of prompts, and decide"))
-    demo = _add(commands, "demo", "play the session that comes along, and show what became of it")
-    demo.add_argument(
-        "--chart", type=Path, default=Path("demo-tokens.svg"), help="where to leave the chart, .svg or .png"
-    )
+    _add_demo(_add(commands, "demo", "play the session that comes along, and show what became of it"))
     _add_setup(_add(commands, "setup", "connect a harness on this machine to this installation"))
     doctor = _add(commands, "doctor", "look whether the installation and its harnesses are well, and print what to do")
     doctor.add_argument("--json", action="store_true", help="print one JSON object for each finding")
@@ -94,6 +93,12 @@ def parser() -> argparse.ArgumentParser:
     for room in rooms.ROOMS:
         commands.add_parser(room, help="run this room alone, as a container does")
     return whole
+
+
+def _add_demo(demo: argparse.ArgumentParser) -> None:
+    demo.add_argument(
+        "--chart", type=Path, default=Path("demo-tokens.svg"), help="where to leave the chart, .svg or .png"
+    )
 
 
 def _add_setup(setup: argparse.ArgumentParser) -> None:

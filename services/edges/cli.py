@@ -171,6 +171,14 @@ def _dream(options: argparse.Namespace) -> int:
     return asyncio.run(dream(options, _settings(), Path.cwd()))
 
 
+def _docs(options: argparse.Namespace) -> int:
+    from services.edges.docs.command import docs  # noqa: PLC0415
+    from services.kit.logs import configure  # noqa: PLC0415
+
+    configure("docs", level="error", as_json=False)
+    return asyncio.run(docs(options, _settings(), Path.cwd()))
+
+
 def _keyfiles(options: argparse.Namespace) -> int:
     from services.edges.keyfiles.command import keyfiles  # noqa: PLC0415
     from services.kit.logs import configure  # noqa: PLC0415
@@ -354,6 +362,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "profile": _profile,
     "notes": _memory,
     "dream": _dream,
+    "docs": _docs,
     "keyfiles": _keyfiles,
     "demo": _demo,
     "setup": _setup,

@@ -7,6 +7,7 @@ from datetime import timedelta
 import msgspec
 
 from services.domain.fold import Map
+from services.dreamer.core.task import FileCommit
 from services.memory.book import Book
 from services.memory.classes import placed
 from services.memory.entry import Memory
@@ -54,6 +55,7 @@ class MadeTree:
 
     def __init__(self, files: Mapping[str, str], moves: Mapping[str, str]) -> None:
         self.files, self.moves = files, moves
+        self.commits: Sequence[FileCommit] = ()
         self._folders = {name.rsplit("/", depth)[0] for name in files for depth in range(1, name.count("/") + 1)}
 
     def exists(self, path: str) -> bool:
@@ -61,6 +63,12 @@ class MadeTree:
 
     def text(self, path: str) -> str | None:
         return self.files.get(path)
+
+    def document(self, path: str) -> str | None:
+        return self.files.get(path)
+
+    def commits_since(self, _: str) -> Sequence[FileCommit]:
+        return self.commits
 
     def moved(self, path: str) -> str:
         return self.moves.get(path, "")

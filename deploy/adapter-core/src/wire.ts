@@ -628,6 +628,12 @@ export interface KeyFilesAsk {
   project: string;
 }
 /**
+ * Which changes of documents were proposed for a project, and what was decided?
+ */
+export interface DocsAsk {
+  project: string;
+}
+/**
  * What is known of the person who works in a directory, and is it collected and used?
  */
 export interface ProfileAsk {
@@ -1499,6 +1505,40 @@ export interface KeyFileReport {
    * Bytes, at that time.
    */
   size?: number;
+}
+/**
+ * The reply to `ask.docs`.
+ */
+export interface DocProposalList {
+  /**
+   * Those that wait first.
+   */
+  proposals?: DocProposalReport[];
+  error?: string;
+}
+/**
+ * The newest proposal for a document.
+ */
+export interface DocProposalReport {
+  path: string;
+  /**
+   * What a decision names it by.
+   */
+  name: string;
+  status: "applied" | "dismissed" | "pending";
+  /**
+   * sha256 of the document that it was made from, in hex.
+   */
+  digest: string;
+  /**
+   * The texts that are replaced ...
+   */
+  old?: string[];
+  /**
+   * ... and what each of them becomes.
+   */
+  new?: string[];
+  reason?: string;
 }
 /**
  * The reply to `ask.profile`.
@@ -2710,6 +2750,51 @@ export interface QuestionAnswer {
  */
 export interface QuestionWithdraw {
   question: string;
+  reason?: string;
+}
+/**
+ * A person has had a proposal written into the document of their working tree; nobody else writes it.
+ */
+export interface DocsApply {
+  path: string;
+  /**
+   * Its name, as `ask.docs` has it.
+   */
+  proposal: string;
+}
+/**
+ * A person dismisses a proposal. None of its changes is proposed again.
+ */
+export interface DocsDismiss {
+  path: string;
+  /**
+   * Its name, as `ask.docs` has it.
+   */
+  proposal: string;
+}
+/**
+ * The dreamer proposes a change of a document at the project's root. It takes the place of one that waits.
+ */
+export interface DocsPropose {
+  /**
+   * From the project's root.
+   */
+  path: string;
+  /**
+   * sha256 of the document that it was made from, in hex.
+   */
+  digest: string;
+  /**
+   * The texts that are replaced, each of whole lines that are in the document once.
+   */
+  old: string[];
+  /**
+   * What each of them becomes.
+   */
+  new: string[];
+  /**
+   * Why, in lines.
+   */
   reason?: string;
 }
 /**

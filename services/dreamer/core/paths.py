@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
+from services.domain.secret_paths import is_secret
+from services.dreamer.core.task import Tree
+
 LONGEST, DEEPEST = 512, 32
 """Characters of a path, and its parts."""
 
@@ -33,3 +36,9 @@ def is_ignored(path: str, ignored: str) -> bool:
         elif any(fnmatchcase(part, pattern) for part in parts):
             return True
     return False
+
+
+def followed(path: str, tree: Tree) -> str:
+    """The place to which git has followed a file that is gone; empty: none is known, it is gone as well, or secret."""
+    new = tree.moved(path)
+    return new if new and tree.exists(new) and not is_secret(new) else ""

@@ -10,6 +10,7 @@ import msgspec
 from schemas.envelope import Envelope
 from schemas.events import (
     CommitsAdvanced,
+    DocsProposed,
     DreamFinished,
     DreamOrdered,
     DreamRequested,
@@ -36,6 +37,8 @@ from schemas.events import (
     TaskFinished,
 )
 from services.domain import jobs, project_settings
+from services.domain.documents import proposals
+from services.domain.documents.proposals import DocProposals
 from services.domain.fold import Map
 from services.domain.jobs import Advanced, Attempted, JobDone, Jobs, Requested, Transition
 from services.domain.project_settings import ProjectSettings
@@ -45,7 +48,7 @@ from services.memory.book import Book
 replace = msgspec.structs.replace
 
 DreamJobs = Jobs[DreamRequested]
-NOUNS = (*books.NOUNS, "commits", "dream", "settings", "task")
+NOUNS = (*books.NOUNS, "commits", "docs", "dream", "settings", "task")
 """The nouns of the facts that the state is folded from."""
 CHANGES: tuple[type[Event], ...] = (
     MemoryProposed,
@@ -103,6 +106,8 @@ class Dreams(msgspec.Struct, frozen=True):
     another machine, or that of another project."""
     own: ProjectSettings = ProjectSettings()
     """What it sets for itself, and which key files were proposed."""
+    docs: DocProposals = DocProposals()
+    """Which changes of documents were proposed, and what people have decided on them."""
     jobs: DreamJobs = Jobs()
     orders: tuple[Order, ...] = ()
     run: NewestRun = NewestRun()
@@ -208,12 +213,15 @@ def _known(state: Dreams, event: Event, envelope: Envelope) -> Dreams:
         state,
         book=books.evolve(state.book, event, envelope),
         own=project_settings.evolve(state.own, event, envelope),
+        docs=proposals.evolve(state.docs, event, envelope),
     )
 
 
 def _waits(event: Event) -> bool:
     """Whether the fact of a command is about something that waits for a person."""
-    return isinstance(event, MemoryProposed) or (isinstance(event, KeyFileProposed) and not event.is_applied)
+    return isinstance(event, MemoryProposed | DocsProposed) or (
+        isinstance(event, KeyFileProposed) and not event.is_applied
+    )
 
 
 def _started(state: Dreams) -> Dreams:

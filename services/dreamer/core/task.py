@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
 from schemas.commands import Command
+from services.domain.documents.proposals import DocProposals
 from services.domain.key_files import FileUse
 from services.domain.limits import Limits
 from services.domain.project_settings import ProjectSettings
@@ -26,6 +27,16 @@ class TaskChange(msgspec.Struct, frozen=True):
     """What it is about. In one run it is decided once, also where a model that is asked again says something else."""
 
 
+class FileCommit(NamedTuple):
+    """A commit, and what it has changed."""
+
+    sha: str
+    """The beginning of its name."""
+    subject: str
+    files: tuple[str, ...]
+    """Paths from the root of the tree."""
+
+
 class Tree(Protocol):
     """The files of a project, read through one door."""
 
@@ -34,6 +45,12 @@ class Tree(Protocol):
 
     def text(self, path: str) -> str | None:
         """The text of a file. None: it is not there, secret, a link out, or larger than 64 KiB."""
+
+    def document(self, path: str) -> str | None:
+        """The text of a file in UTF-8, byte for byte. None: as for `text`, it is a link, or is in another encoding."""
+
+    def commits_since(self, path: str) -> Sequence[FileCommit]:
+        """The commits since the newest one that has changed a file, the newest first; none where git does not say."""
 
     def moved(self, path: str) -> str:
         """Where git says that a file was renamed to; empty: not known."""
@@ -49,6 +66,8 @@ class Scene(msgspec.Struct, frozen=True):
     """What a model was asked about before, as the task names it."""
     own: ProjectSettings = ProjectSettings()
     """What the project sets for itself, and which key files were proposed."""
+    docs: DocProposals = DocProposals()
+    """Which changes of documents were proposed, and what people have decided on them."""
     uses: Mapping[str, FileUse] = {}
     """Path from the project's root -> how often sessions have worked with the file, for a task that looks at it."""
     limits: Limits = Limits()

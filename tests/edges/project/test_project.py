@@ -14,6 +14,7 @@ from schemas.subjects import Address
 from services.desk.worker import Desk
 from services.domain.aliases import GLOBAL
 from services.edges.arguments import parser
+from services.edges.docs.command import docs
 from services.edges.keyfiles.command import keyfiles
 from services.edges.launcher.broker import Broker
 from services.edges.memory.command import memory
@@ -43,7 +44,8 @@ class Ran:
 
     async def __call__(self, *arguments: str) -> "Ran":
         options = parser().parse_args(arguments)
-        run = {"project": project, "profile": profile, "memory": memory, "keyfiles": keyfiles}[options.command]
+        known = {"project": project, "profile": profile, "memory": memory, "keyfiles": keyfiles, "docs": docs}
+        run = known[options.command]
         self.status = await run(options, self._settings, self._here)
         self.out, self.error = self._capsys.readouterr()
         return self

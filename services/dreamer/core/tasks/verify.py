@@ -14,11 +14,10 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from schemas.commands import MemoryRevise, MemoryVerify
-from services.domain.secret_paths import is_secret
 from services.domain.texts.risky import risk_of
 from services.dreamer.core.keeping import is_of_people
 from services.dreamer.core.named import WITHIN, Named, NamedPath, named_in
-from services.dreamer.core.paths import is_ignored, parts_of
+from services.dreamer.core.paths import followed, is_ignored, parts_of
 from services.dreamer.core.task import DreamTask, Scene, TaskChange, Tree, undecided
 from services.memory.decide.context import LONGEST
 from services.memory.decide.words import gate_verdict, rejecting
@@ -159,8 +158,7 @@ def _of_path(one: NamedPath, tree: Tree, ignored: str, *, may_be_absent: bool) -
     parts = parts_of(one.path)
     if may_be_absent or is_ignored(one.path, ignored):
         return None
-    new = tree.moved(one.path)
-    if new and tree.exists(new) and not is_secret(new):
+    if new := followed(one.path, tree):
         return Evidence(one.path, "moved", new)
     is_path = one.is_file or one.is_quoted or len(parts) >= DEEP
     return Evidence(one.path, "gone") if is_path and len(parts) > 1 and tree.exists(parts[0]) else None

@@ -1,0 +1,82 @@
+"""A document in sections, each from one heading to the next, and what of the project's files each is about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from itertools import pairwise
+from typing import NamedTuple
+
+from schemas.codec import encode
+from services.domain.documents.lines import DocLine, read_lines
+from services.dreamer.core.doc_paths import named_paths
+from services.dreamer.core.paths import is_ignored
+from services.dreamer.core.task import FileCommit, Tree
+
+DIGITS = 16
+"""Of the key of a section, in hex."""
+_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t\r\n]|\Z)")
+_UNDERLINE = re.compile(r"\s{0,9}(?:=+|-+)\s{0,9}\Z")
+"""The line below a heading of the other kind, or a rule."""
+
+
+class DocSection(NamedTuple):
+    """Lines of a document, from the first to the one behind the last."""
+
+    start: int
+    end: int
+    text: str
+
+
+class SectionFiles(NamedTuple):
+    """The files that a section is about."""
+
+    changed: tuple[str, ...] = ()
+    """Those that commits have changed since the document was changed last."""
+    gone: tuple[str, ...] = ()
+    """Paths that it names and that are not there."""
+    commits: tuple[FileCommit, ...] = ()
+    """Those commits, the newest first."""
+
+
+def sections_of(text: str) -> tuple[DocSection, ...]:
+    """The sections of a document, with what is before its first heading."""
+    lines = read_lines(text)
+    starts = [*dict.fromkeys((0, *(number for number, line in enumerate(lines) if is_heading(line)), len(lines)))]
+    return tuple(
+        DocSection(start, end, "".join(line.text for line in lines[start:end])) for start, end in pairwise(starts)
+    )
+
+
+def is_heading(line: DocLine) -> bool:
+    """Whether a section begins with the line."""
+    return not line.is_code and _HEADING.match(line.text) is not None
+
+
+def headings_in(lines: Iterable[DocLine]) -> list[str]:
+    """The lines that make headings or part a text, with their endings."""
+    return [line.text for line in lines if is_heading(line) or (not line.is_code and _UNDERLINE.fullmatch(line.text))]
+
+
+def files_of(section: DocSection, tree: Tree, commits: Sequence[FileCommit]) -> SectionFiles:
+    """What has become of the files that a section names. `commits`: those since the document was changed."""
+    paths = named_paths(section.text)
+    ignored = tree.text(".gitignore") or ""
+    changed = {
+        file: None for commit in commits for file in commit.files if any(_is_within(file, path) for path in paths)
+    }
+    gone = [path for path in paths if not tree.exists(path) and not is_ignored(path, ignored)]
+    about = tuple(one for one in commits if not changed.keys().isdisjoint(one.files))
+    return SectionFiles(tuple(changed), tuple(gone), about)
+
+
+def _is_within(file: str, path: str) -> bool:
+    """Whether a file has this path, or is directly in the folder of this path."""
+    return file == path or file.rpartition("/")[0] == path
+
+
+def key_of(document: str, text: str, files: SectionFiles) -> str:
+    """The same for a section as long as it has the same words, and the same has happened to its files."""
+    words = encode((document, text, [one.sha for one in files.commits], files.gone))
+    return f"{document}#{sha256(words).hexdigest()[:DIGITS]}"

@@ -1,0 +1,65 @@
+"""A document in a working tree: read as what it is, and written whole or not at all, never where a link leads."""
+
+import os
+import stat
+from pathlib import Path
+from typing import NamedTuple
+
+from services.domain.documents.proposals import DOCUMENTS, MOST_BYTES
+from services.domain.finding import echo
+from services.kit.files import write_whole
+
+_CAREFULLY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+"""A link is not followed, and a pipe is not waited for."""
+
+
+class UnfitDocument(ValueError):
+    """A document is not read or written; says why, and what to do about it."""
+
+
+class TreeDocument(NamedTuple):
+    """A document at the root of a working tree."""
+
+    path: Path
+    text: str
+    mode: int
+    """Its permissions."""
+
+
+def read_document(tree: Path, name: str) -> TreeDocument:
+    """The document with its line endings as they are. Raises `UnfitDocument`."""
+    if name not in DOCUMENTS:
+        raise UnfitDocument(
+            f"{echo(name)} is none of the documents that changes are proposed to: {', '.join(DOCUMENTS)}"
+        )
+    path = tree / name
+    try:
+        with os.fdopen(os.open(path, _CAREFULLY), "rb") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                raise UnfitDocument(f"{name} is no file here: put one there")
+            raw = file.read(MOST_BYTES + 1)
+    except FileNotFoundError as error:
+        raise UnfitDocument(f"there is no {name} in {tree}: no document is made, only changed") from error
+    except OSError as error:
+        why = "it is a link, and none is followed" if path.is_symlink() else str(error.strerror)
+        raise UnfitDocument(f"{name} cannot be read ({why}): put the file itself there, readable for you") from error
+    if len(raw) > MOST_BYTES:
+        raise UnfitDocument(f"{name} is longer than {MOST_BYTES} bytes: edit it yourself")
+    try:
+        return TreeDocument(path, raw.decode(), stat.S_IMODE(found.st_mode))
+    except UnicodeDecodeError as error:
+        raise UnfitDocument(f"{name} is no text in UTF-8: save it so") from error
+
+
+def write_document(document: TreeDocument, text: str) -> None:
+    """Put this text in the place of the document as it was read. Raises `UnfitDocument`."""
+    path = document.path
+    if read_document(path.parent, path.name) != document:
+        raise UnfitDocument(f"{path.name} was changed meanwhile: type the command again")
+    if not os.access(path, os.W_OK):
+        raise UnfitDocument(f"{path.name} may not be written: give yourself the permission, and type the command again")
+    try:
+        write_whole(path, text.encode(), mode=document.mode, durable=True)
+    except OSError as error:
+        raise UnfitDocument(f"{path.name} cannot be written ({error.strerror}): mend that, and try again") from error
