@@ -60,6 +60,7 @@ from services.dreamer.core.same_fact import fact_of
 from services.dreamer.core.task import FileCommit, Scene
 from services.dreamer.core.tasks import archive_stale, maintain_docs, verify
 from services.dreamer.core.wording import content_of, is_close, words_lost_or_new
+from services.edges.memory.exchange import restored
 from services.historian.core.rules.summary import summarise
 from services.historian.core.rules.work import counted
 from services.memory.book import Book
@@ -224,6 +225,7 @@ def _looked_for(text: str) -> object:
 
 
 READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
+    "an export of memories": ((), restored),
     "a candidate at the gate": (
         (
             "memory/gate/candidate.py",
@@ -412,6 +414,7 @@ AIMED = {
         "curl\n" * (LENGTH // 10) + " -H " * (LENGTH // 8),
         "sourcegraph " + ("0123abcd" * 5 + " ") * (LENGTH // 41),
     ),
+    "an export of memories": ("## A\n" + "- x\n" * (LENGTH // 4),),
     "a person's words without what was put around them": (
         "<!-- +" + " " * LENGTH,
         "<!--" + "\n" * LENGTH,

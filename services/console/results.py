@@ -1,5 +1,6 @@
 """Results with more than one page, for as long as somebody may ask for the next one."""
 
+import asyncio
 import secrets
 import time
 
@@ -27,8 +28,15 @@ class Results:
         """By name, the one that was asked for last at the end."""
 
     def __len__(self) -> int:
-        self._forget()
-        return len(self._results)
+        """How many may be asked for. It changes nothing: the thread that serves a room's health asks it, too."""
+        now = time.monotonic()
+        return sum(now - asked <= SECONDS for asked, _ in tuple(self._results.values()))
+
+    async def forget_for_ever(self) -> None:
+        """Drop what nobody has asked for lately, also where nobody asks for anything."""
+        while True:
+            await asyncio.sleep(SECONDS)
+            self._forget()
 
     def add(self, result: Result) -> Rows:
         """The first page of a result, or why there is none. Further pages are stored for who asks with its cursor."""

@@ -15,6 +15,7 @@ from services.console.core.exchange import Outcome, SqlQuery
 from services.console.results import Results
 from services.console.running import Runs
 from services.kit.asks import AskHandler
+from services.kit.background import begin
 from services.kit.bus import Unreachable
 from services.kit.room import Kit
 from services.kit.turns import Queue, Turns
@@ -50,6 +51,7 @@ class Console:
         self._queue = Queue(Turns(self._limits.sql_at_once, WAITING))
         self._handler = AskHandler(kit, SqlAsk, self._answer, lambda reason: Rows(error=reason))
         await self._handler.open()
+        begin(kit, self._results.forget_for_ever())
 
     async def idle(self) -> bool:
         return not self._handler.in_hand

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from services.edges.arguments import parser
 from services.edges.contradictions import contradiction
-from services.edges.terminal import write, write_error
+from services.edges.terminal import spell_out, write, write_error
 from services.kit import rooms
 
 if TYPE_CHECKING:  # each command imports only what it needs
@@ -23,6 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words and words[0] in rooms.ROOMS:
         return _room(words[0], words[1:])
+    spell_out()
     options = parser().parse_args(words)
     if strange := next(filter(_is_no_path, vars(options).values()), None):
         write_error(f"{str(strange)[:MOST_QUOTED]!a} can be the name of no file here: name another")
@@ -34,8 +35,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return COMMANDS[options.command](options)
     except OSError as error:  # an `Unreachable` is one, and so is a file that cannot be read
         return _failed(error)
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
+INTERRUPTED = 130
+"""What shells expect of a command that Ctrl-C has ended."""
 MOST_QUOTED = 80
 """Characters of a wrong path that are repeated."""
 

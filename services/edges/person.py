@@ -13,6 +13,7 @@ from services.settings import Settings
 
 PERSON, HARNESS = "person", "harness"
 """The broker lets no harness send what people decide."""
+NO_TEXT = "what you have given is no Unicode text: leave out the bytes that are none"
 PATIENCE = 10.0
 """Seconds in which the broker must have answered."""
 

@@ -2,6 +2,7 @@
 
 import argparse
 import csv
+import io
 import sys
 from collections.abc import Sequence
 from typing import TextIO
@@ -12,9 +13,9 @@ from rich.table import Table
 from schemas.codec import encode
 from schemas.subjects import ask
 from schemas.view_asks import Rows, SqlAsk
-from services.edges.person import person_bus, refused
+from services.edges.person import NO_TEXT, person_bus, refused
 from services.edges.styling import console, styled
-from services.edges.terminal import write_json, write_note
+from services.edges.terminal import write_file, write_json, write_note
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.settings import Settings
 
@@ -26,20 +27,22 @@ WIDE = 10_000
 
 async def sql(options: argparse.Namespace, settings: Settings) -> int:
     """Ask, and print what was found; the exit status is 1 where there is no answer."""
-    query = sys.stdin.read() if options.query == "-" else options.query
     try:
+        query = sys.stdin.read() if options.query == "-" else options.query
         async with person_bus(settings, "sql") as bus:
             found = await _all_pages(bus, SqlAsk(query, options.rows, int(options.seconds * 1000)))
     except (Unreachable, TooLarge) as error:
         return refused(str(error))
-    except UnicodeEncodeError:
-        return refused("what you have given is no Unicode text: leave out the bytes that are none")
+    except UnicodeError:
+        return refused(NO_TEXT)
     if found.error:
         return refused(found.error)
     if options.json:
         write_json(_whole(found))
     elif options.csv:
-        write_csv(found, sys.stdout)
+        text = io.StringIO()
+        write_csv(found, text)
+        write_file(text.getvalue())
     else:
         print_table(found, sys.stdout)
     write_note(_foot(found))

@@ -4,6 +4,7 @@ Session titles, messages, file names and the words of other programs may hold se
 clipboard, hide text or turn it around.
 """
 
+import io
 import sys
 import unicodedata
 from collections.abc import Iterator
@@ -44,6 +45,13 @@ def _is_visible(character: str) -> bool:
     )
 
 
+def spell_out() -> None:
+    """Have what the encoding of the terminal lacks spelled out, where it would be an error: not all are UTF-8."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def write(text: str) -> None:
     """Print a text, and end its line."""
     sys.stdout.write(f"{printable(text)}\n")
@@ -58,7 +66,12 @@ def prompt(text: str) -> None:
 def write_json(value: object) -> None:
     """Print a value for programs, as one line of JSON: what nobody would see is spelled out, which means the same."""
     text = msgspec.json.encode(value).decode()
-    sys.stdout.write("".join(_json_escape(one) if hidden else one for one, hidden in _characters(text)) + "\n")
+    encoding = sys.stdout.encoding or "utf-8"
+    is_ascii = text.encode(encoding, errors="ignore").decode(encoding) != text  # the encoding lacks something of it
+    escaped = (
+        _json_escape(one) if hidden or (is_ascii and not one.isascii()) else one for one, hidden in _characters(text)
+    )
+    sys.stdout.write("".join(escaped) + "\n")
 
 
 def _json_escape(character: str) -> str:

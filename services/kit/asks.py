@@ -52,30 +52,36 @@ class AskHandler(Generic[A, R]):
         began = time.monotonic()
         self.in_hand += 1
         try:
-            reply, status = await self._reply(subject, data)
+            encoded, status = await self._reply(subject, data)
         finally:
             self.in_hand -= 1
-        encoded, most = encode(reply), self._kit.bus.max_payload
+        most = self._kit.bus.max_payload
         if len(encoded) > most:  # it would never arrive, and who asks would learn nothing
             reason = f"the answer has {len(encoded):,} bytes, and one message has room for {most:,}; ask for less"
             encoded, status = encode(self._failed(reason)), "failed"
         metrics.ASKS.labels(self._ask.NAME, status).observe(time.monotonic() - began)
         return encoded
 
-    async def _reply(self, subject: str, data: bytes) -> tuple[R, str]:
-        failed = self._failed
+    async def _reply(self, subject: str, data: bytes) -> tuple[bytes, str]:
         try:
             reply = await self._answer(self._read(subject, data))
+            encoded = encode(reply)
         except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError, RecursionError, BadSubject) as error:
-            return failed(f"this question cannot be read: {misread(error)}; ask again with what it takes"), "refused"
+            reason = f"this question cannot be read: {misread(error)}; ask again with what it takes"
+            return self._reason(reason), "refused"
         except Declined as error:
-            return failed(str(error)), error.status
+            return self._reason(str(error)), error.status
         except Unreachable as error:
-            return failed(str(error)), "failed"
+            return self._reason(str(error)), "failed"
         except Exception:
             self._kit.log.exception("a question could not be answered", subject=subject)
-            return failed(f"{self._ask.NAME} could not be answered, {self._kit.room} failed; {LOGS}"), "failed"
-        return reply, getattr(reply, "status", "error" if getattr(reply, "error", "") else "ok")
+            reason = f"{self._ask.NAME} could not be answered, {self._kit.room} failed; {LOGS}"
+            return self._reason(reason), "failed"
+        return encoded, getattr(reply, "status", "error" if getattr(reply, "error", "") else "ok")
+
+    def _reason(self, text: str) -> bytes:
+        """The encoded reply that says why there is none, whatever is quoted in it."""
+        return encode(self._failed(text.encode(errors="backslashreplace").decode()))
 
     def _read(self, subject: str, data: bytes) -> A:
         """The question, which is about the project of its subject. Raises what msgspec does, and `BadSubject`."""

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from services.kit.bus.connection import REMEDY, Unreachable
-from services.kit.files import write_whole
+from services.kit.files import SPOILT, write_whole
 from services.settings import Settings
 
 FILE = "broker.json"
@@ -37,7 +37,7 @@ def read(data: Path) -> EndpointFile | None:
     """What the file of this data directory holds; None where there is none that can be read."""
     try:
         return msgspec.json.decode((data / FILE).read_bytes(), type=EndpointFile)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (OSError, *SPOILT):
         return None
 
 

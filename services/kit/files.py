@@ -5,7 +5,11 @@ import os
 import stat
 from pathlib import Path
 
+import msgspec
+
 OWNERS = 0o600
+SPOILT = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What is raised where a file of JSON is not as it was written, such as after a power cut."""
 
 
 class Foreign(OSError):

@@ -11,6 +11,11 @@ from pathlib import Path
 PATIENCE = 10.0
 """Seconds that a command may take."""
 MOST_BYTES = 32 * 1024 * 1024
+LEFT_BEHIND = 1.0
+"""Seconds for what a command that has ended still has in its pipes: a process that has left its group, such as the
+master of a shared connection of ssh, may have one open for hours."""
+LOOK = 0.05
+"""Seconds between two looks whether a command has ended whose pipes are open still."""
 
 
 class GitFailed(Exception):
@@ -49,7 +54,7 @@ async def git(
             output = await _read(process.stdout)
             if len(output) > MOST_BYTES:
                 raise GitFailed(f"it answered more than {MOST_BYTES} bytes", output=output[:MOST_BYTES])
-            if status := await process.wait():
+            if status := await _ended(process):
                 message = (await complaint).decode(errors="replace").strip()
                 raise GitFailed(message or f"it ended with {status}", status=status)
             return output
@@ -60,10 +65,24 @@ async def git(
             os.killpg(process.pid, signal.SIGKILL)  # what it has left behind, too
         complaint.cancel()
         await asyncio.wait([complaint])
-        for stream in (process.stdout, process.stderr):
-            while stream is not None and await stream.read(MOST_BYTES):
-                pass  # a pipe that nobody empties is never seen to end
-        await process.wait()
+        try:
+            async with asyncio.timeout(LEFT_BEHIND):
+                for stream in (process.stdout, process.stderr):
+                    while stream is not None and await stream.read(MOST_BYTES):
+                        pass  # a pipe that nobody empties is never seen to end
+        except TimeoutError:
+            process._transport.close()  # type: ignore[attr-defined] # noqa: SLF001 - nothing else closes its pipes
+        await _ended(process)
+
+
+async def _ended(process: asyncio.subprocess.Process) -> int:
+    """The status that a command has ended with, whoever has a pipe of it open still."""
+    ended = asyncio.ensure_future(process.wait())
+    while process.returncode is None and not ended.done():
+        await asyncio.wait({ended}, timeout=LOOK)
+    ended.cancel()
+    await asyncio.wait({ended})
+    return process.returncode or 0
 
 
 async def _read(stream: asyncio.StreamReader | None) -> bytes:

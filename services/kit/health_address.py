@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from services.kit.files import write_whole
+from services.kit.files import SPOILT, write_whole
 
 FOLDER = "health"
 READ_BACK = "read_back"
@@ -30,7 +30,7 @@ def read_address(data: Path, room: str, pid: int) -> HealthAddress | None:
     """The address of this room, where this process has written it down."""
     try:
         address = msgspec.json.decode(_path(data, room).read_bytes(), type=HealthAddress)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, *SPOILT):
         return None
     return address if address.pid == pid else None
 

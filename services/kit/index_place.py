@@ -10,7 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from services.domain.search.rows import RULES
-from services.kit.files import write_whole
+from services.kit.files import SPOILT, write_whole
 from services.kit.same_log import Mark
 
 FOLDER, CURRENT, POSITION = "index", "current.json", "position.json"
@@ -78,5 +78,5 @@ def write_position(folder: Path, position: Position) -> None:
 def _read(file: Path, kind: type[T]) -> T | None:
     try:
         return msgspec.json.decode(file.read_bytes(), type=kind)
-    except (FileNotFoundError, msgspec.DecodeError, msgspec.ValidationError):
+    except (FileNotFoundError, *SPOILT):
         return None

@@ -43,6 +43,7 @@ PATIENCE, POLL = 2.0, 0.02
 MOST_FILES = 5
 URGENT = 500
 """Milliseconds below which an asker cannot wait: the search uses shelves as they were, and looks for nothing else."""
+NOT_INDEXED = "nothing is indexed of the session"
 MOST_IN_PROMPT = 3
 """Hits at most that are named as being in the prompt already."""
 
@@ -95,11 +96,15 @@ class Searching:
         hits = sorted((hit for reply in replies for hit in reply.hits), key=lambda hit: -hit.score)
         if ask.group:
             hits = _one_of_each_session(hits)
+        unknown = tuple(name for name in replies[0].unknown if all(name in reply.unknown for reply in replies))
         whole = msgspec.structs.replace(
             replies[0],
             hits=tuple(hits[: max(1, min(ask.limit, asker.most))]),
+            session=next((reply.session for reply in replies if reply.session), None),
+            in_prompt=() if hits else tuple(hit for reply in replies for hit in reply.in_prompt)[:MOST_IN_PROMPT],
+            unknown=unknown,
             searched=tuple(dict.fromkeys(kind for reply in replies for kind in reply.searched)),
-            degraded=tuple(dict.fromkeys(note for reply in replies for note in reply.degraded)),
+            degraded=tuple(dict.fromkeys(_notes_of_all(replies, unknown))),
             read_through=min(reply.read_through for reply in replies),
             index_failure=next((reply.index_failure for reply in replies if reply.index_failure), ""),
         )
@@ -296,7 +301,16 @@ def _not_indexed(shelves: Iterable[StoredShelf], unknown: Sequence[str]) -> str:
     known = {name for stored in shelves for name in stored.shelf.sessions("") if name}
     like = [match for name in unknown for match in get_close_matches(name, known, 1)]
     meant = f": did you mean {' or '.join(like)}?" if like else ""
-    return f"nothing is indexed of the session {', '.join(name[:80] for name in unknown)}{meant}"
+    return f"{NOT_INDEXED} {', '.join(name[:80] for name in unknown)}{meant}"
+
+
+def _notes_of_all(replies: Sequence[Hits], unknown: tuple[str, ...]) -> Iterator[str]:
+    """What could not be done under the names of a project; a session is unknown that has rows under none of them."""
+    for reply in replies:
+        yield from (note for note in reply.degraded if not note.startswith(NOT_INDEXED))
+    if unknown:
+        of_these = (note for reply in replies if reply.unknown == unknown for note in reply.degraded)
+        yield next((note for note in of_these if note.startswith(NOT_INDEXED)), _not_indexed((), unknown))
 
 
 def _left_out(session: str, served: Served) -> Iterator[str]:

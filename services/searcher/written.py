@@ -1,38 +1,46 @@
 """What was remembered or noted lately: a search that comes behind the confirmation of it waits until it is indexed."""
 
 import asyncio
+import time
+from collections.abc import Callable
 
 from schemas.subjects import parse_log
 from services.kit.bus import LogReader
+
+UNSTORED = 10.0
+"""Seconds for which a fact may be heard of and not be stored yet: as long as who appends it waits for the broker."""
 
 
 class ConfirmedWrites:
     """Where the newest of such facts is in the log, project by project.
 
     A room hears of a fact as it is published, which is before whoever wrote it has the confirmation, and so before
-    that one can ask for it: the broker hands one connection its messages in this order.
+    that one can ask for it: the broker hands one connection its messages in this order. It is stored a moment later:
+    whoever searches meanwhile does not find it in the log, and it is looked for again by those who search next.
     """
 
-    def __init__(self, reader: LogReader) -> None:
+    def __init__(self, reader: LogReader, clock: Callable[[], float] = time.monotonic) -> None:
+        """`clock`: seconds, of any origin."""
         self._reader = reader
+        self._clock = clock
         self._newest: dict[str, int] = {}
-        self._unplaced: dict[str, set[str]] = {}
-        """Subjects on which something was published whose position was not looked up yet."""
+        self._heard: dict[str, dict[str, float]] = {}
+        """Project -> the subjects on which something was published lately, and when that was heard of."""
         self._looking = asyncio.Lock()
 
     def heard(self, subject: str) -> None:
         """A fact was published on this subject."""
-        self._unplaced.setdefault(parse_log(subject)[0].project, set()).add(subject)
+        self._heard.setdefault(parse_log(subject)[0].project, {})[subject] = self._clock()
 
     async def position(self, project: str) -> int:
         """Where the newest of them is; 0: none was written since this began. Raises `Unreachable`."""
         async with self._looking:
-            subjects = self._unplaced.pop(project, set())
-            try:
-                for subject in subjects:
-                    fact = await self._reader.last(subject)
-                    self._newest[project] = max(self._newest.get(project, 0), fact.seq if fact else 0)
-            except BaseException:
-                self._unplaced.setdefault(project, set()).update(subjects)
-                raise
+            for subject, at in tuple(self._heard.get(project, {}).items()):
+                now = self._clock()
+                fact = await self._reader.last(subject)
+                self._newest[project] = max(self._newest.get(project, 0), fact.seq if fact else 0)
+                if now - at > UNSTORED and self._heard[project][subject] == at:
+                    del self._heard[project][subject]
+            if not self._heard.get(project, True):
+                del self._heard[project]
         return self._newest.get(project, 0)

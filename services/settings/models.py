@@ -76,7 +76,7 @@ def _contradiction(struct: type[S], given: Mapping[str, object]) -> tuple[str, V
     fitting: dict[str, object] = {}
     while True:
         before, refused = len(fitting), dict[str, ValueError]()
-        for name in given.keys() - fitting.keys():
+        for name in [one for one in given if one not in fitting]:  # in their order, so that one name is always blamed
             try:
                 struct(**fitting, **{name: given[name]})
             except ValueError as error:

@@ -43,6 +43,30 @@ def test_csv_is_what_spreadsheets_read() -> None:
     assert expected == out.getvalue()
 
 
+class Screen(io.StringIO):
+    """What is printed to a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.broker
+async def test_csv_does_nothing_to_a_terminal(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    for screen, text in ((Screen(), "\\x1b[2J"), (io.StringIO(), "\x1b[2J")):
+        monkeypatch.setattr(sys, "stdout", screen)
+        assert 0 == await run(settings, "select chr(27) || '[2J' as x", "--csv")
+        assert f"x\n{text}\n" == screen.getvalue()
+
+
+@pytest.mark.broker
+async def test_standard_input_that_is_no_text_is_refused_in_a_sentence(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"select '\xff'"), encoding="utf-8"))
+    assert 1 == await run(settings, "-")
+    assert "annals: what you have given is no Unicode text" in capsys.readouterr().err
+
+
 def person(broker: Broker, data: Path) -> Settings:
     """Settings of somebody who connects as themselves."""
     endpoint = broker.endpoint_of("person")

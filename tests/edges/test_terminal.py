@@ -1,7 +1,9 @@
 """What commands print: it can be read, and does nothing to a terminal, whoever wrote it."""
 
 import ast
+import io
 import json
+import sys
 from contextlib import redirect_stdout
 from io import StringIO
 from itertools import pairwise
@@ -13,13 +15,15 @@ from hypothesis import strategies as st
 
 from schemas.asks import SessionStatus, Status
 from schemas.view_asks import HistoryRun, Rows
+from services.edges import cli
+from services.edges.cli import main
 from services.edges.config import Page, PrintedSetting
 from services.edges.config import render as render_config
 from services.edges.connect.show import difference
 from services.edges.launcher.status import ObservedRoom, Overview, render
 from services.edges.sql import print_table
 from services.edges.styling import console, styled
-from services.edges.terminal import printable, write, write_error, write_json
+from services.edges.terminal import printable, write, write_error, write_json, write_note
 from services.settings import Problem
 
 EDGES = Path(__file__).parents[2] / "services" / "edges"
@@ -136,6 +140,31 @@ def _writes(tree: ast.Module) -> bool:
             case ast.Call(func=ast.Name(id="print" | "Console")) | ast.Call(func=ast.Attribute(attr="Console")):
                 return True
     return False
+
+
+def test_what_an_encoding_lacks_is_spelled_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a language is set whose encoding is not UTF-8."""
+    screen = io.TextIOWrapper(raw := io.BytesIO(), encoding="iso-8859-1")
+    monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.setattr(sys, "stderr", screen)
+    assert 2 == main(["show", "s1", "2", "--message", "m1"])
+    for print_it in (write, write_error, write_note):
+        print_it("Kräne am 岸壁 …")
+    screen.flush()
+    assert 3 == raw.getvalue().decode("iso-8859-1").count("Kräne am \\u5cb8\\u58c1 \\u2026\n")
+    raw.seek(0)
+    raw.truncate()
+    write_json("Kräne am 岸壁 …")
+    screen.flush()
+    assert "Kräne am 岸壁 …" == json.loads(raw.getvalue())
+
+
+def test_a_command_that_a_person_interrupts_ends_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "COMMANDS", {"status": interrupted})
+    assert 130 == main(["status"])
 
 
 def test_there_is_one_door_to_the_terminal() -> None:

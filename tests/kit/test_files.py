@@ -6,7 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from services.edges.launcher.leftover import FILE as PROCESS
+from services.edges.launcher.leftover import end_leftover
+from services.edges.launcher.room_status import FILE as ROOMS
+from services.edges.launcher.room_status import read_status
+from services.edges.launcher.run import FILE, current
+from services.kit.endpoint import FILE as ENDPOINT
+from services.kit.endpoint import read
 from services.kit.files import Foreign, open_own, write_whole
+from services.kit.health_address import FOLDER, read_address
+from services.kit.index_place import CURRENT, read_current
+from services.kit.index_place import FOLDER as INDEX
 
 
 def mode_of(path: Path) -> int:
@@ -95,3 +105,19 @@ def test_what_somebody_put_in_its_place_is_left_alone(tmp_path: Path, put: str) 
     with pytest.raises(Foreign, match="see who put it there"):
         open_own(path)
     assert (b"theirs", False) == (victim.read_bytes(), (tmp_path / "nowhere").exists())
+
+
+@pytest.mark.parametrize("bytes_left", [b"\0\0\0", b"", b'{"host": "\xff"}', b'{"set": "\xff"}', b'{"x": ' + b"[" * 100_000])
+def test_a_file_that_a_power_cut_has_spoilt_counts_as_none(tmp_path: Path, bytes_left: bytes) -> None:
+    """For everybody who reads a file of this kind: none of them may end with it."""
+    (tmp_path / FOLDER).mkdir()
+    (tmp_path / INDEX).mkdir()
+    names = (FILE, PROCESS, ROOMS, ENDPOINT)
+    for path in (tmp_path / FOLDER / "tagger.json", *(tmp_path / name for name in names), tmp_path / INDEX / CURRENT):
+        path.write_bytes(bytes_left)
+    assert read_address(tmp_path, "tagger", 1) is None
+    assert read_current(tmp_path) is None
+    assert not end_leftover(tmp_path)
+    assert {} == read_status(tmp_path)
+    assert current(tmp_path) is None
+    assert read(tmp_path) is None

@@ -78,6 +78,19 @@ async def test_what_takes_too_long_ends_with_all_that_it_has_started(
     await until(lambda: _is_gone(child))
 
 
+async def test_a_process_that_has_left_the_group_keeps_nobody_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the master of a shared connection of ssh does, which goes on and has the error output still open."""
+    monkeypatch.setattr(door, "LEFT_BEHIND", 0.1)
+    environment = program(tmp_path, f"setsid sleep 300 >/dev/null & echo $! > {tmp_path}/child; echo done")
+    try:
+        async with asyncio.timeout(PATIENCE):
+            assert b"done\n" == await git(tmp_path, environment)
+    finally:
+        psutil.Process(int((tmp_path / "child").read_text())).kill()
+
+
 def _is_gone(pid: int) -> bool:
     """Whether it has ended, though nobody may have asked for its end yet."""
     try:

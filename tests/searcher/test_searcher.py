@@ -209,6 +209,12 @@ async def test_rows_under_any_name_of_a_project_are_found_by_each_of_them(bus: B
         assert 10 >= len(found.hits)
         assert (10, ()) == (found.read_through, found.degraded)
         assert len(ids(found)) == len({*ids(found)})
+    (other,) = {hit.session for hit in (await asking("secret under the lighthouse")).hits if hit.id == "x1"}
+    narrowed = await asking("secret under the lighthouse", sessions=(other,))
+    assert (["x1"], (), ()) == (ids(narrowed), narrowed.unknown, narrowed.degraded)
+    nowhere = await asking("secret under the lighthouse", sessions=(other, "s-nowhere"))
+    assert (["x1"], ("s-nowhere",)) == (ids(nowhere), nowhere.unknown)
+    assert ["nothing is indexed of the session s-nowhere"] == [note.partition(":")[0] for note in nowhere.degraded]
     several = "tide table, jump host, brake test and rota"
     assert [2, 1] == [len((await asking(several, limit=most)).hits) for most in (5, 1)]
     removed = AliasRemoved(alias="island", leads_to="harbour")

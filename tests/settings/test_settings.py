@@ -10,7 +10,7 @@ from typing import Literal, get_args, get_origin
 
 import msgspec
 import pytest
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr, ValidationError
 
 from services.domain.limits import inside
 from services.kit.model.chain import chain
@@ -28,6 +28,7 @@ from services.settings import (
     load,
 )
 from services.settings.entries import SettingEntry, groups_of, value_of
+from services.settings.models import made, model_of
 from services.settings.sources import ENTRIES, VARIABLES
 from tests.helpers.sourced_settings import Loading, lines, loading
 
@@ -428,3 +429,28 @@ def test_each_model_is_reached_as_it_was_told() -> None:
         (one.kind, one.url, one.model, one.key.get_secret_value(), one.window, one.output)
         for one in chain(settings, known)
     ]
+
+
+class OneOfMany(msgspec.Struct, frozen=True):
+    """A group of which one setting alone may be given."""
+
+    first: int = 0
+    second: int = 0
+    third: int = 0
+    fourth: int = 0
+    fifth: int = 0
+    sixth: int = 0
+    seventh: int = 0
+    eighth: int = 0
+
+    def __post_init__(self) -> None:
+        if sum(getattr(self, name) for name in self.__struct_fields__) > 1:
+            raise ValueError("only one of them may be given")
+
+
+def test_of_settings_that_contradict_each_other_the_later_one_is_always_blamed() -> None:
+    given = dict.fromkeys(OneOfMany.__struct_fields__, 1)
+    model = model_of(OneOfMany, BaseModel).model_validate(given)
+    with pytest.raises(ValidationError) as refused:
+        made(OneOfMany, model)
+    assert ("second",) == refused.value.errors()[0]["loc"]

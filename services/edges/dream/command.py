@@ -15,7 +15,7 @@ from schemas.subjects import Address, BadSubject, ask
 from schemas.view_asks import DreamReport, DreamRunReport, DreamsAsk
 from services.edges.dream.report import answering, as_run, has_failed, lines
 from services.edges.memory.place import PATIENCE, NoProject, project_meant, working_tree
-from services.edges.person import name_of_person, person_bus, refused
+from services.edges.person import NO_TEXT, name_of_person, person_bus, refused
 from services.edges.room_health import healths
 from services.edges.terminal import write, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
@@ -51,6 +51,8 @@ async def dream(options: argparse.Namespace, settings: Settings, here: Path) -> 
                     return await _status(bus, options, project)
     except (NoDreamer, NoProject, NoReport, Unreachable, TooLarge, BadSubject) as error:
         return refused(str(error))
+    except UnicodeEncodeError:
+        return refused(NO_TEXT)
 
 
 async def _run(bus: Bus, options: argparse.Namespace, project: str, here: Path) -> int:

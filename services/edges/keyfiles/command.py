@@ -13,7 +13,7 @@ from schemas.envelope import Actor
 from schemas.subjects import Address, BadSubject, ask
 from schemas.view_asks import KeyFileList, KeyFilesAsk
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
-from services.edges.person import name_of_person, person_bus, refused
+from services.edges.person import NO_TEXT, name_of_person, person_bus, refused
 from services.edges.terminal import write, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.kit.commands import send
@@ -39,7 +39,7 @@ async def keyfiles(options: argparse.Namespace, settings: Settings, here: Path) 
     except (NoProject, Unreachable, TooLarge, BadSubject) as error:
         return refused(str(error))
     except UnicodeEncodeError:
-        return refused("what you have given is no Unicode text: leave out the bytes that are none")
+        return refused(NO_TEXT)
 
 
 async def _list(bus: Bus, options: argparse.Namespace, project: str) -> int:

@@ -11,7 +11,7 @@ import psutil
 from services.edges.launcher.run import started_at
 from services.kit.bus import Unreachable
 from services.kit.endpoint import read
-from services.kit.files import write_whole
+from services.kit.files import SPOILT, write_whole
 from services.kit.logs import logger
 
 FILE = "broker-process.json"
@@ -79,7 +79,7 @@ def _wait_or_kill(process: psutil.Process) -> None:
 def _noted(data: Path) -> ProcessNote | None:
     try:
         return msgspec.json.decode((data / FILE).read_bytes(), type=ProcessNote)
-    except (FileNotFoundError, msgspec.DecodeError):
+    except (FileNotFoundError, *SPOILT):
         return None
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from services.kit.files import write_whole
+from services.kit.files import SPOILT, write_whole
 
 FILE = "rooms.json"
 
@@ -27,7 +27,7 @@ def read_status(data: Path) -> dict[str, RoomStatus]:
     """What the supervisor of this directory last wrote down; nothing where none runs."""
     try:
         return msgspec.json.decode((data / FILE).read_bytes(), type=dict[str, RoomStatus])
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (OSError, *SPOILT):
         return {}
 
 

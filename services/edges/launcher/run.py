@@ -12,7 +12,7 @@ import msgspec
 import psutil
 
 from services.kit.data_directory import refuse_unusable
-from services.kit.files import open_own, write_whole
+from services.kit.files import SPOILT, open_own, write_whole
 
 FILE = "house.json"
 LOCK = "lock"
@@ -95,7 +95,7 @@ def current(data: Path) -> Run | None:
     try:
         run = msgspec.json.decode((data / FILE).read_bytes(), type=Run)
         return run if started_at(run.pid) == run.began else None
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError, psutil.Error):
+    except (OSError, *SPOILT, psutil.Error):
         return None
 
 

@@ -25,9 +25,9 @@ from services.edges.memory.exchange import (
     sentences,
 )
 from services.edges.memory.place import PATIENCE, NoProject, check_session, project_meant
-from services.edges.memory.readings import VIEWS, NotFound, printed, question
+from services.edges.memory.readings import VIEWS, NotFound, question, text_of, values_of
 from services.edges.memory.review import review
-from services.edges.person import name_of_person, person_bus, refused
+from services.edges.person import NO_TEXT, name_of_person, person_bus, refused
 from services.edges.terminal import write, write_error, write_file, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.kit.commands import send
@@ -44,8 +44,8 @@ async def memory(options: argparse.Namespace, settings: Settings, here: Path) ->
             return await _action(options)(bus, options, project)
     except (NoProject, NotFound, Incomplete, NothingToImport, Unreachable, TooLarge, BadSubject) as error:
         return refused(str(error))
-    except UnicodeEncodeError:
-        return refused("what you have given is no Unicode text: leave out the bytes that are none")
+    except UnicodeError:
+        return refused(NO_TEXT)
 
 
 def _session_named(options: argparse.Namespace) -> str:
@@ -120,7 +120,10 @@ async def _read(bus: Bus, options: argparse.Namespace, project: str) -> int:
     reply = await _asked(bus, question(options, project))
     if reply.error:
         return refused(reply.error)
-    write(printed(options, reply))
+    if options.json:
+        write_json(values_of(options, reply))
+    else:
+        write(text_of(options, reply))
     return 0
 
 

@@ -15,7 +15,8 @@ from services.domain.texts.sentences import is_informative, split
 MOST_FILES = 500
 LONGEST = 400
 """Characters of a memory."""
-_ITEM = re.compile(r"- (?P<text>.*?) <!-- annals(?P<marks>[\w ]*) -->", re.DOTALL)
+_ITEM = "- "
+_END = re.compile(r" <!-- annals(?P<marks>[\w ]*) -->")
 _HEADING = re.compile(r"## (?P<name>[A-Z_]+)")
 _MARKS = re.compile(r"\*\*|__")
 
@@ -58,17 +59,21 @@ def restored(text: str) -> tuple[ExportedMemory, ...]:
     """The memories of an export, in their order."""
     found: list[ExportedMemory] = []
     category = ""
-    at = 0
-    while at < len(text):
+    at, mark = 0, _END.search(text)
+    while mark is not None and at < len(text):
         end = text.find("\n", at)
         end = len(text) if end < 0 else end
+        first = at + len(_ITEM)
         if heading := _HEADING.fullmatch(text, at, end):
             category = heading["name"]
-        elif item := _ITEM.match(text, at) if category else None:
-            marks = item["marks"].split()
-            importance = next((mark for mark in marks if mark in ("low", "high")), "normal")
-            found.append(ExportedMemory(category, item["text"].replace("\n  ", "\n"), importance, "pinned" in marks))
-            end = item.end()
+        elif category and text.startswith(_ITEM, at):
+            mark = mark if mark.start() >= first else _END.search(text, first)  # each is looked for once
+            if mark is None:
+                break
+            words, marks = text[first : mark.start()].replace("\n  ", "\n"), mark["marks"].split()
+            importance = next((one for one in marks if one in ("low", "high")), "normal")
+            found.append(ExportedMemory(category, words, importance, "pinned" in marks))
+            end = mark.end()
         at = end + 1
     return tuple(found)
 

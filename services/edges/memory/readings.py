@@ -3,8 +3,6 @@
 import argparse
 from collections.abc import Iterator, Mapping
 
-import msgspec
-
 from schemas.asks import MemoryAsk, MemoryEntry, MemoryReply, MemoryView
 from schemas.events.memory import VERDICTS
 from services.domain.senders import words_of
@@ -40,12 +38,16 @@ def question(options: argparse.Namespace, project: str) -> MemoryAsk:
     )
 
 
-def printed(options: argparse.Namespace, reply: MemoryReply) -> str:
-    """A reply as it is printed. Raises `NotFound` where one memory was asked for, and the reply does not hold it."""
+def text_of(options: argparse.Namespace, reply: MemoryReply) -> str:
+    """A reply for a person. Raises `NotFound` where one memory was asked for, and the reply does not hold it."""
     if options.action == "show":
-        entry = _one(reply, options.id)
-        return _json(entry) if options.json else "\n".join(_lines(entry))
-    return _json(as_values(options.action, reply)) if options.json else reply.text or "There is nothing to show."
+        return "\n".join(_lines(_one(reply, options.id)))
+    return reply.text or "There is nothing to show."
+
+
+def values_of(options: argparse.Namespace, reply: MemoryReply) -> object:
+    """The same for programs."""
+    return _one(reply, options.id) if options.action == "show" else as_values(options.action, reply)
 
 
 def as_values(action: str, reply: MemoryReply) -> dict[str, object]:
@@ -106,7 +108,3 @@ def _lines(entry: MemoryEntry) -> Iterator[str]:
     for source in entry.sources:
         where = "/".join(filter(None, (source.session, source.message)))
         yield f"from          {source.actor}{f', {where}' if where else ''}, fact {source.seq}"
-
-
-def _json(value: object) -> str:
-    return msgspec.json.encode(value).decode()

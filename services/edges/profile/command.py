@@ -13,7 +13,7 @@ from schemas.envelope import Actor
 from schemas.profile_asks import ProfileAsk, ProfileReply
 from schemas.subjects import ask
 from services.domain.aliases import GLOBAL
-from services.edges.person import name_of_person, person_bus, refused
+from services.edges.person import NO_TEXT, name_of_person, person_bus, refused
 from services.edges.terminal import write, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.kit.commands import send
@@ -35,7 +35,7 @@ async def profile(options: argparse.Namespace, installation: Settings, here: Pat
     except (Unreachable, TooLarge) as error:
         return refused(str(error))
     except UnicodeEncodeError:
-        return refused("what you have given is no Unicode text: leave out the bytes that are none")
+        return refused(NO_TEXT)
 
 
 async def _list(bus: Bus, options: argparse.Namespace, here: str) -> int:

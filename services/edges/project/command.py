@@ -14,7 +14,7 @@ from schemas.subjects import Address, BadSubject
 from schemas.view_asks import ProjectSummary
 from services.domain.aliases import Aliases
 from services.edges.memory.place import NoProject, aliases_of, project_meant, projects_of, unknown_project
-from services.edges.person import name_of_person, person_bus, refused
+from services.edges.person import NO_TEXT, name_of_person, person_bus, refused
 from services.edges.project.own_settings import (
     SeparateSettings,
     SharedSettings,
@@ -57,7 +57,7 @@ async def project(options: argparse.Namespace, installation: Settings, here: Pat
     except (NoProject, Unreachable, TooLarge, BadSubject) as error:
         return refused(str(error))
     except UnicodeEncodeError:
-        return refused("what you have given is no Unicode text: leave out the bytes that are none")
+        return refused(NO_TEXT)
 
 
 def _action(options: argparse.Namespace) -> Callable[[Bus, argparse.Namespace, Path], Awaitable[int]]:

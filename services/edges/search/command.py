@@ -27,7 +27,7 @@ from schemas.asks import (
 from schemas.codec import encode
 from schemas.subjects import BadSubject, ask
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
-from services.edges.person import person_bus, refused
+from services.edges.person import NO_TEXT, person_bus, refused
 from services.edges.search.explanation import as_text
 from services.edges.terminal import write, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
@@ -74,7 +74,7 @@ async def _asking(
     except (NoProject, Unreachable, TooLarge, BadSubject) as error:
         return refused(str(error))
     except UnicodeEncodeError:
-        return refused("what you have given is no Unicode text: leave out the bytes that are none")
+        return refused(NO_TEXT)
 
 
 async def _answer(bus: Bus, question: Ask, project: str, kind: type[R], wait: float = PATIENCE) -> R:

@@ -127,6 +127,14 @@ async def test_a_run_is_ordered_from_a_directory_of_any_name(command: Command, t
 
 
 @pytest.mark.broker
+async def test_a_directory_whose_name_is_no_text_is_refused_in_a_sentence(command: Command, tmp_path: Path) -> None:
+    (here := tmp_path / os.fsdecode(b"a\xff")).mkdir()
+    status, out, error = await command("status", here=here, project="")
+    assert (1, "") == (status, out)
+    assert error.startswith("annals: what you have given is no Unicode text")
+
+
+@pytest.mark.broker
 async def test_before_the_first_run_there_is_a_sentence_and_an_object_of_the_same_keys(command: Command) -> None:
     status, out, _ = await command("status")
     assert 0 == status

@@ -244,6 +244,14 @@ async def test_what_is_not_answered_is_said_and_ends_with_1(stub: Stub, run: Ran
     assert (1, "", "annals: this project has no memory 'x'; list them\n") == (run.status, run.out, run.error)
 
 
+@pytest.mark.parametrize("text", ["so\u00adft", "row\x85end", "tag\U000e0041"])
+async def test_a_reply_is_json_whatever_nobody_would_see_is_in_it(stub: Stub, run: Ran, text: str) -> None:
+    stub.replies["list"] = replace(REPLIES["list"], memories=(replace(ENTRY, text=text),))
+    assert [text] == [one["text"] for one in (await run("list", "--json")).json["memories"]]
+    assert run.out.isascii()
+    assert text == (await run("show", ENTRY.id, "--json")).json["text"]
+
+
 async def test_notes_are_read_by_a_command_of_their_own(
     stub: Stub, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -53,6 +53,16 @@ async def reply(one: AskHandler[CompactionContextAsk, CompactionContext], data: 
     return msgspec.json.decode(await one.handle("ask.brief.p", data), type=CompactionContext)
 
 
+async def test_an_answer_that_cannot_be_sent_is_an_answer_too() -> None:
+    """Such as one with a path that is no Unicode text."""
+
+    async def answer(_: CompactionContextAsk) -> CompactionContext:
+        return CompactionContext(text="\udcff")
+
+    one = served(answer)
+    assert f"brief could not be answered, responder failed; {LOGS}" == (await reply(one)).error
+
+
 def test_every_question_of_the_language_has_one_answer() -> None:
     by_other_rooms = (AugmentAsk, EmbedAsk, HealthAsk, IndexPositionAsk, ProbeAsk, QuestionAsk, SearchAsk, SqlAsk)
     elsewhere = [one.NAME for one in by_other_rooms]
