@@ -19,6 +19,7 @@ from services.edges.connect.harnesses.opencode.judgement import Program
 from services.edges.connect.harnesses.opencode.places import ConfigFile
 from services.edges.connect.installation import Kept, Running, Timed
 from services.kit.bus import Lag
+from services.kit.rooms import ROOMS
 
 CONFIG = Path("/home/ada/.config/opencode/opencode.json")
 ANNALS = "/opt/annals"
@@ -94,6 +95,11 @@ def answering(room: str, *, ok: bool = True, **health: Any) -> Running:  # noqa:
     return Running(room, "running", health=RoomHealth(room, ok, **health), is_asked=True)
 
 
+def elsewhere(*rooms: str) -> tuple[Running, ...]:
+    """Rooms that answer, and were not started from this data directory."""
+    return tuple(msgspec.structs.replace(answering(one), state="elsewhere", is_asked=False) for one in rooms)
+
+
 def unwell(findings: tuple[Finding, ...]) -> list[tuple[str, str]]:
     return [(finding.level, finding.what) for finding in findings if finding.level != "PASS"]
 
@@ -125,8 +131,12 @@ def test_whatever_is_not_well_has_a_remedy() -> None:
         ({"rooms": (Running("desk", "running", restarts=2),)}, [("WARN", "room desk")]),
         ({"rooms": (Running("desk", "running", is_asked=True),)}, [("WARN", "room desk")]),
         ({"rooms": (answering("desk", ok=False),)}, [("FAIL", "room desk")]),
-        ({"rooms": (answering("desk"), msgspec.structs.replace(answering("indexer"), state="elsewhere"))}, []),
-        ({"rooms": (msgspec.structs.replace(answering("indexer"), state="elsewhere"),)}, [("WARN", "rooms")]),
+        ({"rooms": (answering("desk"), *elsewhere("indexer"))}, []),
+        ({"rooms": elsewhere(*ROOMS)}, []),
+        ({"rooms": elsewhere(*(one for one in ROOMS if one != "desk"))}, [("WARN", "room desk")]),
+        ({"harness": Timed()}, [("WARN", "user harness")]),
+        ({"harness": Timed(), "is_team": True, "user": "person"}, [("WARN", "user harness")]),
+        ({"harness": Timed(), "is_team": True, "user": "room"}, []),
         ({"rooms": (answering("desk", unfolded=2),)}, [("WARN", "facts")]),
         (
             {"rooms": (answering("indexer", committed_through=4),), "status": Status(2000, 2000, 2000, 0, "")},
