@@ -35,6 +35,7 @@ from services.domain.texts.bounds import beginning, shortened, unlinked
 from services.domain.texts.clean import cleaned, without_injected
 from services.domain.texts.content import Piece, RecordedMessage
 from services.domain.texts.layout import lines
+from services.domain.texts.line import plain
 from services.domain.texts.listings import is_listing
 from services.domain.texts.markup import defused
 from services.domain.texts.own import own_lines
@@ -73,7 +74,6 @@ from services.memory.gate.recurring import recurs
 from services.memory.gate.verdict import judge
 from services.memory.hot_state import HotState, after_run, after_search, after_words, hot_lines
 from services.memory.keys import canonical, identity_key
-from services.memory.rendering import plain
 from services.memory.requests.find import requests
 from services.memory.sameness import sentence_key, speaks_against
 from services.memory.summaries.grammar import read_block
@@ -273,7 +273,7 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
         ("memory/keys.py",),
         lambda text: (canonical(text), identity_key("reference", text)),
     ),
-    "the line of a memory": (("memory/rendering.py",), plain),
+    "the line of a memory": (("domain/texts/line.py",), plain),
     "what a session works at": (
         ("memory/hot_state.py",),
         lambda text: hot_lines(after_run(after_search(after_words(HotState(), text), text), "pytest", text, 1)),

@@ -22,6 +22,13 @@ def collect_in_steps() -> None:
         gc.callbacks.append(_freeze)
 
 
+def collect_as_ever() -> None:
+    """Have a process that ends look through all objects again: libraries complain of what is never freed."""
+    if _freeze in gc.callbacks:
+        gc.callbacks.remove(_freeze)
+    gc.unfreeze()
+
+
 def _freeze(phase: str, about: dict[str, int]) -> None:
     if phase == "stop" and about["generation"] == 2:  # noqa: PLR2004 - the oldest, as the module `gc` numbers them
         gc.freeze()

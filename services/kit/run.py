@@ -60,6 +60,8 @@ def run(room: type[Room], arguments: list[str] | None = None) -> int:
     except BrokerError as error:
         logger().error(f"the broker failed this room: {str(error) or type(error).__name__}; any line before says more")
         return 1
+    finally:
+        garbage.collect_as_ever()
     return 0
 
 

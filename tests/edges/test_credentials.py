@@ -137,6 +137,19 @@ async def test_a_user_who_may_not_decide_or_query_is_refused_at_once(capsys: pyt
 
 
 @pytest.mark.usefixtures("shell")
+@pytest.mark.parametrize("user", ["harness", "person"])
+async def test_who_may_not_erase_learns_how_it_is_done(
+    user: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ANNALS_NATS__PASSWORD", PASSWORDS[user])
+    if user == "person":
+        monkeypatch.delenv("ANNALS_NATS__USER")  # as deploy/README.md has people run a command
+    found = await asyncio.to_thread(ended, ["erase", "session", "s1"], capsys)
+    assert (1, 1) == (found.status, len(found.error.splitlines()))
+    assert found.error.endswith("broker of its own on the same store, as deploy/README.md describes\n")
+
+
+@pytest.mark.usefixtures("shell")
 async def test_status_says_in_one_line_why_it_shows_no_streams(capsys: pytest.CaptureFixture[str]) -> None:
     found = await asyncio.to_thread(ended, ["status"], capsys)
     lines = [one for one in found.out.splitlines() if one.startswith("streams ")]

@@ -1,7 +1,9 @@
 """An installation in one process that is stopped, erased from by the command, and started again."""
 
 import os
+import signal
 import subprocess
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,13 +11,58 @@ from typing import NamedTuple
 
 from schemas.plan import AnyEdit
 from schemas.streams import LOG
+from services.domain.erasure.scope import ErasureScope
+from services.edges.erase.erasure import Erasure
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus
 from services.kit.room import Room
 from tests.helpers.accounts import MAX_PAYLOAD
 from tests.helpers.annals_command import annals
-from tests.helpers.broker_world import Stored, connected, stored
+from tests.helpers.broker_world import NOON, Stored, connected, stored
 from tests.helpers.memory_sessions import Harness, rooms
+
+CHILD = """
+import asyncio, os, signal, sys
+from datetime import UTC, datetime
+from pathlib import Path
+from schemas.streams import LOG
+from services.domain.erasure.scope import ErasureScope
+from services.domain.erasure.secret import spellings
+from services.domain.erasure.survey import Survey
+from services.edges.erase.command import stopped_store
+from services.edges.erase.erasure import Erasure
+from services.kit.bus import rewriting
+from services.settings import Settings
+
+def fall():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+async def main(data, what, name, stages, writes):
+    settings = Settings(data=Path(data))
+    async with stopped_store(settings, ends_leftover=True) as store:
+        write, left = rewriting._Writer.write, [writes]
+        async def counted(self, *message):
+            await write(self, *message)
+            left[0] -= 1
+            if not left[0]:
+                fall()
+        await rewriting.end_what_was_begun(store.bus)
+        survey = Survey()
+        async for one in rewriting.stored(store.bus, LOG.name):
+            survey.add(one.subject, one.data)
+        known = {"session": survey.of_session, "project": survey.of_project}
+        scope = known[what](name) if what in known else ErasureScope(masks=spellings(name))
+        erasure = Erasure(store.bus, settings.data, scope, datetime.now(UTC))
+        for number, (_, stage) in enumerate(erasure.stages):
+            if number == stages:
+                if not writes:
+                    fall()
+                rewriting._Writer.write = counted
+            await stage()
+
+asyncio.run(main(*sys.argv[1:4], int(sys.argv[4]), int(sys.argv[5])))
+"""
+STAGES = len(Erasure(None, Path(), ErasureScope(), NOON).stages)  # type: ignore[arg-type] # which are only counted
 
 
 class Running(NamedTuple):
@@ -67,6 +114,21 @@ def erase(data: Path, *arguments: str, word: str = "", **surroundings: str) -> "
         **surroundings,
     }
     return annals("erase", *arguments, environment=environment)
+
+
+def cut_off(data: Path, what: tuple[str, str], stages: int, writes: int = 0) -> None:
+    """Begin an erasure, and kill it after so many stages, or after so many facts that the next one writes.
+
+    `what`: `secret`, `session` or `project`, and which one.
+    """
+    environment = {**os.environ, "XDG_STATE_HOME": str(data.parent / "state")}
+    fallen = subprocess.run(
+        [sys.executable, "-c", CHILD, str(data), *what, str(stages), str(writes)],
+        env=environment,
+        capture_output=True,
+        check=False,
+    )
+    assert -signal.SIGKILL == fallen.returncode, fallen.stderr.decode()
 
 
 def files_with(folder: Path, text: str) -> list[Path]:

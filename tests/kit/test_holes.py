@@ -1,12 +1,14 @@
 """A log of which the disk has changed a bit: it is found, and nothing is confirmed that would be lost with it."""
 
 import asyncio
+import shutil
 from pathlib import Path
 
 import pytest
 
 from schemas.codec import encode
 from schemas.events import SessionRenamed
+from schemas.streams import LOG
 from services.edges.launcher.broker import Broker
 from services.indexer.worker import Indexer
 from services.kit.bus import Appender, Bus, Unreachable
@@ -123,3 +125,27 @@ async def test_a_connection_is_closed_without_an_error_where_its_broker_is_gone(
     await until(lambda: not bus.connected)
     await bus.client.publish("do.x", b"what is buffered")
     await bus.close()
+
+
+async def test_a_reader_whose_position_is_spoilt_is_reported_with_what_to_do_and_then_made_anew(
+    broker: Broker, bus: Bus, tmp_path: Path
+) -> None:
+    await Appender(bus).append(wrapped(titles(3)), {})
+    await bus.consumer(LOG.name, "reader", ack_wait=30, max_ack_pending=10)
+    await bus.rewind(LOG.name, "reader", 3)
+    await bus.close()
+    broker.stop()
+    (folder,) = tmp_path.rglob("streams/LOG/obs/reader")  # noqa: ASYNC240 - it takes no time
+    (folder / "o.dat").write_bytes(bytes(range(7, 67)))
+    for is_deleted in (False, True):
+        if is_deleted:
+            shutil.rmtree(folder)
+        await broker.start()
+        again = await connected(broker)
+        if is_deleted:
+            await again.consumer(LOG.name, "reader", ack_wait=30, max_ack_pending=10)
+        else:
+            with pytest.raises(Unreachable, match="delete the folder streams/LOG/obs/reader"):
+                await again.consumer(LOG.name, "reader", ack_wait=30, max_ack_pending=10)
+        await again.close()
+        broker.stop()

@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+import os
 import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
@@ -395,3 +398,18 @@ async def test_a_broker_that_was_left_behind_is_ended_and_its_port_is_kept(tmp_p
     again.stop()
     assert left.url == again.url
     assert left.process.poll() is not None
+
+
+def test_a_room_that_ends_at_once_says_why_and_nothing_else(nowhere: str, tmp_path: Path) -> None:
+    """As a process of its own: libraries complain when the interpreter ends."""
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "ANNALS_DATA": str(tmp_path / "data"),
+        "ANNALS_NATS__URL": nowhere,
+        "ANNALS_NATS__WAIT": "0.1",
+    }
+    program = [sys.executable, "-m", "services.edges.cli", "responder"]
+    found = subprocess.run(program, env=environment, capture_output=True, text=True, check=False)
+    lines = (found.stdout + found.stderr).splitlines()
+    assert (1, [True]) == (found.returncode, ["no broker answers" in one for one in lines]), lines

@@ -5,7 +5,7 @@ release writes: every release passes over a version that it does not know.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -17,10 +17,13 @@ from schemas.events import (
     AliasRemoved,
     Event,
     HintDecided,
+    MemoryArchived,
     MemoryJudged,
     MemoryMerged,
     MemoryProposed,
+    MemoryRestored,
     MemoryRevised,
+    MemoryVerified,
     MemoryWritten,
     NoteDismissed,
     NoteParked,
@@ -33,6 +36,7 @@ from schemas.events import (
     ProfileObserved,
     QuestionAnswered,
     QuestionPut,
+    QuestionWithdrawn,
 )
 from schemas.subjects import Address, BadSubject, parse_inbound, parse_log
 from services.domain.erasure.facts import Structural, rewritten
@@ -44,6 +48,7 @@ DERIVED = frozenset({"memory", "plan", "hint", "question"})
 """Nouns of facts that show texts of sessions and memories elsewhere than where they were written."""
 
 replace = msgspec.structs.replace
+_Reasoned = TypeVar("_Reasoned", MemoryProposed, MemoryArchived, MemoryRestored, MemoryVerified)
 
 
 class ErasureScope(msgspec.Struct, frozen=True):
@@ -53,6 +58,8 @@ class ErasureScope(msgspec.Struct, frozen=True):
     """Texts that are masked wherever they occur."""
     derived: Masks = {}
     """Texts that go out of memories, hints and prompts alone: elsewhere somebody else may have written the same."""
+    in_notices: Masks = {}
+    """Beginnings of texts that go, as notices in prompts show them: elsewhere other texts may begin alike."""
     sessions: frozenset[Address] = frozenset()
     """Sessions of which all facts go ..."""
     session_ids: frozenset[str] = frozenset()
@@ -65,8 +72,10 @@ class ErasureScope(msgspec.Struct, frozen=True):
     """Those of them that are to be archived."""
     notes: frozenset[tuple[str, str]] = frozenset()
     """Notes of which all facts go, each by its project and its id."""
+    questions: frozenset[tuple[str, str]] = frozenset()
+    """Questions for models of which the texts go, each by its project and its id."""
     quoted: frozenset[str] = frozenset()
-    """Messages, compartments and memories that go: what hints of other sessions quote of them goes, too."""
+    """Messages, compartments, notes and memories that go: what hints of other sessions quote of them goes, too."""
     in_prompts: Mapping[Address, Masks] = {}
     """Texts that go and that prompts of these sessions show: of these prompts alone."""
 
@@ -116,13 +125,14 @@ class Rewriting:
         self._scope = scope
         self._renamed = renamed if renamed is not None else {}
         self._derived = _together(scope.masks, scope.derived)
-        self._in_prompts = {address: _together(self._derived, masks) for address, masks in scope.in_prompts.items()}
+        self._in_plans = _together(self._derived, scope.in_notices)
+        self._in_prompts = {address: _together(self._in_plans, masks) for address, masks in scope.in_prompts.items()}
 
     def masks_at(self, place: RecordPlace | None) -> Masks:
         """The texts that go out of a fact there."""
         if place is None or place.noun not in DERIVED:
             return self._scope.masks
-        return self._in_prompts.get(place.address, self._derived)
+        return self._in_prompts.get(place.address, self._in_plans if place.noun == "plan" else self._derived)
 
     def __call__(self, subject: str, data: bytes) -> tuple[str, bytes]:
         """The subject and the data of a record without what is erased. Raises `Structural`."""
@@ -182,7 +192,14 @@ class Rewriting:
         match event:
             case MemoryWritten() | MemoryProposed() | MemoryRevised() | MemoryMerged():
                 is_erased = (project, event.memory) in scope.memories and event.text != MASK
-                return replace(event, text=MASK) if is_erased else event
+                event = replace(event, text=MASK) if is_erased else event
+                return self._without_reason(project, event) if isinstance(event, MemoryProposed) else event
+            case MemoryArchived():
+                return self._without_reason(project, event)
+            case MemoryRestored():
+                return self._without_reason(project, event)
+            case MemoryVerified():
+                return self._without_reason(project, event)
             case MemoryJudged(preview=preview) if preview:
                 is_erased = (project, event.memory) in scope.memories or event.origin in scope.session_ids
                 return replace(event, preview="") if is_erased else event
@@ -190,15 +207,30 @@ class Rewriting:
                 is_erased = event.predecessor in scope.session_ids
                 empty = {"predecessor": "", "left_open": [], "left_open_in": [], "left_open_at": []}
                 return replace(event, **empty) if is_erased else event
-            case QuestionPut(origin=origin) if origin in scope.session_ids and (event.system or event.prompt):
+            case QuestionPut() if self._asks_of_it(project, event) and (event.system or event.prompt):
                 return replace(event, system="", prompt="")
-            case QuestionAnswered(origin=origin) if origin in scope.session_ids and event.text:
-                return replace(event, text="")
+            case QuestionAnswered() if self._asks_of_it(project, event) and (event.text or _is_sentence(event.failure)):
+                return replace(event, text="", failure=MASK if _is_sentence(event.failure) else event.failure)
+            case QuestionWithdrawn(question=name, reason=reason) if _is_sentence(reason):
+                return replace(event, reason=MASK) if (project, name) in scope.questions else event
             case HintDecided(ids=ids, texts=texts) if not scope.quoted.isdisjoint(ids):
                 clean = [MASK if name in scope.quoted else text for name, text in zip(ids, texts, strict=False)]
                 return replace(event, texts=clean) if clean != texts else event
             case _:
                 return event
+
+    def _asks_of_it(self, project: str, event: QuestionPut | QuestionAnswered) -> bool:
+        return event.origin in self._scope.session_ids or (project, event.question) in self._scope.questions
+
+    def _without_reason(self, project: str, event: _Reasoned) -> _Reasoned:
+        """A fact of a memory that goes without the sentence in which somebody says why: it may quote the memory."""
+        is_erased = (project, event.memory) in self._scope.memories and _is_sentence(event.reason)
+        return replace(event, reason=MASK) if is_erased else event
+
+
+def _is_sentence(text: str) -> bool:
+    """Whether it is more than a word of the language, on which rules may depend."""
+    return " " in text
 
 
 _READ = frozenset({"memory", "plan", "hint", "note", "alias", "question", "profile"})

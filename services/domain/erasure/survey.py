@@ -1,7 +1,7 @@
 """What a log says of sessions, memories and notes: who belongs to whom, before any of them is erased."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -24,6 +24,7 @@ from schemas.events import (
     PlanRebased,
     ProfileBound,
     ProfileObserved,
+    QuestionPut,
     SessionForked,
     SessionOpened,
     ToolRan,
@@ -36,14 +37,19 @@ from services.domain.erasure.secret import MASK, SHORTEST, Masks, TooShort, spel
 from services.domain.record import Record, read_record
 from services.domain.senders import PEOPLE
 from services.domain.texts.bounds import beginning, flat
+from services.domain.texts.line import LONGEST, plain, shorter
 
 REASON = "erased"
 """Why an erased memory is archived."""
-EXCERPT_CHARACTERS = (400, 80)
+EXCERPT_CHARACTERS = (LONGEST, 80)
 """How long a text may be that a head, a hint or a judgement shows of a memory."""
 DREAMER = "dreamer"
 """The trust of what the dreamer has made of memories."""
-_READ = frozenset({"session", "tool", "message", "compartment", "memory", "note", "plan", "hint", "alias", "profile"})
+SEARCHER = "searcher"
+"""The room whose questions quote what it has found, in whichever sessions of the project that is."""
+_READ = frozenset(
+    {"session", "tool", "message", "compartment", "memory", "note", "plan", "hint", "alias", "profile", "question"}
+)
 """Nouns of the facts that are looked at."""
 
 
@@ -79,6 +85,7 @@ class Survey:
         self._aliases = Aliases()
         self._owners: dict[Address, str] = {}
         self._traits: dict[str, dict[str, set[Address]]] = {}
+        self._questions: dict[tuple[str, str], tuple[str, str]] = {}
 
     def add(self, subject: str, data: bytes) -> None:
         """One record."""
@@ -107,6 +114,8 @@ class Survey:
                 self._left_open.setdefault(address, {}).setdefault(name, set()).update(lines)
             case HintDecided():
                 self._hints.append((address, event))
+            case QuestionPut(question=name, purpose=purpose, origin=origin):
+                self._questions[address.project, name] = purpose, origin
             case AliasAdded() | AliasRemoved():
                 self._aliases = aliases.evolve(self._aliases, event, record.envelope)
             case ProfileBound(person=person, origin_project=project, origin=session) if person:
@@ -157,17 +166,30 @@ class Survey:
         memories = frozenset(
             key for key, one in self.memories.items() if not one.is_of_person and one.origins and one.origins <= ids
         )
-        quoted = frozenset(name for one in sessions for name in self._names.get(one, ())) | _ids(memories)
+        notes = frozenset(key for key, origin in self._notes.items() if origin in ids)
+        quoted = frozenset(name for one in sessions for name in self._names.get(one, ())) | _ids(memories | notes)
         return ErasureScope(
             derived=self._masks(memories),
+            in_notices=self._in_notices(memories),
             sessions=sessions,
             session_ids=ids,
             memories=memories,
             to_archive=self._live(memories),
-            notes=frozenset(key for key, origin in self._notes.items() if origin in ids),
+            notes=notes,
+            questions=frozenset(self._questions_of(ids, {self._project(one.project) for one in sessions})),
             quoted=quoted,
             in_prompts=self._in_prompts(ids, quoted, sessions),
         )
+
+    def _questions_of(self, ids: Collection[str], projects: Collection[str]) -> Iterator[tuple[str, str]]:
+        """Questions that were asked for these sessions, and such as may quote them."""
+        for (project, name), (purpose, origin) in self._questions.items():
+            if origin in ids or (purpose == SEARCHER and self._project(project) in projects):
+                yield project, name
+
+    def _project(self, name: str) -> str:
+        """The project that a name leads to."""
+        return self._aliases.get(name, name)
 
     def _family(self, begun: Iterable[Address]) -> Iterator[Address]:
         known: dict[Address, None] = {}
@@ -234,6 +256,7 @@ class Survey:
         quoted = _ids(memories)
         return ErasureScope(
             masks=self._masks(memories),
+            in_notices=self._in_notices(memories),
             memories=memories,
             to_archive=self._live(memories),
             quoted=quoted,
@@ -267,6 +290,10 @@ class Survey:
             projects=frozenset(names), in_prompts={address: masks_of(found) for address, found in traits.items()}
         )
 
+    def _in_notices(self, memories: Iterable[tuple[str, str]]) -> Masks:
+        lines = {plain(text) for key in memories for text in self.memories[key].texts}
+        return masks_of(text.removesuffix("…") for line in lines for text in shorter(line))
+
     def _masks(self, memories: Iterable[tuple[str, str]]) -> Masks:
         texts: set[str] = set()
         for key in memories:
@@ -285,8 +312,12 @@ def _sources(event: Event) -> Sequence[str]:
 
 
 def _is_derived(event: MemoryWritten | MemoryProposed | MemoryRevised | MemoryMerged) -> bool:
-    """Whether its words are those of memories that were there already: the dreamer has no others."""
-    return (isinstance(event, MemoryProposed) and bool(event.change)) or event.trust == DREAMER
+    """Whether its words are those of memories that were there already: the dreamer has no others.
+
+    A change that an agent proposes has the words of its session.
+    """
+    is_change = isinstance(event, MemoryProposed) and bool(event.change)
+    return event.trust == DREAMER or (is_change and not event.origin)
 
 
 def _ids(memories: Iterable[tuple[str, str]]) -> frozenset[str]:
@@ -295,12 +326,11 @@ def _ids(memories: Iterable[tuple[str, str]]) -> frozenset[str]:
 
 def _variants(text: str) -> Iterator[str]:
     """A text as it was written, and as heads, hints and judgements show it."""
-    line = flat(text)
     yield text
-    yield line
-    yield line.lstrip("#>*+|=~_- ")
-    for most in EXCERPT_CHARACTERS:
-        yield beginning(line, most).removesuffix("…")
+    for line in (flat(text), plain(text)):
+        yield line
+        for most in EXCERPT_CHARACTERS:
+            yield beginning(line, most).removesuffix("…")
 
 
 def masks_of(texts: Iterable[str]) -> Masks:

@@ -48,6 +48,8 @@ async def examine(settings: Settings, environment: Mapping[str, str], here: Path
     findings += await judge_repository(settings.commits, here)
     findings += [] if seen.connected.error else await judge_vectors(settings)
     there = present(environment, here)
+    if settings.nats.url and settings.nats.user == "room" and not any(one.is_here for one in there):
+        there = ()  # where a room runs alone, as in its container, no agent works
     for harness in there:
         last = None if is_silent else await probe.last_adapter(settings, harness.name)
         judged = await asyncio.to_thread(

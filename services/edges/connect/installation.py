@@ -12,6 +12,7 @@ from schemas.streams import BUCKETS, STREAMS, Bucket, Stream
 from services.edges.connect.findings import Finding, doubtful, ill, well
 from services.edges.room_health import unfolding
 from services.kit.bus import Lag
+from services.kit.rooms import ROOMS
 from services.kit.same_log import Difference
 
 OLDEST = (2, 12)
@@ -76,6 +77,8 @@ class InstallationState(msgspec.Struct, frozen=True):
     url: str
     connected: Timed
     user: str = "harness"
+    is_team: bool = False
+    """Whether the broker is one that the settings name, and none of an installation on this machine."""
     version: str = ""
     jetstream: bool = True
     kept: Mapping[str, StreamSettings | None] | None = None
@@ -185,10 +188,14 @@ def _bucket(bucket: Bucket, kept: StreamSettings | None) -> Finding:
 def _rooms(seen: InstallationState) -> Iterator[Finding]:
     if seen.run:
         yield well("installation", f"it {seen.run}")
-    if all(room.state == "elsewhere" for room in seen.rooms):
+    if not seen.rooms:
         yield doubtful("rooms", "none was started from this data directory", "ignore this where they run elsewhere")
+        return
     for room in seen.rooms:
         yield _room(room, is_run=bool(seen.run))
+    if all(room.state == "elsewhere" for room in seen.rooms):
+        for name in sorted({*ROOMS} - {room.name for room in seen.rooms}):
+            yield doubtful(f"room {name}", "it does not answer", "see that it runs where the others do, and its log")
 
 
 def _room(room: Running, *, is_run: bool) -> Finding:
@@ -283,11 +290,15 @@ def _round_trips(seen: InstallationState) -> Iterator[Finding]:
     if seen.harness.error:
         yield ill("user harness", *_split(seen.harness.error))
         return
+    if not seen.harness.text and seen.is_team and seen.user == "room":
+        yield well("user harness", "nothing was tried as a harness: a room does not know its password, and need not")
+        yield _trip("asked", seen.asked, "the responder answers", "see the findings on the responder")
+        return
     if not seen.harness.text:
         yield doubtful(
             "user harness",
             "its password is not known here, so that nothing was published or commanded as a harness does",
-            "run `annals doctor` where a harness runs, too; in the container of a room this is as it should be",
+            "run `annals doctor` where a harness runs, too",
         )
         yield _trip("asked", seen.asked, "the responder answers", "see the findings on the responder")
         return

@@ -52,7 +52,9 @@ async def look(settings: Settings) -> InstallationState:
         connected = Timed("connected", _since(begun))
         run = current(settings.data)
         how = run.line if run else ""
-        seen = InstallationState(_bare(endpoint.url), connected, bus.user, version=_version(bus), run=how, rooms=rooms)
+        seen = InstallationState(
+            _bare(endpoint.url), connected, bus.user, bool(settings.nats.url), _version(bus), run=how, rooms=rooms
+        )
         try:
             seen = msgspec.structs.replace(seen, rooms=await _asked_rooms(bus, rooms))
             seen = await _streams(bus, seen)

@@ -22,7 +22,7 @@ from services.edges.launcher.broker import RESERVE, Broker
 from services.edges.launcher.leftover import end_leftover, refuse_leftover
 from services.edges.launcher.run import Busy, owned
 from services.edges.terminal import write, write_error, write_note
-from services.kit.bus import BrokerError, Bus, Unreachable
+from services.kit.bus import BrokerError, Bus, NotAdmitted, Unreachable
 from services.kit.bus.rewriting import (
     bytes_of,
     end_what_was_begun,
@@ -165,7 +165,13 @@ async def stopped_store(settings: Settings, *, ends_leftover: bool) -> AsyncIter
     nats = settings.nats
     if nats.url:
         password = nats.password.get_secret_value()
-        bus = await Bus.connect(nats.url, "erase", user=nats.user, password=password, wait=nats.wait)
+        try:
+            bus = await Bus.connect(nats.url, "erase", user=nats.user, password=password, wait=nats.wait)
+        except NotAdmitted as error:
+            raise Unreachable(
+                "no password of a team's broker lets anybody erase what it stores; stop its rooms, and run this with a "
+                "broker of its own on the same store, as deploy/README.md describes"
+            ) from error
         try:
             await _refuse_busy(bus)
             yield StoppedStore(bus)

@@ -200,7 +200,7 @@ class Erasure:
 
     async def refuse_structural(self) -> None:
         """Raise `Structural` where what is no text would have to be masked, before anything is changed."""
-        for masks in (self._masks, self._scope.derived, *self._scope.in_prompts.values()):
+        for masks in (self._masks, self._scope.derived, self._scope.in_notices, *self._scope.in_prompts.values()):
             refuse_word_of_language(masks, (*ROOMS, *NAMES))
         addresses = Addresses()
         async with aclosing(stored(self._bus, LOG.name)) as log:

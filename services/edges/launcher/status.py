@@ -226,6 +226,10 @@ def _unwell(overview: Overview) -> Iterator[str]:
     for name, health in _healths(overview).items():
         for failure in health.failures or (() if health.ok else (NOT_WELL,)):
             yield f"unwell    {name}: {failure}; `annals doctor` says what to do"
+    others = [one for one in overview.rooms if one.running is None]
+    if any(one.health for one in others):
+        for one in (one for one in others if one.health is None):
+            yield f"unwell    {one.name}: it does not answer; see that it runs where the others do, and its log"
 
 
 def _index(overview: Overview) -> Iterator[str]:

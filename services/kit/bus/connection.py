@@ -19,7 +19,7 @@ from nats.errors import (
 from nats.errors import Error as NatsError
 from nats.errors import TimeoutError as NatsTimeoutError
 from nats.js import JetStreamContext, api
-from nats.js.errors import NotFoundError, ServiceUnavailableError
+from nats.js.errors import NotFoundError, ServerError, ServiceUnavailableError
 
 from schemas.codec import derived_id
 from schemas.subjects import dead
@@ -40,6 +40,8 @@ RESTART = 5.0
 GRACE = 5.0
 """Seconds for the answers in hand when the connection is closed."""
 REMEDY = "start one with `annals up`, or set ANNALS_NATS__URL and ANNALS_NATS__PASSWORD"
+STATE_OF_CONSUMER = 10012
+"""The broker's code for a consumer whose position on disk is not what it has written."""
 MAX_REASON = 500
 """Characters of a dead letter's reason."""
 
@@ -268,7 +270,16 @@ class Bus:
             max_ack_pending=max_ack_pending,
             filter_subjects=list(filters) or None,
         )
-        await self.js.add_consumer(stream, config)
+        try:
+            await self.js.add_consumer(stream, config)
+        except ServerError as error:
+            if error.err_code != STATE_OF_CONSUMER or "store" not in str(error.description):
+                raise
+            raise Unreachable(
+                f"the broker cannot read how far its reader {durable!r} is in the stream {stream}, and makes it anew "
+                f"once its files are gone: run `annals down`, delete the folder streams/{stream}/obs/{durable} below "
+                "`jetstream` of the data directory, then run `annals up`; nothing is decided twice"
+            ) from error
 
     async def rewind(self, stream: str, durable: str, seq: int | None = None) -> None:
         """Let a consumer go on at this position; without one, at the first message that is not acknowledged."""

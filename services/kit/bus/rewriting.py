@@ -34,6 +34,11 @@ _OF_BROKER = {SEQUENCE, SUBJECT, STORED, "Nats-Stream", "Nats-Num-Pending", "Nat
 """The headers that the broker adds to what it sends."""
 
 
+RESET = frozenset({"all", "by_start_sequence", "by_start_time"})
+"""How a consumer must have begun for the broker to let it go on at a position. One that began with the newest message
+of each subject gets these again, which changes nothing for a clock."""
+
+
 class StoredMessage(NamedTuple):
     """One message of a stream."""
 
@@ -230,7 +235,7 @@ async def _restore(bus: Bus) -> None:
         if known is None:
             await bus.js.add_consumer(LOG.name, api.ConsumerConfig.from_response(one["config"]))
         is_behind = known is None or not known.ack_floor or not known.ack_floor.stream_seq
-        if is_behind and one["floor"]:
+        if is_behind and one["floor"] and one["config"].get("deliver_policy") in RESET:
             await bus.js.reset_consumer(LOG.name, one["name"], seq=one["floor"] + 1)
 
 

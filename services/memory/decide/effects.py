@@ -15,10 +15,11 @@ from schemas.events import Event, MemoryMerged, MemoryPinned, MemoryRestored, Me
 from schemas.subjects import Address
 from services.domain.decision import Decision
 from services.domain.texts.bounds import beginning
+from services.domain.texts.line import plain
 from services.memory.book import Book, evolve
 from services.memory.decide.context import BookContext
 from services.memory.entry import Memory
-from services.memory.rendering import NO_ROOM, Choice, choose, plain
+from services.memory.rendering import NO_ROOM, Choice, choose
 from services.memory.sameness import speaks_against
 from services.memory.strength import dormant_days
 

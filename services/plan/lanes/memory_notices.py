@@ -9,13 +9,12 @@ import msgspec
 
 from schemas.plan import AppendText
 from services.domain.conversation import Message
-from services.domain.texts.bounds import beginning
+from services.domain.texts.line import plain, shorter
 from services.domain.texts.listings import is_listing
 from services.domain.texts.markup import element, escaped
 from services.domain.tokens import BYTES_PER_TOKEN
 from services.memory.entry import Memory
 from services.memory.remembered import MemoryChange
-from services.memory.rendering import plain
 from services.plan.lanes import head
 from services.plan.lanes.base import Change, Lane, View, spares_firm
 from services.plan.lanes.notices import newest_notice, newest_of_person
@@ -24,8 +23,6 @@ from services.plan.session.lane_marks import LaneMark, mark_of
 NAME = "memory_notices"
 """Its mark holds the position up to which the session has been told: `memory_notices:4711`."""
 MODES = head.MODES
-LEAST = 40
-"""Characters of a memory that are worth telling where all of it finds no room."""
 ADDED, REVISED, GONE = "New", "Changed", "Holds no longer"
 
 
@@ -36,8 +33,8 @@ class _News(msgspec.Struct, frozen=True):
     kind: str
     text: str
 
-    def line(self, most: int) -> str:
-        return f"- {self.kind}: {escaped(beginning(self.text, most))}"
+    def line(self, text: str) -> str:
+        return f"- {self.kind}: {escaped(text)}"
 
 
 def extend(view: View, fresh: Sequence[Message]) -> tuple[AppendText, ...]:
@@ -109,7 +106,7 @@ def _fitting(news: Sequence[_News], room: int) -> list[str]:
     """As many lines as there is room for, in order. The first one is cut where it finds no room alone."""
     lines: list[str] = []
     for one in news:
-        line = one.line(len(one.text))
+        line = one.line(one.text)
         if len(_notice([*lines, line]).encode()) > room:
             break
         lines.append(line)
@@ -118,10 +115,8 @@ def _fitting(news: Sequence[_News], room: int) -> list[str]:
 
 def _cut(news: Sequence[_News], room: int) -> list[str]:
     for one in news:
-        most = len(one.text)
-        while most > LEAST:
-            most = max(LEAST, most * 3 // 4)
-            line = one.line(most)
+        for text in shorter(one.text):
+            line = one.line(text)
             if len(_notice([line]).encode()) <= room:
                 return [line]
     return []

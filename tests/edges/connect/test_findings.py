@@ -20,6 +20,7 @@ from services.edges.connect.harnesses.opencode.judgement import Program
 from services.edges.connect.harnesses.opencode.places import ConfigFile
 from services.edges.connect.installation import Running, StreamSettings, Timed
 from services.kit.bus import Lag
+from services.kit.rooms import ROOMS
 
 CONFIG = Path("/home/ada/.config/opencode/opencode.json")
 ANNALS = "/opt/annals"
@@ -97,6 +98,11 @@ def answering(room: str, *, ok: bool = True, **health: Any) -> Running:  # noqa:
     return Running(room, "running", health=RoomHealth(room, ok, **health), is_asked=True)
 
 
+def elsewhere(*rooms: str) -> tuple[Running, ...]:
+    """Rooms that answer, and were not started from this data directory."""
+    return tuple(msgspec.structs.replace(answering(one), state="elsewhere", is_asked=False) for one in rooms)
+
+
 def unwell(findings: tuple[Finding, ...]) -> list[tuple[str, str]]:
     return [(finding.level, finding.what) for finding in findings if finding.level != "PASS"]
 
@@ -145,8 +151,12 @@ def test_a_room_that_fell_is_said_to_be_gone_where_nobody_starts_it_again(room: 
         ({"rooms": (Running("desk", "running", restarts=2),)}, [("WARN", "room desk")]),
         ({"rooms": (Running("desk", "running", is_asked=True),)}, [("WARN", "room desk")]),
         ({"rooms": (answering("desk", ok=False),)}, [("FAIL", "room desk")]),
-        ({"rooms": (answering("desk"), msgspec.structs.replace(answering("indexer"), state="elsewhere"))}, []),
-        ({"rooms": (msgspec.structs.replace(answering("indexer"), state="elsewhere"),)}, [("WARN", "rooms")]),
+        ({"rooms": (answering("desk"), *elsewhere("indexer"))}, []),
+        ({"rooms": elsewhere(*ROOMS)}, []),
+        ({"rooms": elsewhere(*(one for one in ROOMS if one != "desk"))}, [("WARN", "room desk")]),
+        ({"harness": Timed()}, [("WARN", "user harness")]),
+        ({"harness": Timed(), "is_team": True, "user": "person"}, [("WARN", "user harness")]),
+        ({"harness": Timed(), "is_team": True, "user": "room"}, []),
         ({"rooms": (answering("desk", unfolded=2),)}, [("WARN", "facts")]),
         (
             {"rooms": (answering("indexer", committed_through=4),), "status": Status(2000, 2000, 2000, 0, "")},

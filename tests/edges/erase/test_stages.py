@@ -2,9 +2,7 @@
 
 import json
 import re
-import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,63 +11,23 @@ import pytest
 from schemas.codec import decode_envelope
 from schemas.events import ErasureOrdered, SessionRenamed
 from schemas.streams import BODIES, DEAD, IN, LOG
-from services.domain.erasure.scope import ERASED, ErasureScope
+from services.domain.erasure.scope import ERASED
 from services.domain.erasure.secret import MASK
-from services.edges.erase.erasure import Erasure
 from services.edges.launcher.broker import Broker
 from services.edges.launcher.leftover import end_leftover
-from services.kit.bus import Appender, Bodies, Unreachable
+from services.kit.bus import Appender, Bodies, Bus, Unreachable
 from services.kit.bus.rewriting import RewrittenBodies
 from services.kit.duck import Duck
 from tests.helpers import erasing
 from tests.helpers.accounts import MAX_PAYLOAD
-from tests.helpers.broker_world import HARBOUR, NOON, Stored, connected, stored, wrapped
+from tests.helpers.broker_world import HARBOUR, Stored, connected, stored, wrapped
+from tests.helpers.erasing import STAGES, cut_off
+from tests.helpers.waiting import PATIENCE
 
 pytestmark = [pytest.mark.broker, pytest.mark.own_broker]
 
 WORD = 'kestrel/"77"'
 FACTS, MARKED, SETTLED = 450, range(0, 450, 9), 300
-
-CHILD = """
-import asyncio, os, signal, sys
-from datetime import UTC, datetime
-from pathlib import Path
-from schemas.streams import LOG
-from services.domain.erasure.scope import ErasureScope
-from services.domain.erasure.secret import spellings
-from services.domain.erasure.survey import Survey
-from services.edges.erase.command import stopped_store
-from services.edges.erase.erasure import Erasure
-from services.kit.bus import rewriting
-from services.settings import Settings
-
-def fall():
-    os.kill(os.getpid(), signal.SIGKILL)
-
-async def main(data, secret, stages, writes):
-    settings = Settings(data=Path(data))
-    async with stopped_store(settings, ends_leftover=True) as store:
-        write, left = rewriting._Writer.write, [writes]
-        async def counted(self, *message):
-            await write(self, *message)
-            left[0] -= 1
-            if not left[0]:
-                fall()
-        survey = Survey()
-        async for one in rewriting.stored(store.bus, LOG.name):
-            survey.add(one.subject, one.data)
-        scope = survey.of_session("s1") if secret == "s1" else ErasureScope(masks=spellings(secret))
-        erasure = Erasure(store.bus, settings.data, scope, datetime.now(UTC))
-        for number, (_, stage) in enumerate(erasure.stages):
-            if number == stages:
-                if not writes:
-                    fall()
-                rewriting._Writer.write = counted
-            await stage()
-
-asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])))
-"""
-STAGES = len(Erasure(None, Path(), ErasureScope(), NOON).stages)  # type: ignore[arg-type] # which are only counted
 
 
 @pytest.fixture
@@ -96,6 +54,7 @@ async def planted(data: Path) -> list[tuple[int, str, bytes]]:
         for stream, seq in ((IN.name, 1), (LOG.name, SETTLED)):
             await bus.consumer(stream, "reader", ack_wait=30, max_ack_pending=10)
             await bus.rewind(stream, "reader", seq + 1)
+        await has_read_the_newest(bus, "clock")
         log = [(one.seq, one.subject, one.data) for one in await stored(bus, LOG.name)]
         await bus.close()
     finally:
@@ -107,19 +66,17 @@ async def planted(data: Path) -> list[tuple[int, str, bytes]]:
     return log
 
 
+async def has_read_the_newest(bus: Bus, name: str) -> None:
+    """A consumer that began with the newest fact of each subject, as that of a clock does, and has read it."""
+    await bus.consumer(LOG.name, name, ack_wait=30, max_ack_pending=-1, filters=["log.>"], newest=True)
+    subscription = await bus.js.pull_subscribe_bind(name, LOG.name)
+    (message,) = await subscription.fetch(1, timeout=PATIENCE)
+    await message.ack_sync()
+    await subscription.unsubscribe()
+
+
 def erase(data: Path, *arguments: str, secret: str = WORD) -> "subprocess.CompletedProcess[str]":
     return erasing.erase(data, "secret", *arguments, word=secret)
-
-
-def cut_off(data: Path, stages: int, writes: int = 0, secret: str = WORD) -> None:
-    """Begin an erasure, and kill it after so many stages, or after so many facts that the next one writes.
-
-    `secret`: what is erased; `s1` is the session.
-    """
-    fallen = subprocess.run(
-        [sys.executable, "-c", CHILD, str(data), secret, str(stages), str(writes)], capture_output=True, check=False
-    )
-    assert -signal.SIGKILL == fallen.returncode, fallen.stderr.decode()
 
 
 def is_order(fact: Stored) -> bool:
@@ -135,6 +92,7 @@ async def assert_erased(data: Path, before: list[tuple[int, str, bytes]]) -> Non
         await bus.ensure()
         log = [(one.seq, one.subject, one.data) for one in await stored(bus, LOG.name) if not is_order(one)]
         assert SETTLED == await bus.settled(LOG.name, "reader")
+        await has_read_the_newest(bus, "clock")  # which it gets again: to be woken twice changes nothing
         assert (0, 0) == (await bus.messages(IN.name), await bus.messages(DEAD.name))
         reference = json.loads(log[-1][2])["data"]["title"]
         assert (await Bodies(bus, BODIES).get(reference)).endswith(f"long {MASK}")
@@ -204,7 +162,7 @@ async def test_an_erasure_that_was_cut_off_without_a_log_is_ended_by_another(dat
 
 async def assert_it_is_ended(data: Path, stages: int) -> None:
     before = await planted(data)
-    cut_off(data, stages)
+    cut_off(data, ("secret", WORD), stages)
     assert ("cut off" in erase(data).stderr) == (stages in {6, 7})
     done = erase(data, "--yes")
     assert 0 == done.returncode, done.stdout + done.stderr
@@ -220,7 +178,7 @@ async def test_so_is_one_that_was_cut_off_before_any_stage(data: Path, stages: i
 @pytest.mark.parametrize("stages", [pytest.param(one, marks=pytest.mark.soak) for one in range(STAGES - 1)] + [8])
 async def test_so_is_the_erasure_of_a_session(data: Path, stages: int) -> None:
     before = await planted(data)
-    cut_off(data, stages, secret="s1")  # noqa: S106 - the session
+    cut_off(data, ("session", "s1"), stages)
     done = erasing.erase(data, "session", "s1", "--yes")
     assert 0 == done.returncode, done.stdout + done.stderr
     server = Broker(data, port=0, max_payload=MAX_PAYLOAD)
@@ -242,7 +200,7 @@ async def test_so_is_the_erasure_of_a_session(data: Path, stages: int) -> None:
 @pytest.mark.parametrize("stage", [pytest.param(5, marks=pytest.mark.soak), 7])
 async def test_no_room_starts_on_a_log_that_is_half_written(data: Path, stage: int) -> None:
     before = await planted(data)
-    cut_off(data, stage, writes=300)
+    cut_off(data, ("secret", WORD), stage, writes=300)
     end_leftover(data)
     server = Broker(data, port=0, max_payload=MAX_PAYLOAD)
     await server.start()
