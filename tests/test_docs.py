@@ -1,5 +1,6 @@
 """The pages for people, checked: what they link to and what they name is there."""
 
+import ast
 import re
 import subprocess
 import tomllib
@@ -14,6 +15,13 @@ HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 EXAMPLE = re.compile(r"^## `(?P<package>[\w/]+)`$.*?^```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+
+PROMISE = re.compile(r"^\| (?P<promise>[^|]+) \| (?P<tests>`[^|]+) \|$", re.MULTILINE)
+TEST = re.compile(r"`([\w/]+\.py)::(\w+)`")
+LEFT_OUT = {"soak", "recorded"}
+"""Markers of what `make test` leaves out."""
+FOREIGN = "foreign"
+"""The fixture that marks a test as `recorded`."""
 
 BUILT = {"dist", "node_modules"}
 """Folders that are made, and not kept in git."""
@@ -67,3 +75,37 @@ def test_every_marker_is_told() -> None:
     markers = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]["markers"]
     table = re.findall(r"^\| `(\w+)` \| [^|]+ \|$", (ROOT / "docs" / "testing.md").read_text(), re.MULTILINE)
     assert [marker.partition(":")[0] for marker in markers] == table
+
+
+def promises() -> dict[str, list[tuple[str, str]]]:
+    """The promises of the page about tests, each with its tests: the file of each, and its name."""
+    page = (ROOT / "docs" / "testing.md").read_text("utf-8")
+    section = page.partition("\n## Promises\n")[2].partition("\n## ")[0]
+    return {found["promise"]: TEST.findall(found["tests"]) for found in PROMISE.finditer(section)}
+
+
+def test_each_promise_has_a_test_that_is_not_left_to_soak() -> None:
+    found = promises()
+    assert len(found) > 20
+    assert [] == [promise for promise, tests in found.items() if not tests]
+    assert [] == [fault for tests in found.values() for test in tests if (fault := fault_of(*test))]
+
+
+def fault_of(file: str, name: str) -> str:
+    """What keeps a test out of `make test`, or nothing."""
+    path = ROOT / "tests" / file
+    tree = ast.parse(path.read_text("utf-8")) if path.exists() else ast.Module([], [])
+    for test in tree.body:
+        if isinstance(test, ast.FunctionDef | ast.AsyncFunctionDef) and test.name == name:
+            of_file = [one.value for one in tree.body if isinstance(one, ast.Assign) and "pytestmark" in names_in(one)]
+            marks = [one for one in test.decorator_list if not names_in(one) >= {"parametrize"}]
+            used = set[str]().union(*map(names_in, [*of_file, *marks]), *({one.arg} for one in test.args.args))
+            left_out = used & {*LEFT_OUT, FOREIGN}
+            return f"{file}::{name} is marked {', '.join(sorted(left_out))}" if left_out else ""
+    return f"{file}::{name} is not there"
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """All names and attributes that a piece of code uses."""
+    attributes = {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute)}
+    return attributes | {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}

@@ -27,6 +27,8 @@ def refusal(adapter: Adapter, args: object, tool: str = "write", mode: str = "pr
         ({"todos": [{"content": COPY, "status": "pending"}]}, "todos.0.content"),
         ({"a": {"b": {"c": {"d": [[["§7§"]]]}}}}, "a.b.c.d.0.0.0"),
         (COPY, ""),
+        ({"content": f'"{COPY}"'}, "content"),
+        ({"content": "[truncated §2§]"}, "content"),
     ],
 )
 def test_a_call_is_refused_with_a_way_to_the_text(adapter: Adapter, args: object, path: str) -> None:

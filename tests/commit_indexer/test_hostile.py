@@ -14,7 +14,7 @@ from services.kit.git import GitFailed, git
 from services.kit.git_environment import environment
 from tests.commit_indexer.test_worker import at, counting, identified, settings
 from tests.helpers.broker_world import opened
-from tests.helpers.hostile_names import UNUSABLE, USABLE
+from tests.helpers.hostile_names import EVERYTHING, UNUSABLE, USABLE
 from tests.helpers.repositories import Checkout, Made, line
 from tests.helpers.waiting import until
 
@@ -108,7 +108,13 @@ async def test_a_folder_of_another_user_is_named_with_its_remedy(bus: Bus, tmp_p
     assert set() == await counting(bus)
 
 
-@pytest.mark.parametrize("name", [*USABLE, *UNUSABLE, "a:b", ":"])
+EACH = (*USABLE, *UNUSABLE, "a:b", ":")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [EVERYTHING, " ".join(UNUSABLE), ":", *(pytest.param(name, marks=pytest.mark.soak) for name in EACH)],
+)
 async def test_a_repository_in_a_folder_of_any_name_is_read(tmp_path: Path, name: str) -> None:
     checkout = Checkout(tmp_path / name / "quay")
     checkout.add(*line(2))

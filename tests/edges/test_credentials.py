@@ -17,6 +17,7 @@ from services.edges.arguments import parser
 from services.kit import rooms
 from tests.helpers.annals_command import annals
 from tests.helpers.command_line import Ended, answering_rooms, ended
+from tests.helpers.examples import soak
 from tests.helpers.recordings import FOREIGN
 from tests.helpers.team_broker import PASSWORDS, TeamBroker, passwords
 from tests.helpers.wrong_input import Leaf, faults, leaves, line
@@ -159,7 +160,7 @@ async def test_status_says_in_one_line_why_it_shows_no_streams(capsys: pytest.Ca
     assert not [one for one in found.out.splitlines() if one.startswith(("log ", "inbound ", "dead "))]
 
 
-@pytest.mark.parametrize("name", sorted(ROOMS))
+@pytest.mark.parametrize("name", [pytest.param(one, marks=soak(unless=one == "desk")) for one in sorted(ROOMS)])
 async def test_what_runs_rooms_says_that_this_user_may_not_and_ends(name: str, developer: Mapping[str, str]) -> None:
     ended = await asyncio.to_thread(annals, name, environment={**developer, "PATH": os.environ["PATH"]})
     lines = (ended.stdout + ended.stderr).splitlines()

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from tests.helpers.examples import soak
+
 
 def chosen(request: pytest.FixtureRequest, test: Callable[..., object]) -> Sequence[tuple[str, ...]]:
     """The parameters, in the order of its arguments, with which this test is run now."""
@@ -12,10 +14,13 @@ def chosen(request: pytest.FixtureRequest, test: Callable[..., object]) -> Seque
     return [tuple(str(value) for value in item.callspec.params.values()) for item in of_test]
 
 
-def each_way_once(ways: Sequence[str], places: Sequence[str]) -> Sequence[object]:
-    """A scenario for each way, at one place after another; the other places are left to `make soak`."""
+def each_way_once(ways: Sequence[str], places: Sequence[str], examples: Sequence[str]) -> Sequence[object]:
+    """A scenario for each way that is an example of others, at one place after another.
+
+    The other ways and the other places are left to `make soak`.
+    """
     return [
-        pytest.param(way, place, marks=() if number % len(places) == turn else pytest.mark.soak)
+        pytest.param(way, place, marks=soak(unless=way in examples and number % len(places) == turn))
         for number, way in enumerate(ways)
         for turn, place in enumerate(places)
     ]

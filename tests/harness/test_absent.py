@@ -193,6 +193,7 @@ async def test_after_a_refusal_the_next_prompt_is_ours_and_has_what_the_person_l
     assert [] == provider.faults
 
 
+@pytest.mark.soak
 async def test_who_has_switched_compaction_off_keeps_it_off(provider: Provider, tmp_path: Path) -> None:
     async with harness(tmp_path, provider, USUAL, compaction={"auto": False}) as oc:
         assert not await compacts(oc)

@@ -75,6 +75,8 @@ ENDS = ("end, same id", "end, new id", "end, id as OpenCode's", "end, same words
 BEGINNINGS = ("beginning, same id", "beginning, new id", "beginning, of no session")
 PARTS = ("part, new id", "part, same id, first", "part of an answer")
 WAYS = (*ENDS, *BEGINNINGS, "middle, new id", "two, around", *PARTS)
+EXAMPLES = ("end, new id", "beginning, same id", "middle, new id", "two, around", "part, new id", "part of an answer")
+"""One way for each place in a conversation and in a message."""
 NOTES = {f"notes/{name}.txt": f"note {name}: quinces and late pears\n" * 190 for name in range(8)}
 LIMIT = 24_000
 
@@ -158,7 +160,7 @@ async def played(
     return dict(zip(kinds, conversations, strict=True)), await facts(running.bus)
 
 
-@pytest.mark.parametrize(("way", "where"), each_way_once(WAYS, ("before", "behind")))
+@pytest.mark.parametrize(("way", "where"), each_way_once(WAYS, ("before", "behind"), EXAMPLES))
 async def test_what_another_plugin_adds_moves_nothing(
     running: Running,
     played: tuple[Mapping[tuple[str, ...], Conversation], Sequence[Fact]],

@@ -71,6 +71,14 @@ WAYS = (
     "stands in the middle, and goes",
     "many, and they go",
 )
+EXAMPLES = (
+    "comes and goes, end, new id",
+    "comes and goes, beginning",
+    "goes for good",
+    "moves",
+    "stands in the middle, and goes",
+)
+"""One way for each place in a conversation, and for each thing that may happen to it there."""
 PLACES = ("before", "behind", "both")
 
 
@@ -122,7 +130,7 @@ async def played(
     return dict(zip(kinds, conversations, strict=True)), await facts(running.bus)
 
 
-@pytest.mark.parametrize(("way", "where"), each_way_once(WAYS, PLACES))
+@pytest.mark.parametrize(("way", "where"), each_way_once(WAYS, PLACES, EXAMPLES))
 async def test_what_another_plugin_takes_back_moves_nothing(
     running: Running,
     played: tuple[Mapping[tuple[str, ...], Conversation], Sequence[Fact]],

@@ -5,10 +5,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from schemas.events import HistoryAdvanced, HistoryFailed, HistoryInherited, PlanExtended
 from services.settings import History, Limits
-from tests.conftest import InstallationFactory
+from tests.conftest import running_installation
 from tests.harness import scenarios
 from tests.harness.connected import Connected, assert_whole, connected, plugin, rebases
 from tests.harness.isolation import ANTHROPIC, Family
@@ -23,22 +24,19 @@ from tests.harness.wires import played_on
 from tests.harness.workspace import LONG
 from tests.helpers.installation import facts, until
 
-pytestmark = pytest.mark.harness
+pytestmark = [pytest.mark.harness, pytest.mark.asyncio(loop_scope="module")]
 
 
-@pytest.fixture
-async def provider() -> AsyncIterator[Provider]:
-    async with Provider() as running:
-        yield running
-
-
-@pytest.fixture(params=played_on(ANTHROPIC), ids=lambda family: family.format)
+@pytest_asyncio.fixture(
+    scope="module", loop_scope="module", params=played_on(ANTHROPIC), ids=lambda family: family.format
+)
 async def running(
-    request: pytest.FixtureRequest, provider: Provider, tmp_path: Path, installation: InstallationFactory
+    request: pytest.FixtureRequest, provider: Provider, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Connected]:
     family: Family = request.param
     settings = {"plan": Limits(protected_tags=1), "history": History(tail_tokens=1000)}
-    async with connected(tmp_path, installation, provider, family, settings=settings) as all_of_it:
+    root = tmp_path_factory.mktemp(family.provider)
+    async with connected(root, running_installation, provider, family, settings=settings) as all_of_it:
         yield all_of_it
 
 
@@ -142,9 +140,8 @@ async def test_a_copy_that_ends_before_the_cut_shows_no_history_of_what_it_has_n
     await assert_whole(running, [middle.session])
 
 
-async def test_a_copy_that_another_process_makes_begins_as_its_origin_does(
-    provider: Provider, tmp_path: Path, installation: InstallationFactory
-) -> None:
+@pytest.mark.soak
+async def test_a_copy_that_another_process_makes_begins_as_its_origin_does(provider: Provider, tmp_path: Path) -> None:
     """Each process is an OpenCode of its own. It offers a copy other tools than a session that `run` has begun."""
     name_of_it = "boxed-early-quince"
     tags: list[int] = []
@@ -153,7 +150,7 @@ async def test_a_copy_that_another_process_makes_begins_as_its_origin_does(
         tags.append(tag_of(request, name_of_it))
         return Reply(calls=(Call("ctx_expand", {"tag": tags[0]}),))
 
-    async with installation(tmp_path / "data", plan=Limits(protected_tags=1)) as rooms:
+    async with running_installation(tmp_path / "data", plan=Limits(protected_tags=1)) as rooms:
         oc = OpenCode(tmp_path, provider.url, plugins=[plugin(rooms.data, tmp_path / "state")], config=scenarios.CONFIG)
         provider.script.add(calls(Calls(oc).read(LONG)), dropping(name_of_it), Reply(text="Dropped."))
         (origin,) = {line["sessionID"] for line in await oc.run_once("Read it and drop it.", "--title", "Same")}

@@ -73,6 +73,7 @@ async def test_a_session_and_the_memory_stay_where_they_are_when_a_remote_comes(
         await bus.close()
 
 
+@pytest.mark.soak
 async def test_a_project_that_an_earlier_adapter_named_by_the_harness_is_migrated(
     tmp_path: Path, installation: InstallationFactory
 ) -> None:

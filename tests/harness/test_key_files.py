@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from schemas.commands import KeyFileAccept, KeyFilePropose, SettingsApply
 from schemas.envelope import Actor
@@ -11,27 +12,26 @@ from schemas.events import DocumentCaptured
 from schemas.subjects import Address
 from services.kit.commands import send
 from services.settings import Limits
-from tests.conftest import InstallationFactory
+from tests.conftest import running_installation
 from tests.harness.connected import Connected, connected
 from tests.harness.isolation import OPENAI
 from tests.harness.provider import Provider, Reply, Request
 from tests.harness.scripted import Calls, Conversation, calls
 from tests.harness.test_plain import breaks
 from tests.harness.test_tools import command, dropping
+from tests.harness.workspace import restore
 
-pytestmark = pytest.mark.harness
+pytestmark = [pytest.mark.harness, pytest.mark.asyncio(loop_scope="module")]
 
 MONEY, LINK = "orchard/money.py", "orchard/link.py"
 HIDDEN = "nobody may read this"
 
 
-@pytest.fixture
-async def running(tmp_path: Path, installation: InstallationFactory) -> AsyncIterator[Connected]:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def running(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Connected]:
     settings = {"plan": Limits(protected_tags=1, key_files=(LINK, MONEY), head_documents=("docs/pricing.md",))}
-    async with (
-        Provider() as provider,
-        connected(tmp_path, installation, provider, OPENAI, settings=settings) as all_of_it,
-    ):
+    root = tmp_path_factory.mktemp("key_files")
+    async with connected(root, running_installation, provider, OPENAI, settings=settings) as all_of_it:
         yield all_of_it
 
 
@@ -77,6 +77,7 @@ async def test_files_that_the_project_itself_names_are_reported_and_served_and_t
     running: Connected,
 ) -> None:
     workspace, provider, bus = running.oc.workspace, running.provider, running.bus
+    restore(workspace, MONEY)
     (workspace / "own.py").write_text("BERTHS = 40\n")
     (workspace / ".annals").mkdir()
     (workspace / ".annals" / "config.toml").write_text('[plan]\nkey_files = ["own.py"]\n[memory]\nenabled = false\n')

@@ -192,6 +192,7 @@ async def test_a_compaction_s_count_is_no_count_of_the_session(running: Connecte
     assert ["primary", "primary"] == modes(log, conversation.session)
 
 
+@pytest.mark.soak
 async def test_beside_another_plugin_of_its_kind_it_only_adds(
     provider: Provider, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -34,7 +34,11 @@ def file(running: Connected) -> Path:
     return path
 
 
-@pytest.mark.parametrize("copied", [COPY, f"\n  {COPY}\n", f'"{COPY}"', "§2§", "[truncated §2§]"])
+FORMS = (f"\n  {COPY}\n", f'"{COPY}"', "§2§", "[truncated §2§]")
+"""They are tried on the adapter's own functions, too."""
+
+
+@pytest.mark.parametrize("copied", [COPY, *(pytest.param(one, marks=pytest.mark.soak) for one in FORMS)])
 async def test_a_copied_placeholder_overwrites_no_file(running: Connected, file: Path, copied: str) -> None:
     conversation, on = await Conversation.open(running.oc, running.provider, "Copy"), Calls(running.oc)
     await conversation.send("Read it.", calls(on.read("keep.txt")), Reply(text="Read."))

@@ -211,13 +211,20 @@ async def test_a_room_s_question_goes_through_the_desk_to_opencode_and_its_answe
 async def test_what_fails_is_reported_and_deleted_and_what_a_killed_process_left_is_removed(
     provider: Provider, tmp_path: Path, installation: InstallationFactory
 ) -> None:
-    async with answering(tmp_path, installation, provider) as (running, desk):
+    """What does not fit the model is not compacted either, though OpenCode does that with sessions of people here."""
+    async with answering(tmp_path, installation, provider, compaction="assist") as (running, desk):
         oc = running.oc
         desk.put(name="none", model="fake/nobody")
         assert (await desk.answered())["failure"]
         provider.script.add(Reply(text=" "), lane="compaction")
         desk.put(name="empty")
         assert "empty" == (await desk.answered(2))["failure"]
+        sent = len(provider.requests)
+        provider.script.add(Reply(refusal=overflow()), lane="compaction")
+        desk.put(name="long")
+        answer = await desk.answered(3)
+        assert ("overflow", "") == (answer["failure"], answer["text"])
+        assert sent + 1 == len(provider.requests)
         assert set() == await sessions(oc)
 
         await oc.session(LEFT)
@@ -225,24 +232,13 @@ async def test_what_fails_is_reported_and_deleted_and_what_a_killed_process_left
         provider.script.add(Reply(text=ANSWER), lane="compaction")
         await oc.restart()
         desk.put(name="after", model="fake/fake-2")
-        answer = await desk.answered(3)
+        answer = await desk.answered(4)
         assert (ANSWER, "fake/fake-2") == (answer["text"], answer["model"])
         assert {"A person's"} == await sessions(oc)
         assert 2 == len({one["taker"] for one in desk.taken})
 
 
-async def test_a_question_that_does_not_fit_the_model_is_not_compacted(
-    provider: Provider, tmp_path: Path, installation: InstallationFactory
-) -> None:
-    async with answering(tmp_path, installation, provider, compaction="assist") as (running, desk):
-        provider.script.add(Reply(refusal=overflow()), lane="compaction")
-        desk.put()
-        answer = await desk.answered()
-        assert ("overflow", "") == (answer["failure"], answer["text"])
-        assert set() == await sessions(running.oc)
-        assert 1 == len(provider.requests)
-
-
+@pytest.mark.soak
 async def test_without_the_option_nothing_is_asked_for_and_no_agent_added(
     provider: Provider, tmp_path: Path, installation: InstallationFactory
 ) -> None:

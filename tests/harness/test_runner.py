@@ -45,6 +45,7 @@ async def test_a_session_outlives_a_kill_and_a_restart_with_a_plugin(tmp_path: P
             await oc.info(conversation.session)
 
 
+@pytest.mark.soak
 @pytest.mark.harness
 async def test_two_run_side_by_side_and_leave_no_process_behind(tmp_path: Path) -> None:
     async with Provider() as provider:
@@ -65,6 +66,7 @@ async def test_two_run_side_by_side_and_leave_no_process_behind(tmp_path: Path) 
         assert [] == alive
 
 
+@pytest.mark.soak
 @pytest.mark.harness
 async def test_broken_settings_are_told(tmp_path: Path) -> None:
     async with Provider() as provider:

@@ -4,27 +4,26 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from schemas.events import SignatureRefused
 from services.plan.planner.full_turns import BLIND
 from services.settings import Limits
-from tests.conftest import InstallationFactory
+from tests.conftest import running_installation
 from tests.harness.connected import Connected, assert_whole, connected, rebases
 from tests.harness.isolation import ANTHROPIC
 from tests.harness.provider import Provider, Reply, Request, Rules
 from tests.harness.scripted import Calls, Conversation, calls
 from tests.harness.test_tools import command, dropping
 
-pytestmark = pytest.mark.harness
+pytestmark = [pytest.mark.harness, pytest.mark.asyncio(loop_scope="module")]
 
 
-@pytest.fixture
-async def running(tmp_path: Path, installation: InstallationFactory) -> AsyncIterator[Connected]:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def running(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Connected]:
     settings = {"plan": Limits(protected_tags=1)}
-    async with (
-        Provider() as provider,
-        connected(tmp_path, installation, provider, ANTHROPIC, settings=settings) as all_of_it,
-    ):
+    root = tmp_path_factory.mktemp("signed")
+    async with connected(root, running_installation, provider, ANTHROPIC, settings=settings) as all_of_it:
         yield all_of_it
 
 
@@ -90,14 +89,15 @@ NOTES = {
 }
 
 
+@pytest.mark.soak
 async def test_a_long_turn_that_fills_the_window_is_compacted_by_opencode_and_the_agent_goes_on_reading(
-    tmp_path: Path, installation: InstallationFactory
+    tmp_path: Path,
 ) -> None:
     """Nothing before a thought may change, so only a new beginning makes room: without it, each new output goes."""
     config = {"provider": {ANTHROPIC.provider: {"models": {ANTHROPIC.main.name: {"limit": SIZES}}}}}
     async with (
         Provider(rules=Rules(preserves_thinking=True)) as provider,
-        connected(tmp_path, installation, provider, ANTHROPIC, config=config) as running,
+        connected(tmp_path, running_installation, provider, ANTHROPIC, config=config) as running,
     ):
         oc = running.oc
         for name, text in NOTES.items():

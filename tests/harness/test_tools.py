@@ -20,6 +20,7 @@ from tests.harness.opencode import OpenCode
 from tests.harness.provider import Call, Provider, Reply, Request
 from tests.harness.scripted import Calls, Conversation, calls, task
 from tests.harness.test_plain import breaks
+from tests.harness.test_questions import TITLE as AGENT
 from tests.harness.wires import played_on
 from tests.harness.workspace import LONG
 
@@ -99,6 +100,10 @@ async def test_a_dropped_output_is_gone_at_the_next_rebase_exactly_once(running:
     assert ["agent", "person, by harness"] == requested
 
 
+async def test_without_the_option_nobody_answers_questions_of_the_rooms(running: Connected) -> None:
+    assert AGENT not in {one["name"] for one in await running.oc.call("GET", "/agent")}
+
+
 async def test_a_command_is_answered_without_a_model(running: Connected) -> None:
     conversation = await Conversation.open(running.oc, running.provider, "Status")
     await conversation.send("Hello.", Reply(text="Hello."))
@@ -166,6 +171,7 @@ OTHER = """export default {{ id: "{name}", server: async () => ({{
 """
 
 
+@pytest.mark.soak
 async def test_a_prompt_in_the_place_of_the_harness_s_own_carries_what_that_one_would_have(
     provider: Provider, tmp_path: Path
 ) -> None:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 import msgspec
+import pytest
 
 from schemas.codec import encode, wrap
 from schemas.envelope import Actor
@@ -35,6 +36,15 @@ class Poison(NamedTuple):
 
 
 Make = Callable[[Address], Poison]
+
+
+def together(kinds: "Mapping[str, Make]") -> list[object]:
+    """Parameters of a test on a real broker: records of all kinds one behind the other, and in `make soak` each alone.
+
+    What is wrong with each is tried on pure code.
+    """
+    alone = [pytest.param((make,), id=kind, marks=pytest.mark.soak) for kind, make in kinds.items()]
+    return [pytest.param((*kinds.values(),), id="all of them"), *alone]
 
 
 def enveloped(event: Event, address: Address, **changes: object) -> bytes:

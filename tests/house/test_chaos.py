@@ -139,6 +139,7 @@ def steps_recorded(log: Sequence[tuple[object, object]]) -> set[tuple[str, str]]
     }
 
 
+@pytest.mark.soak
 async def test_input_delivered_again_from_the_beginning_changes_nothing(
     installation: InstallationFactory, tmp_path: Path
 ) -> None:

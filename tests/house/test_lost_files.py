@@ -59,6 +59,7 @@ async def test_views_that_were_cut_are_built_anew_and_the_next_session_has_its_p
     assert file.with_name(file.name + ASIDE).exists()
 
 
+@pytest.mark.soak
 async def test_a_log_that_is_lost_while_rooms_run_is_noticed_and_nothing_of_it_goes_into_the_new_one(
     installation: InstallationFactory, tmp_path: Path
 ) -> None:

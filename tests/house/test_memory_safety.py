@@ -157,7 +157,7 @@ TALKED_INTO = (
 )
 
 
-@pytest.mark.parametrize("kind", ["session", "actor"])
+@pytest.mark.parametrize("kind", ["session", pytest.param("actor", marks=pytest.mark.soak)])
 async def test_what_is_quarantined_is_in_no_head_after_the_next_rebase(
     bus: Bus, serving: Sequence[Room], kind: str
 ) -> None:

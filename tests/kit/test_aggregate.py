@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 
 import pytest
@@ -14,7 +15,7 @@ from services.kit.aggregate import Aggregate
 from services.kit.bus import Bus, Conflict, TooLarge
 from services.kit.command_queue import Handled, QueuedCommand
 from tests.helpers.broker_world import NOON, facts, kit_of, quick_settings
-from tests.helpers.poison import UNREADABLE
+from tests.helpers.poison import UNREADABLE, Make, together
 
 pytestmark = pytest.mark.broker
 
@@ -82,23 +83,24 @@ async def test_a_command_is_decided_appended_and_answered_with_its_positions(bus
 
 @pytest.mark.parametrize("catches_up", [True, False])
 @pytest.mark.parametrize("guard", ["memory", ">"])
-@pytest.mark.parametrize("kind", UNREADABLE)
+@pytest.mark.parametrize("kinds", together(UNREADABLE))
 async def test_a_decision_is_stored_behind_a_record_that_cannot_be_read(
     bus: Bus,
-    kind: str,
+    kinds: Sequence[Make],
     guard: str,
     catches_up: bool,  # noqa: FBT001
 ) -> None:
     """Its position counts for what an append expects, in memory and in a process that begins anew."""
-    poison = UNREADABLE[kind](PROJECT)
+    poisons = [make(PROJECT) for make in kinds]
     names = ("a", "b", "c")
     async with AsyncExitStack() as stack:
         first, second = [await Writer().open(stack, bus, guard, catches_up=catches_up) for _ in range(2)]
         for number, (writer, name) in enumerate(zip((first, first, second), names, strict=True)):
             handled = await writer.do(writer.propose(name))
             assert (names[: number + 1], "proposed") == (handled.state, handled.result)
-            for subject in (poison.subject, PROJECT.log(MemoryProposed.TYPE)):
-                await bus.client.publish(subject, poison.data, headers=dict(poison.headers or {}))
+            for poison in poisons:
+                for subject in (poison.subject, PROJECT.log(MemoryProposed.TYPE)):
+                    await bus.client.publish(subject, poison.data, headers=dict(poison.headers or {}))
             await bus.client.flush()
     assert [proposed(name) for name in names] == await facts(bus)
 

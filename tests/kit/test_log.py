@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ from services.kit.bus import Appender, Bodies, Bus, Conflict, LogReader, TooLarg
 from services.kit.bus.append import FEW
 from services.kit.bus.log import READ_BATCH, SLICE
 from tests.helpers.broker_world import HARBOUR, connected, facts, stored, titles, wrapped
-from tests.helpers.poison import UNREADABLE
+from tests.helpers.poison import UNREADABLE, Make, together
 from tests.helpers.sent_requests import Sent
 from tests.helpers.waiting import PATIENCE, until
 
@@ -302,20 +302,25 @@ async def test_a_fact_is_found_at_its_position(bus: Bus) -> None:
     assert await LogReader(bus).at(3) is None
 
 
-@pytest.mark.parametrize("kind", UNREADABLE)
-async def test_a_record_that_cannot_be_read_is_a_position_and_hides_nothing_behind_it(bus: Bus, kind: str) -> None:
-    poison = UNREADABLE[kind](HARBOUR)
+@pytest.mark.parametrize("kinds", together(UNREADABLE))
+async def test_a_record_that_cannot_be_read_is_a_position_and_hides_nothing_behind_it(
+    bus: Bus, kinds: Sequence[Make]
+) -> None:
+    count = len(kinds)
     await Appender(bus).append(wrapped(titles(2)), {})
-    await bus.client.publish(poison.subject, poison.data, headers=dict(poison.headers or {}))
+    for make in kinds:
+        poison = make(HARBOUR)
+        await bus.client.publish(poison.subject, poison.data, headers=dict(poison.headers or {}))
     await bus.client.flush()
     await Appender(bus).append(wrapped(titles(2, 2), {RENAMED: 2}), {RENAMED: 2})
     found = await read(bus, 0, "log.>")
-    assert [1, 2, 3, 4, 5] == [one.envelope.seq for one in found]
-    assert [*titles(2), None, *titles(2, 2)] == [one.event for one in found]
+    assert [*range(1, count + 5)] == [one.envelope.seq for one in found]
+    assert [*titles(2), *[None] * count, *titles(2, 2)] == [one.event for one in found]
     assert ["", "", "", ""] == [one.problem for one in found if one.event is not None]
-    assert found[2].problem
-    assert await LogReader(bus).at(3) is None
-    assert [1, 4] == sorted(await LogReader(bus).at_each([1, 3, 4, 9]))
+    assert all(one.problem for one in found[2:-2])
+    poisoned = range(3, count + 3)
+    assert [None] * count == [await LogReader(bus).at(seq) for seq in poisoned]
+    assert [1, count + 3] == sorted(await LogReader(bus).at_each([1, *poisoned, count + 3, count + 9]))
 
 
 async def test_the_newest_fact_is_the_newest_that_can_be_read(bus: Bus) -> None:

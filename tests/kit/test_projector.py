@@ -25,7 +25,7 @@ from services.kit.projector import SHARE, CommitPace, Fact, Follow, Projector, S
 from services.kit.same_log import Mark
 from services.responder.views.store import Store
 from tests.helpers.broker_world import HARBOUR, kit_of, quick_settings, titles, wrapped
-from tests.helpers.poison import UNFOLDABLE, UNREADABLE
+from tests.helpers.poison import UNFOLDABLE, UNREADABLE, Make, together
 from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.broker
@@ -229,22 +229,23 @@ async def test_a_sink_that_cannot_tidy_up_is_filled_all_the_same(bus: Bus, monke
         assert await made.committed(head, PATIENCE)
 
 
-@pytest.mark.parametrize("kind", [*UNREADABLE, *UNFOLDABLE])
-async def test_a_record_that_cannot_be_read_is_noted_and_its_position_counts(bus: Bus, kind: str) -> None:
+@pytest.mark.parametrize("kinds", together(UNREADABLE | UNFOLDABLE))
+async def test_a_record_that_cannot_be_read_is_noted_and_its_position_counts(bus: Bus, kinds: Sequence[Make]) -> None:
     sink, followed = MemorySink(), list[tuple[int, Event | None]]()
-    poison = (UNREADABLE | UNFOLDABLE)[kind](HARBOUR)
+    poisons = [make(HARBOUR) for make in kinds]
     await append(bus, 3)
-    await bus.client.publish(poison.subject, poison.data, headers=dict(poison.headers or {}))
+    for poison in poisons:
+        await bus.client.publish(poison.subject, poison.data, headers=dict(poison.headers or {}))
     await bus.client.flush()
-    await append(bus, 2, 3)
+    head = await append(bus, 2, 3)
+    assert len(poisons) + 5 == head
     async with projecting(bus, sink, follow=lambda envelope, event: followed.append((envelope.seq, event))) as made:
-        assert await made.committed(6, PATIENCE)
-    (skipped,) = [event for _, event in sink.facts if isinstance(event, RecordSkipped)]
-    assert skipped.reason
-    assert len(poison.data) == skipped.bytes
-    assert poison.subject == skipped.subject
-    assert [1, 2, 3, 4, 5, 6] == [seq for seq, _ in sink.facts]
-    assert [(4, None)] == [one for one in followed if one[1] is None]
+        assert await made.committed(head, PATIENCE)
+    skipped = [event for _, event in sink.facts if isinstance(event, RecordSkipped)]
+    assert all(one.reason for one in skipped)
+    assert [(one.subject, len(one.data)) for one in poisons] == [(one.subject, one.bytes) for one in skipped]
+    assert [*range(1, head + 1)] == [seq for seq, _ in sink.facts]
+    assert [(seq, None) for seq in range(4, head - 1)] == [one for one in followed if one[1] is None]
 
 
 async def test_the_sink_may_tidy_up_when_nothing_comes_and_something_came(bus: Bus) -> None:

@@ -74,29 +74,30 @@ async def asking(bus: Bus, tmp_path: Path) -> AsyncIterator[Asking]:
         yield Asking(bus, MadeIndex(tmp_path))
 
 
-@pytest.mark.parametrize(
-    ("query", "name"),
-    [
-        ("db01.quay.example.org", "m30"),
-        ("services/quay/tide_table.py:12", "m31"),
-        ("tide_table.py", "m31"),
-        ("E4812", "m31"),
-        ("`E4812`", "m31"),
-        ("10.0.0.5", "m32"),
-        ("#123", "m32"),
-        ("#1234", "m33"),
-        ("2001:db8::1", "m33"),
-    ],
-)
-async def test_a_name_is_found_with_its_place_and_its_neighbours(asking: Asking, query: str, name: str) -> None:
+NAMES = {
+    "db01.quay.example.org": "m30",
+    "services/quay/tide_table.py:12": "m31",
+    "tide_table.py": "m31",
+    "E4812": "m31",
+    "`E4812`": "m31",
+    "10.0.0.5": "m32",
+    "#123": "m32",
+    "#1234": "m33",
+    "2001:db8::1": "m33",
+}
+"""The message with the output that holds each of them."""
+
+
+async def test_a_name_is_found_with_its_place_and_its_neighbours(asking: Asking) -> None:
     await asking.index.write([*WRITTEN, *ANSWERED])
-    found = await asking(query)
-    assert ("output", name) == hits(found)[0]
-    (hit, *_) = found.hits
-    assert ("s1", int(name[1:]), ("verbatim",)) == (hit.session, hit.ordinal, hit.why)
-    assert query.strip("`").removesuffix(":12") in hit.fragment
-    assert f"open: annals show s1 --message {name}" in found.text
-    assert "output" in found.searched
+    for query, name in NAMES.items():
+        found = await asking(query)
+        assert ("output", name) == hits(found)[0]
+        (hit, *_) = found.hits
+        assert ("s1", int(name[1:]), ("verbatim",)) == (hit.session, hit.ordinal, hit.why)
+        assert query.strip("`").removesuffix(":12") in hit.fragment
+        assert f"open: annals show s1 --message {name}" in found.text
+        assert "output" in found.searched
 
 
 async def test_a_number_is_that_of_a_message_and_of_an_issue(asking: Asking) -> None:

@@ -111,43 +111,27 @@ async def test_what_means_the_same_is_found_without_a_common_word(asking: Asking
     assert ("meaning",) == found.hits[0].why
 
 
-@pytest.mark.parametrize(
-    ("query", "name"),
-    [
-        ("warehouse Lagerhaus brennt", "m3"),
-        ("倉庫", "m4"),
-        ("I have been wondering for days why on earth crane_lift.py would ever do that to us on a Monday", "m2"),
-        ("services/quay/crane_lift.py", "m2"),
-        ("what happens where max_in_hand is used, and how do the others at the quay cope with the weather", "m2"),
-        ('  File "/srv/quay/berth.py", line 91, in moor', "m5"),
-    ],
-)
-async def test_another_language_a_symbol_a_path_and_a_line_of_a_trace(asking: Asking, query: str, name: str) -> None:
+async def test_another_language_a_symbol_a_path_and_a_line_of_a_trace(asking: Asking) -> None:
     await asking.index.write(ROWS)
-    assert name == ids(await asking(query))[0]
+    queries = {
+        "warehouse Lagerhaus brennt": "m3",
+        "倉庫": "m4",
+        "I have been wondering for days why on earth crane_lift.py would ever do that to us on a Monday": "m2",
+        "services/quay/crane_lift.py": "m2",
+        "what happens where max_in_hand is used, and how do the others at the quay cope with the weather": "m2",
+        '  File "/srv/quay/berth.py", line 91, in moor': "m5",
+    }
+    assert queries == {query: ids(await asking(query))[0] for query in queries}
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "a\0b tide",
-        '100% \'; drop table "x" -- tide',
-        "tide " * 2_000,
-        "user",
-        "%",
-        "'",
-        "*",
-        "§",
-        "\ud83d".encode(errors="replace").decode(),
-    ],
-)
-async def test_any_characters_are_plain_words(asking: Asking, query: str) -> None:
+async def test_any_characters_are_plain_words(asking: Asking) -> None:
     await asking.index.write(ROWS)
-    found = await asking(query)
-    assert not found.error
-    assert "island" not in found.text
-    if "tide" in query:
-        assert "m1" == ids(found)[0]
+    with_a_word = ("a\0b tide", '100% \'; drop table "x" -- tide', "tide " * 2_000)
+    for query in (*with_a_word, "user", "%", "'", "*", "§", "\ud83d".encode(errors="replace").decode()):
+        found = await asking(query)
+        assert not found.error, query[:40]
+        assert "island" not in found.text
+        assert query not in with_a_word or "m1" == ids(found)[0]
 
 
 async def test_nothing_to_look_for_is_told(asking: Asking) -> None:

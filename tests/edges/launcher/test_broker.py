@@ -99,7 +99,7 @@ async def test_a_server_is_told_how_much_it_may_keep(tmp_path: Path) -> None:
     assert 0 < told < shutil.disk_usage(tmp_path).total
 
 
-@pytest.mark.parametrize("name", [*USABLE[:5], EVERYTHING])
+@pytest.mark.parametrize("name", [EVERYTHING, *(pytest.param(one, marks=pytest.mark.soak) for one in USABLE)])
 async def test_a_server_starts_in_a_directory_of_any_name(tmp_path: Path, name: str) -> None:
     server = made(tmp_path / name)
     await server.start()

@@ -142,9 +142,7 @@ async def test_one_is_not_changed_by_the_project_it_is_started_in_and_killed_lea
     assert not broker.is_running()
 
 
-async def test_one_keeps_to_the_limits_of_the_project_that_it_was_started_in_and_killed_is_started_again(
-    machine: Machine, tmp_path: Path
-) -> None:
+async def test_one_keeps_to_the_limits_of_the_project_that_it_was_started_in(machine: Machine, tmp_path: Path) -> None:
     file = tmp_path / "shop" / ".annals" / "config.toml"
     file.parent.mkdir(parents=True)
     file.write_text("[plan]\nprotected_tags = 40\n[nats]\nport = 1\n")
@@ -153,11 +151,15 @@ async def test_one_keeps_to_the_limits_of_the_project_that_it_was_started_in_and
     assert f"within the limits of {file}" in machine.output
     assert str(file) == first.project
     assert {("40", "85.0")} == variables_of_rooms(first, "ANNALS_PLAN__PROTECTED_TAGS", "ANNALS_PLAN__THRESHOLD")
+    await assert_one_without_a_record_is_left_alone(machine)
 
+
+@pytest.mark.soak
+async def test_one_that_was_killed_is_started_again(machine: Machine) -> None:
+    first = await machine.started()
     machine.kill()
     second = await machine.started()
     assert first.pid != second.pid
-    await assert_one_without_a_record_is_left_alone(machine)
 
 
 async def assert_one_without_a_record_is_left_alone(machine: Machine) -> None:

@@ -91,14 +91,14 @@ async def test_another_address_is_another_person_and_none_is_nobody(run: Ran, ch
 
 
 @pytest.mark.broker
-@pytest.mark.parametrize("trait", ["", "x", "\0", "\udcff", "\u202e\x1b[2J", "*", "x" * 900_000, "x" * 2_000_000])
-async def test_what_names_no_trait_is_refused_in_a_sentence(bus: Bus, run: Ran, checkout: Checkout, trait: str) -> None:
+async def test_what_names_no_trait_is_refused_in_a_sentence(bus: Bus, run: Ran, checkout: Checkout) -> None:
     checkout.git("config", "user.email", ADDRESS)
-    refused = await run("profile", "retire", trait)
-    assert (1, "") == (refused.status, refused.out)
-    assert refused.error.startswith("annals: ")
-    assert len(refused.error) < 400
-    assert "Traceback" not in refused.error
+    for trait in ("", "x", "\0", "\udcff", "\u202e\x1b[2J", "*", "x" * 900_000, "x" * 2_000_000):
+        refused = await run("profile", "retire", trait)
+        assert (1, "") == (refused.status, refused.out), trait[:20]
+        assert refused.error.startswith("annals: ")
+        assert len(refused.error) < 400
+        assert "Traceback" not in refused.error
     assert [] == await facts(bus, GLOBAL)
 
 
