@@ -2395,6 +2395,10 @@ export interface MemoryImportance {
    * Why, for the person who decides on it.
    */
   reason?: string;
+  /**
+   * As that of `memory.revise`.
+   */
+  revision?: number;
 }
 /**
  * Make one memory of several. The first one goes on, with these words.
@@ -2415,6 +2419,10 @@ export interface MemoryMerge {
    * Why, for the person who decides on it.
    */
   reason?: string;
+  /**
+   * The revision that was seen of each, in the order of `ids`: if one has a newer one, nothing is changed.
+   */
+  revisions?: number[];
 }
 /**
  * Show a memory no longer.
@@ -2423,6 +2431,10 @@ export interface MemoryArchive {
   id: string;
   reason?: string;
   session?: string;
+  /**
+   * As that of `memory.revise`.
+   */
+  revision?: number;
 }
 /**
  * Let an archived, expired or superseded memory hold again.
@@ -2446,6 +2458,10 @@ export interface MemoryVerify {
   verification?: string;
   reason?: string;
   session?: string;
+  /**
+   * As that of `memory.revise`.
+   */
+  revision?: number;
 }
 /**
  * A memory was of use, or seen to hold, again.

@@ -176,7 +176,7 @@ class Survey:
             memories=memories,
             to_archive=self._live(memories),
             notes=notes,
-            questions=frozenset(self._questions_of(ids, {self._project(one.project) for one in sessions})),
+            questions=frozenset(self._questions_of(ids, {self._aliases.project(one.project) for one in sessions})),
             quoted=quoted,
             in_prompts=self._in_prompts(ids, quoted, sessions),
         )
@@ -184,12 +184,8 @@ class Survey:
     def _questions_of(self, ids: Collection[str], projects: Collection[str]) -> Iterator[tuple[str, str]]:
         """Questions that were asked for these sessions, and such as may quote them."""
         for (project, name), (purpose, origin) in self._questions.items():
-            if origin in ids or (purpose == SEARCHER and self._project(project) in projects):
+            if origin in ids or (purpose == SEARCHER and self._aliases.project(project) in projects):
                 yield project, name
-
-    def _project(self, name: str) -> str:
-        """The project that a name leads to."""
-        return self._aliases.get(name, name)
 
     def _family(self, begun: Iterable[Address]) -> Iterator[Address]:
         known: dict[Address, None] = {}

@@ -109,8 +109,8 @@ def test_a_room_that_is_not_open_yet_is_not_called_unwell() -> None:
 
 
 def test_a_room_that_runs_elsewhere_and_does_not_answer_is_named_where_others_do() -> None:
-    answers = Room("tagger", health=RoomHealth("tagger", ok=True))
+    answers = ObservedRoom("tagger", health=RoomHealth("tagger", ok=True))
     line = "unwell    desk: it does not answer; see that it runs where the others do, and its log"
-    assert line in printed(with_rooms(answers, Room("desk")))
-    assert "unwell" not in printed(with_rooms(Room("tagger"), Room("desk")))
-    assert "unwell" not in printed(with_rooms(answers, Room("desk", running=True)))
+    assert line in printed(with_rooms(answers, ObservedRoom("desk")))
+    assert "unwell" not in printed(with_rooms(ObservedRoom("tagger"), ObservedRoom("desk")))
+    assert "unwell" not in printed(with_rooms(answers, ObservedRoom("desk", running=True)))
