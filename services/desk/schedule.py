@@ -48,10 +48,15 @@ class Schedule:
             self._kit.log.exception("the memory was not brought up to time")
 
     async def ask(self, slot: datetime) -> None:
-        """Bring every book up to the beginning of a slot."""
+        """Bring every book up to the beginning of a slot. One that breaks keeps no other from it."""
         for subject in await self._kit.reader.subjects(f"log.*.*._.{MemoryWritten.TYPE}"):
-            project = parse_log(subject)[0].project
-            await self._books.bring_up_to_time(project, MemoryExpire(slot), f"expire/{project}/{slot.isoformat()}")
+            try:
+                project = parse_log(subject)[0].project
+                await self._books.bring_up_to_time(project, MemoryExpire(slot), f"expire/{project}/{slot.isoformat()}")
+            except Unreachable:
+                raise
+            except Exception:  # it concerns this project only
+                self._kit.log.exception("a book was not brought up to time", subject=subject)
 
 
 def slot_of(moment: datetime) -> datetime:

@@ -189,7 +189,8 @@ class Desk:
         try:
             answer = await self._handle(address, message, command)
         except Conflict:
-            answer = Answer(ok=False, text="Nothing was written: others kept writing to this place. Try again.")
+            text = "Nothing was written: others kept writing to this place. Try again."
+            answer = Answer(ok=False, text=text, again=True)
         except Unconfirmed as error:
             unknown = "It is not known whether this was written"
             answer = Answer(ok=False, text=f"{unknown}: {error}. Look before you try again.", again=True)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from schemas.commands import MemoryExpire, MemoryWrite
 from schemas.envelope import Actor
-from schemas.events import Event, MemoryExpired, MemoryPaused, SessionOpened, StepOpened
+from schemas.events import Event, MemoryExpired, MemoryPaused, MemoryWritten, SessionOpened, StepOpened
 from schemas.subjects import Address
 from services.desk.books import Books
 from services.desk.schedule import SLOT, Schedule, slot_of
@@ -87,6 +87,19 @@ async def test_a_rest_is_seen_when_it_has_ended_after_the_last_look(bus: Bus) ->
         await schedule.ask(slot_of(LATER) + SLOT)
     (pause,) = await times(bus)
     assert MemoryPaused(since=NOON + timedelta(days=14), until=LATER) == pause
+
+
+async def test_a_project_that_cannot_be_read_keeps_no_other_from_it(bus: Bus) -> None:
+    async with opened(Desk(), bus, quick_settings()):
+        await send(bus, DUE)
+    for unreadable in ("=0", "~0"):
+        await bus.client.jetstream().publish(f"log.0.{unreadable}._.{MemoryWritten.TYPE}", b"{}")
+    async with kit_of("desk", bus, quick_settings()) as kit:
+        schedule = Schedule(kit, Books(kit))
+        await worked(bus, LATER, "a")
+        await schedule.ask(slot_of(LATER))
+    (event,) = await times(bus)
+    assert isinstance(event, MemoryExpired)
 
 
 async def test_a_person_may_ask_for_it(bus: Bus) -> None:

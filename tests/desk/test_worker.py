@@ -23,7 +23,7 @@ from schemas.streams import LOG
 from schemas.subjects import Address
 from services.desk.worker import Desk
 from services.edges.launcher.broker import Broker
-from services.kit.bus import Appender, Bus, LogReader, Unconfirmed, Unreachable
+from services.kit.bus import Appender, Bus, Conflict, LogReader, Unconfirmed, Unreachable
 from services.kit.retry import retrying
 from tests.helpers.broker_world import HARBOUR, NOON, connected, facts, kit_of, opened, quick_settings, stored, wrapped
 from tests.helpers.waiting import PATIENCE, until
@@ -144,7 +144,7 @@ async def test_a_subject_that_is_no_command_is_answered(desk: Bus) -> None:
 
 
 @pytest.mark.parametrize("round_", range(3))
-async def test_of_many_commandes_at_once_for_the_same_tags_one_is_written(desk: Bus, round_: int) -> None:
+async def test_of_many_commands_at_once_for_the_same_tags_one_is_written(desk: Bus, round_: int) -> None:
     answers = await asyncio.gather(*(send(desk, DropQueue("3-5"), f"w{round_}{number}") for number in range(6)))
     assert [True] * 6 == [answer.ok for answer in answers]
     assert [2] == [answer.seq for answer in answers if answer.seq]
@@ -263,6 +263,20 @@ async def test_what_was_written_without_a_confirmation_is_not_said_to_be_missing
     written = await desk.messages(LOG.name)
     assert (True, "Queued to be dropped: 3.") == ((again := await send(desk, DropQueue("3"))).ok, again.text)
     assert written == await desk.messages(LOG.name)
+
+
+async def test_a_command_that_lost_to_other_writers_may_be_sent_again(
+    desk: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def conflict(*_: object) -> None:
+        raise Conflict("another position")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Appender, "_request", conflict)
+        first = await send(desk, DropQueue("3"))
+    assert (False, True) == (first.ok, first.again)
+    assert "others kept writing to this place" in first.text
+    assert (await send(desk, DropQueue("3"))).ok
 
 
 async def test_a_command_whose_handling_breaks_is_answered(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
