@@ -1,8 +1,9 @@
-"""What a disk may take from an installation: its views are cut, or its log is lost while rooms run."""
+"""What a disk may take: views are cut, the log is lost while rooms run, what stands beside the log is spoilt."""
 
 import os
 import shutil
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from tests.helpers.installation import (
     play_all,
     rebuilt,
     recorded,
+    recorded_twice,
     settle,
     until,
 )
@@ -87,5 +89,51 @@ async def test_a_log_that_is_lost_while_rooms_run_is_noticed_and_nothing_of_it_g
         assert "late" not in {step.status for step in session.steps}
         assert lost
         assert not lost & {envelope.session for envelope, _ in await facts(bus)}
+        await assert_the_views_are_those_of_the_log(bus, tmp_path / "rebuilt.duckdb")
+        await bus.close()
+
+
+def without_an_index(data: Path) -> None:
+    """The broker's index of the log is gone."""
+    for path in [*(data / "jetstream").rglob("streams/LOG/msgs/index.db")]:
+        path.unlink()
+
+
+def with_a_spoilt_input(data: Path) -> None:
+    """One bit of what harnesses sent is another one; all of it was read before."""
+    path = max((data / "jetstream").rglob("streams/IN/msgs/*.blk"), key=lambda one: int(one.stem))
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 4
+    path.write_bytes(content)
+
+
+def with_cut_files(data: Path) -> None:
+    """What processes of this machine tell each other is cut."""
+    for path in data.glob("*.json"):
+        path.write_text(path.read_text()[:3])
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("spoil", [without_an_index, with_a_spoilt_input, with_cut_files])
+async def test_what_is_spoilt_beside_the_log_costs_nothing_of_the_log(
+    installation: InstallationFactory, tmp_path: Path, spoil: Callable[[Path], None]
+) -> None:
+    first, *_, last = recorded("openai")
+    data = tmp_path / "data"
+    async with installation(data) as running:
+        bus = await connect(running)
+        await play_all(bus, [first], AS_LONG_AS_IT_TAKES)
+        await settle(bus)
+        before = await facts(bus)
+        await bus.close()
+    spoil(data)
+
+    async with installation(data) as running:
+        bus = await connect(running)
+        await settle(bus)
+        assert before == (await facts(bus))[: len(before)]
+        (session,) = await play_all(bus, [last], AS_LONG_AS_IT_TAKES)
+        assert "late" not in {step.status for step in session.steps}
+        assert [] == recorded_twice(await facts(bus))
         await assert_the_views_are_those_of_the_log(bus, tmp_path / "rebuilt.duckdb")
         await bus.close()

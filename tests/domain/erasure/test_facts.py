@@ -6,13 +6,14 @@ from collections.abc import Sequence
 import pytest
 
 from schemas.codec import decode_edits, encode, encode_edits
-from schemas.events import Event, PartRecorded, PlanExtended, SessionRenamed
+from schemas.events import DocsDismissed, DocsProposed, Event, PartRecorded, PlanExtended, SessionRenamed
 from schemas.plan import ReplaceText, SetHead
 from schemas.subjects import Address
 from services.domain.erasure.facts import Addresses, Structural, refuse_word_of_language, rewritten
 from services.domain.erasure.secret import MASK, masked, spellings
 from services.domain.record import Record, read_record
 from tests.helpers.broker_world import HARBOUR, wrapped
+from tests.helpers.proposed_docs import known, name, propose, proposed
 
 
 def erased(secret: str, event: Event, address: Address = HARBOUR) -> Record:
@@ -63,6 +64,15 @@ def test_edits_of_a_plan_stay_edits() -> None:
     assert isinstance(event, PlanExtended)
     clean = (SetHead(slot=0, text=f'a\notebook "{MASK}"'), ReplaceText(part="p", text=MASK))
     assert clean == decode_edits(event.edits)
+
+
+def test_a_change_of_a_document_keeps_its_name_and_what_was_decided_on_it_stays_decided() -> None:
+    command = propose(old="A notebook.\n", new="The notebook.\n")
+    event = erased("notebook", proposed(command)).event
+    assert isinstance(event, DocsProposed)
+    assert ([f"A {MASK}.\n"], [f"The {MASK}.\n"], name(command)) == (event.old, event.new, event.proposal)
+    decided = known(event, DocsDismissed(path=command.path, proposal=name(command)))
+    assert ["dismissed"] == [one.status for one in decided.known.values()]
 
 
 @pytest.mark.parametrize(
