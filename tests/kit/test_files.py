@@ -107,7 +107,9 @@ def test_what_somebody_put_in_its_place_is_left_alone(tmp_path: Path, put: str) 
     assert (b"theirs", False) == (victim.read_bytes(), (tmp_path / "nowhere").exists())
 
 
-@pytest.mark.parametrize("bytes_left", [b"\0\0\0", b"", b'{"host": "\xff"}', b'{"set": "\xff"}', b'{"x": ' + b"[" * 100_000])
+@pytest.mark.parametrize(
+    "bytes_left", [b"\0\0\0", b"", b'{"host": "\xff"}', b'{"set": "\xff"}', b'{"x": ' + b"[" * 100_000]
+)
 def test_a_file_that_a_power_cut_has_spoilt_counts_as_none(tmp_path: Path, bytes_left: bytes) -> None:
     """For everybody who reads a file of this kind: none of them may end with it."""
     (tmp_path / FOLDER).mkdir()
