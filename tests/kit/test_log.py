@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import pytest
+from nats.js import JetStreamContext
 from nats.js.errors import APIError
 
 from schemas.events import Event, SessionClosed, SessionIdled, SessionOpened, SessionRenamed
@@ -15,8 +16,9 @@ from schemas.subjects import Address
 from services.domain.record import Record
 from services.edges.launcher import broker as launcher
 from services.edges.launcher.broker import Broker
-from services.kit.bus import Appender, Bodies, Bus, Conflict, LogReader, TooLarge, Unreachable, append
+from services.kit.bus import Appender, Bodies, Bus, Conflict, LogReader, TooLarge, Unreachable, append, layout
 from services.kit.bus.append import FEW
+from services.kit.bus.layout import Log
 from services.kit.bus.log import READ_BATCH, SLICE
 from tests.helpers.broker_world import HARBOUR, connected, facts, stored, titles, wrapped
 from tests.helpers.poison import UNREADABLE, Make, together
@@ -488,3 +490,20 @@ async def test_what_is_expected_of_a_subject_is_expected_once_however_many_event
         seqs = await Appender(bus).append(wrapped(events, expected), expected)
         expected = {HARBOUR.log(event.TYPE): seq for event, seq in zip(events, seqs, strict=True)}
     assert events * 2 == await facts(bus)
+
+
+async def test_what_is_written_while_the_log_is_looked_at_makes_no_other_log_of_it(
+    bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A room writes and reads on while it looks: what it knows then is more than the end that it was sent."""
+    await bus.ensure()
+    look = layout.log
+    await Appender(bus).append(wrapped(titles(1)), {})
+
+    async def looked(js: JetStreamContext) -> Log:
+        found = await look(js)
+        await Appender(bus).append(wrapped(titles(1, 1)), {})
+        return found
+
+    monkeypatch.setattr(layout, "log", looked)
+    assert not await bus.has_another_log()

@@ -194,11 +194,11 @@ class Bus:
         return self.lost.is_set()
 
     async def _difference(self, created: datetime) -> Difference | None:
+        known, through = self.trail.marks, self.trail.through  # what comes while the log is looked at is not in its end
         now = await layout.log(self.js)
-        known = self.trail.marks
         if now.created != created:
-            return Difference(self.trail.through, 0, now.end)
-        return compared(known, self.trail.through, now.end, await marks(self.client, (mark.seq for mark in known)))
+            return Difference(through, 0, now.end)
+        return compared(known, through, now.end, await marks(self.client, (mark.seq for mark in known)))
 
     async def _closed(self) -> None:
         self.lost.set()
