@@ -1,4 +1,4 @@
-"""The commands about changes of documents, beside the others of `schemas.commands`."""
+"""The commands about changes of documents, next to the others of `schemas.commands`."""
 
 from typing import ClassVar
 

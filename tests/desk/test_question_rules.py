@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from schemas.commands import Command, QuestionAnswer, QuestionRequest, QuestionTake, QuestionWithdraw
+from schemas.commands import Command
 from schemas.events import (
     Event,
     QuestionAnswered,
@@ -18,6 +18,7 @@ from schemas.events import (
     QuestionWithdrawn,
     SessionIdled,
 )
+from schemas.question_commands import QuestionAnswer, QuestionRequest, QuestionTake, QuestionWithdraw
 from services.desk.core.commands import decide
 from services.desk.core.questions import LEASE, MEMORY, MOST_OPEN, MOST_TEXT, Questions, evolve
 from services.domain.decision import CommandContext, Decision

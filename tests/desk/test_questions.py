@@ -11,10 +11,11 @@ import msgspec
 import pytest
 
 from schemas.codec import encode
-from schemas.commands import Answer, Command, CommandMessage, QuestionRequest, QuestionWithdraw
+from schemas.commands import Answer, Command, CommandMessage
 from schemas.envelope import Actor
 from schemas.events import QuestionAnswered, QuestionPut, QuestionTaken, QuestionWithdrawn
 from schemas.question_asks import OfferedQuestion
+from schemas.question_commands import QuestionRequest, QuestionWithdraw
 from schemas.subjects import Address
 from services.desk.worker import Desk
 from services.edges.launcher.broker import Broker

@@ -10,9 +10,10 @@ import msgspec
 import pytest
 
 from schemas.codec import encode
-from schemas.commands import Answer, CommandMessage, QuestionRequest
+from schemas.commands import Answer, CommandMessage
 from schemas.envelope import Actor
 from schemas.events import QuestionAnswered
+from schemas.question_commands import QuestionRequest
 from schemas.streams import IN
 from schemas.subjects import Address
 from services.edges.launcher.supervisor import Installation

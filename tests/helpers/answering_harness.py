@@ -9,9 +9,10 @@ from uuid import uuid4
 import msgspec
 
 from schemas.codec import encode
-from schemas.commands import Answer, Command, CommandMessage, QuestionAnswer, QuestionTake
+from schemas.commands import Answer, Command, CommandMessage
 from schemas.envelope import Actor
 from schemas.question_asks import OfferedQuestion, QuestionAsk
+from schemas.question_commands import QuestionAnswer, QuestionTake
 from schemas.subjects import Address, ask
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus, Unreachable

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import pytest
 from msgspec.structs import replace
 
-from schemas.commands import QuestionAnswer
 from schemas.events import (
     CompartmentSealed,
     HistoryAttempted,
@@ -19,6 +18,7 @@ from schemas.events import (
     SpendSettled,
 )
 from schemas.question_asks import OfferedQuestion
+from schemas.question_commands import QuestionAnswer
 from services.desk.worker import Desk
 from services.edges.launcher.broker import Broker
 from services.historian.worker import Historian

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from schemas.commands import QuestionAnswer
 from schemas.events import QuestionAnswered, QuestionPut, QuestionTaken, QuestionWithdrawn
 from schemas.question_asks import OfferedQuestion
+from schemas.question_commands import QuestionAnswer
 from schemas.subjects import Address
 from services.desk.worker import Desk
 from services.edges.launcher.broker import Broker

@@ -14,9 +14,9 @@ from pydantic import SecretStr
 
 from schemas.asks import AugmentAsk, Augmentation, Hits, SearchAsk
 from schemas.codec import encode
-from schemas.commands import QuestionAnswer
 from schemas.events import QuestionAnswered, QuestionPut, SpendRefused, SpendReserved, SpendSettled
 from schemas.question_asks import OfferedQuestion
+from schemas.question_commands import QuestionAnswer
 from schemas.subjects import ask
 from services.desk.worker import Desk
 from services.domain.search.fragments import CHARACTERS

@@ -2696,79 +2696,6 @@ export interface SpendSettle {
   usd?: number;
 }
 /**
- * A room has a question for a model, which a harness of the project may answer. The same question twice is one.
- */
-export interface QuestionRequest {
-  /**
-   * An id that the room makes of what it asks.
-   */
-  question: string;
-  /**
-   * The room.
-   */
-  purpose: string;
-  /**
-   * `provider/model`, or `small`: whichever small model the harness has.
-   */
-  model: string;
-  system: string;
-  prompt: string;
-  /**
-   * The most tokens of the answer.
-   */
-  output: number;
-  /**
-   * After this nobody takes it any more.
-   */
-  until: string;
-  /**
-   * The session that it is asked for.
-   */
-  session?: string;
-}
-/**
- * A harness is about to answer a question. The first one has it, for 180 s; meanwhile all others are refused.
- */
-export interface QuestionTake {
-  question: string;
-  /**
-   * One id for each process of a harness.
-   */
-  taker: string;
-  session?: string;
-}
-/**
- * The answer of the harness that took a question, or why it has none.
- */
-export interface QuestionAnswer {
-  question: string;
-  taker: string;
-  text?: string;
-  /**
-   * `busy`, `refused`, `aborted`, `empty`, `overflow`, `timeout`, or a sentence; empty: there is an answer.
-   */
-  failure?: string;
-  /**
-   * The one that answered, as `provider/model`.
-   */
-  model?: string;
-  /**
-   * As the harness counts them; 0: it does not know. So are the others.
-   */
-  tokens_in?: number;
-  tokens_out?: number;
-  cached?: number;
-  usd?: number;
-  session?: string;
-}
-/**
- * A room no longer waits for an answer, or could not use the one that came.
- */
-export interface QuestionWithdraw {
-  question: string;
-  reason?: string;
-}
-/**
  * A person has had a proposal written into the document of their working tree; nobody else writes it.
  */
 export interface DocsApply {
@@ -2811,6 +2738,79 @@ export interface DocsPropose {
   /**
    * Why, in lines.
    */
+  reason?: string;
+}
+/**
+ * The answer of the harness that took a question, or why it has none.
+ */
+export interface QuestionAnswer {
+  question: string;
+  taker: string;
+  text?: string;
+  /**
+   * `busy`, `refused`, `aborted`, `empty`, `overflow`, `timeout`, or a sentence; empty: there is an answer.
+   */
+  failure?: string;
+  /**
+   * The one that answered, as `provider/model`.
+   */
+  model?: string;
+  /**
+   * As the harness counts them; 0: it does not know. So are the others.
+   */
+  tokens_in?: number;
+  tokens_out?: number;
+  cached?: number;
+  usd?: number;
+  session?: string;
+}
+/**
+ * A room has a question for a model, which a harness of the project may answer. The same question twice is one.
+ */
+export interface QuestionRequest {
+  /**
+   * An id that the room makes of what it asks.
+   */
+  question: string;
+  /**
+   * The room.
+   */
+  purpose: string;
+  /**
+   * `provider/model`, or `small`: whichever small model the harness has.
+   */
+  model: string;
+  system: string;
+  prompt: string;
+  /**
+   * The most tokens of the answer.
+   */
+  output: number;
+  /**
+   * After this nobody takes it any more.
+   */
+  until: string;
+  /**
+   * The session that it is asked for.
+   */
+  session?: string;
+}
+/**
+ * A harness is about to answer a question. The first one has it, for 180 s; meanwhile all others are refused.
+ */
+export interface QuestionTake {
+  question: string;
+  /**
+   * One id for each process of a harness.
+   */
+  taker: string;
+  session?: string;
+}
+/**
+ * A room no longer waits for an answer, or could not use the one that came.
+ */
+export interface QuestionWithdraw {
+  question: string;
   reason?: string;
 }
 /**

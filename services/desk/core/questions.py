@@ -11,9 +11,9 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from schemas.commands import QuestionAnswer, QuestionRequest, QuestionTake, QuestionWithdraw
 from schemas.envelope import Envelope
 from schemas.events import Event, QuestionAnswered, QuestionPut, QuestionTaken, QuestionWithdrawn
+from schemas.question_commands import QuestionAnswer, QuestionRequest, QuestionTake, QuestionWithdraw
 from services.desk.core.spending import MOST_TOKENS, MOST_USD
 from services.domain.command import HARNESSES, ROOMS, AddressKind, command
 from services.domain.decision import CommandContext, Decision

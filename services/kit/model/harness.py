@@ -8,9 +8,10 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from schemas.codec import encode
-from schemas.commands import Answer, Command, QuestionRequest, QuestionWithdraw
+from schemas.commands import Answer, Command
 from schemas.envelope import Actor, Envelope
 from schemas.events import Event, QuestionAnswered, QuestionTaken, QuestionWithdrawn
+from schemas.question_commands import QuestionRequest, QuestionWithdraw
 from schemas.subjects import Address
 from services.domain.questions.question import Outcome
 from services.kit.bus import Bus, LogReader, Unreachable

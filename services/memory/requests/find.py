@@ -144,7 +144,10 @@ def phrase_in(line: str) -> PhraseHit | None:
 
 def _beginning(phrase: Phrase, line: str, begins: Sequence[int]) -> re.Match[str] | None:
     """The phrase where a sentence begins with it, of those that begin in no quotation marks and in no code."""
-    return next(filter(None, (phrase.pattern.match(line, at) for at in begins)), None)
+    for at in begins:
+        if found := phrase.pattern.match(line, at):
+            return found
+    return None
 
 
 def _unquoted(phrase: Phrase, line: str) -> re.Match[str] | None:
