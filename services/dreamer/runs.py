@@ -37,6 +37,8 @@ from services.kit.model import BudgetExhausted
 from services.kit.room import Kit
 
 DreamJob = Job[Dreams, DreamRequested]
+LONGEST_PAUSE = 0.1
+"""Seconds between two commands, at most. A pause is as long as the desk took, so that half of its time is others'."""
 DESK_AWAY = 15.0
 """Seconds until a task is tried again of which the desk did not decide a command."""
 
@@ -214,8 +216,9 @@ class DreamRun:
         """Have the desk decide each change, in their order; how many it refused. Raises `Unreachable`."""
         refused, actor = 0, Actor("room", SENDER)
         for change in changes[:MOST_CHANGES]:
-            name = command_name(run, task, change.command, change.target)
+            name, began = command_name(run, task, change.command, change.target), time.monotonic()
             answer = await send(self._kit.bus, address, change.command, name=name, actor=actor)
+            await asyncio.sleep(min(time.monotonic() - began, LONGEST_PAUSE))
             if answer.again:
                 raise Unreachable(f"the desk did not decide on a command: {answer.text}")
             if not answer.ok:
