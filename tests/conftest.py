@@ -1,5 +1,6 @@
 """Fixtures that need the world: a real broker, a whole installation, recordings of other projects."""
 
+import gc
 import os
 import socket
 import sys
@@ -29,11 +30,25 @@ WITHOUT_SEARCH = tuple(room for room in ROOMS if room not in {"commit_indexer", 
 InstallationFactory = Callable[..., AbstractAsyncContextManager[Installation]]
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """What a developer has set is none of a test's business: what no test sets is as it is by default."""
     for name in {name for name in os.environ if name.startswith(SETTINGS)} - {recordings.FOREIGN}:
         del os.environ[name]
     use_profile()
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses", default=None):
+        gc.disable()  # while thousands of tests are collected: to look through them again and again took half the time
+
+
+def pytest_collection_finish() -> None:
+    """What was collected is never looked through again; the garbage of tests is collected as ever."""
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """At its end a process may take apart all that it had."""
+    gc.unfreeze()
+    gc.enable()
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -17,7 +17,9 @@ from services.edges.launcher.broker import Broker
 from services.kit.bus import Appender, Bus, LogReader
 from services.kit.logs import logger
 from services.kit.room import Kit, Room
+from services.responder.worker import Responder
 from services.settings import LoopSettings, Settings, Views
+from tests.helpers.empty_views import lay_out
 
 NOON = datetime(2026, 3, 7, 12, tzinfo=UTC)
 HARBOUR = Address("harbour", "s1")
@@ -95,6 +97,8 @@ async def kit_of(name: str, bus: Bus, settings: Settings) -> AsyncIterator[Kit]:
 @asynccontextmanager
 async def opened(room: Room, bus: Bus, settings: Settings) -> AsyncIterator[Kit]:
     """Let a room work in this process."""
+    if isinstance(room, Responder):
+        await lay_out(settings.data)
     async with kit_of(room.NAME, bus, settings) as kit:
         await room.open(kit)
         yield kit
