@@ -34,6 +34,12 @@ def ratio_at_most(name: str, value: float, unit: str, limit: float, baseline: fl
     return Measure(name, value, unit, baseline, ratio, f"ratio <= {limit:g}", ratio <= limit)
 
 
+def ratio_at_least(name: str, value: float, unit: str, limit: float, baseline: float) -> Measure:
+    """A value that should reach so many times the bare operation."""
+    ratio = value / baseline
+    return Measure(name, value, unit, baseline, ratio, f"ratio >= {limit:g}", ratio >= limit)
+
+
 def _ratio(value: float, baseline: float | None) -> float | None:
     return value / baseline if baseline else None
 
