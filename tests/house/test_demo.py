@@ -13,7 +13,7 @@ from services.edges.client import demo
 from services.edges.client.replay import borrowed_installation
 from services.kit.bus import Bus
 from services.kit.endpoint import find
-from services.settings import Nats, Settings
+from services.settings import Embed, Model, Nats, Settings
 from tests.conftest import InstallationFactory
 from tests.helpers.installation import connect
 from tests.helpers.recordings import SHIPPED
@@ -21,18 +21,18 @@ from tests.helpers.recordings import SHIPPED
 pytestmark = [pytest.mark.house, pytest.mark.broker]
 
 
-async def test_it_plays_tells_and_draws_in_an_installation_of_its_own_whatever_broker_the_settings_name(
+async def test_it_plays_tells_and_draws_without_the_broker_and_the_models_of_the_settings(
     installation: InstallationFactory,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    wanted: list[Nats] = []
+    wanted: list[Settings] = []
 
     @asynccontextmanager
     async def borrowed(settings: Settings) -> AsyncIterator[Bus]:
         """The one of this test, which is quicker than another one with all rooms."""
-        wanted.append(settings.nats)
+        wanted.append(settings)
         async with borrowed_installation(replace(settings, nats=nats)) as bus:
             yield bus
 
@@ -43,11 +43,13 @@ async def test_it_plays_tells_and_draws_in_an_installation_of_its_own_whatever_b
         settings = Settings(data=tmp_path / "data")
         found = find(settings)
         nats = replace(settings.nats, url=found.url, user=found.user, password=SecretStr(found.password))
-        status = await asyncio.to_thread(demo.demo, tmp_path / "tokens.svg", replace(settings, nats=nats))
+        paid = Model(chain=("openai/gpt-5",)), Embed(provider="remote", url="http://127.0.0.1:1/v1", model="paid")
+        given = replace(settings, nats=nats, model=paid[0], embed=paid[1])
+        status = await asyncio.to_thread(demo.demo, tmp_path / "tokens.svg", given)
 
     told = capsys.readouterr().out
     assert 0 == status
-    assert [Nats()] == wanted
+    assert [replace(settings, nats=Nats())] == wanted
     assert "usable" in told[told.index("ask.session") : told.index("ask.explain")]
     assert "edits in force" in told[told.index("ask.explain") :]
     assert "tokens.svg" in told.replace("\n", "")

@@ -80,6 +80,16 @@ async def test_a_hole_in_the_log_is_reported_by_a_room(broker: Broker, bus: Bus,
     await after.close()
 
 
+async def test_a_broker_that_refuses_to_say_how_long_the_log_is_has_not_shown_it_to_be_whole(tmp_path: Path) -> None:
+    without_streams = Broker(tmp_path / "new", port=0, max_payload=Settings().nats.max_payload)
+    await without_streams.start()
+    bus = await connected(without_streams)
+    with pytest.raises(Unreachable, match="could not be read back: stream not found"):
+        await unreadable(bus)
+    await bus.close()
+    without_streams.stop()
+
+
 async def test_the_newest_block_is_read_once_for_many_appends(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[Bus] = []
 

@@ -21,7 +21,7 @@ from services.edges.output_file import check_writable
 from services.edges.terminal import printable
 from services.kit.bus import Bus
 from services.kit.logs import configure
-from services.settings import Nats, Settings
+from services.settings import Embed, Model, Nats, Settings
 
 RECORDING = "shop.json.gz"
 ANSWER = 30.0
@@ -31,11 +31,14 @@ def demo(where: Path, settings: Settings) -> int:
     """Play, print, draw; the exit status is 1 if any prefix changed without a reason.
 
     It has an installation of its own, also where the settings name a broker: that one has people's sessions in its log.
+    No model of the settings is asked, since each question may cost something.
     Raises `UnwritableFile` where no chart can be written there.
     """
     check_writable(where, (".svg", ".png"))
     configure("demo", level="warning", as_json=False)
-    return uvloop.run(_demo(styling.console(), where, msgspec.structs.replace(settings, nats=Nats())))
+    embed = Embed() if settings.embed.provider == "remote" else settings.embed
+    own = msgspec.structs.replace(settings, nats=Nats(), model=Model(), embed=embed)
+    return uvloop.run(_demo(styling.console(), where, own))
 
 
 async def _demo(console: Console, where: Path, settings: Settings) -> int:

@@ -84,8 +84,13 @@ class _StreamState(msgspec.Struct, frozen=True):
     deleted: tuple[int, ...] | None = None
 
 
+class _Refusal(msgspec.Struct, frozen=True):
+    description: str = "the broker gives no reason"
+
+
 class _Info(msgspec.Struct, frozen=True):
     state: _StreamState = _StreamState()
+    error: _Refusal | None = None
 
 
 async def unreadable(bus: Bus, *, newest_only: bool = False) -> tuple[int, ...]:
@@ -95,7 +100,10 @@ async def unreadable(bus: Bus, *, newest_only: bool = False) -> tuple[int, ...]:
     """
     try:
         reply = await bus.client.request(f"$JS.API.STREAM.INFO.{LOG.name}", b'{"deleted_details":true}', timeout=WAIT)
-        state = msgspec.json.decode(reply.data, type=_Info).state
+        info = msgspec.json.decode(reply.data, type=_Info)
+        if info.error is not None:
+            raise Unreachable(f"the log could not be read back: {info.error.description}")
+        state = info.state
         start = max(1, state.first_seq)
         if newest_only and state.messages:
             start = max(start, state.last_seq + 1 - ceil(SPARE * BLOCK * state.messages / max(1, state.bytes)))
