@@ -262,7 +262,7 @@ PROGRAM = """
 import asyncio, json, os, signal, sys
 from pathlib import Path
 from services.kit.bus import Bus
-from services.kit.projector import Pace, Projector
+from services.kit.projector import CommitPace, Projector
 from tests.helpers.broker_world import kit_of, quick_settings
 
 url, password, file, moment, at = sys.argv[1:]
@@ -295,7 +295,7 @@ class FileSink:
 async def main():
     bus = await Bus.connect(url, "killed", user="room", password=password)
     async with kit_of("responder", bus, quick_settings()) as kit:
-        projector = Projector(kit, FileSink(), "sink", Pace(7, 0.0, 60.0))
+        projector = Projector(kit, FileSink(), "sink", CommitPace(7, 0.0, 60.0))
         await projector.open()
         await projector.committed(int(at), 20)
     await bus.close()

@@ -169,8 +169,8 @@ async def stopped_store(settings: Settings, *, ends_leftover: bool) -> AsyncIter
             bus = await Bus.connect(nats.url, "erase", user=nats.user, password=password, wait=nats.wait)
         except NotAdmitted as error:
             raise Unreachable(
-                "no password of a team's broker lets anybody erase what it stores; stop its rooms, and run this with a "
-                "broker of its own on the same store, as deploy/README.md describes"
+                "no password of a team's broker lets anybody erase what it stores; stop its rooms, and run `annals "
+                "erase` with a broker of its own on the same store, as deploy/README.md describes"
             ) from error
         try:
             await _refuse_busy(bus)

@@ -47,7 +47,7 @@ async def test_what_helps_is_printed_with_its_place_and_how_it_was_chosen(run: R
         (("  ",), "write your request"),
         (("\0",), "write your request"),
         (("broken\udcff",), "no Unicode text"),
-        (("b" * 1_100_000,), "the broker takes 1048576"),
+        (("b" * 1_100_000,), "the broker takes 1,048,576: give less of it"),
         (("berths", "--project", "harbor"), "did you mean harbour?"),
     ],
     ids=["blank", "NUL", "no Unicode", "1 MB", "unknown project"],
