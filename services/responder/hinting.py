@@ -116,7 +116,7 @@ class Hinting:
             self._await(address, self._begin(self._look(address, event, envelope)))
 
     async def ready(self, address: Address, seconds: float) -> None:
-        """Wait until what a person has just written was searched for, for `WAIT` and half of these seconds at most.
+        """Wait until what a person has just written was searched for: at most `WAIT`, and two thirds of these seconds.
 
         It returns at once where no search is under way, and where an earlier plan has waited for it: that one has been
         sent without what it finds.
@@ -126,7 +126,7 @@ class Hinting:
             return
         self.waiting += 1
         try:
-            await asyncio.wait(searches, timeout=max(0.0, min(WAIT, seconds / 2)))
+            await asyncio.wait(searches, timeout=max(0.0, min(WAIT, seconds * 2 / 3)))
         finally:
             self.waiting -= 1
 

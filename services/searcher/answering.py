@@ -228,10 +228,11 @@ class Searching:
     async def _shelves(self, name: str, ask: SearchAsk, degraded: list[str]) -> tuple[ProjectShelves, str]:
         """The shelves with all that was confirmed before the question, if that takes no longer than is bearable.
 
+        Who cannot wait gets shelves as they are, but for a position that the question names.
         With them comes why the index cannot be written: then nobody waits for it.
         """
         deadline = time.monotonic() + min(PATIENCE, ask.deadline_ms / 1000 or PATIENCE)
-        wanted = max(ask.min_seq, await self._position(name))
+        wanted = ask.min_seq if _is_urgent(ask) else max(ask.min_seq, await self._position(name))
         at_most = BEARABLE if _is_urgent(ask) else OLD
         project = await self._store.shelves(name, through=min(wanted, self._store.through), at_most=at_most)
         failure = ""

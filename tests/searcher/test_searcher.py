@@ -12,8 +12,8 @@ import pytest_asyncio
 
 from schemas.asks import EmbedAsk, Hits, SearchAsk
 from schemas.codec import encode
-from schemas.events import AliasAdded, AliasRemoved
-from schemas.subjects import ask
+from schemas.events import AliasAdded, AliasRemoved, NoteWritten
+from schemas.subjects import Address, ask
 from services.domain.aliases import GLOBAL
 from services.embedder.worker import Embedder
 from services.kit.bus import Appender, Bus
@@ -286,6 +286,22 @@ async def test_what_the_index_has_not_read_yet_is_told(asking: Asking) -> None:
     found = await asking("tide table", min_seq=4_000)
     assert "m1" == ids(found)[0]
     assert "not yet to 4000" in found.degraded[-1]
+
+
+async def test_who_cannot_wait_gets_what_is_indexed_without_what_was_confirmed_just_now(
+    asking: Asking, bus: Bus
+) -> None:
+    await asking.index.write(ROWS)
+    notes = [NoteWritten(note=f"n{number}", text="Ask Ada.") for number in range(100)]
+    await Appender(bus).append(wrapped(notes, address=Address("harbour")), {})
+
+    async def is_waited_for() -> bool:
+        return "not yet to" in "".join((await asking("tide table", deadline_ms=600)).degraded)
+
+    await until(is_waited_for)
+    found = await asking("tide table", deadline_ms=100)
+    assert "m1" == ids(found)[0]
+    assert "not yet to" not in "".join(found.degraded)
 
 
 @pytest.mark.usefixtures("asking")

@@ -69,10 +69,11 @@ def is_augmented(session: Session, message: str) -> bool:
 
 def is_late(session: Session, message: str) -> bool:
     """Whether the call that sends a message has got its plan already."""
-    known = session.conversation.messages.get(message)
-    if known is None or not known.ordinal or session.step is None:
+    known, step = session.conversation.messages.get(message), session.step
+    if known is None or not known.ordinal or step is None:
         return False
-    return session.revisions.planned == session.step.step
+    # the list of a call comes before the call itself: until then the newest call is the one before
+    return known.ordinal <= step.last and session.revisions.planned == step.step
 
 
 def _age(hit: Found, now: datetime) -> str:

@@ -1,9 +1,9 @@
 from datetime import UTC, datetime, timedelta
 
 from schemas.asks import Hit, Hits
-from schemas.events import MessageRecorded, PartRecorded
+from schemas.events import MessageListed, MessageRecorded, PartRecorded, PlanExtended, StepOpened
 from services.domain.texts.clean import CONTEXT_ELEMENT
-from services.plan.lanes.hint_decisions import decided, hits_of, is_augmented, skipped, too_short
+from services.plan.lanes.hint_decisions import decided, hits_of, is_augmented, is_late, skipped, too_short
 from services.plan.session.state import Session, evolve
 from tests.helpers.given import given
 
@@ -58,3 +58,20 @@ def test_an_augmented_message_gets_no_hint() -> None:
     assert not is_augmented(said.state, "m2")
     added = PartRecorded(message="m1", part="m1.1", kind="text", text=element, bytes=len(element), synthetic=True)
     assert is_augmented(said.and_given(added).state, "m1")
+
+
+def test_a_message_is_late_when_the_call_that_sends_it_has_its_plan_and_not_when_only_the_one_before_has() -> None:
+    sent = given(
+        evolve,
+        Session(),
+        MessageRecorded(message="m1", role="user"),
+        MessageListed(messages=["m1"], ordinals=[1]),
+        StepOpened(step="s1", last=1, count=1),
+        PlanExtended(revision=0, step="s1", as_of=3),
+    )
+    assert is_late(sent.state, "m1")
+    listed = sent.and_given(MessageRecorded(message="m2", role="user"), MessageListed(messages=["m2"], ordinals=[2]))
+    assert not is_late(listed.state, "m2")
+    opened = listed.and_given(StepOpened(step="s2", kept=1, last=2, count=2))
+    assert not is_late(opened.state, "m2")
+    assert is_late(opened.and_given(PlanExtended(revision=0, step="s2", as_of=6)).state, "m2")
