@@ -63,10 +63,10 @@ def _unspaced(wanted: Collection[str]) -> list[str]:
 
 def _cut(line: str, start: int, most: int) -> str:
     """A piece of a line, from the beginning of a word to the end of one, with a sign where something is left out."""
-    if start:
-        blank = line.find(" ", start, start + BEFORE)
-        start = blank + 1 if blank >= 0 else start
     start = min(start, max(0, len(line) - most + 1))
+    if start:
+        blank = line.find(" ", start - 1, start + BEFORE)
+        start = blank + 1 if blank >= 0 else start
     room = most - bool(start)
     is_cut = len(line) - start > room
     piece = f"{_whole_words(line[start : start + room])}…" if is_cut else line[start:]

@@ -28,6 +28,13 @@ def test_a_fragment_is_no_longer_than_it_may_be(text: str, wanted: list[str]) ->
     assert "\n" not in shown
 
 
+def test_the_end_of_a_text_begins_with_a_word_too() -> None:
+    line = "first second " * 30 + "lastly"
+    shown = fragment(line, ["lastly"])
+    assert shown.endswith("first second lastly")
+    assert {"first", "second", "lastly"} == set(shown.strip("…").split())
+
+
 @given(st.lists(st.text("abcdefgh", min_size=1, max_size=20), min_size=1, max_size=120), st.integers(0, 119))
 def test_a_fragment_ends_and_begins_between_words(listed: list[str], at: int) -> None:
     shown = fragment(" ".join(listed), frozenset(words(listed[at % len(listed)])))
