@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-KEPT = (
+INHERITED = (
     "PATH", "HOME", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR",
     "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
 )  # fmt: skip
@@ -44,5 +44,5 @@ def environment(
     numbered: dict[str, str] = {"GIT_CONFIG_COUNT": str(len(entries))}
     for at, (name, value) in enumerate(entries.items()):
         numbered |= {f"GIT_CONFIG_KEY_{at}": name, f"GIT_CONFIG_VALUE_{at}": value}
-    inherited = {name: given[name] for name in KEPT if name in given}
+    inherited = {name: given[name] for name in INHERITED if name in given}
     return {**inherited, **QUIET, **numbered, "GIT_ALLOW_PROTOCOL": protocols}

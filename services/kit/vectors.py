@@ -38,7 +38,7 @@ PLACE = "_rowid"
 KEY = "key"
 FRESH = timedelta(seconds=0)
 """A reader sees what the writer has written just now."""
-KEPT = timedelta(minutes=10)
+RETENTION = timedelta(minutes=10)
 """For how long those who read an older version may go on."""
 AT_ONCE = 1_000
 """Rows that are copied together."""
@@ -211,7 +211,7 @@ class Table:
         query = query.where(where) if where else query
         return await query.limit(limit).select([*columns, "_distance"]).to_arrow()
 
-    async def tidy(self, *, retention: timedelta = KEPT) -> None:
+    async def tidy(self, *, retention: timedelta = RETENTION) -> None:
         """Join small files, take new rows into the indexes, and drop versions that nobody reads any more."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # who keeps nothing has seen to it that nobody reads

@@ -6,7 +6,7 @@ from schemas.inbox import Capability, PartSeen, Todo, TodoSeen
 from services.domain.limits import Limits, Prices
 from services.plan.lanes import Lane
 from services.plan.lanes.hints import HintHit, NoteStatus
-from services.plan.lanes.skeletons import KEPT
+from services.plan.lanes.skeletons import MOST_WITH_ARGUMENTS
 from tests.helpers.harness import SHOWN, Call, Harness, attached, ran, replace, text_part, thought, with_picture
 from tests.helpers.historian_sessions import sealed
 from tests.helpers.project_documents import Project, written
@@ -79,7 +79,7 @@ def beginning(harness: Harness) -> list[Call]:
 
 def middle(harness: Harness) -> list[Call]:
     """Work of all kinds. The second of these calls is made without a plan."""
-    makes = [{"command": "make"}, *[{"command": "make " * 250}] * KEPT]
+    makes = [{"command": "make"}, *[{"command": "make " * 250}] * MOST_WITH_ARGUMENTS]
     harness.assistant(text_part("I build it."), *(called("bash", made, call=f"old{n}") for n, made in enumerate(makes)))
     for n in range(4):
         turn(harness, f"Step {n}.", text_part("Done."))

@@ -1,4 +1,4 @@
-/** The project's documents and key files, told by content: once, and again when they change. */
+/** The project's documents and key files, reported by content: once, and again when they change. */
 
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
@@ -28,7 +28,7 @@ interface Found {
 
 export class Documents {
   /** By project, since each has a log of its own, and then by path: the digest. */
-  private readonly told = new Map<string, Map<string, string>>();
+  private readonly reported = new Map<string, Map<string, string>>();
   private readonly leftOut = new Map<string, string>();
   private looking: Promise<unknown> = Promise.resolve();
 
@@ -37,39 +37,44 @@ export class Documents {
     private readonly log: Pick<Log, "note">,
   ) {}
 
-  /** What has changed since a project was told last. Looks take turns, so that what is told last is newest. */
+  /** What has changed since the last report to a project. Looks take turns, so that the last report is the newest. */
   changes(project: string, guide: Wanted): Promise<Item[]> {
-    const told = this.told.get(project) ?? new Map<string, string>();
-    this.told.set(project, told);
-    const look = this.looking.then(() => this.look(guide, told));
+    const reported = this.reported.get(project) ?? new Map<string, string>();
+    this.reported.set(project, reported);
+    const look = this.looking.then(() => this.look(guide, reported));
     this.looking = look.catch(() => undefined); // whoever asked hears of it
     return look;
   }
 
-  private async look(guide: Wanted, told: Map<string, string>): Promise<Item[]> {
+  private async look(guide: Wanted, reported: Map<string, string>): Promise<Item[]> {
     const root = await realpath(this.root);
     const items: Item[] = [];
     const most = Math.min(guide.document_bytes || MAX_BYTES, MAX_BYTES);
     for (const path of (guide.documents ?? []).slice(0, MAX_DOCUMENTS)) {
-      const item = await this.change(root, path, most, told);
+      const item = await this.change(root, path, most, reported);
       if (item) items.push(item);
     }
     return items;
   }
 
-  private async change(root: string, path: string, most: number, told: Map<string, string>): Promise<Item | undefined> {
+  private async change(
+    root: string,
+    path: string,
+    most: number,
+    reported: Map<string, string>,
+  ): Promise<Item | undefined> {
     let found: Found;
     try {
       found = await find(root, path, most);
     } catch (error) {
-      this.explain(path, String(error)); // it may be there all the same: what was told of it holds
+      this.explain(path, String(error)); // it may be there all the same: what was reported of it holds
       return undefined;
     }
     this.explain(path, found.reason ?? "");
     const { bytes, text } = found;
     const digest = bytes ? createHash("sha256").update(bytes).digest("hex") : "";
-    if ((told.get(path) ?? "") === digest) return undefined;
-    told.set(path, digest);
+    if ((reported.get(path) ?? "") === digest) return undefined;
+    reported.set(path, digest);
     return { kind: "document.seen", path, digest, ...(text === undefined ? {} : { text }) };
   }
 

@@ -45,7 +45,7 @@ export class Session {
   readonly systems = new Map<string, string>();
   /** Whose system prompts say that they are to be left alone. */
   readonly asides = new Set<string>();
-  private readonly told = new Set<string>();
+  private readonly reportedParts = new Set<string>();
   private readonly infos = new Map<string, string>();
   /** Messages of a person that were heard as they came: only what comes with them can be a person's typing. */
   private readonly prompted = new Set<string>();
@@ -93,7 +93,7 @@ export class Session {
   hear(event: BusEvent, isOld = false): Item[] {
     const properties = event.properties ?? {};
     const isFirst = !isOld && !this.heard.has(event);
-    const isListed = isOld && this.told.has(properties.part?.id ?? "") && !this.heard.has(event);
+    const isListed = isOld && this.reportedParts.has(properties.part?.id ?? "") && !this.heard.has(event);
     this.heard.note(event);
     if (isListed) return []; // a step's list is newer than an event that nobody heard
     switch (event.type) {
@@ -160,7 +160,7 @@ export class Session {
 
   /** It is vouched for what came with a person's message, for the first time and before a model was sent it. */
   private isTyped(part: Part, isFirst: boolean): boolean {
-    const isNew = isFirst && !this.told.has(part.id) && part.messageID > this.newest;
+    const isNew = isFirst && !this.reportedParts.has(part.id) && part.messageID > this.newest;
     return isNew && this.prompted.has(part.messageID) && translate.isTypable(part);
   }
 
@@ -174,7 +174,7 @@ export class Session {
     this.unsettled.delete(part.id);
     const seen = translate.part(part, position, this.isTyped(part, isFirst));
     if (!seen) return [];
-    this.told.add(part.id);
+    this.reportedParts.add(part.id);
     return [seen];
   }
 
@@ -185,7 +185,7 @@ export class Session {
   }
 
   private hearPartGone(message: string, part: string): Item[] {
-    this.told.delete(part);
+    this.reportedParts.delete(part);
     this.unsettled.delete(part);
     this.steps.change(message);
     return [{ kind: "part.gone", message, part }];
@@ -196,7 +196,7 @@ export class Session {
     const left = [...this.unsettled.values()].filter((part) => part.messageID === message);
     return left.flatMap((part) => {
       this.unsettled.delete(part.id);
-      this.told.add(part.id);
+      this.reportedParts.add(part.id);
       return translate.part(part, this.position(part)) ?? [];
     });
   }
@@ -211,7 +211,7 @@ export class Session {
   }
 
   private isTold(part: Part): boolean {
-    return this.told.has(part.id) || part.messageID <= this.record.told;
+    return this.reportedParts.has(part.id) || part.messageID <= this.record.told;
   }
 
   /** The messages and parts of a call that OpenCode stores: what other plugins add is none of a step's. */
@@ -265,7 +265,7 @@ export class Session {
     if (isKnown && fresh.length === 0) return [];
     const seen = translate.entry(entry, (part) => this.isEphemeral(part, info));
     const names = new Set(fresh.filter((part) => !this.isEphemeral(part, info)).map((part) => part.id));
-    for (const part of fresh) if (names.has(part.id) && translate.isSettled(part)) this.told.add(part.id);
+    for (const part of fresh) if (names.has(part.id) && translate.isSettled(part)) this.reportedParts.add(part.id);
     return [{ ...seen, parts: (seen.parts ?? []).filter((part) => names.has(part.part)) }];
   }
 

@@ -62,8 +62,8 @@ def news(history: CommitHistory, commits: Sequence[CommitSeen]) -> list[CommitSe
     return [one for one in commits if _is_news(history.commits.get(one.sha), one)]
 
 
-def _is_news(known: CountedCommit | None, told: CommitSeen) -> bool:
-    return known is None or (known.partial and not told.partial)
+def _is_news(known: CountedCommit | None, seen: CommitSeen) -> bool:
+    return known is None or (known.partial and not seen.partial)
 
 
 def advanced(

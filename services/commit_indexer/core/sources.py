@@ -26,10 +26,10 @@ class RepositorySource(msgspec.Struct, frozen=True):
 
 
 class ProjectPlaces(msgspec.Struct, frozen=True):
-    """What harnesses have told of where projects are."""
+    """Where harnesses have seen projects."""
 
     directories: Map[tuple[str, str], ProjectIdentified] = Map()
-    """By project and directory, as last told."""
+    """By project and directory, as last seen."""
     former: Map[str, None] = Map()
     """Names that projects had before: what lies there is read for their new ones."""
 
@@ -61,7 +61,7 @@ def sources(places: ProjectPlaces, settings: Commits, aliases: Aliases) -> list[
 
 
 def _checkouts(places: ProjectPlaces) -> Iterator[RepositorySource]:
-    for (project, directory), told in sorted(places.directories.items()):
-        place = told.root or directory
-        if not told.home and project not in places.former and place.startswith("/") and (told.vcs or not told.root):
-            yield RepositorySource(project, place, is_root=bool(told.root))
+    for (project, directory), found in sorted(places.directories.items()):
+        place = found.root or directory
+        if not found.home and project not in places.former and place.startswith("/") and (found.vcs or not found.root):
+            yield RepositorySource(project, place, is_root=bool(found.root))

@@ -115,7 +115,7 @@ def _grown(lines: Sequence[DocLine], before: str, after: str, place: _Place) -> 
 
 
 def _is_named(before: str, after: str, old: str, new: str) -> bool:
-    """Whether an edit is told by its texts, in the document as it was and as it is to be."""
+    """Whether the texts of an edit identify it, in the document as it is and as it is to be."""
     if not (is_once(before, old) and is_once(after, new)):
         return False
     return (new in old or new not in before) and (old in new or old not in after)

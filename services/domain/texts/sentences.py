@@ -16,7 +16,7 @@ _PASTED = re.compile(
     r"^\s*(?:at \S+ ?\(|\[?\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|[\w.]+Error:|Traceback|[$>%] |\d+: )|\S:\d+:\d|[;{}]$|=>"
 )
 _END = re.compile(r"(?<=[.!?…])[)\"'”\u2019]*\s+(?=[^\s\d.,;:])|(?<=[。\uff01\uff1f])\s*")
-HELD = 2_000
+LONGEST_PIECE = 2_000
 """Characters from which on a sentence ends wherever a piece does."""
 _ABBREVIATED = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|z\.B|d\.h|bzw)|(?<!-)\b\w)\.$", re.IGNORECASE)
 _CODE = re.compile(r"`[^`]*`")
@@ -42,7 +42,7 @@ def split(line: str) -> list[str]:
 
 def _ends(pending: str) -> bool:
     """Whether a sentence ends here, and no abbreviation, nor a piece of code."""
-    if len(pending) > HELD:
+    if len(pending) > LONGEST_PIECE:
         return True
     return (
         len(pending.encode()) >= SHORTEST

@@ -127,8 +127,8 @@ def _lost(old: str, new: str, gone: AbstractSet[str]) -> str:
         return "the text has another negation or rule"
     left = "".join(line for line in lines_of(old) if not any(path in line for path in gone))
     counted = Counter(words_of(left))
-    kept = counted & Counter(words_of(new))
-    return "the text leaves out more than half of the section" if 2 * kept.total() < counted.total() else ""
+    left_in = counted & Counter(words_of(new))
+    return "the text leaves out more than half of the section" if 2 * left_in.total() < counted.total() else ""
 
 
 def _bindings(text: str) -> Counter[str]:

@@ -36,7 +36,7 @@ says that no longer holds.
 - Change as little as possible. Give a text back as it is where nothing in it is shown to be wrong.
 - Keep headings, comments, code blocks, links and lists as they are, and all that is still right, word for word.
 - Use no name, path, number or address that is neither in the section nor in what goes with it.
-- State what holds now. Do not tell what has changed.
+- State what holds now. Do not report what has changed.
 
 {DATA}
 
@@ -104,7 +104,7 @@ def offered_sections(scene: Scene) -> list[OfferedSection]:
 def _of_document(draft: DocDraft, tree: Tree) -> Iterator[OfferedSection]:
     """Those whose files have changed or are gone, and that no other change waits for but new paths."""
     if "\r\n" in draft.draft and draft.draft.count("\r\n") != draft.draft.count("\n"):
-        return  # which of its two line endings a new line should have, nobody can tell
+        return  # it is not known which of the two line endings a new line should have
     commits = tree.commits_since(draft.path)
     by_rules = sections_of(renamed(draft.text, tree)[0])
     sections = sections_of(draft.draft)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
@@ -145,3 +146,31 @@ class DreamTask(Protocol):
 
     def changes(self, scene: Scene) -> Sequence[TaskChange]:
         """The commands that would do it, in their order."""
+
+
+class QuestionTask(ABC):
+    """A task that consists of questions: rules settle nothing of it, and without a model it is skipped."""
+
+    needs_tree = False
+    needs_model = True
+
+    @property
+    def model(self) -> ModelPart:
+        """The task itself."""
+        return self
+
+    def backlog(self, scene: Scene) -> int:
+        """How much a model was not asked about."""
+        return self.left(scene)
+
+    def changes(self, scene: Scene) -> Sequence[TaskChange]:  # noqa: ARG002 - as a task is asked
+        """None."""
+        return []
+
+    @abstractmethod
+    def left(self, scene: Scene) -> int:
+        """How much a model was not asked about."""
+
+    @abstractmethod
+    def sheet(self, scene: Scene, most: int) -> QuestionSheet | None:
+        """The next question, about so many items at most; none: nothing is left."""

@@ -30,8 +30,8 @@ _plans = msgspec.json.Decoder(Plan)
 _answers = msgspec.json.Decoder(Answer)
 
 
-class Held(msgspec.Struct):
-    """What an adapter keeps over restarts: the plan, and what the step before was."""
+class AdapterState(msgspec.Struct):
+    """What an adapter has over restarts: the plan, and the step before."""
 
     revision: int = 0
     edits: dict[str, AnyEdit] = {}
@@ -76,7 +76,7 @@ class Adapter:
         address: Address,
         *,
         deadline_ms: int = 250,
-        held: Held | None = None,
+        state: AdapterState | None = None,
         settle: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         """`settle` is made between a step and the question for its plan, so that equal steps get equal plans."""
@@ -92,7 +92,7 @@ class Adapter:
         self._published = 0
         self._sent: tuple[str, ...] = ()
         """The last message of what the newest list and the one before it begin with, if there is any."""
-        self.held = held or Held()
+        self.state = state or AdapterState()
 
     async def publish(self, name: str, at: datetime, *items: Seen) -> None:
         """Publish what was seen, under an id that nothing else ever gets: what is said with one id is said once."""
@@ -119,7 +119,7 @@ class Adapter:
     async def step(self, step: StepSeen, messages: Sequence[MessageSeen], at: datetime) -> ServedCall:
         """Tell the step, get its plan, and apply it; without a plan in time, go on with the one in hand."""
         began = time.perf_counter()
-        revision = self.held.revision
+        revision = self.state.revision
         step = await self._report(step, messages, at)
         if self._settle is not None:
             await self._settle()
@@ -132,7 +132,7 @@ class Adapter:
             step = await self._report(again, messages, at, whole=True)
             plan, causes, count = await self._plan(step.step)
         seconds = time.perf_counter() - began
-        served = apply([as_sent(message) for message in messages], self.held.edits.values())
+        served = apply([as_sent(message) for message in messages], self.state.edits.values())
         return ServedCall(step.step, tuple(served), plan, seconds, causes, count)
 
     async def send(self, name: str, command: Command, at: datetime, actor: Actor) -> Answer:
@@ -145,23 +145,23 @@ class Adapter:
     ) -> StepSeen:
         """Publish the step as the difference to the one before, with the messages that are new or changed."""
         names = tuple(message.message for message in messages)
-        common = 0 if whole else _common(self.held.last, names, self._reported, messages)
+        common = 0 if whole else _common(self.state.last, names, self._reported, messages)
         if not whole:
-            self._sent = (names[:common] if self._reported else _shared(self.held.last, names))[-1:]
+            self._sent = (names[:common] if self._reported else _shared(self.state.last, names))[-1:]
         await self.saw(*messages[common:])
         opened = msgspec.structs.replace(
             step,
-            previous=self.held.step,
+            previous=self.state.step,
             after=names[common - 1] if common else "",
             messages=tuple(
                 Listed(message.message, tuple(part.part for part in message.parts)) for message in messages[common:]
             ),
             count=len(names),
             sent="" if common else "".join(self._sent),
-            served=self.held.revision if self.held.step else UNKNOWN,
+            served=self.state.revision if self.state.step else UNKNOWN,
         )
         await self.publish(f"step/{opened.step}", at, opened)
-        self.held.step, self.held.last = opened.step, names
+        self.state.step, self.state.last = opened.step, names
         return opened
 
     async def _plan(self, step: str) -> tuple[Plan, tuple[str, ...], int]:
@@ -172,30 +172,30 @@ class Adapter:
             plan = await self._ask(step)
             if plan.status != "ready":
                 return plan, tuple(causes), count
-            if not plan.revisions and plan.revision < self.held.revision:  # the service has lost what it answered
-                self.held.revision, self.held.edits = 0, {}
+            if not plan.revisions and plan.revision < self.state.revision:  # the service has lost what it answered
+                self.state.revision, self.state.edits = 0, {}
                 continue
             for revision in plan.revisions:
                 causes += revision.causes
                 count += len(revision.edits)
                 self._take(revision.edits)
-            self.held.revision = plan.revision
+            self.state.revision = plan.revision
             if not plan.more:
                 return plan, tuple(dict.fromkeys(causes)), count
 
     def _take(self, edits: Sequence[AnyEdit]) -> None:
         for edit in edits:
             if isinstance(edit, Restore | Withdraw):
-                self.held.edits.pop(str(target(edit)), None)
+                self.state.edits.pop(str(target(edit)), None)
             else:
-                self.held.edits[str(target(edit))] = edit
+                self.state.edits[str(target(edit))] = edit
 
     async def _ask(self, step: str) -> Plan:
         question = TransformAsk(
             project=self._address.project,
             session=self._address.session,
             step=step,
-            base_revision=self.held.revision,
+            base_revision=self.state.revision,
             deadline_ms=self._deadline_ms,
         )
         try:

@@ -8,7 +8,7 @@ from services.domain.edits import ServedMessage, ServedPart
 
 EVERY = 10
 """Calls between two clean-ups."""
-KEPT = 30
+NEWEST_TAGS = 30
 """The newest tags that it still needs."""
 LARGE = 2000
 """Bytes from which an output is worth dropping."""
@@ -33,7 +33,7 @@ class TidyAgent:
         old = [
             number
             for number, part in tagged
-            if number <= newest - KEPT and len(part.output) >= LARGE and number not in self._asked
+            if number <= newest - NEWEST_TAGS and len(part.output) >= LARGE and number not in self._asked
         ]
         self._asked.update(old)
         return DropQueue(",".join(map(str, sorted(old)))) if old else None

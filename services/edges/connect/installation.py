@@ -72,7 +72,7 @@ class Disk(msgspec.Struct, frozen=True):
 
 
 class InstallationState(msgspec.Struct, frozen=True):
-    """What was seen of an installation. `kept` is None where this user may not look."""
+    """What was seen of an installation. `streams` is None where this user may not look."""
 
     url: str
     connected: Timed
@@ -81,7 +81,7 @@ class InstallationState(msgspec.Struct, frozen=True):
     """Whether the broker is one that the settings name, and none of an installation on this machine."""
     version: str = ""
     jetstream: bool = True
-    kept: Mapping[str, StreamSettings | None] | None = None
+    streams: Mapping[str, StreamSettings | None] | None = None
     run: str = ""
     """How the installation is run, where that is on this machine."""
     rooms: tuple[Running, ...] = ()
@@ -133,12 +133,12 @@ def _judge(seen: InstallationState) -> Iterator[Finding]:
         yield ill("jetstream", "the broker keeps no streams", "start it with JetStream, as deploy/nats.conf does")
         return
     yield well("jetstream", "it is on")
-    if seen.kept is None:
+    if seen.streams is None:
         finding = f"the user `{seen.user}` may not look at them"
         yield doubtful("streams", finding, "set ANNALS_NATS__USER=room to see them")
     else:
-        yield from (_stream(stream, seen.kept.get(stream.name)) for stream in STREAMS)
-        yield from (_bucket(bucket, seen.kept.get(f"OBJ_{bucket.name}")) for bucket in BUCKETS)
+        yield from (_stream(stream, seen.streams.get(stream.name)) for stream in STREAMS)
+        yield from (_bucket(bucket, seen.streams.get(f"OBJ_{bucket.name}")) for bucket in BUCKETS)
     yield from _rooms(seen)
     yield from _reading(seen)
     yield from _log(seen.status)
@@ -153,34 +153,34 @@ def _broker(seen: InstallationState) -> Finding:
     return well("broker", f"{seen.url} answers, version {seen.version}", seen.connected.ms)
 
 
-def _stream(stream: Stream, kept: StreamSettings | None) -> Finding:
+def _stream(stream: Stream, settings: StreamSettings | None) -> Finding:
     what = f"stream {stream.name}"
-    if kept is None:
+    if settings is None:
         return ill(what, "it does not exist", "restart the installation: its rooms make what is missing")
     wrong = [
         f"{name} is {is_now}, not {should}"
         for name, is_now, should in (
-            ("its subjects", kept.subjects, stream.subjects),
-            ("max_age", kept.max_age, stream.max_age),
-            ("duplicate_window", kept.duplicate_window, stream.duplicate_window),
-            ("deny_delete and deny_purge", kept.denies_deletion, stream.immutable),
+            ("its subjects", settings.subjects, stream.subjects),
+            ("max_age", settings.max_age, stream.max_age),
+            ("duplicate_window", settings.duplicate_window, stream.duplicate_window),
+            ("deny_delete and deny_purge", settings.denies_deletion, stream.immutable),
         )
         if is_now != should
     ]
     if wrong:
         remedy = f"set it back with `nats stream edit {stream.name}`"
-        if stream.immutable and not kept.denies_deletion:
+        if stream.immutable and not settings.denies_deletion:
             remedy = "nobody can make a stream immutable afterwards: begin a new data directory, or keep an eye on it"
         return ill(what, " and ".join(wrong), remedy)
-    return well(what, f"{stream.description}: {kept.messages:,} messages")
+    return well(what, f"{stream.description}: {settings.messages:,} messages")
 
 
-def _bucket(bucket: Bucket, kept: StreamSettings | None) -> Finding:
+def _bucket(bucket: Bucket, settings: StreamSettings | None) -> Finding:
     what = f"bucket {bucket.name}"
-    if kept is None:
+    if settings is None:
         return ill(what, "it does not exist", "restart the installation: its rooms make what is missing")
-    if kept.max_age != bucket.max_age:
-        finding = f"max_age is {kept.max_age}, not {bucket.max_age}"
+    if settings.max_age != bucket.max_age:
+        finding = f"max_age is {settings.max_age}, not {bucket.max_age}"
         return ill(what, finding, f"set it back with `nats stream edit OBJ_{bucket.name}`")
     return well(what, bucket.description)
 
@@ -199,7 +199,7 @@ def _rooms(seen: InstallationState) -> Iterator[Finding]:
 
 
 def _room(room: Running, *, is_run: bool) -> Finding:
-    """What is to be said of a room. `is_run`: the installation that began it still runs, and begins it again."""
+    """The finding about a room. `is_run`: the installation that began it still runs, and begins it again."""
     what = f"room {room.name}"
     if room.state == "gone" and room.health is not None and room.health.ok:
         return doubtful(what, "it fell, and answers again", LOGS)
@@ -221,7 +221,7 @@ def _room(room: Running, *, is_run: bool) -> Finding:
 
 
 def _reading(seen: InstallationState) -> Iterator[Finding]:
-    if seen.kept is not None:
+    if seen.streams is not None:
         if seen.tagger is None:
             yield ill("tagger", "it has never read what harnesses publish", START)
         else:
@@ -236,7 +236,7 @@ def _reading(seen: InstallationState) -> Iterator[Finding]:
         reason = f", the last one because: {seen.dead_reason}" if seen.dead_reason else ""
         remedy = "read them with `nats stream view DEAD`; Annals-Reason says why, Annals-Sequence where from"
         yield doubtful("dead letters", f"{seen.dead:,} could not be delivered{reason}", remedy)
-    elif seen.kept is not None:
+    elif seen.streams is not None:
         yield well("dead letters", "there are none")
 
 

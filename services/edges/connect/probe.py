@@ -121,22 +121,22 @@ async def _streams(bus: Bus, seen: InstallationState) -> InstallationState:
     names = [stream.name for stream in STREAMS] + [f"OBJ_{bucket.name}" for bucket in BUCKETS]
     try:
         await bus.js.account_info()
-        kept = {name: await _kept(bus, name) for name in names}
+        streams = {name: await _stream_settings(bus, name) for name in names}
     except NotAllowed:
         return seen
     except BrokerError:
         return msgspec.structs.replace(seen, jetstream=False)
-    dead = kept[DEAD.name]
+    dead = streams[DEAD.name]
     return msgspec.structs.replace(
         seen,
-        kept=kept,
+        streams=streams,
         tagger=await bus.lag(IN.name, TAGGER),
         dead=dead.messages if dead else 0,
         dead_reason=await _last_reason(bus) if dead and dead.messages else "",
     )
 
 
-async def _kept(bus: Bus, name: str) -> StreamSettings | None:
+async def _stream_settings(bus: Bus, name: str) -> StreamSettings | None:
     try:
         info = await bus.js.stream_info(name)
     except NotAllowed:
@@ -179,7 +179,7 @@ async def _round_trips(
     connected = Timed("connected", _since(begun))
     position, inbound = await _timed(lambda: _publish(harness))
     taken = Timed()
-    if position and seen.kept is not None and seen.tagger == Lag(0, 0):
+    if position and seen.streams is not None and seen.tagger == Lag(0, 0):
         _, taken = await _timed(lambda: _until_read(bus, position))
     status, asked = await _timed(lambda: _ask(harness))
     _, answered = await _timed(lambda: _command(harness))

@@ -17,13 +17,13 @@ from services.plan.session.reclaim import OUTPUTS, SHORTENED
 from services.plan.session.state import Session
 
 NAME = "errors"
-KEPT = 100
+MOST_CHARACTERS = 100
 """Characters that stay."""
 ENDING = "... [truncated]"
 
 
 def shortened(text: str) -> str:
-    return text if len(text) <= KEPT else text[:KEPT] + ENDING
+    return text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS] + ENDING
 
 
 def needs(view: View) -> tuple[str, ...]:
@@ -37,7 +37,7 @@ def rebase(view: View) -> Change:
         name = part.recorded.part
         text = view.texts.get(name, "") if has_failed(part) else ""
         served = prefix_of(view, name) + shortened(text)
-        if len(text) > KEPT and served != text:
+        if len(text) > MOST_CHARACTERS and served != text:
             edits.append(ReplaceOutput(part=name, text=served, by=(part.seq,), lane=NAME))
             reclaimed += served_output(view.session.plan, part.recorded) - tokens(len(served.encode()))
         elif is_stale(view.change_of(name), part, NAME) and (text or not has_failed(part)):
@@ -62,7 +62,7 @@ def _candidates(view: View) -> Iterator[Part]:
 
 def has_failed(part: Part) -> bool:
     """Whether there is more of a failure than stays of it."""
-    return part.recorded.status == "error" and part.recorded.bytes > KEPT
+    return part.recorded.status == "error" and part.recorded.bytes > MOST_CHARACTERS
 
 
 def _finds(session: Session) -> IsMeant:

@@ -12,7 +12,7 @@ from services.plan.lanes.hints import MAX_HITS, HintHit, query_of
 from services.plan.session.state import Session
 
 _AUGMENTS = f"<{CONTEXT_ELEMENT}>"
-KEPT = 2 * MAX_HITS
+MOST_RECORDED = 2 * MAX_HITS
 """Of what was found; some of it may stand in the prompt when it is to be told."""
 
 
@@ -35,7 +35,7 @@ def decided(message: str, found: Hits, threshold: float, now: datetime) -> HintD
     near = [hit for hit in others if hit.score >= threshold]
     if not near:
         return skipped(message, "below_threshold", threshold, score)
-    best = sorted(near, key=lambda hit: -hit.score)[:KEPT]
+    best = sorted(near, key=lambda hit: -hit.score)[:MOST_RECORDED]
     return HintDecided(
         message=message,
         decision="hint",

@@ -15,13 +15,13 @@ from services.plan.provider_rules.signed_thinking import place
 from services.plan.session.reclaim import OUTPUTS
 
 NAME = "skeletons"
-KEPT = 20
+MOST_WITH_ARGUMENTS = 20
 """Dropped calls that keep their arguments before a placeholder: the newest."""
 MAX_CALLS = 250
 """Calls that are taken out in one rebase: each costs time, and more wait for the next one."""
 
 
-def rebase(view: View, count: int = KEPT) -> Change:
+def rebase(view: View, count: int = MOST_WITH_ARGUMENTS) -> Change:
     """Take out the older calls behind the first message that changes anyway; all of them where that is free."""
     now = [*_dropped_now(view)]
     dropped = (seen.part.number for seen in view.index.parts(NAME))

@@ -22,7 +22,7 @@ MODES = frozenset({"primary", "reduce_off"})
 CALL = "annals_todo_"
 """The id of the call begins like this; what follows is a pure function of the list."""
 DEFAULT_PRIORITY = "medium"
-HELD = "the list of what there is to do waits for the end of the turn, whose thinking is signed"
+WAITS_FOR_TURN = "the list of what there is to do waits for the end of the turn, whose thinking is signed"
 _UNFIT = frozenset({"tool_call", "compaction"})
 """A call that ends in another message would be torn from its result."""
 
@@ -69,7 +69,7 @@ def rebase(view: View) -> Change:
     taken = [pair for pair in pairs if all(pair.message != other.message for other in placed)]
     edits: tuple[AnyEdit, ...] = (*map(_withdrawn, taken), *(() if current else placed))
     if edits and boundary(view.session):
-        return Change(delays=(HELD,))
+        return Change(delays=(WAITS_FOR_TURN,))
     return Change(edits, reclaimed=max(0, sum(map(_cost, pairs)) - sum(map(_cost, placed))))
 
 

@@ -68,8 +68,8 @@ class Weights(msgspec.Struct, frozen=True):
     about nine of ten find nothing, and of those that can be answered fewer than one in a hundred does."""
 
 
-SAID = Weights(wide=0.5, wide_meaning=0.65, pairs=0.5, title=0.3, meaning=2.2, late=4.0, person=0.3)
-COMMITTED = Weights(
+OF_MESSAGES = Weights(wide=0.5, wide_meaning=0.65, pairs=0.5, title=0.3, meaning=2.2, late=4.0, person=0.3)
+OF_COMMITS = Weights(
     verbatim=0.2,
     pairs=0.5,
     title=0.3,
@@ -83,7 +83,7 @@ COMMITTED = Weights(
 
 
 def weights_of(kind: Kind) -> Weights:
-    return COMMITTED if kind == "commit" else SAID
+    return OF_COMMITS if kind == "commit" else OF_MESSAGES
 
 
 def tempered(weights: Weights, query: Query) -> Weights:

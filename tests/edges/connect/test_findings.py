@@ -39,7 +39,7 @@ INSTALLATION = installation.InstallationState(
     "nats://127.0.0.1:4222",
     GOOD,
     version="2.15.1",
-    kept={
+    streams={
         stream.name: StreamSettings(stream.subjects, stream.max_age, stream.duplicate_window, stream.immutable)
         for stream in STREAMS
     }
@@ -86,10 +86,10 @@ def at_harness(**changes: Any) -> tuple[Finding, ...]:  # noqa: ANN401 - fields 
     return judgement.judge(msgspec.structs.replace(seen, connection=connection))
 
 
-def kept(name: str, **changes: Any) -> dict[str, StreamSettings | None]:  # noqa: ANN401 - fields of several types
-    assert INSTALLATION.kept is not None
-    return dict(INSTALLATION.kept) | {
-        name: msgspec.structs.replace(INSTALLATION.kept[name] or StreamSettings(), **changes)
+def changed_stream(name: str, **changes: Any) -> dict[str, StreamSettings | None]:  # noqa: ANN401 - fields of several types
+    assert INSTALLATION.streams is not None
+    return dict(INSTALLATION.streams) | {
+        name: msgspec.structs.replace(INSTALLATION.streams[name] or StreamSettings(), **changes)
     }
 
 
@@ -139,12 +139,12 @@ def test_a_room_that_fell_is_said_to_be_gone_where_nobody_starts_it_again(room: 
         ({"connected": Timed(error="no broker answers; start one")}, [("FAIL", "broker")]),
         ({"version": "2.9.10"}, [("FAIL", "broker")]),
         ({"jetstream": False}, [("FAIL", "jetstream")]),
-        ({"kept": None}, [("WARN", "streams")]),
-        ({"kept": kept("LOG", denies_deletion=False)}, [("FAIL", "stream LOG")]),
-        ({"kept": kept("IN", max_age=60.0)}, [("FAIL", "stream IN")]),
-        ({"kept": kept("IN", subjects=("in.a",))}, [("FAIL", "stream IN")]),
-        ({"kept": kept("OBJ_inbound", max_age=0.0)}, [("FAIL", "bucket inbound")]),
-        ({"kept": dict(INSTALLATION.kept or {}) | {"DEAD": None}}, [("FAIL", "stream DEAD")]),
+        ({"streams": None}, [("WARN", "streams")]),
+        ({"streams": changed_stream("LOG", denies_deletion=False)}, [("FAIL", "stream LOG")]),
+        ({"streams": changed_stream("IN", max_age=60.0)}, [("FAIL", "stream IN")]),
+        ({"streams": changed_stream("IN", subjects=("in.a",))}, [("FAIL", "stream IN")]),
+        ({"streams": changed_stream("OBJ_inbound", max_age=0.0)}, [("FAIL", "bucket inbound")]),
+        ({"streams": dict(INSTALLATION.streams or {}) | {"DEAD": None}}, [("FAIL", "stream DEAD")]),
         ({"rooms": ()}, [("WARN", "rooms")]),
         ({"rooms": (Running("desk", "gone"),)}, [("FAIL", "room desk")]),
         ({"rooms": (Running("desk", "stopped"),)}, [("FAIL", "room desk")]),

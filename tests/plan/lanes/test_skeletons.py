@@ -12,7 +12,7 @@ from schemas.plan import AnyEdit, AppendText, OmitArc, SetHead
 from services.domain.edits import faults
 from services.domain.limits import Limits, Prices
 from services.plan.lanes import DROPS, TAGS, Change, Lane, eviction, skeletons
-from services.plan.lanes.skeletons import KEPT, MAX_CALLS
+from services.plan.lanes.skeletons import MAX_CALLS, MOST_WITH_ARGUMENTS
 from services.plan.planner.causes import causes
 from services.plan.planner.compose import collect
 from services.plan.planner.economics import prices_of
@@ -99,23 +99,25 @@ def waiting(*capabilities: Capability) -> Harness:
 
 def test_the_newest_twenty_keep_their_arguments_and_the_older_ones_go() -> None:
     harness = with_lane(SKELETONS)
-    worked(harness, *runs(KEPT + 5))
-    call = dropped(harness, *(f"c{n}" for n in range(KEPT + 5)))
+    worked(harness, *runs(MOST_WITH_ARGUMENTS + 5))
+    call = dropped(harness, *(f"c{n}" for n in range(MOST_WITH_ARGUMENTS + 5)))
     kept = [part for message in call.served for part in message.parts if part.kind == "tool"]
 
-    assert [part.input for part in kept] == [f'{{"command": "echo {n}"}}' for n in range(5, KEPT + 5)]
+    assert [part.input for part in kept] == [f'{{"command": "echo {n}"}}' for n in range(5, MOST_WITH_ARGUMENTS + 5)]
     assert {part.output[:9] for part in kept} == {"[dropped "}
     assert [message.id for message in call.served] == [message.id for message in call.raw]
 
 
 def test_what_was_dropped_before_goes_when_newer_drops_follow() -> None:
     harness = with_lane(SKELETONS)
-    worked(harness, *runs(KEPT + 5))
-    assert len(left(dropped(harness, *(f"c{n}" for n in range(KEPT))))) == KEPT + 5
-    call = dropped(harness, *(f"c{n}" for n in range(KEPT, KEPT + 5)))
+    worked(harness, *runs(MOST_WITH_ARGUMENTS + 5))
+    assert len(left(dropped(harness, *(f"c{n}" for n in range(MOST_WITH_ARGUMENTS))))) == MOST_WITH_ARGUMENTS + 5
+    call = dropped(harness, *(f"c{n}" for n in range(MOST_WITH_ARGUMENTS, MOST_WITH_ARGUMENTS + 5)))
 
-    assert left(call) == [f"c{n}" for n in range(5, KEPT + 5)]
-    assert [event.dropped for event in rebases(call.made)] == [[tag(harness, f"c{n}") for n in range(KEPT, KEPT + 5)]]
+    assert left(call) == [f"c{n}" for n in range(5, MOST_WITH_ARGUMENTS + 5)]
+    assert [event.dropped for event in rebases(call.made)] == [
+        [tag(harness, f"c{n}") for n in range(MOST_WITH_ARGUMENTS, MOST_WITH_ARGUMENTS + 5)]
+    ]
 
 
 def test_drops_that_left_nothing_are_counted_and_what_was_not_dropped_is_not() -> None:
@@ -150,13 +152,13 @@ def test_of_very_many_some_wait_for_the_next_rebase() -> None:
     harness = with_lane(SKELETONS, prices={"default": Prices(read=0.0)})  # no rebase is made for what reading costs
     harness.context_limit = 1_000_000
     harness.capabilities = ("accepts_empty_content", "caches_exact_prefix")
-    harness.assistant(text_part("Let me see."), *runs(MAX_CALLS + KEPT + 5))
+    harness.assistant(text_part("Let me see."), *runs(MAX_CALLS + MOST_WITH_ARGUMENTS + 5))
     harness.user("so")
     harness.step()
-    call = dropped(harness, *(f"c{n}" for n in range(MAX_CALLS + KEPT + 5)))
+    call = dropped(harness, *(f"c{n}" for n in range(MAX_CALLS + MOST_WITH_ARGUMENTS + 5)))
 
-    assert len(left(call)) == KEPT + 5
-    assert len(left(after_a_pause(harness))) == KEPT
+    assert len(left(call)) == MOST_WITH_ARGUMENTS + 5
+    assert len(left(after_a_pause(harness))) == MOST_WITH_ARGUMENTS
 
 
 # When they go
@@ -392,8 +394,8 @@ def test_a_neighbour_that_goes_a_late_answer_and_a_message_that_comes_back_chang
 
 def test_once_decided_there_is_nothing_more_to_decide() -> None:
     harness = with_lane(SKELETONS)
-    worked(harness, *runs(KEPT + 3))
-    made = dropped(harness, *(f"c{n}" for n in range(KEPT + 3)))
+    worked(harness, *runs(MOST_WITH_ARGUMENTS + 3))
+    made = dropped(harness, *(f"c{n}" for n in range(MOST_WITH_ARGUMENTS + 3)))
     view = replace(view_of(harness.session, harness.limits), is_free=True)
 
     assert [type(edit) for edit in by_lane(made)] == [OmitArc] * 3

@@ -179,7 +179,7 @@ def test_ranked_rows_have_falling_scores_from_0_to_1_and_equals_their_order(
         rows=np.arange(len(values)), by_words=scores_of, coverage=scores_of, cosine=scores_of, cosine_beside=scores_of,
         is_person=np.zeros(len(values), bool), verbatim=none,
     )  # fmt: skip
-    found = ranking.ranked(compared, ranking.SAID, arm)
+    found = ranking.ranked(compared, ranking.OF_MESSAGES, arm)
     listed = found.scores.tolist()
     assert all(0 <= one <= 1 for one in listed)
     assert listed == sorted(listed, reverse=True)

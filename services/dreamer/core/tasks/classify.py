@@ -6,7 +6,7 @@ names a lesson becomes weighty. An answer that judges the examples otherwise use
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from hashlib import sha256
 
 import msgspec
@@ -16,7 +16,7 @@ from schemas.events.memory import IMPORTANCES
 from services.dreamer.core.keeping import is_weighty, is_worth_keeping
 from services.dreamer.core.offered import offered_memories, revision_key
 from services.dreamer.core.sheet import DATA, judged, listed
-from services.dreamer.core.task import DreamTask, JudgedAnswer, ModelPart, QuestionSheet, Scene, TaskChange
+from services.dreamer.core.task import DreamTask, JudgedAnswer, QuestionSheet, QuestionTask, Scene, TaskChange
 from services.memory.entry import Memory
 
 JUDGED = "a model judged how much it weighs, by these words: "
@@ -64,27 +64,14 @@ class WeightChoice(msgspec.Struct, frozen=True):
     memories: tuple[Weight, ...]
 
 
-class Classification:
+class Classification(QuestionTask):
     """Judges how much memories weigh."""
 
     NAME = "classify"
     CRON = "0 6 * * *"
-    needs_tree = False
-    needs_model = True
-
-    def __init__(self) -> None:
-        self.model: ModelPart = self
-
-    def backlog(self, scene: Scene) -> int:
-        """How many memories have a weight that nobody has given them."""
-        return self.left(scene)
-
-    def changes(self, scene: Scene) -> Sequence[TaskChange]:  # noqa: ARG002 - as a task is asked
-        """None: rules weigh nothing."""
-        return []
 
     def left(self, scene: Scene) -> int:
-        """The same."""
+        """How many memories have a weight that nobody has given them."""
         return len(_offered(scene))
 
     def sheet(self, scene: Scene, most: int) -> QuestionSheet | None:

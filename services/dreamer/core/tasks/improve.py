@@ -6,7 +6,7 @@ reporting is left out, a person decides on them, whatever the policy applies.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import msgspec
 
@@ -15,7 +15,7 @@ from services.domain.texts.injection import steers
 from services.domain.texts.risky import risk_of
 from services.dreamer.core.offered import offered_memories, revision_key
 from services.dreamer.core.sheet import DATA, about_offered, judged, listed
-from services.dreamer.core.task import DreamTask, JudgedAnswer, ModelPart, QuestionSheet, Scene, TaskChange
+from services.dreamer.core.task import DreamTask, JudgedAnswer, QuestionSheet, QuestionTask, Scene, TaskChange
 from services.dreamer.core.wording import is_only_tidied, words_lost_or_new
 from services.memory.entry import Memory
 from services.memory.sameness import sentence_key, set_of
@@ -55,27 +55,14 @@ class MemoryTexts(msgspec.Struct, frozen=True):
     memories: tuple[MemoryText, ...]
 
 
-class Improvement:
+class Improvement(QuestionTask):
     """Words memories as what holds."""
 
     NAME = "improve"
     CRON = "30 5 * * *"
-    needs_tree = False
-    needs_model = True
-
-    def __init__(self) -> None:
-        self.model: ModelPart = self
-
-    def backlog(self, scene: Scene) -> int:
-        """How many memories are reports, and were not worded yet."""
-        return self.left(scene)
-
-    def changes(self, scene: Scene) -> Sequence[TaskChange]:  # noqa: ARG002 - as a task is asked
-        """None: rules word nothing."""
-        return []
 
     def left(self, scene: Scene) -> int:
-        """The same."""
+        """How many memories are reports, and were not worded yet."""
         return len(_offered(scene))
 
     def sheet(self, scene: Scene, most: int) -> QuestionSheet | None:
