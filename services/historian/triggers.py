@@ -38,6 +38,7 @@ from services.kit.bus import Delivery
 from services.kit.cache import Sessions
 from services.kit.consumer import fact_of, log_consumer
 from services.kit.pacing import Pacing
+from services.kit.projector import QUIET
 from services.kit.room import Kit
 from services.kit.settings_reader import SettingsReader
 
@@ -50,7 +51,9 @@ CALLING: tuple[type[Event], ...] = (
     ObservationRecorded,
 )
 """The events that a session is looked at after."""
-MOST_PUT_OFF = 2.0
+COUNTS_ALONE = {FactExtracted.TYPE, ObservationRecorded.TYPE, HistoryOrdered.TYPE}
+"""Those that no newer one stands for: two have a content to read, and an order ends what a look is put off for."""
+MOST_PUT_OFF = 30.0
 """The most seconds until a session is looked at again. History is written long before it is needed."""
 
 
@@ -82,9 +85,11 @@ class Triggers:
 
     async def _work(self, address: Address, queue: "deque[Delivery]") -> None:
         """Look at a session once for all that happened to it meanwhile. What a person ordered is not put off."""
-        if not any(parse_log(delivery.subject)[1] == HistoryOrdered.TYPE for delivery in queue):
-            await asyncio.sleep(self._pacing.wait(address, time.monotonic()))
         began = time.monotonic()
+        while (pause := self._pause(address, queue)) > 0:
+            await asyncio.sleep(pause)
+            await self._settle_superseded(queue)
+            began = time.monotonic()
         deliveries = [queue.popleft() for _ in range(len(queue))]
         try:
             await self.look(address)
@@ -98,6 +103,21 @@ class Triggers:
         for delivery in deliveries:
             await self._consumer.settle(delivery, Done())
         self._pacing.done(address, began, time.monotonic())
+
+    def _pause(self, address: Address, queue: "deque[Delivery]") -> float:
+        """Seconds until it is to be seen again whether this session has its turn; 0: it has."""
+        if self._consumer.closing or self._consumer.quiet >= QUIET:
+            return 0.0
+        if any(_type(delivery) == HistoryOrdered.TYPE for delivery in queue):
+            return 0.0
+        return min(self._pacing.wait(address, time.monotonic()), QUIET)
+
+    async def _settle_superseded(self, queue: "deque[Delivery]") -> None:
+        """Settle what only calls for a look, but for the newest: one look is for all, and others have room to come."""
+        calls = [delivery for delivery in queue if _type(delivery) not in COUNTS_ALONE]
+        for delivery in calls[:-1]:
+            queue.remove(delivery)
+            await self._consumer.settle(delivery, Done())
 
     async def look(self, address: Address) -> None:
         """Write what is due, until nothing is: behind a rebuild that is given up, a job may have waited."""
@@ -147,3 +167,7 @@ class Triggers:
 def _again(wanted: Event, found: Callable[[HistorianSession], Event | None], now: HistorianSession) -> Sequence[Event]:
     """What was found to be due, if it still is."""
     return [wanted] if found(now) == wanted else []
+
+
+def _type(delivery: Delivery) -> str:
+    return parse_log(delivery.subject)[1]

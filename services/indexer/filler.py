@@ -14,7 +14,7 @@ from services.indexer.core.changes import key
 from services.indexer.index import Index
 from services.indexer.tables import ROW, as_row
 from services.kit.embed import embedded
-from services.kit.projector import pause
+from services.kit.projector import QUIET, pause
 from services.kit.room import Kit
 from services.kit.vectors import VectorsError, among
 
@@ -24,8 +24,8 @@ REMEMBERED = 512
 """Texts whose vectors are kept at hand: what stands beside a message changes, and its own text does not."""
 SHORTEST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
 LOOK = 0.1
-QUIET, MOST_PUT_OFF = 0.3, 10.0
-"""Seconds without a new fact after which rows are filled one batch after another, and the most that one waits else."""
+MOST_PUT_OFF = 10.0
+"""The most seconds that the filling of a batch waits where facts come; where none comes, none is put off."""
 
 
 def is_due(since: float, cost: float, quiet: float) -> bool:

@@ -1,6 +1,7 @@
 """The room's consumer, a session's messages in order, one place that acknowledges."""
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
@@ -61,6 +62,7 @@ class Consumer:
         self._tasks: set[asyncio.Task[None]] = set()
         self._in_hand: dict[int, Delivery] = {}
         self._pull: Pull | None = None
+        self._arrived_at = time.monotonic()
         self.closing = False
         """Whether the room ends: what can be cut in parts should stop behind the one in hand."""
 
@@ -130,10 +132,16 @@ class Consumer:
         return put_off is None or lag.in_hand <= put_off
 
     @property
+    def quiet(self) -> float:
+        """Seconds since a message arrived."""
+        return time.monotonic() - self._arrived_at
+
+    @property
     def in_hand(self) -> int:
         return len(self._in_hand)
 
     def _arrived(self, delivery: Delivery) -> None:
+        self._arrived_at = time.monotonic()
         self._in_hand[id(delivery)] = delivery
         metrics.IN_HAND.labels(self._kit.room).set(len(self._in_hand))
         self._queue(delivery)

@@ -1,6 +1,7 @@
 """How often something is done again for one address, where it is called for faster than it is done."""
 
 from collections import OrderedDict
+from itertools import takewhile
 
 from schemas.subjects import Address
 from services.kit.projector import pause
@@ -9,7 +10,7 @@ MOST_ADDRESSES = 1_000
 
 
 class Pacing:
-    """Puts off the next turn of an address, so that its turns take a tenth of the time and at most `longest` pass.
+    """Puts off the next turn of an address: all turns take a tenth of the time, and at most `longest` seconds pass.
 
     What comes meanwhile is done in one turn. After a quiet time nothing is put off.
     """
@@ -23,7 +24,11 @@ class Pacing:
     def wait(self, address: Address, now: float) -> float:
         """Seconds until the next turn of this address."""
         began, cost = self._turns.get(address, (now, 0.0))
-        return pause(now - began, cost, 0.0, self._longest)
+        return pause(now - began, cost * self._active(now), 0.0, self._longest)
+
+    def _active(self, now: float) -> int:
+        """How many addresses have had a turn within `longest`: they share the tenth."""
+        return sum(1 for _ in takewhile(lambda turn: now - turn[0] <= self._longest, reversed(self._turns.values())))
 
     def done(self, address: Address, began: float, ended: float) -> None:
         """A turn was done."""

@@ -25,8 +25,8 @@ from services.kit.room import Kit
 from services.kit.same_log import Mark
 
 ACK_WAIT = 300.0
-HELD = 2
-"""The most batches that are kept for a sink that refuses them. What comes beyond is read again when it takes them."""
+MOST_WAITING_BATCHES = 2
+"""The most batches that wait for a sink that refuses them. What comes beyond is read again when it takes them."""
 CREDIT = 4
 """The most batches under way: read, and not committed yet."""
 MOST_LOGGED = 20
@@ -36,6 +36,8 @@ RETRY_PAUSE = 1.0
 SILENCE, SOON = 1.0, 0.05
 """Seconds between two looks whether the log has gone on without anything for the sink; the latter while somebody waits
 for a position that was not read."""
+QUIET = 0.3
+"""Seconds without a new fact after which nothing is put off any longer."""
 SHARE = 0.1
 """The share of the time that is spent on commits, where facts come faster than they are committed one by one."""
 
@@ -274,7 +276,7 @@ class Projector:
             self._read = envelope.seq
             if self._follow is not None:
                 self._follow(envelope, event)
-        if self._let_go or (self._failure and len(self._batch) >= HELD * self._pace.batch):
+        if self._let_go or (self._failure and len(self._batch) >= MOST_WAITING_BATCHES * self._pace.batch):
             self._pass_over(delivery)
             return
         self._batch.append((envelope, noted))
@@ -364,7 +366,8 @@ class Projector:
         left = pause(self._clock() - self._began, self._cost, shortest, self._pace.linger) - shortest
         await asyncio.sleep(shortest)
         self._look()
-        if left > 0 and not self._enough.is_set():
+        until = self._clock() + left
+        while (left := min(until - self._clock(), QUIET - self.quiet)) > 0 and not self._enough.is_set():
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(left):
                     await self._enough.wait()
@@ -393,7 +396,7 @@ class Projector:
             if failure != self._failure:  # a disk may be full for hours, and the log of the room stand on it
                 self._kit.log.exception("a batch could not be committed, it is tried again")
             self._failure = failure
-            self._truncate(HELD * self._pace.batch)
+            self._truncate(MOST_WAITING_BATCHES * self._pace.batch)
             return False
         self._failure = ""
         self._taken = batch[-1][0].seq

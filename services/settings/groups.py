@@ -238,9 +238,9 @@ class Embed(msgspec.Struct, frozen=True):
 class IndexSettings(msgspec.Struct, frozen=True):
     """The index of search."""
 
-    batch: Annotated[int, Meta(ge=1)] = 1000
+    batch: Annotated[int, Meta(ge=1)] = 5000
     """The most facts whose rows are written at once."""
-    linger: Annotated[float, Meta(ge=0.0)] = 3.0
+    linger: Annotated[float, Meta(ge=0.0)] = 10.0
     """The most seconds from the first fact that is not written to its writing. It is less the less writing costs, so
     that it takes a tenth of the time; after a quiet time, or where a search waits for it, a fact is written at once."""
     tidy_rows: Annotated[int, Meta(ge=1)] = 1000

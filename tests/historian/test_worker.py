@@ -16,11 +16,13 @@ from schemas.events import (
     HistoryRequested,
     MessageRemoved,
 )
-from schemas.streams import INBOUND_BODIES
+from schemas.streams import INBOUND_BODIES, LOG
 from services.edges.launcher.broker import Broker
 from services.historian.worker import Historian
 from services.historian.writers.base import RuleWriter, WriterInput, WriterOutput
 from services.kit.bus import Bodies, Bus
+from services.kit.consumer import Consumer
+from services.kit.pacing import Pacing
 from tests.helpers.broker_world import HARBOUR, connected, facts, opened
 from tests.helpers.compressed_sessions import (
     Session,
@@ -81,6 +83,28 @@ async def test_an_order_with_nothing_to_do_fails_with_a_reason(bus: Bus, session
     failed = (await of(bus, HistoryFailed))[0]
     assert isinstance(failed, HistoryFailed)
     assert ("no_eligible", 0) == (failed.code, failed.failures)
+
+
+async def test_what_only_calls_for_a_look_makes_room_while_it_is_put_off_and_an_order_ends_that(
+    bus: Bus, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Pacing, "wait", lambda *_: 0.05)
+    monkeypatch.setattr(Consumer, "quiet", 0.0)
+
+    async def only_the_newest_waits() -> bool:
+        lag = await bus.lag(LOG.name, "historian")
+        return lag is not None and (lag.waiting, lag.in_hand) == (0, 1)
+
+    await session.turns(12)
+    for _ in range(5):
+        await session.step(10_000)
+    async with opened(Historian(), bus, settings()):
+        await until(only_the_newest_waits)
+        assert [] == await of(bus, HistoryRequested)
+        await append(bus, HistoryOrdered(order="wrapup"))
+        await session.step(10_000)
+        await until(lambda: ended(bus))
+    assert covers(await of(bus, CompartmentSealed), 1, 20)
 
 
 async def test_a_historian_that_starts_late_does_what_was_missed_once(bus: Bus, session: Session) -> None:

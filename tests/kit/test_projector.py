@@ -21,7 +21,7 @@ from services.domain.record import RecordSkipped
 from services.edges.launcher.broker import Broker
 from services.kit import metrics, projector
 from services.kit.bus import Appender, Bus
-from services.kit.projector import SHARE, CommitPace, Fact, Follow, Projector, Sink, pause
+from services.kit.projector import QUIET, SHARE, CommitPace, Fact, Follow, Projector, Sink, pause
 from services.kit.same_log import Mark
 from services.responder.views.store import Store
 from tests.helpers.broker_world import HARBOUR, kit_of, quick_settings, titles, wrapped
@@ -380,6 +380,18 @@ async def test_a_thousand_facts_are_few_commits_where_one_costs_a_lot(bus: Bus) 
         assert (1, 1) == (sink.committed, sink.commits)
         assert await made.committed(head, PATIENCE)  # who waits for a position ends the pause
     assert (head, 2) == (sink.committed, sink.commits)
+
+
+async def test_what_has_come_is_committed_where_nothing_more_comes(bus: Bus) -> None:
+    sink = SlowSink(600.0)
+    async with projecting(bus, sink, EAGER, clock=lambda: sink.now) as made:
+        head = await append(bus, 1)
+        await until(lambda: sink.committed == 1)
+        head = await append(bus, 10, head)
+        await until(lambda: made.read_through == head)
+        assert 1 == sink.committed
+        sink.now += 2 * QUIET
+        await until(lambda: sink.committed == head)
 
 
 async def test_a_lone_fact_is_committed_at_once(bus: Bus) -> None:

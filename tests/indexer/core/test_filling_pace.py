@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.indexer.filler import MOST_PUT_OFF, QUIET, is_due
+from services.indexer.filler import MOST_PUT_OFF, is_due
+from services.kit.projector import QUIET
 
 seconds = st.floats(0.0, 100.0)
 
