@@ -9,6 +9,7 @@ import msgspec
 from schemas.asks import Status
 from schemas.room_health import RoomHealth
 from schemas.streams import BUCKETS, STREAMS, Bucket, Stream
+from services.domain.often import often
 from services.edges.connect.findings import Finding, doubtful, ill, well
 from services.edges.room_health import unfolding
 from services.kit.bus import Lag
@@ -215,8 +216,7 @@ def _room(room: Running, *, is_run: bool) -> Finding:
     if room.is_asked and room.health is None:
         return doubtful(what, "it runs, and does not answer yet", f"look again in a while; if it stays so, {LOGS}")
     if room.restarts:
-        times = "once" if room.restarts == 1 else f"{room.restarts} times"
-        return doubtful(what, f"it runs, and fell {times} before", LOGS)
+        return doubtful(what, f"it runs, and fell {often(room.restarts)} before", LOGS)
     return well(what, "it runs" if room.state == "running" else "it answers")
 
 

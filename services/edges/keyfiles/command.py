@@ -12,6 +12,7 @@ from schemas.commands import Command, KeyFileAccept, KeyFileDismiss, KeyFileRemo
 from schemas.envelope import Actor
 from schemas.subjects import Address, BadSubject, ask
 from schemas.view_asks import KeyFileList, KeyFilesAsk
+from services.domain.often import often
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
 from services.edges.person import NO_TEXT, name_of_person, person_bus, refused
 from services.edges.terminal import write, write_json
@@ -59,7 +60,7 @@ def _lines(reply: KeyFileList) -> Iterator[str]:
     if not reply.files:
         yield NONE
     for one in reply.files:
-        yield f"{one.status:<9}  {one.path}  (read {one.reads} times, changed {one.edits} times, {one.size} bytes)"
+        yield f"{one.status:<9}  {one.path}  (read {often(one.reads)}, changed {often(one.edits)}, {one.size} bytes)"
     if any(one.status == "pending" for one in reply.files):
         yield "`annals keyfiles accept PATH` puts one at the head of prompts, and `dismiss PATH` dismisses it."
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from schemas.asks import MemoryAsk, MemoryEntry, MemoryReply, MemoryView
 from schemas.events.memory import VERDICTS
+from services.domain.often import often
 from services.domain.senders import words_of
 
 VIEWS: Mapping[str, MemoryView] = {
@@ -101,7 +102,7 @@ def _lines(entry: MemoryEntry) -> Iterator[str]:
     yield f"category      {entry.category} ({entry.kind})"
     yield f"status        {entry.status}"
     yield f"shown         {'yes' if entry.rendered else f'no ({entry.omitted})' if entry.omitted else 'no'}"
-    yield f"strength      {entry.strength:.2f}, seen {entry.seen} times"
+    yield f"strength      {entry.strength:.2f}, seen {often(entry.seen)}"
     yield f"trust         {words_of(entry.trust) or 'unknown'}, {entry.verification or 'unverified'}"
     if entry.expires_at:
         yield f"expires       {entry.expires_at}"

@@ -13,6 +13,7 @@ from schemas.envelope import Actor
 from schemas.profile_asks import ProfileAsk, ProfileReply
 from schemas.subjects import ask
 from services.domain.aliases import GLOBAL
+from services.domain.often import often
 from services.edges.person import NO_TEXT, name_of_person, person_bus, refused
 from services.edges.terminal import write, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
@@ -58,7 +59,7 @@ def _lines(reply: ProfileReply) -> Iterator[str]:
         return
     yield STATES[reply.state] + (" switches it on." if reply.state == "off" else "")
     for one in reply.traits:
-        times = f"{one.candidates} times in {one.sessions} sessions"
+        times = f"{often(one.candidates)} in {one.sessions} session{'s' * (one.sessions != 1)}"
         yield f"{one.id[:SHORT]}  {STATE_OF[one.state]:<7}  {one.text}  ({times})"
     if reply.waiting:
         yield f"{reply.waiting} more were stated too seldom to be used."

@@ -43,7 +43,7 @@ async def test_a_person_sees_what_is_proposed_accepts_dismisses_and_removes(
     assert NONE in (await run("keyfiles", "list")).out
     await proposed(bus, project, "core.py", "door.py")
     listed = (await run("keyfiles", "list")).out
-    assert "pending    core.py  (read 5 times, changed 1 times, 70 bytes)" in listed
+    assert "pending    core.py  (read 5 times, changed once, 70 bytes)" in listed
     assert "annals keyfiles accept PATH" in listed
 
     assert "Accepted as key files: core.py." in (await run("keyfiles", "accept", "core.py")).out

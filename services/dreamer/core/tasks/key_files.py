@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from services.domain.often import often
 from services.dreamer.core.key_files import proposals
 from services.dreamer.core.task import DreamTask, Scene, TaskChange
 
@@ -25,7 +26,7 @@ class KeyFileSearch:
     def changes(self, scene: Scene) -> Sequence[TaskChange]:
         """A proposal for each file, the most used first."""
         return [
-            TaskChange(one, f"{one.path}: read {one.reads} times, and changed {one.edits} times", one.path)
+            TaskChange(one, f"{one.path}: read {often(one.reads)}, and changed {often(one.edits)}", one.path)
             for one in proposals(scene)
         ]
 
