@@ -4,10 +4,14 @@ Session titles, messages, file names and the words of other programs may hold se
 clipboard, hide text or turn it around.
 """
 
+import asyncio
 import io
+import os
 import sys
+import threading
 import unicodedata
 from collections.abc import Iterator
+from contextlib import suppress
 
 import msgspec
 
@@ -61,6 +65,60 @@ def prompt(text: str) -> None:
     """Print a question, and leave the line open for its answer."""
     sys.stdout.write(printable(text))
     sys.stdout.flush()
+
+
+class LineReader:
+    """Lines that a person types, or that are piped in, read without holding up an event loop or the end of a process.
+
+    A thread of an executor is waited for when a process ends, and one inside `sys.stdin` has its lock, without which
+    Python cannot end: Ctrl-C at a question would take effect with the next line. So a daemon thread reads the
+    descriptor itself.
+    """
+
+    def __init__(self) -> None:
+        self._rest = b""
+        """What was read behind the newest line."""
+
+    async def ask(self, question: str) -> str:
+        """Print the question, and read its line; an empty text at the end of the input. Raises `OSError`."""
+        prompt(question)
+        while b"\n" not in self._rest:
+            more = await _chunk(sys.stdin.fileno())
+            if not more:
+                break
+            self._rest += more
+        line, end, self._rest = self._rest.partition(b"\n")
+        return (line + end).decode(sys.stdin.encoding or "utf-8", errors="replace")
+
+
+async def _chunk(descriptor: int) -> bytes:
+    """What the descriptor has next, as soon as it has something."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[bytes] = loop.create_future()
+
+    def settle(data: bytes, error: OSError | None) -> None:
+        if answer.done():  # nobody waits for it any more
+            return
+        if error is None:
+            answer.set_result(data)
+        else:
+            answer.set_exception(error)
+
+    def read() -> None:
+        data, failure = b"", None
+        try:
+            data = os.read(descriptor, MOST_READ)
+        except OSError as error:
+            failure = error
+        with suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(settle, data, failure)
+
+    threading.Thread(target=read, name="line-reader", daemon=True).start()
+    return await answer
+
+
+MOST_READ = 65_536
+"""Bytes that are read at once."""
 
 
 def write_json(value: object) -> None:

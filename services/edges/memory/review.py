@@ -3,13 +3,12 @@
 Answers are read line by line, so that they can be typed or piped in. Whatever is not decided on goes on waiting.
 """
 
-import asyncio
-import sys
 from collections.abc import Awaitable, Callable
 
 from schemas.asks import MemoryEntry, MemoryReply
 from schemas.commands import Answer, Command, MemoryDecide, MemoryRevise
-from services.edges.terminal import prompt, write
+from services.domain.often import often
+from services.edges.terminal import LineReader, write
 
 QUESTION = "approve, reject, edit, skip or quit? [a/r/e/s/q] "
 _WORDS = {one[0]: one for one in ("approve", "reject", "edit", "skip", "quit")}
@@ -22,13 +21,13 @@ async def review(reply: MemoryReply, send: Send) -> int:
     if not reply.memories:
         write("Nothing waits for a decision.")
         return 0
-    status, decided = 0, 0
+    status, decided, lines = 0, 0, LineReader()
     for number, entry in enumerate(reply.memories, 1):
         write(_proposal(entry, reply.quotes.get(entry.id, ""), number, len(reply.memories)))
-        word = await _word()
+        word = await _word(lines)
         if word == "quit":
             break
-        for command in await _commands(word, entry):
+        for command in await _commands(word, entry, lines):
             answer = await send(command)
             write(answer.text)
             if not answer.ok:
@@ -48,7 +47,7 @@ def _proposal(entry: MemoryEntry, quote: str, number: int, count: int) -> str:
         lines.append(f"  {_proposed(entry)}{f': {entry.reason}' if entry.reason else ''}")
     if source is not None:
         lines.append(
-            f"  {'/'.join(filter(None, (source.actor, source.session, source.message)))}, seen {entry.seen} times"
+            f"  {'/'.join(filter(None, (source.actor, source.session, source.message)))}, seen {often(entry.seen)}"
         )
     if quote and quote != entry.text:
         lines.append(f'  its words: "{quote}"')
@@ -69,10 +68,10 @@ def _proposed(entry: MemoryEntry) -> str:
             return f"{names} would be archived"
 
 
-async def _word() -> str:
+async def _word(lines: LineReader) -> str:
     """What is to be done; the end of the input ends the review."""
     while True:
-        line = await _line(QUESTION)
+        line = await lines.ask(QUESTION)
         if not line:
             return "quit"
         given = line.strip().lower()
@@ -82,21 +81,16 @@ async def _word() -> str:
         write(f"{given!r} is none of these.")
 
 
-async def _commands(word: str, entry: MemoryEntry) -> tuple[Command, ...]:
+async def _commands(word: str, entry: MemoryEntry, lines: LineReader) -> tuple[Command, ...]:
     match word:
         case "approve":
             return (MemoryDecide(entry.id, approve=True),)
         case "reject":
             return (MemoryDecide(entry.id, approve=False),)
         case "edit":
-            text = (await _line("what it shall say: ")).strip()
+            text = (await lines.ask("what it shall say: ")).strip()
             approve = MemoryDecide(entry.id, approve=entry.change not in ("archive", "importance"))
             edited = entry.targets[0] if entry.targets else entry.id
             return (approve, MemoryRevise(edited, text)) if text and text != entry.text else (approve,)
         case _:
             return ()
-
-
-async def _line(question: str) -> str:
-    prompt(question)
-    return await asyncio.to_thread(sys.stdin.readline)

@@ -1,10 +1,15 @@
 """What a person reads of a project's memory and decides about it, by the command: on a real broker, as their user."""
 
+import asyncio
 import json
-from collections.abc import AsyncIterator
+import os
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime
-from io import StringIO
 from pathlib import Path
+from signal import SIGINT
 from typing import Any
 
 import msgspec
@@ -329,11 +334,23 @@ WAITING = MemoryReply(
 )
 
 
+@pytest.fixture
+def type_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[str], None]]:
+    """What has a command read a text as what a person answers."""
+    with ExitStack() as files:
+
+        def typed(text: str) -> None:
+            (tmp_path / "typed").write_text(text)
+            monkeypatch.setattr("sys.stdin", files.enter_context((tmp_path / "typed").open()))
+
+        yield typed
+
+
 async def test_what_waits_is_gone_through_with_the_words_that_it_came_from(
-    stub: Stub, run: Ran, monkeypatch: pytest.MonkeyPatch
+    stub: Stub, run: Ran, type_in: Callable[[str], None]
 ) -> None:
     stub.replies["review"] = WAITING
-    monkeypatch.setattr("sys.stdin", StringIO("a\nmaybe\nreject\ns\ne\nRule three.\ne\n\nq\n"))
+    type_in("a\nmaybe\nreject\ns\ne\nRule three.\ne\n\nq\n")
     await run("review")
     assert 0 == run.status
     assert "1 of 6: Rule 0.\n  m0, NAMING, from person\n  ada/s1/m3, seen 2 times\n" in run.out
@@ -352,7 +369,7 @@ async def test_what_waits_is_gone_through_with_the_words_that_it_came_from(
 
 
 async def test_a_proposed_change_is_printed_with_its_effect(
-    stub: Stub, run: Ran, monkeypatch: pytest.MonkeyPatch
+    stub: Stub, run: Ran, type_in: Callable[[str], None]
 ) -> None:
     shown = {
         "merge": "it would make one memory with these words of m1, m2: they say the same",
@@ -364,7 +381,7 @@ async def test_a_proposed_change_is_printed_with_its_effect(
         replace(ENTRY, id=f"p{kind}", change=kind, targets=("m1", "m2"), reason="they say the same") for kind in shown
     )
     stub.replies["review"] = MemoryReply(memories=entries)
-    monkeypatch.setattr("sys.stdin", StringIO("a\ne\nRule one.\ne\nRule two.\nr\n"))
+    type_in("a\ne\nRule one.\ne\nRule two.\nr\n")
     await run("review")
     assert all(line in run.out for line in shown.values())
     sent = [msgspec.json.decode(message.data) for _, message in stub.commanded]
@@ -379,17 +396,41 @@ async def test_a_proposed_change_is_printed_with_its_effect(
 
 
 async def test_a_review_ends_with_its_input_and_says_what_was_refused(
-    stub: Stub, run: Ran, monkeypatch: pytest.MonkeyPatch
+    stub: Stub, run: Ran, type_in: Callable[[str], None]
 ) -> None:
     stub.replies["review"] = WAITING
     stub.answer = Answer(ok=False, text="Nothing was written: no.")
-    monkeypatch.setattr("sys.stdin", StringIO("a\n"))
+    type_in("a\n")
     await run("review")
     assert (1, 1) == (run.status, len(stub.commanded))
     assert "Nothing was written: no.\n" in run.out
     assert run.out.endswith("0 decided on, 6 wait.\n")
     stub.replies["review"] = MemoryReply()
     assert "Nothing waits for a decision.\n" == (await run("review")).out
+
+
+async def test_ctrl_c_at_a_question_ends_the_review_at_once(stub: Stub, settings: Settings, tmp_path: Path) -> None:
+    stub.replies["review"] = WAITING
+    reading, typing = os.pipe()  # nobody types anything, and the input does not end
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "services.edges.cli", "memory", "review", "--project", "harbour"),
+        env={**os.environ, "ANNALS_NATS__URL": settings.nats.url, "ANNALS_DATA": str(tmp_path)},
+        stdin=reading,
+        stdout=PIPE,
+        stderr=PIPE,
+    )
+    os.close(reading)
+    try:
+        assert process.stdout is not None
+        async with asyncio.timeout(PATIENCE):
+            await process.stdout.readuntil(b"[a/r/e/s/q] ")
+            process.send_signal(SIGINT)
+            _, errors = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+        os.close(typing)
+    assert (130, b"", []) == (process.returncode, errors, stub.commanded)
 
 
 async def test_the_policy_is_printed(stub: Stub, run: Ran) -> None:
