@@ -20,6 +20,7 @@ from tests.bench import (
     history,
     indexing,
     ingest,
+    load,
     memory,
     opencode,
     prefix,
@@ -57,14 +58,14 @@ BENCHES: dict[str, Callable[[], Awaitable[Sequence[Measure]]]] = {
 }
 
 
-INSIDE: dict[str, Callable[[], Awaitable[Sequence[Measure]]]] = {"opencode": opencode.measure}
-"""Inside a harness: these take their time, and are run when they are named."""
+NAMED: dict[str, Callable[[], Awaitable[Sequence[Measure]]]] = {"opencode": opencode.measure, "load": load.measure}
+"""These take their time, and are run when they are named."""
 
 
 async def run(names: Sequence[str]) -> list[Measure]:
     measures: list[Measure] = []
     for name in names:
-        measures += await (BENCHES | INSIDE)[name]()
+        measures += await (BENCHES | NAMED)[name]()
     return measures
 
 
@@ -74,13 +75,13 @@ def main() -> int:
         "names",
         nargs="*",
         metavar="NAME",
-        help=f"of {', '.join(BENCHES)}; or where they are named: {', '.join(INSIDE)}",
+        help=f"of {', '.join(BENCHES)}; or where they are named: {', '.join(NAMED)}",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows here as JSON lines, not below .bench")
     given = parser.parse_args()
     names = given.names or list(BENCHES)
-    if unknown := [name for name in names if name not in BENCHES | INSIDE]:
-        parser.error(f"there is no bench {', '.join(unknown)}; name some of {', '.join(BENCHES | INSIDE)}")
+    if unknown := [name for name in names if name not in BENCHES | NAMED]:
+        parser.error(f"there is no bench {', '.join(unknown)}; name some of {', '.join(BENCHES | NAMED)}")
     configure("bench", level="error", as_json=False)
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     measures = uvloop.run(run(names))
