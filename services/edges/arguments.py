@@ -45,31 +45,7 @@ def parser() -> argparse.ArgumentParser:
     config = _add(commands, "config", "show every setting, its value and where that comes from")
     config.add_argument("what", choices=("show",))
     config.add_argument("--json", action="store_true", help="print one JSON object")
-    replay = _add(commands, "replay", "play recorded sessions through an installation of their own")
-    replay.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="session files or folders")
-    replay.add_argument("--json", action="store_true", help="print one JSON object")
-    replay.add_argument("--steps", type=Path, metavar="FILE", help="leave one JSON line for each model call there")
-    replay.add_argument("--agent", choices=("tidy", "none"), default="tidy", help="whether the agent drops old outputs")
-    replay.add_argument("--at-once", type=whole_number(1, 64), default=4, help="sessions played at the same time")
-    replay.add_argument(
-        "--limit", type=whole_number(), default=0, help="context window in tokens, where a recording names none"
-    )
-    replay.add_argument(
-        "--deadline", type=whole_number(), default=0, help="milliseconds to wait for a plan; 0: as long as it takes"
-    )
-    replay.add_argument(
-        "--overhead",
-        type=whole_number(),
-        default=9_000,
-        metavar="N",
-        help="tokens of tools and system prompt in each prompt",
-    )
-    replay.add_argument("--log", type=Path, metavar="FILE", help="append what the rooms print to this file")
-    replay.add_argument(
-        "--alone",
-        action="store_true",
-        help="without an installation: OpenCode's own compaction keeps the context small",
-    )
+    _add_replay(commands)
     memory.add_to(_add(commands, "memory", "read what is remembered of a project, and decide about it"))
     project.add_to(_add(commands, "project", "list projects, and declare which names are one project"))
     profile.add_to(_add(commands, "profile", "list what is known of you, and switch its collection on and off"))
@@ -151,6 +127,39 @@ def _add_benches(bench: argparse.ArgumentParser) -> None:
     found.add_argument("sets", nargs="+", type=Path, metavar="SET", help="files of documents and questions, or folders")
     found.add_argument("out", type=Path, metavar="OUT", help="where to leave one JSON line for each question")
     found.add_argument("--arm", choices=ARMS, default="full", help="how what is found is put in order")
+
+
+def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    replay = _add(commands, "replay", "play recorded sessions through an installation of their own")
+    replay.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="session files or folders")
+    replay.add_argument("--json", action="store_true", help="print one JSON object")
+    replay.add_argument("--steps", type=Path, metavar="FILE", help="leave one JSON line for each model call there")
+    replay.add_argument("--agent", choices=("tidy", "none"), default="tidy", help="whether the agent drops old outputs")
+    replay.add_argument("--at-once", type=whole_number(1, 64), default=4, help="sessions played at the same time")
+    replay.add_argument(
+        "--limit", type=whole_number(), default=0, help="context window in tokens, where a recording names none"
+    )
+    replay.add_argument(
+        "--deadline", type=whole_number(), default=0, help="milliseconds to wait for a plan; 0: as long as it takes"
+    )
+    replay.add_argument(
+        "--overhead",
+        type=whole_number(),
+        default=9_000,
+        metavar="N",
+        help="tokens of tools and system prompt in each prompt",
+    )
+    replay.add_argument(
+        "--models",
+        action="store_true",
+        help="ask the models of the settings, which may cost something; else history is written by rules",
+    )
+    replay.add_argument("--log", type=Path, metavar="FILE", help="append what the rooms print to this file")
+    replay.add_argument(
+        "--alone",
+        action="store_true",
+        help="without an installation: OpenCode's own compaction keeps the context small",
+    )
 
 
 def _add(

@@ -123,6 +123,7 @@ def _status(options: argparse.Namespace) -> int:
 def _replay(options: argparse.Namespace) -> int:
     from services.edges.client.replay import ReplayOptions, replay  # noqa: PLC0415
     from services.edges.client.transcript import UnreadableTranscript  # noqa: PLC0415
+    from services.edges.output_file import UnwritableFile  # noqa: PLC0415
 
     try:
         return replay(
@@ -136,11 +137,12 @@ def _replay(options: argparse.Namespace) -> int:
                 steps=options.steps,
                 overhead=options.overhead,
                 log=options.log,
+                models=options.models,
                 alone=options.alone,
             ),
             _settings(),
         )
-    except (UnreadableTranscript, ConnectionError) as error:
+    except (UnreadableTranscript, UnwritableFile, ConnectionError) as error:
         return _failed(error)
 
 

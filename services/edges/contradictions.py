@@ -46,7 +46,8 @@ _OF_CONNECTING: Mapping[str, Callable[[argparse.Namespace], bool]] = {
 def _replay(options: argparse.Namespace) -> str:
     if not options.alone:
         return ""
-    for name, is_given in (("--log", options.log is not None), ("--deadline", bool(options.deadline))):
+    given = (("--log", options.log is not None), ("--deadline", bool(options.deadline)), ("--models", options.models))
+    for name, is_given in given:
         if is_given:
             return f"--alone plays without an installation, and {name} is about one: leave one of them out"
     return ""

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from services.edges.output_file import UnwritableFile, check_writable
+from tests.bench.compressing import SHOP
+from tests.helpers.command_line import ended
 from tests.helpers.wrong_input import CODE, PATHS
 
 MAY = {"empty", "binary", "no JSON", "another JSON", "list", "deep", "missing", "device", "cut", "no Unicode"}
@@ -47,3 +49,10 @@ def test_what_may_not_be_written_is_refused(what: str, tmp_path: Path) -> None:
             check_writable(path)
     finally:
         place.chmod(0o700)
+
+
+@pytest.mark.parametrize("option", ["--steps", "--log"])
+def test_a_replay_says_so_before_it_plays(option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = ended(("replay", str(SHOP), option, str(tmp_path)), capsys)
+    assert (1, "") == (found.status, found.out)
+    assert f"{tmp_path} is a directory: name a file in it" in found.error

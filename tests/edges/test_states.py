@@ -184,6 +184,7 @@ CONTRADICTIONS = (
     ("setup", "opencode", "--remove", "--model", "small"),
     ("replay", "x.json", "--alone", "--log", "out"),
     ("replay", "x.json", "--alone", "--deadline", "5"),
+    ("replay", "x.json", "--alone", "--models"),
     ("sql", "select 1", "--json", "--csv"),
 )
 

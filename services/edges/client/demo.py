@@ -15,13 +15,13 @@ from services.edges import styling
 from services.edges.client.chart import chart
 from services.edges.client.player import PlayedSession
 from services.edges.client.readers import read
-from services.edges.client.replay import ReplayOptions, borrowed_installation, calls, play, progress
+from services.edges.client.replay import ReplayOptions, borrowed_installation, calls, play, progress, without_models
 from services.edges.client.report import report, table
 from services.edges.output_file import check_writable
 from services.edges.terminal import printable
 from services.kit.bus import Bus
 from services.kit.logs import configure
-from services.settings import Embed, Model, Nats, Settings
+from services.settings import Nats, Settings
 
 RECORDING = "shop.json.gz"
 ANSWER = 30.0
@@ -36,8 +36,7 @@ def demo(where: Path, settings: Settings) -> int:
     """
     check_writable(where, (".svg", ".png"))
     configure("demo", level="warning", as_json=False)
-    embed = Embed() if settings.embed.provider == "remote" else settings.embed
-    own = msgspec.structs.replace(settings, nats=Nats(), model=Model(), embed=embed)
+    own = msgspec.structs.replace(without_models(settings), nats=Nats())
     return uvloop.run(_demo(styling.console(), where, own))
 
 

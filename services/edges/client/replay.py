@@ -30,13 +30,14 @@ from services.edges.client.transcript import Transcript, UnreadableTranscript
 from services.edges.launcher.room_process import processes
 from services.edges.launcher.signals import asked_to_end
 from services.edges.launcher.supervisor import Installation
+from services.edges.output_file import check_writable
 from services.edges.styling import console
 from services.edges.terminal import write_error, write_json
 from services.kit.bus import Bus, Unreachable
 from services.kit.endpoint import find
 from services.kit.logs import configure
 from services.kit.retry import retrying
-from services.settings import Settings
+from services.settings import Embed, Model, Settings
 
 PROJECT = "replay"
 READY = 60.0
@@ -58,12 +59,19 @@ class ReplayOptions(msgspec.Struct, frozen=True):
     """Tokens of tools and system prompt in each prompt."""
     log: Path | None = None
     """Where to append what the rooms of an installation of its own print."""
+    models: bool = False
+    """Whether an installation of its own asks the models of the settings, which may cost something."""
     alone: bool = False
     """Without a plan: the harness's own compaction keeps the context small."""
 
 
 def replay(options: ReplayOptions, settings: Settings) -> int:
-    """Play, print the report, and say with the exit status whether any prefix changed without a reason."""
+    """Play, print the report, and say with the exit status whether any prefix changed without a reason.
+
+    Raises `UnwritableFile` before anything is played, where a file cannot be written that is to be left.
+    """
+    for path in filter(None, (options.steps, options.log)):
+        check_writable(path)
     transcripts = _transcripts(options.paths)
     configure("replay", level="warning", as_json=False)
     made = uvloop.run(_replay(options, settings, transcripts))
@@ -92,7 +100,8 @@ async def _replay(options: ReplayOptions, settings: Settings, transcripts: Seque
         if options.alone:
             sessions = [await _alone(transcript, options, step) for transcript in transcripts]
         else:
-            async with borrowed_installation(settings, options.log) as bus:
+            own = settings if options.models else without_models(settings)
+            async with borrowed_installation(own, options.log) as bus:
                 run = f"@{uuid.uuid4().hex[:6]}" if settings.nats.url else ""
                 sessions = await play(bus, transcripts, options, step, run=run, waits=not settings.nats.url)
     if options.steps is not None:
@@ -117,6 +126,12 @@ def address_of(transcript: Transcript, run: str = "") -> Address:
 def calls(transcript: Transcript) -> int:
     """How many model calls playing it makes."""
     return sum(message.role == "assistant" for message in transcript.messages[1:])
+
+
+def without_models(settings: Settings) -> Settings:
+    """These settings for an installation that asks no model which may cost something."""
+    embed = Embed() if settings.embed.provider == "remote" else settings.embed
+    return msgspec.structs.replace(settings, model=Model(), embed=embed)
 
 
 @asynccontextmanager

@@ -8,9 +8,10 @@ from schemas.inbox import SessionSeen
 from schemas.subjects import Address
 from services.edges.client import catching_up
 from services.edges.client.catching_up import Behind, caught_up
-from services.edges.client.replay import address_of
+from services.edges.client.replay import address_of, without_models
 from services.edges.client.transcript import Transcript
 from services.kit.bus import BrokerError, Bus
+from services.settings import Embed, Model, Settings
 
 
 def of(directory: str, session: str = "s1") -> Transcript:
@@ -60,3 +61,11 @@ async def test_a_room_that_makes_no_progress_is_named_with_the_place_of_its_log(
     monkeypatch.setattr(catching_up, "PATIENCE", 0.0)
     with pytest.raises(Behind, match=r"in time; run it once more with `annals replay --log FILE`"):
         await caught_up(bus, "test", Address("harbour", "s1"))
+
+
+def test_an_installation_of_its_own_asks_no_model_that_may_cost_something() -> None:
+    paid = Embed(provider="remote", url="http://127.0.0.1:1/v1", model="paid")
+    found = without_models(Settings(model=Model(chain=("openai/gpt-5",)), embed=paid))
+    assert (Model(), Embed()) == (found.model, found.embed)
+    local = Embed(provider="off")
+    assert local == without_models(Settings(embed=local)).embed
