@@ -136,7 +136,10 @@ async def _run(count: int) -> LoadedRun:
 
 def _processor(running: Installation) -> dict[str, float]:
     """Seconds of a processor that each process has taken up to now."""
+    broker = running.broker.process if running.broker else None
     pids = {name: status.pid for name, status in running.status.items() if status.pid}
+    if broker is not None:
+        pids["broker"] = broker.pid
     return {name: sum(psutil.Process(pid).cpu_times()[:2]) for name, pid in pids.items()}
 
 
