@@ -213,6 +213,8 @@ class Searching:
             reply = await self._kit.bus.request(subject_of(ServedAsk.NAME, asker.at_home), question, SERVED_TIMEOUT)
             served = _served.decode(reply)
         except (Unreachable, TooLarge, msgspec.DecodeError, msgspec.ValidationError):
+            served = Served(is_known=False)
+        if not served.is_known:  # what is taken back stays so
             degraded.append("what your prompt holds already is not known and may come again")
             return Served(quarantined=self._quarantined.get(asker.at_home, ()))
         if served.quarantined:
