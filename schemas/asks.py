@@ -689,6 +689,8 @@ class Served(msgspec.Struct, frozen=True, omit_defaults=True):
     compartments: tuple[str, ...] = ()
     quarantined: tuple[str, ...] = ()
     """Sessions of the project of which all is taken back: no other session gets their messages."""
+    is_known: bool = True
+    """Whether this is what is so: not where the question could not be answered."""
     error: str = ""
 
 

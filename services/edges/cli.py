@@ -85,7 +85,7 @@ def _up(options: argparse.Namespace) -> int:
 def _detach(options: argparse.Namespace) -> int:
     from services.edges.launcher.detach import DetachFailure, detach  # noqa: PLC0415
 
-    here = Path.cwd() if options.project_limits else None
+    here = _here() if options.project_limits else None
     return _reported(lambda: asyncio.run(detach(_settings(), options.kept_by or "detached", here)), DetachFailure)
 
 
@@ -151,7 +151,7 @@ def _memory(options: argparse.Namespace) -> int:
     from services.kit.logs import configure  # noqa: PLC0415
 
     configure("memory", level="error", as_json=False)
-    return asyncio.run(memory(options, _settings(), Path.cwd()))
+    return asyncio.run(memory(options, _settings(), _here()))
 
 
 def _project(options: argparse.Namespace) -> int:
@@ -159,7 +159,7 @@ def _project(options: argparse.Namespace) -> int:
     from services.kit.logs import configure  # noqa: PLC0415
 
     configure("project", level="error", as_json=False)
-    return asyncio.run(project(options, _settings(), Path.cwd()))
+    return asyncio.run(project(options, _settings(), _here()))
 
 
 def _profile(options: argparse.Namespace) -> int:
@@ -167,7 +167,7 @@ def _profile(options: argparse.Namespace) -> int:
     from services.kit.logs import configure  # noqa: PLC0415
 
     configure("profile", level="error", as_json=False)
-    return asyncio.run(profile(options, _settings(), Path.cwd()))
+    return asyncio.run(profile(options, _settings(), _here()))
 
 
 def _dream(options: argparse.Namespace) -> int:
@@ -175,7 +175,7 @@ def _dream(options: argparse.Namespace) -> int:
     from services.kit.logs import configure  # noqa: PLC0415
 
     configure("dream", level="error", as_json=False)
-    return asyncio.run(dream(options, _settings(), Path.cwd()))
+    return asyncio.run(dream(options, _settings(), _here()))
 
 
 def _docs(options: argparse.Namespace) -> int:
@@ -183,7 +183,7 @@ def _docs(options: argparse.Namespace) -> int:
     from services.kit.logs import configure  # noqa: PLC0415
 
     configure("docs", level="error", as_json=False)
-    return asyncio.run(docs(options, _settings(), Path.cwd()))
+    return asyncio.run(docs(options, _settings(), _here()))
 
 
 def _keyfiles(options: argparse.Namespace) -> int:
@@ -191,7 +191,7 @@ def _keyfiles(options: argparse.Namespace) -> int:
     from services.kit.logs import configure  # noqa: PLC0415
 
     configure("keyfiles", level="error", as_json=False)
-    return asyncio.run(keyfiles(options, _settings(), Path.cwd()))
+    return asyncio.run(keyfiles(options, _settings(), _here()))
 
 
 def _bench(options: argparse.Namespace) -> int:
@@ -212,7 +212,7 @@ def _search(options: argparse.Namespace) -> int:
     from services.kit.logs import configure  # noqa: PLC0415
 
     configure("search", level="error", as_json=False)
-    return asyncio.run(search(options, _settings(), Path.cwd()))
+    return asyncio.run(search(options, _settings(), _here()))
 
 
 def _ask(options: argparse.Namespace) -> int:
@@ -220,7 +220,7 @@ def _ask(options: argparse.Namespace) -> int:
     from services.kit.logs import configure  # noqa: PLC0415
 
     configure("ask", level="error", as_json=False)
-    return asyncio.run(augment(options, _settings(), Path.cwd()))
+    return asyncio.run(augment(options, _settings(), _here()))
 
 
 def _show(options: argparse.Namespace) -> int:
@@ -228,7 +228,7 @@ def _show(options: argparse.Namespace) -> int:
     from services.kit.logs import configure  # noqa: PLC0415
 
     configure("show", level="error", as_json=False)
-    return asyncio.run(show(options, _settings(), Path.cwd()))
+    return asyncio.run(show(options, _settings(), _here()))
 
 
 def _explain(options: argparse.Namespace) -> int:
@@ -236,7 +236,7 @@ def _explain(options: argparse.Namespace) -> int:
     from services.kit.logs import configure  # noqa: PLC0415
 
     configure("explain", level="error", as_json=False)
-    return asyncio.run(explain(options, _settings(), Path.cwd()))
+    return asyncio.run(explain(options, _settings(), _here()))
 
 
 def _sql(options: argparse.Namespace) -> int:
@@ -281,7 +281,7 @@ def _setup(options: argparse.Namespace) -> int:
         model=options.model or "",
     )
     try:
-        return setup(options.harness, wanted, _settings(), os.environ, Path.cwd())
+        return setup(options.harness, wanted, _settings(), os.environ, _here())
     except (SetupRefused, Unsuitable, NoBundle, OSError) as error:
         return _failed(error)
 
@@ -292,16 +292,16 @@ def _doctor(options: argparse.Namespace) -> int:
     from services.kit.logs import configure  # noqa: PLC0415
 
     configure("doctor", level="error", as_json=False)
-    loaded = load_here(Path.cwd())
+    loaded = load_here(_here())
     wrong = loaded.problems
-    return asyncio.run(doctor(loaded.settings, os.environ, Path.cwd(), as_json=options.json, problems=wrong))
+    return asyncio.run(doctor(loaded.settings, os.environ, _here(), as_json=options.json, problems=wrong))
 
 
 def _config(options: argparse.Namespace) -> int:
     from services.edges.config import show  # noqa: PLC0415
     from services.edges.project_settings import load_here  # noqa: PLC0415
 
-    return show(load_here(Path.cwd()), as_json=options.json)
+    return show(load_here(_here()), as_json=options.json)
 
 
 def _health(options: argparse.Namespace) -> int:
@@ -325,7 +325,7 @@ def _settings() -> "Settings":
     """The settings of a command that is run here. What its project sets for itself is no mistake in its file."""
     from services.edges.project_settings import FOR_ITSELF  # noqa: PLC0415
 
-    return _loaded(Path.cwd(), unless=FOR_ITSELF).settings
+    return _loaded(_here(), unless=FOR_ITSELF).settings
 
 
 def _loaded(here: Path | None, unless: str = "") -> "Loaded":
@@ -343,7 +343,19 @@ def _folder(options: argparse.Namespace) -> Path | None:
     """The folder whose project has a say, where a person asks for that: what a repository brings holds for no other."""
     if options.here is not None:
         return Path(options.here)
-    return Path.cwd() if options.project_limits else None
+    return _here() if options.project_limits else None
+
+
+class NoFolder(OSError):
+    """The folder that a command is run in was removed meanwhile."""
+
+
+def _here() -> Path:
+    """The folder that a command is run in. Raises `NoFolder`."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise NoFolder("the folder that this is run in is not there any more: go to another one") from error
 
 
 def _failed(error: Exception) -> int:

@@ -22,12 +22,15 @@ FOR_ITSELF = "set it for this project alone with `annals project settings apply`
 
 
 def project_file(here: Path) -> Path | None:
-    """The settings of the project that a folder lies in: searched upwards, as far as the root of the work tree."""
+    """The settings of the project that a folder lies in: searched upwards, as far as the root of the work tree.
+
+    What cannot be looked into has none: a path may be longer than the system takes.
+    """
     for folder in (here, *here.parents):
         path = folder / ".annals" / FILE
-        if path.is_file():
+        if os.path.isfile(path):  # noqa: PTH113 - that of pathlib raises there
             return path
-        if (folder / ".git").exists():
+        if os.path.exists(folder / ".git"):  # noqa: PTH110 - so does this
             return None
     return None
 

@@ -21,6 +21,9 @@ ROOT, SHALLOW, DIRECTORY = "git-", "shallow-", "dir-"
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _AS_COMMITTED = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": "/dev/null"}
 """Neither replacements nor grafts: they are a clone's own."""
+_NO_REPOSITORY = "not a git repository (or any"
+"""How git says so where it has looked in vain in a directory and above it; else one that it was led to is not there."""
+_FIRST = ("--first-parent", "--max-parents=0")
 _SCP = re.compile(r"(?:[^@/:]+@)?([^/:]+):(.+)")
 
 
@@ -44,13 +47,17 @@ async def beginning(directory: Path, former: str = "") -> Beginning:
     try:
         await _git(directory, "rev-parse", "--git-common-dir")
     except (GitFailed, OSError) as error:
-        return Beginning("none" if "not a git repository" in str(error) else "unknown", reason=str(error))
+        return Beginning("none" if _NO_REPOSITORY in str(error) else "unknown", reason=str(error))
     if _COMMIT.fullmatch(former) and await _is_root(directory, former):
         return Beginning("root", former)
     try:
-        text = await _git(directory, "rev-list", "--first-parent", "--max-parents=0", "--format=raw", "HEAD", "--")
+        text = await _first(directory, "HEAD")
     except (GitFailed, OSError) as error:
-        return Beginning("unborn" if "bad revision 'HEAD'" in str(error) else "unknown", reason=str(error))
+        if "bad revision 'HEAD'" not in str(error):
+            return Beginning("unknown", reason=str(error))
+        text = await _first_of_branches(directory)
+        if not text:
+            return Beginning("unborn", reason=str(error))
     first = text.partition("\n")[0].removeprefix("commit ")
     if not _COMMIT.fullmatch(first):
         return Beginning("unknown", reason="git names no first commit")
@@ -133,9 +140,26 @@ def normalised(address: str) -> str:
     return f"{host.lower()}/{path}" if host and path else ""
 
 
+async def _first(directory: Path, revision: str) -> str:
+    """The commit at the end of a line of first parents, as git stores it. Raises `GitFailed`, `OSError`."""
+    return await _start_of(directory, "rev-list", *_FIRST, "--format=raw", revision, "--")
+
+
+async def _first_of_branches(directory: Path) -> str:
+    """The same where `HEAD` names no commit, as when a branch was renamed: of all branches, if they have one such end.
+
+    Empty: they have none, or several.
+    """
+    try:
+        found = {*(await _git(directory, "rev-list", *_FIRST, "--branches", "--remotes")).split()}
+        return await _first(directory, found.pop()) if len(found) == 1 else ""
+    except (GitFailed, OSError):
+        return ""
+
+
 async def _is_root(directory: Path, commit: str) -> bool:
     try:
-        return not _has_parent(await _git(directory, "cat-file", "commit", commit))
+        return not _has_parent(await _start_of(directory, "cat-file", "commit", commit))
     except (GitFailed, OSError):
         return False
 
@@ -154,6 +178,16 @@ async def _is_reached(directory: Path, commit: str) -> bool:
 def _has_parent(text: str) -> bool:
     """Whether a commit's own text names a parent: it does so, too, where the clone does not have that one."""
     return re.search(r"^parent ", text.partition("\n\n")[0], re.MULTILINE) is not None
+
+
+async def _start_of(directory: Path, *words: str) -> str:
+    """What git answers, as far as it is read at all: a commit's message may be of any length, and stands last."""
+    try:
+        return await _git(directory, *words)
+    except GitFailed as error:
+        if error.output is None:
+            raise
+        return error.output.decode(errors="surrogateescape")
 
 
 async def _git(directory: Path, *words: str) -> str:

@@ -15,7 +15,7 @@ import msgspec
 from schemas.asks import Hits, SearchAsk
 from schemas.codec import encode
 from schemas.envelope import Actor, Envelope
-from schemas.events import Event, HintDecided, MessageRecorded, PartRecorded, SessionOpened
+from schemas.events import Event, HintDecided, MessageRecorded, PartRecorded
 from schemas.subjects import Address, ask
 from schemas.tools import Source
 from services.domain.conversation import is_written
@@ -40,9 +40,6 @@ PROMPTLY = 150
 """Milliseconds within which a search must begin to find: the call that sends a message does not wait longer."""
 WAIT = 0.15
 """Seconds that a plan waits at most for the search for the message that its call sends."""
-WARMING = "what is known"
-MOST_WARMED = 512
-"""Projects that count as warm, the newest: the searcher itself holds fewer in memory."""
 MOST_MESSAGES = 4096
 """Messages of people whose texts are waited for, the newest: a text follows its message at once."""
 
@@ -64,14 +61,12 @@ class NewestItems(Generic[T]):
     def __contains__(self, item: T) -> bool:
         return item in self._items
 
-    def add(self, item: T) -> bool:
-        """Add an item as the newest. Returns whether it was not among them."""
-        is_new = item not in self._items
+    def add(self, item: T) -> None:
+        """Add an item as the newest."""
         self._items.pop(item, None)
         self._items[item] = None
         if len(self._items) > self._most:
             del self._items[next(iter(self._items))]
-        return is_new
 
 
 class Hinting:
@@ -89,7 +84,6 @@ class Hinting:
         """Session -> the searches that its next plan waits for."""
         self.waiting = 0
         """Plans that wait for a search now."""
-        self._warmed = NewestItems[str](MOST_WARMED)
         self._by_people = NewestItems[tuple[Address, str]](MOST_MESSAGES)
 
     def close(self) -> None:
@@ -107,8 +101,6 @@ class Hinting:
             return
         if not envelope.session or abs((datetime.now(UTC) - envelope.at).total_seconds()) > FRESH:
             return
-        if self._warmed.add(envelope.project) or isinstance(event, SessionOpened):
-            self._begin(self._warm(envelope.project))
         address = Address(envelope.project, envelope.session)
         if isinstance(event, MessageRecorded) and event.role == "user" and not event.synthetic:
             self._by_people.add((address, event.message))
@@ -146,14 +138,6 @@ class Hinting:
         self._looking.add(task)
         task.add_done_callback(self._looking.discard)
         return task
-
-    async def _warm(self, project: str) -> None:
-        """Have the searcher read what it needs for a project before the first message asks for it."""
-        question = SearchAsk(project, WARMING, limit=1, deadline_ms=1)
-        try:
-            await self._kit.bus.request(ask(SearchAsk.NAME, project), encode(question), TIMEOUT)
-        except (Unreachable, TooLarge) as error:
-            self._kit.log.debug("the searcher was not warmed", project=project, reason=str(error))
 
     async def _look(self, address: Address, event: PartRecorded, envelope: Envelope) -> None:
         try:

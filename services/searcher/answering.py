@@ -22,6 +22,7 @@ from services.domain.search.words import words
 from services.kit.alias_reader import AliasReader
 from services.kit.bus import BrokerError, TooLarge, Unreachable
 from services.kit.embed import embedded
+from services.kit.index_place import Current
 from services.kit.room import Kit
 from services.kit.vectors import VectorsError
 from services.searcher.asker import Asker
@@ -65,14 +66,14 @@ class Preparation(msgspec.Struct, frozen=True):
 class Searching:
     """Answers questions with what the store holds."""
 
-    def __init__(self, kit: Kit, store: SearchStore, written: ConfirmedWrites) -> None:
+    def __init__(self, kit: Kit, store: SearchStore, written: ConfirmedWrites, aliases: AliasReader) -> None:
         self._kit = kit
         self._store = store
         self._written = written
-        self._aliases = AliasReader(kit)
+        self._aliases = aliases
         self._arm = kit.settings.search.ranking
         self._quarantined: dict[str, tuple[str, ...]] = {}
-        """Project -> the sessions that were quarantined when that was last known."""
+        """Project -> the sessions that were quarantined when that was last known, where some were."""
 
     async def answer(self, asker: Asker, ask: SearchAsk) -> Hits:
         """What is found under all names of the project. What could not be done is reported, and the rest is done."""
@@ -112,14 +113,14 @@ class Searching:
 
     async def _answer(self, asker: Asker, ask: SearchAsk, prepared: Preparation) -> Hits:
         """What is found under one name of the project."""
-        query, kinds, vector, served = prepared.query, prepared.kinds, prepared.vector, prepared.served
+        query, kinds = prepared.query, prepared.kinds
         degraded = list(prepared.degraded)
         try:
             project, failure = await self._shelves(asker.project, ask, degraded)
         except VectorsError as error:
             return self._with_text(asker, query, Hits(degraded=(*degraded, f"the index cannot be read: {error}")))
         shelves = project.kinds
-        asked = self._asked(asker, ask, query, vector, served)
+        asked = self._asked(asker, ask, prepared, project.current)
         kinds = tuple(kind for kind in kinds if kind not in BY_NAME or asked.names.names)
         if not kinds:
             degraded.append("outputs of tools are found by a name alone: give an identifier, a path, a code or a word")
@@ -128,7 +129,7 @@ class Searching:
         unknown = tuple(sorted(set(ask.sessions) - _known_sessions(shelves.values(), ask.sessions)))
         if unknown:
             degraded.append(_not_indexed(shelves.values(), unknown))
-        degraded += self._lacking(kinds, shelves, vector)
+        degraded += self._lacking(kinds, project, prepared.vector)
         most = max(1, min(ask.limit, asker.most))
         names = ids(query)
         session = await session_named(written, asked.scope, names, most)
@@ -163,7 +164,9 @@ class Searching:
     def _with_text(self, asker: Asker, query: str, hits: Hits) -> Hits:
         return msgspec.structs.replace(hits, text=answer_text(query, hits, datetime.now(UTC), asker.session))
 
-    def _asked(self, asker: Asker, ask: SearchAsk, query: str, vector: Embedded, served: Served) -> ShelfQuery:
+    def _asked(self, asker: Asker, ask: SearchAsk, prepared: Preparation, current: Current | None) -> ShelfQuery:
+        """What is looked for in shelves of this set."""
+        query, vector, served = prepared.query, prepared.vector, prepared.served
         scope = Scope(
             sessions=frozenset(ask.sessions),
             actors=frozenset(ask.actors),
@@ -173,7 +176,8 @@ class Searching:
             quarantined=frozenset(served.quarantined) - {asker.session},
             left_out=frozenset(_left_out(asker.session, served)),
         )
-        text = vector.texts[0] if vector.texts and self._is_of_index(vector.model) else None
+        is_comparable = current is not None and bool(current.model) and current.model == vector.model
+        text = vector.texts[0] if vector.texts and is_comparable else None
         return ShelfQuery(
             query=query_of(query, text.vector, text.tokens, text.pieces) if text else query_of(query),
             literals=literals(query),
@@ -195,10 +199,6 @@ class Searching:
         known = [one for one in found if one.stored.shelf.ids[one.number] in left_out]
         return tuple(await _hits(known[:MOST_IN_PROMPT], asked))
 
-    def _is_of_index(self, model: str) -> bool:
-        current = self._store.current
-        return current is not None and bool(current.model) and current.model == model
-
     async def _embedded(self, query: str) -> Embedded:
         if self._arm == "bm25":
             return Embedded()
@@ -213,9 +213,14 @@ class Searching:
             reply = await self._kit.bus.request(subject_of(ServedAsk.NAME, asker.at_home), question, SERVED_TIMEOUT)
             served = _served.decode(reply)
         except (Unreachable, TooLarge, msgspec.DecodeError, msgspec.ValidationError):
+            served = Served(is_known=False)
+        if not served.is_known:  # what is taken back stays so
             degraded.append("what your prompt holds already is not known and may come again")
             return Served(quarantined=self._quarantined.get(asker.at_home, ()))
-        self._quarantined[asker.at_home] = served.quarantined
+        if served.quarantined:
+            self._quarantined[asker.at_home] = served.quarantined
+        else:
+            self._quarantined.pop(asker.at_home, None)
         return served
 
     async def _position(self, name: str) -> int:
@@ -259,8 +264,8 @@ class Searching:
             return msgspec.json.decode(reply, type=IndexPosition).failure
         return ""
 
-    def _lacking(self, kinds: Sequence[Kind], shelves: dict[Kind, StoredShelf], vector: Embedded) -> Iterator[str]:
-        current = self._store.current
+    def _lacking(self, kinds: Sequence[Kind], project: ProjectShelves, vector: Embedded) -> Iterator[str]:
+        shelves, current = project.kinds, project.current
         if current is None or not shelves:
             yield "nothing is indexed yet"
             return

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
+from weakref import WeakValueDictionary
 
 from services.domain.search.rows import BY_NAME, KINDS, Kind
 from services.kit.index_place import Current, Position, folder_of, read_current, read_position
@@ -21,9 +22,13 @@ OLD = 1.5
 BEARABLE = 60.0
 """Seconds up to which shelves are used for a search that cannot wait for newer ones."""
 LATELY = 3600.0
-"""Seconds from the last search of a project for which its shelves follow the index."""
+"""Seconds from the last use of a project for which its shelves follow the index closely."""
+UNUSED = 20.0
+"""Seconds after which those of others do: well before a search that cannot wait would have to wait for them."""
 LOOK, REST = 1.0, 20.0
 """Seconds between two looks at the index, and how many times as long as a look took: that is a twentieth of a core."""
+PAUSE = 5.0
+"""Seconds that a look waits at most for a moment in which nobody searches."""
 
 
 class ProjectShelves(NamedTuple):
@@ -33,10 +38,16 @@ class ProjectShelves(NamedTuple):
     at: float = 0.0
     through: int = 0
     """The position of the log that the index had read to before they were: all up to there is on them."""
+    current: Current | None = None
+    """The set that they are of; none: there was no index."""
 
 
 class SearchStore:
-    """The tables of the set that is searched, and shelves of the projects that were searched last."""
+    """The tables of the set that is searched, and shelves of the projects that were used last.
+
+    Where another set takes the place of this one its shelves stay until those of the other are filled: a search that
+    cannot wait finds what was known a moment before.
+    """
 
     def __init__(self, data: Path, most_projects: int, log: Logger) -> None:
         self._data = data
@@ -47,10 +58,11 @@ class SearchStore:
         self._stored: dict[str, ProjectShelves] = {}
         self._refreshing: dict[str, asyncio.Task[object]] = {}
         self._copying: dict[str, asyncio.Task[None]] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """Project -> what is held by who looks after its shelves, for as long as somebody does."""
         self._opening = asyncio.Lock()
-        self._searched: dict[str, float] = {}
-        """Project -> when it was searched last."""
+        self._used: dict[str, float] = {}
+        """Project whose shelves are here or are being filled -> when it was used last."""
         self._searches = 0
         self._quiet = asyncio.Event()
         self._quiet.set()
@@ -135,27 +147,36 @@ class SearchStore:
 
         What has changed is read in the background while searches go on, so that these need not wait for it.
         """
-        now = time.monotonic()
-        self._searched[project] = now
-        known = self._stored.get(project)
-        age = now - known.at if known else at_most
-        if known is None or known.through < through or age >= at_most:
-            return await self._looked_after(project)
-        if age >= OLD / 2 and project not in self._refreshing:
-            task = asyncio.create_task(self._refresh(project, is_urgent=at_most <= OLD))
-            self._refreshing[project] = task
-            task.add_done_callback(lambda done: self._refreshed(project, done))
+        self._used[project] = time.monotonic()
+        known = self._new_enough(project, through, at_most)
+        if known is None:
+            return await self._looked_after(project, through, at_most)
+        if time.monotonic() - known.at >= OLD / 2:
+            self._begin_refresh(project, can_wait=at_most > OLD)
         return known
 
+    def expect(self, project: str, *, is_new: bool) -> None:
+        """Have the shelves of a project ready before it is searched: a session begins in it, or goes on.
+
+        For a new session they take the place of those that were used least lately. One that goes on only has them
+        filled where there is room: of more projects at once than there is room for, each would push out another.
+        """
+        is_known = project in self._stored or project in self._refreshing
+        has_room = len({*self._stored, *self._refreshing}) < self._most
+        if is_known or is_new or has_room:
+            self._used[project] = time.monotonic()
+            if not is_known:
+                self._begin_refresh(project, can_wait=False)
+
     async def follow(self) -> None:
-        """Bring the shelves of the projects that are searched up to date as the index grows. Never ends.
+        """Bring the shelves of the projects that are used up to date as the index grows. Never ends.
 
         An index that cannot be read now is read by the next search, which reports the error.
         """
         while True:
             spent = 0.0
-            for project in self.searched_lately:
-                await self._quiet.wait()
+            for project in self.behind:
+                await self._pause()
                 began = time.monotonic()
                 with contextlib.suppress(*VectorsError):
                     await self._looked_after(project)
@@ -163,41 +184,79 @@ class SearchStore:
             await asyncio.sleep(max(LOOK, REST * spent))
 
     @property
-    def searched_lately(self) -> list[str]:
-        """The projects whose shelves follow the index."""
+    def behind(self) -> list[str]:
+        """The projects whose shelves follow the index now: those that were used lately, and others now and then."""
         now = time.monotonic()
-        return [one for one in self._stored if now - self._searched.get(one, now) < LATELY]
+        return [
+            project
+            for project, known in self._stored.items()
+            if now - self._used.get(project, now) < LATELY or now - known.at >= UNUSED
+        ]
 
-    async def _refresh(self, project: str, *, is_urgent: bool) -> None:
-        """Bring the shelves of a project up to date; what is not urgent waits until nobody searches."""
-        if not is_urgent:
-            await self._quiet.wait()
+    async def _pause(self) -> None:
+        """Wait until nobody searches, for a while at most."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(PAUSE):
+                await self._quiet.wait()
+
+    def _new_enough(self, project: str, through: int, at_most: float) -> ProjectShelves | None:
+        """The shelves of a project, if they are no older; those of the set before are for who cannot wait."""
+        known = self._stored.get(project)
+        if known is None or known.through < through or time.monotonic() - known.at >= at_most:
+            return None
+        return known if known.current == self.current or at_most > OLD else None
+
+    def _begin_refresh(self, project: str, *, can_wait: bool) -> None:
+        """Bring the shelves of a project up to date in the background."""
+        if project in self._refreshing:
+            return
+        task = asyncio.create_task(self._refresh(project, can_wait=can_wait))
+        self._refreshing[project] = task
+        task.add_done_callback(lambda done: self._refreshed(project, done))
+
+    async def _refresh(self, project: str, *, can_wait: bool) -> None:
+        """Bring the shelves of a project up to date; what can wait waits until nobody searches."""
+        if can_wait:
+            await self._pause()
         await self._looked_after(project)
 
     def _refreshed(self, project: str, task: "asyncio.Task[object]") -> None:
         self._refreshing.pop(project, None)
         if not task.cancelled() and task.exception() is not None:
-            self._stored.pop(project, None)  # the next search meets the same error, and reports it
+            self._forget(project)  # the next search meets the same error, and reports it
 
-    async def _looked_after(self, project: str) -> ProjectShelves:
-        async with self._locks.setdefault(project, asyncio.Lock()):
-            while (found := await self._of_one_set(project)) is None:
-                pass  # another search opened another set meanwhile
-            self._stored.pop(project, None)
-            self._stored[project] = found
-            self._copy(project)
-        while len(self._stored) > self._most:
-            oldest = min(self._stored, key=lambda one: self._searched.get(one, 0.0))
-            del self._stored[oldest]
-            self._searched.pop(oldest, None)
+    def _forget(self, project: str) -> None:
+        self._stored.pop(project, None)
+        self._used.pop(project, None)
+
+    async def _looked_after(self, project: str, through: int = 0, at_most: float = 0.0) -> ProjectShelves:
+        """The shelves of a project after a look at the index. Raises `VectorsError`.
+
+        Who waits while another looks gets what that one has found, where it is new enough.
+        """
+        try:
+            async with self._locks.setdefault(project, asyncio.Lock()):
+                if (known := self._new_enough(project, through, at_most)) is not None:
+                    return known
+                while (found := await self._of_one_set(project)) is None:
+                    pass  # another search opened another set meanwhile
+                self._stored.pop(project, None)
+                self._stored[project] = found
+                self._copy(project)
+            while len(self._stored) > self._most:
+                self._forget(min(self._stored, key=lambda one: self._used.get(one, 0.0)))
+        finally:
+            if project not in self._stored:
+                self._used.pop(project, None)
         return found
 
     async def _of_one_set(self, project: str) -> ProjectShelves | None:
         """The shelves as they are now; none if another set was opened before all were filled."""
-        tables = await self._opened()
+        tables, at = await self._opened(), time.monotonic()
         if tables is None:
-            return ProjectShelves({}, time.monotonic())
-        known = self._stored.get(project, ProjectShelves({})).kinds
+            return ProjectShelves({}, at)
+        current, held = self.current, self._stored.get(project)
+        known = held.kinds if held is not None and held.current == current else {}
         position = await asyncio.to_thread(self._position)
         found: dict[Kind, StoredShelf] = {}
         try:
@@ -207,13 +266,20 @@ class SearchStore:
         except VectorsError:
             if self._tables is tables:
                 raise
-        return ProjectShelves(found, time.monotonic(), position.through) if self._tables is tables else None
+        return ProjectShelves(found, at, position.through, current) if self._tables is tables else None
 
     def _copy(self, project: str) -> None:
         """See to it that the rows of a project are copied to where they are read quickly."""
         known = self._copying.get(project)
-        if self._has_vectors and (known is None or known.done()):
-            self._copying[project] = asyncio.create_task(self._copied(project))
+        if not self._has_vectors or (known is not None and not known.done()):
+            return
+        task = self._copying[project] = asyncio.create_task(self._copied(project))
+
+        def forget(_: "asyncio.Task[None]") -> None:
+            if self._copying.get(project) is task:
+                del self._copying[project]
+
+        task.add_done_callback(forget)
 
     async def _copied(self, project: str) -> None:
         """Copy until nothing is left. What is not copied is read from its table: that takes longer, and is as good."""
@@ -235,18 +301,35 @@ class SearchStore:
             current = await asyncio.to_thread(read_current, self._data)
             if current != self.current:
                 tables = await Tables.open(folder_of(self._data) / current.set) if current else None
-                self.close()
-                self.current, self._tables = current, tables
+                self._replace(current, tables)
             return self._tables
 
-    def close(self) -> None:
-        for task in (*self._copying.values(), *self._refreshing.values()):
+    def _replace(self, current: Current | None, tables: Tables | None) -> None:
+        """Search this set from now on. Shelves of the one before stay until they are filled anew; without any, none."""
+        self._stop_copying()
+        if self._tables is not None:
+            self._tables.close()
+        self.current, self._tables = current, tables
+        self._live.clear()
+        if current is None:
+            self._stored.clear()
+            self._used.clear()
+
+    def _stop_copying(self) -> None:
+        for task in self._copying.values():
             task.cancel()
+        self._copying.clear()
+
+    def close(self) -> None:
+        for task in self._refreshing.values():
+            task.cancel()
+        self._stop_copying()
         if self._tables is not None:
             self._tables.close()
         self._tables = None
         self._live.clear()
         self._stored.clear()
+        self._used.clear()
 
     async def _table(self, name: str) -> Table:
         if self._tables is None:

@@ -23,10 +23,13 @@ from schemas.events import (
     QuestionAnswered,
     QuestionTaken,
     QuestionWithdrawn,
+    SessionOpened,
+    StepOpened,
     alias,
 )
 from schemas.subjects import WHOLE_PROJECT
 from services.domain.search.fragments import CHARACTERS
+from services.kit.alias_reader import AliasReader
 from services.kit.asks import AskHandler
 from services.kit.background import begin
 from services.kit.embed import embedded
@@ -35,6 +38,7 @@ from services.kit.turns import Expired, Queue, Turns
 from services.searcher.answering import Searching
 from services.searcher.asker import asker
 from services.searcher.augmenting import Augmenter
+from services.searcher.expected import ExpectedProjects
 from services.searcher.store import SearchStore
 from services.searcher.written import ConfirmedWrites
 
@@ -63,13 +67,15 @@ WRITTEN: tuple[type[Event], ...] = (
 """What somebody decides and then looks for. It only hears that they were written: the rows come from the index."""
 QUESTIONS: tuple[type[Event], ...] = (QuestionTaken, QuestionAnswered, QuestionWithdrawn)
 """What becomes of a question that a harness answers."""
+EXPECTED: tuple[type[Event], ...] = (SessionOpened, StepOpened)
+"""By which it hears where somebody may write soon."""
 
 
 class Searcher:
     """Finds messages, memories, notes, history and commits of a project."""
 
     NAME: ClassVar[str] = "searcher"
-    READS: ClassVar[tuple[type[Event], ...]] = (*WRITTEN, *alias.EVENTS, *QUESTIONS)
+    READS: ClassVar[tuple[type[Event], ...]] = (*WRITTEN, *alias.EVENTS, *QUESTIONS, *EXPECTED)
     WRITES: ClassVar[tuple[type[Event], ...]] = ()
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -81,7 +87,9 @@ class Searcher:
         self._store = SearchStore(kit.settings.data, kit.settings.search.projects, kit.log)
         kit.stack.callback(self._store.close)
         written = ConfirmedWrites(kit.reader)
-        self._searching = Searching(kit, self._store, written)
+        aliases = AliasReader(kit)
+        self._searching = Searching(kit, self._store, written, aliases)
+        self._expected = ExpectedProjects(kit, self._store, aliases)
         self.searches = Queue(SEARCHES)
         self._handler = AskHandler(kit, SearchAsk, self._answer, lambda reason: Hits(error=f"Not searched: {reason}."))
         self._augmenter = Augmenter(kit, self._store, self._answer, self._clock)
@@ -92,9 +100,13 @@ class Searcher:
         kit.stack.callback(warming.cancel)
         for event in WRITTEN:
             await kit.bus.follow(f"log.*.*.{WHOLE_PROJECT}.{event.TYPE}", written.heard)
+        if kit.settings.search.hints:
+            await kit.bus.follow(f"log.*.*.*.{SessionOpened.TYPE}", self._expected.begins)
+            await kit.bus.follow(f"log.*.*.*.{StepOpened.TYPE}", self._expected.goes_on)
         await self._handler.open()
         await self._requests.open()
         begin(kit, self._store.follow())
+        begin(kit, self._expected.prepare())
 
     async def _warm(self) -> None:
         """Where there is something to search, have ready what the first question would have to wait for."""

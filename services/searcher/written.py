@@ -9,6 +9,8 @@ from services.kit.bus import LogReader
 
 UNSTORED = 10.0
 """Seconds for which a fact may be heard of and not be stored yet: as long as who appends it waits for the broker."""
+MOST = 1_000
+"""Projects of which is known one by one where their newest is."""
 
 
 class ConfirmedWrites:
@@ -26,6 +28,8 @@ class ConfirmedWrites:
         self._newest: dict[str, int] = {}
         self._heard: dict[str, dict[str, float]] = {}
         """Project -> the subjects on which something was published lately, and when that was heard of."""
+        self._at_least = 0
+        """Where the newest may be in any project that is not known one by one: all that was heard of them is before."""
         self._looking = asyncio.Lock()
 
     def heard(self, subject: str) -> None:
@@ -33,14 +37,32 @@ class ConfirmedWrites:
         self._heard.setdefault(parse_log(subject)[0].project, {})[subject] = self._clock()
 
     async def position(self, project: str) -> int:
-        """Where the newest of them is; 0: none was written since this began. Raises `Unreachable`."""
+        """A position that has the newest of them before it; 0: none was written since this began.
+
+        Raises `Unreachable`.
+        """
         async with self._looking:
+            if len(self._heard.keys() | self._newest.keys()) > MOST:
+                await self._forget()
             for subject, at in tuple(self._heard.get(project, {}).items()):
                 now = self._clock()
                 fact = await self._reader.last(subject)
-                self._newest[project] = max(self._newest.get(project, 0), fact.seq if fact else 0)
+                self._newest[project] = max(self._newest.get(project, self._at_least), fact.seq if fact else 0)
                 if now - at > UNSTORED and self._heard[project][subject] == at:
                     del self._heard[project][subject]
             if not self._heard.get(project, True):
                 del self._heard[project]
-        return self._newest.get(project, 0)
+        return self._newest.get(project, self._at_least)
+
+    async def _forget(self) -> None:
+        """Know no more of any project by itself than what may be not stored yet: the end of the log is behind the rest.
+
+        A search of one that was forgotten waits until the index has read to there. That is soon, and nothing is missed.
+        """
+        before = self._clock() - UNSTORED
+        self._at_least = max(self._at_least, await self._reader.head())
+        self._newest.clear()
+        for project, subjects in tuple(self._heard.items()):
+            self._heard[project] = {subject: at for subject, at in subjects.items() if at > before}
+            if not self._heard[project]:
+                del self._heard[project]

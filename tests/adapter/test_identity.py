@@ -184,11 +184,93 @@ def message_with_parents(shop: Checkout) -> Path:
     return checkout.folder
 
 
-PLACES = {
+def renamed_branch(shop: Checkout) -> Path:
+    """A mirror of a remote whose branch has been renamed since: its HEAD names one that is not there."""
+    copy = clone(shop, shop.folder.parent / "mirror", "--bare")
+    copy.git("update-ref", "refs/heads/trunk", shop.sha(3))
+    copy.git("update-ref", "-d", "refs/heads/main")
+    return copy.folder
+
+
+def nothing_checked_out(shop: Checkout) -> Path:
+    """A clone of a remote whose HEAD names no branch: git checks nothing out."""
+    copy = clone(shop, shop.folder.parent / "clone", "--no-checkout")
+    copy.git("checkout", "--quiet", "--orphan", "fresh")
+    copy.git("branch", "--quiet", "-D", "main")
+    return copy.folder
+
+
+def two_branches_and_neither(shop: Checkout) -> Path:
+    other_history(shop)
+    return dangling(shop)
+
+
+def long_message(shop: Checkout) -> Path:
+    checkout = Checkout(shop.folder.parent / "long")
+    checkout.add(Made(1, "All of the minutes\n\n" + "and then somebody said\n" * 200_000), Made(2, "Go on", {}, (1,)))
+    return checkout.folder
+
+
+def git_file(shop: Checkout) -> Path:
+    bare(shop).rename(shop.folder.parent / "work.git")
+    (shop.folder.parent / "work").mkdir()
+    (shop.folder.parent / "work" / ".git").write_text("gitdir: ../work.git\n")
+    return shop.folder.parent / "work"
+
+
+def symlinked_store(shop: Checkout) -> Path:
+    (shop.folder / ".git").rename(shop.folder.parent / "store")
+    (shop.folder / ".git").symlink_to(shop.folder.parent / "store")
+    return shop.folder
+
+
+def shared_objects(shop: Checkout) -> Path:
+    shop.git("clone", "--quiet", "--shared", str(shop.folder), str(shop.folder.parent / "shared"))
+    return shop.folder.parent / "shared"
+
+
+def detached(shop: Checkout) -> Path:
+    shop.git("checkout", "--quiet", "--detach", shop.sha(2))
+    return shop.folder
+
+
+def packed(shop: Checkout) -> Path:
+    shop.git("gc", "--quiet")
+    return shop.folder
+
+
+def inside_the_store(shop: Checkout) -> Path:
+    return shop.folder / ".git" / "objects"
+
+
+def empty_store_inside(shop: Checkout) -> Path:
+    (shop.folder / "part" / ".git").mkdir(parents=True)
+    return shop.folder / "part"
+
+
+def odd_names(shop: Checkout) -> Path:
+    folder = shop.folder.parent / "a 'b' \"c\" $HOME \\ \n日本 ends with a blank "
+    shop.folder.rename(folder)
+    shop.folder = folder
+    (folder / "-x").mkdir()
+    return folder / "-x"
+
+
+def lost_store(shop: Checkout) -> Path:
+    """A work tree whose repository was moved away."""
+    place = work_tree(shop)
+    shop.folder.rename(shop.folder.parent / "moved")
+    return place
+
+
+PLACES: Mapping[Callable[[Checkout], Path], str] = {
     plain: "root", subdirectory: "root", work_tree: "root", local_clone: "root", bare: "root", shallow: "shallow",
     partial: "root", unborn: "unborn", no_repository: "none", missing: "unknown", sha256: "root", second_root: "root",
-    grafted: "root", replaced: "root", submodule: "root", dangling: "unborn", broken: "unknown",
-    message_with_parents: "root",
+    grafted: "root", replaced: "root", submodule: "root", dangling: "root", broken: "unknown",
+    message_with_parents: "root", renamed_branch: "root", nothing_checked_out: "root", long_message: "root",
+    two_branches_and_neither: "unborn", git_file: "root", symlinked_store: "root", shared_objects: "root",
+    detached: "root", packed: "root", inside_the_store: "root", empty_store_inside: "root", odd_names: "root",
+    lost_store: "unknown",
 }  # fmt: skip
 
 
@@ -203,7 +285,11 @@ async def test_adapter_and_service_find_the_same_beginning(
     assert (found.state, found.commit) == (theirs["state"], theirs["commit"])
 
 
-SAME = (plain, subdirectory, work_tree, local_clone, bare, partial, second_root, grafted, replaced)
+SAME = (
+    plain, subdirectory, work_tree, local_clone, bare, partial, second_root, grafted, replaced, dangling,
+    renamed_branch, nothing_checked_out, git_file, symlinked_store, shared_objects, detached, packed, inside_the_store,
+    empty_store_inside, odd_names,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("make", SAME, ids=lambda make: make.__name__)
@@ -212,7 +298,7 @@ async def test_every_checkout_of_a_repository_is_one_project(make: Callable[[Che
     assert f"git-{first}" == name_of(await beginning(make(shop)), shop.folder)
 
 
-OTHERS = (submodule, sha256, message_with_parents)
+OTHERS = (submodule, sha256, message_with_parents, long_message)
 
 
 @pytest.mark.parametrize("make", OTHERS, ids=lambda make: make.__name__)
@@ -252,6 +338,29 @@ def test_an_orphan_branch_and_its_work_tree_stay_in_the_project(shop: Checkout, 
     assert (root_name(shop), []) == ((now := identify(shop.folder))["id"], now["former"])
     shop.git("checkout", "--quiet", "--orphan", "empty")
     assert root_name(shop) == identify(shop.folder)["id"]
+
+
+def test_repositories_for_which_a_harness_names_one_root_are_not_mixed_up(
+    shop: Checkout, tmp_path: Path, identify: Callable[..., Json]
+) -> None:
+    """As for bare repositories in one folder, and for the submodules of one repository."""
+    assert root_name(shop) == identify(tmp_path, shop.folder)["id"]
+    other = Checkout(tmp_path / "other")
+    other.add(Made(1, "Another beginning"))
+    bare_one = clone(other, tmp_path / "bare", "--bare")
+    for place in (other, bare_one, other):
+        assert (root_name(other), []) == ((now := identify(tmp_path, place.folder))["id"], now["former"])
+    empty = Checkout(tmp_path / "empty")
+    assert (directory_name(empty.folder), []) == ((now := identify(tmp_path, empty.folder))["id"], now["former"])
+    fresh = Checkout(tmp_path / "fresh")
+    without_git = identify(tmp_path, fresh.folder, PATH=str(tmp_path / "nothing"))
+    assert (directory_name(fresh.folder), []) == (without_git["id"], without_git["former"])
+    around = clone(shop, tmp_path / "shop" / "inside.git", "--bare")
+    around.add(Made(1, "A third beginning"))
+    assert (root_name(around), []) == ((now := identify(tmp_path, around.folder))["id"], now["former"])
+    for place in (shop, other):
+        now = identify(tmp_path, place.folder, PATH=str(tmp_path / "nothing"))
+        assert (root_name(place), []) == (now["id"], now["former"])
 
 
 def test_variables_of_git_lead_nowhere_else(shop: Checkout, tmp_path: Path, identify: Callable[..., Json]) -> None:

@@ -136,12 +136,10 @@ async def test_no_session_is_loaded_for_what_an_agent_writes(bus: Bus, tmp_path:
 
 
 def test_only_the_newest_items_are_known() -> None:
-    warm = NewestItems[str](most=3)
-    assert [True] * 3 == [warm.add(name) for name in "abc"]
-    assert not warm.add("a")
-    assert warm.add("d")
-    assert [False, True] == ["b" in warm, "a" in warm]
-    assert [False, True] == [warm.add("a"), warm.add("b")]
+    newest = NewestItems[str](most=3)
+    for name in "abcad":
+        newest.add(name)
+    assert ["c", "a", "d"] == [name for name in "bcad" if name in newest]
     for number in range(10_000):
-        warm.add(f"p{number}")
-    assert len(warm) == 3
+        newest.add(f"p{number}")
+    assert 3 == len(newest)

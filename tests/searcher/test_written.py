@@ -5,6 +5,7 @@ import pytest
 from schemas.events import NoteWritten
 from schemas.subjects import Address
 from services.kit.bus import Appender, Bus, LogReader
+from services.searcher import written as writes
 from services.searcher.written import UNSTORED, ConfirmedWrites
 from tests.helpers.broker_world import wrapped
 
@@ -39,3 +40,26 @@ async def test_what_was_written_long_ago_is_looked_for_no_more(bus: Bus) -> None
     assert seq == await written.position("harbour")
     written.heard(SUBJECT)
     assert later == await written.position("harbour")
+
+
+async def test_of_many_projects_none_is_known_by_itself_for_ever_and_no_write_is_missed(
+    bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writes, "MOST", 10)
+    now = 0.0
+    written = ConfirmedWrites(LogReader(bus), lambda: now)
+    seq = await append(bus, "n1")
+    written.heard(SUBJECT)
+    assert seq == await written.position("harbour")
+    for number in range(100):
+        written.heard(Address(f"p{number}").log(NoteWritten.TYPE))
+        now += 1
+    end = await append(bus, "n2")
+    written.heard(SUBJECT)
+    for project in ("harbour", "p1", "elsewhere"):
+        assert end == await written.position(project)
+    assert UNSTORED + 2 >= sum(len(value) for value in vars(written).values() if isinstance(value, dict))
+    late = await append(bus, "n3")
+    written.heard(SUBJECT)
+    assert late == await written.position("harbour")
+    assert end == await written.position("p1")

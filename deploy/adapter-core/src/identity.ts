@@ -1,9 +1,9 @@
 /** What a project is called on the wire, and what it was called before. */
 
 import { createHash } from "node:crypto";
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { readOwn, writeOwn } from "./files.ts";
 import type { Log } from "./log.ts";
 import { type Beginning, beginning } from "./repository.ts";
@@ -53,10 +53,10 @@ export async function identify(place: Workplace, state: string, log: Notes, limi
   const reading = beginning(place.directory, (store) => names.commit(store));
   let found: Beginning | undefined;
   await within(limit, [reading.then((one) => (found = one))]);
-  if (!found) void reading.then((late) => late.state !== "unknown" && names.take(late, place.root));
+  if (!found) void reading.then((late) => late.state !== "unknown" && names.take(late, place));
   const { state: what = "unknown", reason = `git has not answered in ${limit} ms` } = found ?? {};
   if (what === "unknown") log.note("the last known name of a project is used", { place: place.root, reason });
-  const id = names.take(found, place.root);
+  const id = names.take(found, place);
   return {
     id,
     former: names.former(id),
@@ -84,12 +84,14 @@ class Names {
   }
 
   /** The name by what was found, which is stored from now on. */
-  take(found: Beginning | undefined, root: string): string {
+  take(found: Beginning | undefined, place: Workplace): string {
     const { known } = this;
     const store = found?.store ? real(found.store) : "";
-    const before = known[store] ?? known[real(root)] ?? "";
+    const tree = workTree(place.directory);
+    const root = store ? (tree && isTreeOf(tree, store) ? tree : store) : (tree ?? real(place.root));
+    const before = known[store] ?? known[root] ?? "";
     const id = found ? nameOf(found, root, before) : before || directoryName(root);
-    const keys = [real(root), ...(store ? [store] : [])];
+    const keys = [...new Set([root, ...(store ? [store] : [])])];
     if (before && before !== id) this.leave(before, id);
     if (keys.some((key) => known[key] !== id)) {
       this.write(this.path, { ...known, ...Object.fromEntries(keys.map((key) => [key, id])) });
@@ -120,6 +122,23 @@ class Names {
       this.log.note("a project's name was not stored", { error: String(error) });
     }
   }
+}
+
+/**
+ * The root of the work tree that a directory lies in, as far as can be seen without git; undefined: it lies in none.
+ * What a harness calls the root may be a folder that several repositories have in common.
+ */
+function workTree(directory: string): string | undefined {
+  for (let folder = real(directory); ; folder = dirname(folder)) {
+    if (existsSync(join(folder, ".git"))) return folder;
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+/** Whether a work tree is of the repository in this directory; another one may lie in it, or be led to by a file. */
+function isTreeOf(tree: string, store: string): boolean {
+  const link = join(tree, ".git");
+  return real(link) === store || statSync(link, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 function real(path: string): string {

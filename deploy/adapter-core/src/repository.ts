@@ -1,11 +1,13 @@
 /** What a repository is named by: the commit that its history begins with, as git itself finds it. */
 
-import { execFile } from "node:child_process";
+import { type ExecFileException, execFile } from "node:child_process";
 import { resolve } from "node:path";
 
 /** Milliseconds that one call of git may take; who waits for a name waits far less long. */
 const PATIENCE = 30_000;
 const MOST_BYTES = 1024 * 1024;
+/** How Node says that there is more: a commit's message may be of any length, and stands last. */
+const TOO_LONG = "ERR_CHILD_PROCESS_STDIO_MAXBUFFER";
 
 /**
  * Where the history of a directory's repository begins.
@@ -22,6 +24,9 @@ export interface Beginning {
   readonly reason: string;
 }
 
+/** How git says so where it has looked in vain in a directory and above it; else one that it was led to is not there. */
+const NO_REPOSITORY = "not a git repository (or any";
+const FIRST = ["--first-parent", "--max-parents=0"];
 const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 /** Of what surrounds this process, only what finding git and a person's own settings needs. */
@@ -57,7 +62,7 @@ const QUIET = {
 export async function beginning(directory: string, former: (store: string) => string): Promise<Beginning> {
   const located = await git(directory, "rev-parse", "--git-common-dir");
   if (located.failed) {
-    const state = located.words.includes("not a git repository") ? "none" : "unknown";
+    const state = located.words.includes(NO_REPOSITORY) ? "none" : "unknown";
     return { state, commit: "", store: "", reason: located.words };
   }
   const store = resolve(directory, located.text.replace(/\n$/, ""));
@@ -66,22 +71,24 @@ export async function beginning(directory: string, former: (store: string) => st
     const found = await git(directory, "cat-file", "commit", before);
     if (!found.failed && !hasParent(found.text)) return { state: "root", commit: before, store, reason: "" };
   }
-  const { failed, text, words } = await git(
-    directory,
-    "rev-list",
-    "--first-parent",
-    "--max-parents=0",
-    "--format=raw",
-    "HEAD",
-    "--",
-  );
-  if (failed) {
-    const state = words.includes("bad revision 'HEAD'") ? "unborn" : "unknown";
-    return { state, commit: "", store, reason: words };
-  }
+  const checkedOut = await first(directory, "HEAD");
+  const isUnborn = checkedOut.failed && checkedOut.words.includes("bad revision 'HEAD'");
+  const { failed, text } = isUnborn ? await firstOfBranches(directory) : checkedOut;
+  if (failed) return { state: isUnborn ? "unborn" : "unknown", commit: "", store, reason: checkedOut.words };
   const commit = /^commit ([0-9a-f]+)\n/.exec(text)?.[1] ?? "";
   if (!COMMIT.test(commit)) return { state: "unknown", commit: "", store, reason: "git names no first commit" };
   return { state: hasParent(text) ? "shallow" : "root", commit, store, reason: "" };
+}
+
+/** The commit at the end of a line of first parents, as git stores it. */
+const first = (directory: string, revision: string) =>
+  git(directory, "rev-list", ...FIRST, "--format=raw", revision, "--");
+
+/** The same where `HEAD` names no commit, as when a branch was renamed: of all branches, if they have one such end. */
+async function firstOfBranches(directory: string): Promise<Answer> {
+  const listed = await git(directory, "rev-list", ...FIRST, "--branches", "--remotes");
+  const [only, ...others] = new Set(listed.text.split("\n").filter(Boolean));
+  return !listed.failed && only && others.length === 0 ? first(directory, only) : { ...listed, failed: true };
 }
 
 /** Whether a commit's own text names a parent: it does so, too, where the clone does not have that one. */
@@ -96,8 +103,10 @@ interface Answer {
 function git(directory: string, ...words: string[]): Promise<Answer> {
   return new Promise((settle) => {
     const options = { cwd: directory, env: environment(), timeout: PATIENCE, maxBuffer: MOST_BYTES } as const;
-    const ended = (error: Error | null, text: string, complaint: string) =>
-      settle({ failed: error !== null, text, words: complaint.trim() || String(error ?? "") });
+    const ended = (error: ExecFileException | null, text: string, complaint: string) => {
+      const failed = error !== null && error.code !== TOO_LONG;
+      settle({ failed, text, words: complaint.trim() || String(error ?? "") });
+    };
     try {
       const child = execFile("git", words, { ...options, killSignal: "SIGKILL", encoding: "utf8" }, ended);
       child.stdin?.end();

@@ -1207,6 +1207,10 @@ export interface Served {
    * Sessions of the project of which all is taken back: no other session gets their messages.
    */
   quarantined?: string[];
+  /**
+   * Whether this is what is so: not where the question could not be answered.
+   */
+  is_known?: boolean;
   error?: string;
 }
 /**

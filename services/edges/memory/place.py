@@ -1,5 +1,6 @@
 """Which project a person means: that of the repository they work in, or where a harness has worked in there."""
 
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -45,7 +46,7 @@ async def project_at(bus: Bus, here: Path, home: Path) -> str:
     folder or nearest above it; so it is where the repository still is that one, under a name that it had before.
     """
     aliases = await aliases_of(bus)
-    seen = await _reported(bus, folders=list(dict.fromkeys(str(place) for place in _upwards(here, home))))
+    seen = await _reported(bus, folders=list(dict.fromkeys(filter(_is_text, map(str, _upwards(here, home))))))
     top = working_tree(here)
     found = await beginning(here)
     own = name_of(found, top) if found.state in ("root", "shallow", "unborn") else ""
@@ -141,7 +142,7 @@ def _envelope(event: Event, seq: int) -> Envelope:
 def working_tree(here: Path) -> Path:
     """The root of the work tree that a folder lies in; the folder itself where it lies in none."""
     resolved = here.resolve()
-    return next((folder for folder in (resolved, *resolved.parents) if (folder / ".git").exists()), resolved)
+    return next((folder for folder in (resolved, *resolved.parents) if _has_repository(folder)), resolved)
 
 
 def _upwards(here: Path, home: Path) -> list[Path]:
@@ -152,9 +153,19 @@ def _upwards(here: Path, home: Path) -> list[Path]:
             if folder in (home, home.resolve()) and folder != start:
                 break
             found.append(folder)
-            if (folder / ".git").exists():
+            if _has_repository(folder):
                 break
     return found
+
+
+def _has_repository(folder: Path) -> bool:
+    """Whether a repository is here, as far as that can be seen: a path may be too long, or a folder be closed."""
+    return os.path.exists(folder / ".git")  # noqa: PTH110 - that of pathlib raises there
+
+
+def _is_text(folder: str) -> bool:
+    """Whether a folder's name is text: one that is not cannot have been reported, and not be asked for."""
+    return not any("\ud800" <= character <= "\udfff" for character in folder)
 
 
 async def _reported(bus: Bus, *, folders: Sequence[str] = (), names: Sequence[str] = ()) -> str:

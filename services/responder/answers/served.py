@@ -100,4 +100,4 @@ def _open(context: Context) -> Callable[[ServedAsk], Awaitable[Served]]:
     return answer
 
 
-SERVED = Question(ServedAsk, _open, lambda reason: Served(error=reason))
+SERVED = Question(ServedAsk, _open, lambda reason: Served(is_known=False, error=reason))

@@ -25,7 +25,7 @@ from services.responder.worker import Responder
 from services.settings import Nats, Settings
 from tests.desk.test_books import send
 from tests.helpers.broker_world import opened, quick_settings, wrapped
-from tests.helpers.repositories import Checkout, line
+from tests.helpers.repositories import Checkout, Made, line
 from tests.helpers.waiting import until
 
 pytestmark = pytest.mark.broker
@@ -41,6 +41,10 @@ class Ran:
         self._settings, self._here, self._capsys = settings, here, capsys
         self.status = 0
         self.out = self.error = ""
+
+    def at(self, here: Path) -> "Ran":
+        """The same, run in another folder."""
+        return Ran(self._settings, here, self._capsys)
 
     async def __call__(self, *arguments: str) -> "Ran":
         options = parser().parse_args(arguments)
@@ -143,6 +147,30 @@ async def test_in_a_repository_memory_works_before_any_harness_has_been_there(ru
     assert RULE in (await run("memory", "list")).out
     assert await remembers(run, name)
     assert [name] == [one["name"] for one in (await run("project", "list", "--json")).json["projects"]]
+
+
+ODD = ("raw\udcff", "new\nline", 'q"uote', "it's", "back\\slash", "日本", " ends with a blank ", "-x", "$HOME")
+
+
+async def test_in_a_repository_in_a_folder_of_any_name_memory_works(run: Ran, tmp_path: Path) -> None:
+    for name in ODD:
+        made = Checkout(tmp_path / name / "shop")
+        made.add(Made(1, f"Begin in {name!r}"))
+        inside = made.folder / name
+        inside.mkdir()
+        written = await run.at(inside)("memory", "write", RULE)
+        assert (0, "") == (written.status, written.error), name
+        assert made.sha(1) in (await run.at(made.folder)("project", "show")).out
+        assert RULE in (await run.at(made.folder)("memory", "list")).out, name
+
+
+async def test_a_folder_that_no_program_can_be_started_in_names_no_project(run: Ran, tmp_path: Path) -> None:
+    """Its path is longer than the system takes: who got there went folder by folder."""
+    deep = tmp_path / "/".join(["deep" * 50] * 25)
+    for command in (("memory", "list"), ("project", "show"), ("memory", "write", RULE)):
+        found = await run.at(deep)(*command)
+        assert (1, "") == (found.status, found.out)
+        assert "name it with --project" in found.error
 
 
 async def test_a_refusal_names_a_remedy(run: Ran) -> None:
