@@ -12,7 +12,8 @@ import io
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
-from http.client import HTTPException, HTTPResponse, IncompleteRead
+from contextlib import suppress
+from http.client import HTTPException, HTTPResponse
 from typing import NamedTuple, cast
 from urllib.parse import urljoin
 
@@ -91,7 +92,8 @@ class PublicWeb:
         except TimeoutError:
             return AddressLook(fault=f"it took longer than {self._patience:g} s")
         except (OSError, HTTPException, ValueError, asyncio.IncompleteReadError) as error:
-            return AddressLook(fault=f"{type(error).__name__}: {error}"[:200])
+            fault = f"{type(error).__name__}: {error}"[:200]
+            return AddressLook(fault="".join(one if one.isprintable() else " " for one in fault).strip())
 
     async def _followed(self, url: str, *, wants_text: bool) -> AddressLook:
         for _ in range(MOST_REDIRECTS + 1):
@@ -185,7 +187,9 @@ class _Received:
 
 
 def _text_of(answer: HTTPResponse) -> str:
-    try:
-        return answer.read().decode(errors="replace")
-    except IncompleteRead as error:
-        return error.partial.decode(errors="replace")
+    """The body as far as it was received, whatever its head or the sizes of its pieces say."""
+    content = bytearray()
+    with suppress(HTTPException, ValueError):
+        while len(content) < MOST_BYTES and (piece := answer.read1(MOST_BYTES - len(content))):
+            content += piece
+    return content.decode(errors="replace")
