@@ -4,10 +4,12 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 from hypothesis import given as given_any
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from schemas.events import DocsApplied, DocsDismissed, DocsProposed, Event
 from services.responder.views.store import Store
+from tests.helpers.examples import examples
 from tests.helpers.proposed_docs import ARCHITECTURE, NEW, OLD, known, name, propose, proposed
 from tests.helpers.view_facts import Given, Row, close, commit, empty, happened, numbered, open_store, rows, sorted_rows
 
@@ -83,6 +85,7 @@ EVENTS: Sequence[Event] = [
 ]
 
 
+@settings(max_examples=examples(20), deadline=None)
 @given_any(
     events=st.lists(st.sampled_from(EVENTS), max_size=20),
     sizes=st.lists(st.integers(1, 5), min_size=1, max_size=4),
