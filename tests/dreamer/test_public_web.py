@@ -6,11 +6,13 @@ import ssl
 import subprocess
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
+from http.client import HTTPResponse
 from pathlib import Path
 
 import pytest
 
 from services.domain.public_hosts import is_public
+from services.dreamer import public_web
 from services.dreamer.core.verdicts import AddressLook
 from services.dreamer.public_web import MOST_BYTES, Barred, PublicEndpoint, PublicWeb, public_endpoints
 from tests.helpers.waiting import PATIENCE
@@ -111,6 +113,7 @@ async def test_a_request_says_nothing_of_who_asks(server: WebServer, monkeypatch
     }
 
 
+DRIPPING = b"HTTP/1.1 200 OK\r\nContent-Length: 20000\r\n\r\n"
 BOMB = gzip.compress(b"ready" * 400_000)
 LYING = {
     "/negative": b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nready",
@@ -164,14 +167,24 @@ async def test_an_answer_that_lies_about_itself_ends_in_a_sentence_and_within_bo
     assert len(server.requests) <= 4
 
 
-async def test_an_answer_of_single_bytes_is_given_up_and_keeps_nobody_waiting() -> None:
-    """Each byte is received by itself, for as long as somebody listens."""
+async def test_an_answer_of_single_bytes_is_read_and_its_head_understood_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each byte may be received by itself: what that takes must not grow with what has come before."""
+    understood, parsed = list[int](), public_web.parsed
+
+    def counted(content: bytes) -> HTTPResponse:
+        understood.append(len(content))
+        return parsed(content)
+
+    monkeypatch.setattr(public_web, "parsed", counted)
     heard = 0
 
     async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         nonlocal heard
         await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n")
+        for one in b"HTTP/1.1 100 Continue\r\n\r\n" + DRIPPING:
+            writer.write(bytes([one]))
+            await writer.drain()
+            await asyncio.sleep(0)
         with suppress(ConnectionError):
             while not writer.is_closing():
                 writer.write(b"x")
@@ -187,8 +200,9 @@ async def test_an_answer_of_single_bytes_is_given_up_and_keeps_nobody_waiting() 
         return [PublicEndpoint("127.0.0.1", port)]
 
     found = await PublicWeb((HOST,), resolve, patience=PATIENCE).look(f"http://{HOST}/", wants_text=True)
-    assert (200, 60_000) == (found.status, len(found.text))
+    assert (200, 20_000) == (found.status, len(found.text))
     assert heard
+    assert 2 == len(understood)
     server.close()
 
 
